@@ -1,5 +1,6 @@
 """The names of `tf`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
+from typing import Any as _Any
 from minitape import (
     autodiff as autodiff,
     autograph as autograph,
@@ -31,9 +32,6 @@ from minitape import (
     types as types,
     version as version,
 )
-from minitape.compat.v1.collections import (
-    initialize_all_variables as initialize_all_variables,
-)
 from minitape.compat.v1.legacy import (
     py_func as py_func,
 )
@@ -49,9 +47,6 @@ from minitape.custom import (
 )
 from minitape.debugging import (
     Assert as Assert,
-    assert_equal as assert_equal,
-    assert_greater as assert_greater,
-    assert_less as assert_less,
     assert_rank as assert_rank,
 )
 from minitape.devices import (
@@ -201,7 +196,6 @@ from minitape.ops.arrays import (
 )
 from minitape.ops.blocks import (
     batch_to_space as batch_to_space,
-    space_to_batch as space_to_batch,
     space_to_batch_nd as space_to_batch_nd,
 )
 from minitape.ops.casts import (
@@ -220,55 +214,19 @@ from minitape.ops.complexes import (
 )
 from minitape.ops.elementwise import (
     abs as abs,
-    acos as acos,
-    acosh as acosh,
     add as add,
-    asin as asin,
-    asinh as asinh,
-    atan as atan,
-    atan2 as atan2,
-    atanh as atanh,
-    cos as cos,
-    cosh as cosh,
     divide as divide,
-    equal as equal,
-    exp as exp,
-    floor as floor,
-    floordiv as floordiv,
-    greater as greater,
-    greater_equal as greater_equal,
-    less as less,
-    less_equal as less_equal,
     logical_and as logical_and,
     logical_not as logical_not,
     logical_or as logical_or,
-    maximum as maximum,
-    minimum as minimum,
-    multiply as multiply,
-    negative as _neg,
-    negative as negative,
-    not_equal as not_equal,
-    pow as pow,
-    realdiv as realdiv,
     round as round,
     scalar_mul as scalar_mul,
-    sigmoid as sigmoid,
     sign as sign,
-    sin as sin,
-    sinh as sinh,
-    sqrt as sqrt,
-    square as square,
-    subtract as subtract,
-    tan as tan,
-    tanh as tanh,
     truediv as truediv,
-    truncatediv as truncatediv,
-    truncatemod as truncatemod,
 )
 from minitape.ops.filling import (
     eye as eye,
     fill as fill,
-    linspace as linspace,
     meshgrid as meshgrid,
     one_hot as one_hot,
     ones as ones,
@@ -307,17 +265,8 @@ from minitape.ops.printing import (
     print_ as _print,
 )
 from minitape.ops.reductions import (
-    argmax as argmax,
-    argmin as argmin,
     cumsum as cumsum,
-    reduce_all as reduce_all,
-    reduce_any as reduce_any,
     reduce_logsumexp as reduce_logsumexp,
-    reduce_max as reduce_max,
-    reduce_mean as reduce_mean,
-    reduce_min as reduce_min,
-    reduce_prod as reduce_prod,
-    reduce_sum as reduce_sum,
 )
 from minitape.ops.reversing import (
     reverse as reverse,
@@ -382,19 +331,169 @@ from minitape.tape import (
     GradientTape as GradientTape,
 )
 from minitape.tensor import (
+    Tensor as _Tensor,
     Tensor as Tensor,
 )
 from minitape.variable import (
     Variable as Variable,
 )
+def acos(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse cosine, in radians."""
+
+def acosh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse hyperbolic cosine; NaN below 1."""
+
+def argmax(input: _Any, axis: _Any = None, output_type: _Any = ..., name: _Any = None) -> _Any:
+    """The position of the largest element along ``axis`` (the first axis for None); the first of equal ones."""
+
+def argmin(input: _Any, axis: _Any = None, output_type: _Any = ..., name: _Any = None) -> _Any:
+    """The position of the smallest element along ``axis`` (the first axis for None); the first of equal ones."""
+
+def asin(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse sine, in radians."""
+
+def asinh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse hyperbolic sine."""
+
+def assert_equal(x: _Any, y: _Any, message: _Any = None, summarize: _Any = None, name: _Any = None) -> _Any:
+    """Raises InvalidArgumentError, with the places that differ, unless x == y everywhere."""
+
+def assert_greater(x: _Any, y: _Any, message: _Any = None, summarize: _Any = None, name: _Any = None) -> _Any:
+    """Raises InvalidArgumentError, with the places that differ, unless x > y everywhere."""
+
+def assert_less(x: _Any, y: _Any, message: _Any = None, summarize: _Any = None, name: _Any = None) -> _Any:
+    """Raises InvalidArgumentError, with the places that differ, unless x < y everywhere."""
+
+def atan(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse tangent, in radians."""
+
+def atan2(y: _Any, x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: angle of the point (x, y), in radians."""
+
+def atanh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse hyperbolic tangent."""
+
 constant_initializer = _constant_initializer
 convert_to_tensor = _convert_to_tensor
+def cos(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: cosine of x in radians."""
+
+def cosh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: hyperbolic cosine."""
+
+def equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x == y (InvalidArgumentError when the shapes do not broadcast)."""
+
+def exp(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: e to the power x."""
+
+def floor(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: largest integer not above x; no gradient."""
+
+def floordiv(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: floor(x / y); no gradient; InvalidArgumentError for integers divided by 0."""
+
+def greater(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x > y."""
+
+def greater_equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x >= y."""
+
+def initialize_all_variables() -> _Any:
+    """An operation that gives all variables of the graph their initial values."""
+
+def less(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x < y."""
+
+def less_equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x <= y."""
+
+def linspace(start: _Any, stop: _Any, num: _Any, name: _Any = None, axis: _Any = 0) -> _Tensor:
+    """``num`` evenly spaced numbers from ``start`` to ``stop``, both included, along a new axis."""
+
 matrix_square_root = _matrix_square_root
-neg = _neg
+def maximum(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: larger one; where they are equal the gradient goes to x."""
+
+def minimum(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: smaller one; where they are equal the gradient goes to x."""
+
+def multiply(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x * y."""
+
+def neg(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: -x."""
+
+def negative(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: -x."""
+
+def not_equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x != y."""
+
 ones_initializer = _ones_initializer
+def pow(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x to the power y; InvalidArgumentError for negative integer powers of integers."""
+
 print = _print
 random_normal_initializer = _random_normal_initializer
 random_uniform_initializer = _random_uniform_initializer
+def realdiv(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x / y for floats."""
+
+def reduce_all(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """Whether all are true over the axes in ``axis`` (all of them for None)."""
+
+def reduce_any(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """Whether any is true over the axes in ``axis`` (all of them for None)."""
+
+def reduce_max(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """The largest element; its gradient is shared by equal ones over the axes in ``axis`` (all of them for None)."""
+
+def reduce_mean(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """The mean (of ints an int) over the axes in ``axis`` (all of them for None)."""
+
+def reduce_min(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """The smallest element; its gradient is shared by equal ones over the axes in ``axis`` (all of them for None)."""
+
+def reduce_prod(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """The product over the axes in ``axis`` (all of them for None)."""
+
+def reduce_sum(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """The sum over the axes in ``axis`` (all of them for None)."""
+
+def sigmoid(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: 1 / (1 + exp(-x))."""
+
+def sin(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: sine of x in radians."""
+
+def sinh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: hyperbolic sine."""
+
 slice = _slice
+def space_to_batch(input: _Any, block_shape: _Any, paddings: _Any, name: _Any = None) -> _Tensor:
+    """Makes a batch of each place in the blocks of ``block_shape`` that cover the axes after the first."""
+
+def sqrt(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: square root; the gradient is 0 where the incoming one is 0."""
+
+def square(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x * x."""
+
+def subtract(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x - y."""
+
+def tan(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: tangent of x in radians."""
+
+def tanh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: hyperbolic tangent."""
+
+def truncatediv(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x / y rounded towards 0; no gradient."""
+
+def truncatemod(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: remainder of truncatediv, with the sign of x."""
+
 zeros_initializer = _zeros_initializer
 __version__: str

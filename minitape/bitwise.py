@@ -12,6 +12,7 @@ from .operands import tensor_of as _tensor_of
 from .operation import apply as _apply
 from .primitives import TABLE as _TABLE
 from .primitives import declare as _declare
+from .tensor import Tensor as _Tensor
 
 
 def _shift(function: _Any) -> _Any:
@@ -28,7 +29,7 @@ _declare("left_shift", _shift(_np.left_shift), [None, None], op="LeftShift", lab
 _declare("right_shift", _shift(_np.right_shift), [None, None], op="RightShift", label=">>", keep="")
 
 
-def bitwise_and(x: _Any, y: _Any, name: str | None = None) -> _Any:
+def bitwise_and(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
     """The bits that are set in both.
 
     ``x`` and ``y`` are whole numbers of one dtype, which is also the result's, and of shapes that broadcast: else
@@ -41,7 +42,7 @@ def bitwise_and(x: _Any, y: _Any, name: str | None = None) -> _Any:
     return _pairwise(_TABLE["bitwise_and"], x, y)
 
 
-def bitwise_or(x: _Any, y: _Any, name: str | None = None) -> _Any:
+def bitwise_or(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
     """The bits that are set in one of them or both.
 
     ``x`` and ``y`` are whole numbers of one dtype, which is also the result's, and of shapes that broadcast: else
@@ -54,7 +55,7 @@ def bitwise_or(x: _Any, y: _Any, name: str | None = None) -> _Any:
     return _pairwise(_TABLE["bitwise_or"], x, y)
 
 
-def bitwise_xor(x: _Any, y: _Any, name: str | None = None) -> _Any:
+def bitwise_xor(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
     """The bits that are set in exactly one of them.
 
     ``x`` and ``y`` are whole numbers of one dtype, which is also the result's, and of shapes that broadcast: else
@@ -67,7 +68,7 @@ def bitwise_xor(x: _Any, y: _Any, name: str | None = None) -> _Any:
     return _pairwise(_TABLE["bitwise_xor"], x, y)
 
 
-def invert(x: _Any, name: str | None = None) -> _Any:
+def invert(x: _Any, name: str | None = None) -> _Tensor:
     """All bits flipped.
 
     ``x`` is a tensor of whole numbers (else InvalidArgumentError); the result has its shape and dtype. Not
@@ -80,7 +81,7 @@ def invert(x: _Any, name: str | None = None) -> _Any:
     return _apply(_TABLE["bitwise_not"], (_tensor_of(x),), {})
 
 
-def left_shift(x: _Any, y: _Any, name: str | None = None) -> _Any:
+def left_shift(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
     """``x`` moved ``y`` places to the left.
 
     A negative ``y`` counts as 0, one from the number of bits on as one less. Dtypes, shapes and errors are those of
@@ -93,7 +94,7 @@ def left_shift(x: _Any, y: _Any, name: str | None = None) -> _Any:
     return _pairwise(_TABLE["left_shift"], x, y)
 
 
-def right_shift(x: _Any, y: _Any, name: str | None = None) -> _Any:
+def right_shift(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
     """``x`` moved ``y`` places to the right; negative numbers stay negative.
 
     A negative ``y`` counts as 0, one from the number of bits on as one less. Dtypes, shapes and errors are those of

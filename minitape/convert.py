@@ -39,7 +39,7 @@ _NUMPY_NAMES = {
 }
 
 
-def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Any:
+def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
     """Converts ``value`` to a tensor; a tensor comes back as it is.
 
     Python floats become float32, ints int32 (int64 when they need it), NumPy arrays keep their dtype. A sequence that
@@ -89,7 +89,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     return _pack(value, wanted) if made is None else _enter(made, value)
 
 
-def converted(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Any:
+def converted(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
     """``tf.convert_to_tensor``: as above, but a value becomes a constant of the graph that is being built.
 
     Other operations can then be differentiated with respect to it, and a session can be fed another value.
@@ -147,7 +147,7 @@ def register_tensor_conversion_function(base_type: Any, conversion_func: Any, pr
     _REGISTERED.sort(key=lambda entry: entry[0])
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
     """Makes a tensor of a Python value, a NumPy array (copied), or a tensor (returned as it is).
 
     ``shape`` reshapes the value, or fills that shape with a single one. Raises ValueError for ragged sequences and

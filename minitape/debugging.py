@@ -230,7 +230,7 @@ def assert_near(
 # -- numbers ----------------------------------------------------------------------------------------------------------
 
 
-def check_numerics(tensor: _Any, message: str, name: str | None = None) -> _Any:
+def check_numerics(tensor: _Any, message: str, name: str | None = None) -> _Tensor:
     """The tensor itself; InvalidArgumentError with ``message`` when it holds NaN or an infinity. Differentiable.
 
     >>> import minitape as tf
@@ -250,7 +250,7 @@ def check_numerics(tensor: _Any, message: str, name: str | None = None) -> _Any:
 
 
 @_worded
-def assert_all_finite(x: _Any, message: str, name: str | None = None) -> _Any:
+def assert_all_finite(x: _Any, message: str, name: str | None = None) -> _Tensor:
     """The tensor itself; InvalidArgumentError with ``message`` when it holds NaN or an infinity. Differentiable.
 
     >>> import minitape as tf

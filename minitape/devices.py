@@ -102,7 +102,7 @@ def get_logger() -> logging.Logger:
     return logging.getLogger("tensorflow")
 
 
-def timestamp(name: str | None = None) -> Any:
+def timestamp(name: str | None = None) -> Tensor:
     """The seconds since 1970, as a float64 tensor.
 
     >>> import minitape as tf

@@ -20,106 +20,33 @@ from minitape.ops.complexes import (
 )
 from minitape.ops.elementwise import (
     abs as abs,
-    acos as acos,
-    acosh as acosh,
     add as add,
-    asin as asin,
-    asinh as asinh,
-    atan as atan,
-    atan2 as atan2,
-    atanh as atanh,
-    bessel_i0 as bessel_i0,
-    bessel_i0e as bessel_i0e,
-    bessel_i1 as bessel_i1,
-    bessel_i1e as bessel_i1e,
     betainc as betainc,
-    ceil as ceil,
-    cos as cos,
-    cosh as cosh,
-    digamma as digamma,
     divide as divide,
     divide_no_nan as divide_no_nan,
-    equal as equal,
-    erf as erf,
-    erfc as erfc,
     erfcinv as erfcinv,
-    erfinv as erfinv,
-    exp as exp,
-    expm1 as expm1,
-    floor as floor,
-    floordiv as floordiv,
-    floormod as floormod,
-    greater as greater,
-    greater_equal as greater_equal,
-    igamma as igamma,
-    igammac as igammac,
-    is_finite as is_finite,
-    is_inf as is_inf,
-    is_nan as is_nan,
     lbeta as lbeta,
-    less as less,
-    less_equal as less_equal,
-    lgamma as lgamma,
-    log as log,
-    log1p as log1p,
     log_sigmoid as log_sigmoid,
     logical_and as logical_and,
     logical_not as logical_not,
     logical_or as logical_or,
     logical_xor as logical_xor,
-    maximum as maximum,
-    minimum as minimum,
-    mod as mod,
-    multiply as multiply,
     multiply_no_nan as multiply_no_nan,
-    ndtri as ndtri,
-    negative as negative,
-    nextafter as nextafter,
-    not_equal as not_equal,
-    polygamma as polygamma,
     polyval as polyval,
-    pow as pow,
-    reciprocal as reciprocal,
     reciprocal_no_nan as reciprocal_no_nan,
-    rint as rint,
     round as round,
-    rsqrt as rsqrt,
     scalar_mul as scalar_mul,
-    sigmoid as sigmoid,
     sign as sign,
-    sin as sin,
-    sinh as sinh,
-    softplus as softplus,
-    softsign as softsign,
-    sqrt as sqrt,
-    square as square,
     squared_difference as squared_difference,
-    subtract as subtract,
-    tan as tan,
-    tanh as tanh,
     truediv as truediv,
-    xdivy as xdivy,
-    xlog1py as xlog1py,
-    xlogy as xlogy,
-    zeta as zeta,
 )
 from minitape.ops.reductions import (
-    argmax as argmax,
-    argmin as argmin,
     count_nonzero as count_nonzero,
     cumprod as cumprod,
     cumsum as cumsum,
     cumulative_logsumexp as cumulative_logsumexp,
-    reduce_all as reduce_all,
-    reduce_any as reduce_any,
-    reduce_euclidean_norm as reduce_euclidean_norm,
     reduce_logsumexp as reduce_logsumexp,
-    reduce_max as reduce_max,
-    reduce_mean as reduce_mean,
-    reduce_min as reduce_min,
-    reduce_prod as reduce_prod,
     reduce_std as reduce_std,
-    reduce_sum as reduce_sum,
     reduce_variance as reduce_variance,
     zero_fraction as zero_fraction,
 )
@@ -132,17 +59,257 @@ from minitape.ops.sorting import (
     invert_permutation as invert_permutation,
     is_non_decreasing as is_non_decreasing,
     is_strictly_increasing as is_strictly_increasing,
-    segment_max as segment_max,
-    segment_mean as segment_mean,
-    segment_min as segment_min,
-    segment_prod as segment_prod,
-    segment_sum as segment_sum,
     top_k as top_k,
-    unsorted_segment_max as unsorted_segment_max,
     unsorted_segment_mean as unsorted_segment_mean,
-    unsorted_segment_min as unsorted_segment_min,
-    unsorted_segment_prod as unsorted_segment_prod,
     unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
-    unsorted_segment_sum as unsorted_segment_sum,
 )
+from minitape.tensor import (
+    Tensor as _Tensor,
+)
+def acos(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse cosine, in radians."""
+
+def acosh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse hyperbolic cosine; NaN below 1."""
+
+def argmax(input: _Any, axis: _Any = None, output_type: _Any = ..., name: _Any = None) -> _Any:
+    """The position of the largest element along ``axis`` (the first axis for None); the first of equal ones."""
+
+def argmin(input: _Any, axis: _Any = None, output_type: _Any = ..., name: _Any = None) -> _Any:
+    """The position of the smallest element along ``axis`` (the first axis for None); the first of equal ones."""
+
+def asin(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse sine, in radians."""
+
+def asinh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse hyperbolic sine."""
+
+def atan(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse tangent, in radians."""
+
+def atan2(y: _Any, x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: angle of the point (x, y), in radians."""
+
+def atanh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse hyperbolic tangent."""
+
+def bessel_i0(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: modified Bessel function of order 0."""
+
+def bessel_i0e(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: modified Bessel function of order 0, times exp(-abs(x))."""
+
+def bessel_i1(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: modified Bessel function of order 1."""
+
+def bessel_i1e(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: modified Bessel function of order 1, times exp(-abs(x))."""
+
+def ceil(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: smallest integer not below x; no gradient."""
+
+def cos(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: cosine of x in radians."""
+
+def cosh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: hyperbolic cosine."""
+
+def digamma(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: derivative of lgamma."""
+
+def equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x == y (InvalidArgumentError when the shapes do not broadcast)."""
+
+def erf(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: error function."""
+
+def erfc(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: complementary error function, 1 - erf(x)."""
+
+def erfinv(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse of erf on (-1, 1)."""
+
+def exp(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: e to the power x."""
+
+def expm1(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: exp(x) - 1, accurate near 0."""
+
+def floor(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: largest integer not above x; no gradient."""
+
+def floordiv(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: floor(x / y); no gradient; InvalidArgumentError for integers divided by 0."""
+
+def floormod(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: remainder of floordiv, with the sign of y."""
+
+def greater(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x > y."""
+
+def greater_equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x >= y."""
+
+def igamma(a: _Any, x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: lower regularised incomplete Gamma function P(a, x)."""
+
+def igammac(a: _Any, x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: upper regularised incomplete Gamma function Q(a, x)."""
+
+def is_finite(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x is neither infinite nor NaN."""
+
+def is_inf(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x is infinite."""
+
+def is_nan(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x is NaN."""
+
+def less(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x < y."""
+
+def less_equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x <= y."""
+
+def lgamma(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: log of the absolute value of the Gamma function."""
+
+def log(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: natural logarithm; the gradient at 0 is infinite."""
+
+def log1p(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: log(1 + x), accurate near 0."""
+
+def maximum(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: larger one; where they are equal the gradient goes to x."""
+
+def minimum(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: smaller one; where they are equal the gradient goes to x."""
+
+def mod(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: remainder of floordiv, with the sign of y."""
+
+def multiply(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x * y."""
+
+def ndtri(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse of the normal distribution function."""
+
+def negative(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: -x."""
+
+def nextafter(x1: _Any, x2: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: next representable number after x1 towards x2."""
+
+def not_equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x != y."""
+
+def polygamma(a: _Any, x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: derivative of order a of digamma."""
+
+def pow(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x to the power y; InvalidArgumentError for negative integer powers of integers."""
+
+def reciprocal(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: 1 / x."""
+
+def reduce_all(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """Whether all are true over the axes in ``axis`` (all of them for None)."""
+
+def reduce_any(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """Whether any is true over the axes in ``axis`` (all of them for None)."""
+
+def reduce_euclidean_norm(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """The square root of the sum of squares over the axes in ``axis`` (all of them for None)."""
+
+def reduce_max(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """The largest element; its gradient is shared by equal ones over the axes in ``axis`` (all of them for None)."""
+
+def reduce_mean(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """The mean (of ints an int) over the axes in ``axis`` (all of them for None)."""
+
+def reduce_min(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """The smallest element; its gradient is shared by equal ones over the axes in ``axis`` (all of them for None)."""
+
+def reduce_prod(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """The product over the axes in ``axis`` (all of them for None)."""
+
+def reduce_sum(input_tensor: _Any, axis: _Any = None, keepdims: _Any = False, name: _Any = None) -> _Tensor:
+    """The sum over the axes in ``axis`` (all of them for None)."""
+
+def rint(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: nearest integer, halves to the even one; no gradient."""
+
+def rsqrt(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: 1 / sqrt(x)."""
+
+def segment_max(data: _Any, segment_ids: _Any, name: _Any = None) -> _Tensor:
+    """The maximum of the rows of ``data`` that share an id; ``segment_ids`` are sorted, one per row."""
+
+def segment_mean(data: _Any, segment_ids: _Any, name: _Any = None) -> _Tensor:
+    """The mean of the rows of ``data`` that share an id; ``segment_ids`` are sorted, one per row."""
+
+def segment_min(data: _Any, segment_ids: _Any, name: _Any = None) -> _Tensor:
+    """The minimum of the rows of ``data`` that share an id; ``segment_ids`` are sorted, one per row."""
+
+def segment_prod(data: _Any, segment_ids: _Any, name: _Any = None) -> _Tensor:
+    """The product of the rows of ``data`` that share an id; ``segment_ids`` are sorted, one per row."""
+
+def segment_sum(data: _Any, segment_ids: _Any, name: _Any = None) -> _Tensor:
+    """The sum of the rows of ``data`` that share an id; ``segment_ids`` are sorted, one per row."""
+
+def sigmoid(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: 1 / (1 + exp(-x))."""
+
+def sin(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: sine of x in radians."""
+
+def sinh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: hyperbolic sine."""
+
+def softplus(features: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: log(1 + exp(x)), without overflow."""
+
+def softsign(features: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x / (1 + abs(x)); has no second derivative (LookupError)."""
+
 special: _Any
+def sqrt(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: square root; the gradient is 0 where the incoming one is 0."""
+
+def square(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x * x."""
+
+def subtract(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x - y."""
+
+def tan(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: tangent of x in radians."""
+
+def tanh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: hyperbolic tangent."""
+
+def unsorted_segment_max(data: _Any, segment_ids: _Any, num_segments: _Any, name: _Any = None) -> _Tensor:
+    """The maximum (the lowest number if there is none) of the rows of ``data`` that share an id, for the ids below ``num_segments`` in any order."""
+
+def unsorted_segment_min(data: _Any, segment_ids: _Any, num_segments: _Any, name: _Any = None) -> _Tensor:
+    """The minimum (the largest number if there is none) of the rows of ``data`` that share an id, for the ids below ``num_segments`` in any order."""
+
+def unsorted_segment_prod(data: _Any, segment_ids: _Any, num_segments: _Any, name: _Any = None) -> _Tensor:
+    """The product of the rows of ``data`` that share an id, for the ids below ``num_segments`` in any order."""
+
+def unsorted_segment_sum(data: _Any, segment_ids: _Any, num_segments: _Any, name: _Any = None) -> _Tensor:
+    """The sum of the rows of ``data`` that share an id, for the ids below ``num_segments`` in any order."""
+
+def xdivy(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x / y, and 0 where x is 0."""
+
+def xlog1py(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x * log(1 + y), and 0 where x is 0."""
+
+def xlogy(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x * log(y), and 0 where x is 0."""
+
+def zeta(x: _Any, q: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: Hurwitz zeta function."""
+

@@ -17,6 +17,7 @@ from .operation import apply, binary
 from .primitives import TABLE, Primitive
 from .state import state
 from .tensor import EagerTensor, Tensor
+from .typed import Given, Made, Same
 
 
 def tensor_of(x: Any, dtype: Any = None) -> Any:
@@ -112,12 +113,12 @@ def put_off(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
     raise error
 
 
-def worded(function: Callable[..., Any]) -> Callable[..., Any]:
+def worded(function: Callable[Given, Made]) -> Callable[Given, Made]:
     """Words the TypeError of a wrong call as TensorFlow's dispatcher does: "Missing required positional argument"."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
-    def checked(*args: Any, **kwargs: Any) -> Any:
+    def checked(*args: Given.args, **kwargs: Given.kwargs) -> Made:
         try:
             return function(*args, **kwargs)
         except TypeError:
@@ -127,31 +128,31 @@ def worded(function: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-def _passed_on(function: Callable[..., Any]) -> Callable[..., Any]:
+def _passed_on(function: Callable[Given, Made]) -> Callable[Given, Made]:
     @functools.wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: Given.args, **kwargs: Given.kwargs) -> Made:
         return function(*args, **kwargs)
 
     return called
 
 
-def spelled(name: str, around: Callable[..., Any] = _passed_on) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def spelled(name: str, around: Callable[..., Any] = _passed_on) -> Callable[[Same], Same]:
     """Python's TypeError of a wrong call names the function as TensorFlow's own does; its own name is as written."""
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        made = around(function)
+    def decorate(function: Same) -> Same:
+        made: Any = around(function)
         function.__qualname__ = name  # which wraps() has copied already
         return made
 
     return decorate
 
 
-def strict(function: Callable[..., Any]) -> Callable[..., Any]:
+def strict(function: Callable[Given, Made]) -> Callable[Given, Made]:
     """``worded`` for a function that a graph may have to put off."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
-    def checked(*args: Any, **kwargs: Any) -> Any:
+    def checked(*args: Given.args, **kwargs: Given.kwargs) -> Made:
         try:
             return function(*args, **kwargs)
         except AttributeError as error:
@@ -184,11 +185,11 @@ def _unsettled(error: ValueError | TypeError) -> bool:
     return getattr(error, "unsettled", False) or "unknown rank" in str(error)
 
 
-def deferred(function: Callable[..., Any]) -> Callable[..., Any]:
+def deferred(function: Callable[Given, Made]) -> Callable[Given, Made]:
     """The same without the words: wrong calls are worded by Python, as those of TensorFlow's generated functions."""
 
     @functools.wraps(function)
-    def checked(*args: Any, **kwargs: Any) -> Any:
+    def checked(*args: Given.args, **kwargs: Given.kwargs) -> Made:
         try:
             return function(*args, **kwargs)
         except AttributeError as error:
@@ -201,7 +202,7 @@ def deferred(function: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-def generated(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def generated(name: str) -> Callable[[Same], Same]:
     """``deferred`` for a function that TensorFlow generates: Python's errors call it by the kernel's name."""
     return spelled(name, deferred)
 

@@ -25,7 +25,7 @@ from .operation import finish
 from .primitives import Primitive
 from .state import state
 from .tape import GradientTape
-from .tensor import EagerTensor, Tensor, wrap
+from .tensor import Tensor, wrap
 
 
 class _Looking(threading.local):
@@ -150,7 +150,7 @@ def python_error(error: Exception) -> errors.OpError:
     return getattr(errors, name + "Error")(None, None, message)
 
 
-def _results(value: Any, dtypes: list[Any]) -> list[EagerTensor]:
+def _results(value: Any, dtypes: list[Any]) -> list[Tensor]:
     """The returned values as tensors of the promised dtypes; of a list that is too long, the first ones."""
     if value is None:
         return []
@@ -159,7 +159,7 @@ def _results(value: Any, dtypes: list[Any]) -> list[EagerTensor]:
     return [_result(value, dtypes[0])]
 
 
-def _result(value: Any, dtype: Any) -> EagerTensor:
+def _result(value: Any, dtype: Any) -> Tensor:
     if hasattr(value, "_read"):
         raise RuntimeError(
             "Attempting to return a variable from an eagerly executed py_func. Only numeric data structures like "

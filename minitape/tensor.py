@@ -22,12 +22,12 @@ from .lane import Lane, Wide
 from .record import HOOKS, Record, released
 from .shape import TensorShape
 from .state import state
-from .typed import Operators
+from .typed import TensorMembers
 
 SCALAR_DTYPES = {np.float32: dtypes.float32, np.float64: dtypes.float64}
 
 
-class Tensor(Operators):
+class Tensor(TensorMembers):
     """A multi-dimensional array of elements of one type; immutable.
 
     Make one with ``tf.constant`` or any operation. ``shape`` is a TensorShape, ``dtype`` a DType, ``numpy()`` the value.

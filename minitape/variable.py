@@ -22,7 +22,7 @@ from .shape import TensorShape
 from .shown import Shown, methods_of
 from .state import state
 from .tensor import EagerTensor, Reference, bare
-from .typed import Operators
+from .typed import TensorOperators
 from .updates import Updates, deprecated
 from .variable_arguments import check_arguments, is_trainable, unwatched
 from .variable_operators import VariableOperators
@@ -31,7 +31,7 @@ _numbers = itertools.count()
 _IDENTITY = TABLE["identity"]
 
 
-class Variable(Updates, Operators, metaclass=Shown):
+class Variable(Updates, TensorOperators, metaclass=Shown):
     """A tensor-like value that can be changed with ``assign``, ``assign_add`` and ``assign_sub``.
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the

@@ -1,12 +1,12 @@
 """The names of `tf.compat`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
 import minitape as _v2
+from typing import Any as _Any
 from minitape.compat import (
     v1 as v1,
 )
 from minitape.compat.text import (
     as_bytes as as_bytes,
-    as_str as as_str,
     as_str_any as as_str_any,
     as_text as as_text,
     bytes_or_text_types as bytes_or_text_types,
@@ -19,4 +19,7 @@ from minitape.dimension import (
     dimension_at_index as dimension_at_index,
     dimension_value as dimension_value,
 )
+def as_str(bytes_or_text: _Any, encoding: _Any = 'utf-8') -> _Any:
+    """Bytes as text; TypeError for anything else."""
+
 v2 = _v2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..dtypes import int64
+from ..tensor import Tensor
 from ..updates import deprecated
 
 
@@ -36,7 +37,7 @@ def dense_to_ragged_batch(batch_size: Any, drop_remainder: bool = False, row_spl
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
 
 
-def cardinality(dataset: Any) -> Any:
+def cardinality(dataset: Any) -> Tensor:
     """How many elements a dataset has: an int64 scalar, INFINITE_CARDINALITY (-1) or UNKNOWN_CARDINALITY (-2).
 
     >>> import minitape as tf

@@ -262,7 +262,7 @@ def foldl(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int
 
 @worded
 def foldr(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
-          swap_memory: bool = False, name: str | None = None) -> Any:  # fmt: skip
+          swap_memory: bool = False, name: str | None = None) -> Tensor:  # fmt: skip
     """``fn(accumulated, element)`` along the first axis, from the last element to the first.
 
     Without ``initializer`` it starts with the first of them. Gradients are those of ``tf.map_fn``, and

@@ -92,7 +92,7 @@ def get_default_session() -> Any:
     return _stacks.sessions[-1] if _stacks.sessions else _stacks.interactive
 
 
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
+def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
     """A tensor that is given its value by ``feed_dict``. RuntimeError outside a graph.
 
     >>> import minitape as tf
@@ -105,7 +105,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
     return state.graph.placeholder(dtype, shape, name)
 
 
-def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
+def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
     """A tensor that has the value ``input`` unless ``feed_dict`` gives another, of a shape that fits ``shape``.
 
     Its dtype is that of ``input``; the gradient passes to ``input``. In eager mode it is ``input`` as a tensor.

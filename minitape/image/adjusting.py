@@ -17,6 +17,7 @@ from ..ops.casts import cast, saturate_cast
 from ..ops.joining import tile
 from ..ops.reductions import reduce_mean, reduce_std, reduce_sum
 from ..primitives import TABLE, declare
+from ..tensor import Tensor
 from .cropping import at_least_3d
 
 
@@ -69,7 +70,7 @@ def in_dtype(images: Any, dtype: Any) -> Any:
 
 
 @strict
-def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Any:
+def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
     """``image`` in another dtype, its range scaled along: floats count from 0 to 1, integers to their largest value.
 
     Between integers values are multiplied or divided by whole numbers. Values that do not fit wrap around, or with
@@ -101,7 +102,7 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: st
 
 
 @strict
-def rgb_to_grayscale(images: Any, name: str | None = None) -> Any:
+def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
     """The brightness of colours (the last axis: red, green, blue), with a last axis of size 1 and the same dtype.
 
     Differentiable for float images. Raises InvalidArgumentError when the last axis has not size 3.
@@ -118,7 +119,7 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Any:
 
 
 @strict
-def grayscale_to_rgb(images: Any, name: str | None = None) -> Any:
+def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
     """Images with one channel as images with three that are equal. Differentiable for float images.
 
     Raises ValueError unless there are two axes or more and the last one has size 1.
@@ -136,7 +137,7 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Any:
 
 
 @strict
-def per_image_standardization(image: Any) -> Any:
+def per_image_standardization(image: Any) -> Tensor:
     """Each image with mean 0 and variance 1, as float32; an image of one colour becomes 0.
 
     ``image`` is (..., height, width, channels). Differentiable. Raises ValueError for fewer than three axes, or an empty
@@ -153,7 +154,7 @@ def per_image_standardization(image: Any) -> Any:
 
 
 @worded
-def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
+def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     """Scales each channel's distance from its mean over the image by ``contrast_factor``.
 
     ``images`` has at least three axes: (..., height, width, channels); the result has its shape and dtype. No gradient
@@ -171,7 +172,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
 
 
 @worded
-def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = None) -> Any:
+def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = None) -> Tensor:
     """Scales the saturation of the colours (the last axis: red, green, blue) by ``saturation_factor``.
 
     No gradient is registered for it: asking for one raises LookupError.
@@ -184,7 +185,7 @@ def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = Non
 
 
 @worded
-def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Any:
+def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
     """Turns the hue of the colours (the last axis: red, green, blue) by ``delta`` turns, between -1 and 1.
 
     No gradient is registered for it: asking for one raises LookupError. Raises ValueError for another number.
@@ -216,7 +217,7 @@ def _changed(name: str, given: Any, amount: Any, argument: str) -> Any:
 
 
 @worded
-def adjust_brightness(image: Any, delta: Any) -> Any:
+def adjust_brightness(image: Any, delta: Any) -> Tensor:
     """Adds ``delta`` to every pixel; the result has the shape and dtype of ``image``. Differentiable for float images.
 
     >>> import minitape as tf

@@ -19,6 +19,7 @@ from ..ops.reductions import reduce_all
 from ..ops.reversing import reverse
 from ..random.stateful import uniform
 from ..random.stateless import stateless_uniform
+from ..tensor import Tensor
 from .adjusting import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
 from .cropping import at_least_3d
 
@@ -79,7 +80,7 @@ def _cropped(value: Any, size: Any, draw: Draw) -> Any:
 
 
 @strict
-def random_flip_left_right(image: Any, seed: int | None = None) -> Any:
+def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
     """The image mirrored from left to right, or as it is; of a batch (four axes) each by itself. Differentiable.
 
     The result has the shape and dtype of ``image``. Raises ValueError unless there are three or four axes.
@@ -92,7 +93,7 @@ def random_flip_left_right(image: Any, seed: int | None = None) -> Any:
 
 
 @strict
-def stateless_random_flip_left_right(image: Any, seed: Any) -> Any:
+def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
     """``random_flip_left_right`` with a choice that depends on ``seed`` (two integers) alone.
 
     >>> import minitape as tf
@@ -103,7 +104,7 @@ def stateless_random_flip_left_right(image: Any, seed: Any) -> Any:
 
 
 @strict
-def random_flip_up_down(image: Any, seed: int | None = None) -> Any:
+def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
     """The image mirrored from top to bottom, or as it is; of a batch (four axes) each by itself. Differentiable.
 
     The result has the shape and dtype of ``image``. Raises ValueError unless there are three or four axes.
@@ -116,7 +117,7 @@ def random_flip_up_down(image: Any, seed: int | None = None) -> Any:
 
 
 @strict
-def stateless_random_flip_up_down(image: Any, seed: Any) -> Any:
+def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
     """``random_flip_up_down`` with a choice that depends on ``seed`` (two integers) alone.
 
     >>> import minitape as tf
@@ -127,7 +128,7 @@ def stateless_random_flip_up_down(image: Any, seed: Any) -> Any:
 
 
 @strict
-def random_brightness(image: Any, max_delta: float, seed: int | None = None) -> Any:
+def random_brightness(image: Any, max_delta: float, seed: int | None = None) -> Tensor:
     """``adjust_brightness`` by a number drawn from [-max_delta, max_delta). Differentiable for float images.
 
     Raises ValueError for a negative ``max_delta``.
@@ -140,7 +141,7 @@ def random_brightness(image: Any, max_delta: float, seed: int | None = None) -> 
 
 
 @strict
-def stateless_random_brightness(image: Any, max_delta: float, seed: Any) -> Any:
+def stateless_random_brightness(image: Any, max_delta: float, seed: Any) -> Tensor:
     """``random_brightness`` by a number that depends on ``seed`` (two integers) alone.
 
     >>> import minitape as tf
@@ -151,7 +152,7 @@ def stateless_random_brightness(image: Any, max_delta: float, seed: Any) -> Any:
 
 
 @strict
-def random_contrast(image: Any, lower: float, upper: float, seed: int | None = None) -> Any:
+def random_contrast(image: Any, lower: float, upper: float, seed: int | None = None) -> Tensor:
     """``adjust_contrast`` by a factor drawn from [lower, upper).
 
     Raises ValueError unless ``0 <= lower < upper``.
@@ -164,7 +165,7 @@ def random_contrast(image: Any, lower: float, upper: float, seed: int | None = N
 
 
 @strict
-def stateless_random_contrast(image: Any, lower: float, upper: float, seed: Any) -> Any:
+def stateless_random_contrast(image: Any, lower: float, upper: float, seed: Any) -> Tensor:
     """``random_contrast`` by a factor that depends on ``seed`` (two integers) alone.
 
     >>> import minitape as tf
@@ -175,7 +176,7 @@ def stateless_random_contrast(image: Any, lower: float, upper: float, seed: Any)
 
 
 @strict
-def random_saturation(image: Any, lower: float, upper: float, seed: int | None = None) -> Any:
+def random_saturation(image: Any, lower: float, upper: float, seed: int | None = None) -> Tensor:
     """``adjust_saturation`` by a factor drawn from [lower, upper).
 
     Raises ValueError unless ``0 <= lower < upper``.
@@ -188,7 +189,7 @@ def random_saturation(image: Any, lower: float, upper: float, seed: int | None =
 
 
 @strict
-def stateless_random_saturation(image: Any, lower: float, upper: float, seed: Any = None) -> Any:
+def stateless_random_saturation(image: Any, lower: float, upper: float, seed: Any = None) -> Tensor:
     """``random_saturation`` by a factor that depends on ``seed`` (two integers) alone.
 
     >>> import minitape as tf
@@ -199,7 +200,7 @@ def stateless_random_saturation(image: Any, lower: float, upper: float, seed: An
 
 
 @strict
-def random_hue(image: Any, max_delta: float, seed: int | None = None) -> Any:
+def random_hue(image: Any, max_delta: float, seed: int | None = None) -> Tensor:
     """``adjust_hue`` by a number drawn from [-max_delta, max_delta).
 
     Raises ValueError unless ``max_delta`` lies in [0, 0.5].
@@ -212,7 +213,7 @@ def random_hue(image: Any, max_delta: float, seed: int | None = None) -> Any:
 
 
 @strict
-def stateless_random_hue(image: Any, max_delta: float, seed: Any) -> Any:
+def stateless_random_hue(image: Any, max_delta: float, seed: Any) -> Tensor:
     """``random_hue`` by a number that depends on ``seed`` (two integers) alone.
 
     >>> import minitape as tf
@@ -223,7 +224,7 @@ def stateless_random_hue(image: Any, max_delta: float, seed: Any) -> Any:
 
 
 @strict
-def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Any:
+def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """A part of ``value`` of the given ``size`` (one number for each axis), at a place drawn at random. Differentiable.
 
     Raises InvalidArgumentError when ``value`` is smaller.
@@ -236,7 +237,7 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
 
 
 @strict
-def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Any:
+def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:
     """``random_crop`` at a place that depends on ``seed`` (two integers) alone.
 
     >>> import minitape as tf

@@ -24,7 +24,7 @@ def non_max_suppression(
     iou_threshold: Any = 0.5,
     score_threshold: Any = float("-inf"),
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The numbers of the best boxes, of which no two overlap by more than ``iou_threshold``: int32, best first.
 
     ``boxes`` is a float matrix with two opposite corners (y1, x1, y2, x2) in each row, ``scores`` has a number for each.

@@ -16,6 +16,7 @@ from ..operation import apply
 from ..ops.casts import cast
 from ..ops.joining import stack
 from ..primitives import TABLE, declare
+from ..tensor import Tensor
 from .adjusting import as_floats, in_dtype
 
 
@@ -48,7 +49,7 @@ def _colors(images: Any, op: str) -> Any:
 
 
 @generated("rgb_to_hsv")
-def rgb_to_hsv(images: Any, name: str | None = None) -> Any:
+def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
     """Hue, saturation and value of colours: floats (..., 3) between 0 and 1, along the last axis.
 
     Differentiable. Raises InvalidArgumentError for tensors of integers, FailedPreconditionError unless the last axis has size 3.
@@ -75,7 +76,7 @@ def rgb_to_hsv(images: Any, name: str | None = None) -> Any:
 
 
 @generated("hsv_to_rgb")
-def hsv_to_rgb(images: Any, name: str | None = None) -> Any:
+def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
     """The counterpart of ``rgb_to_hsv``: red, green and blue of colours given by hue, saturation and value.
 
     ``images`` are floats (..., 3). No gradient is registered for it: asking for one raises LookupError. Raises
@@ -94,7 +95,7 @@ def _mixed(images: Any, matrix: Any) -> Any:
 
 
 @strict
-def rgb_to_yiq(images: Any) -> Any:
+def rgb_to_yiq(images: Any) -> Tensor:
     """Brightness, orange-blue and purple-green of colours (the last axis), as NTSC has them. Differentiable.
 
     >>> import minitape as tf
@@ -106,7 +107,7 @@ def rgb_to_yiq(images: Any) -> Any:
 
 
 @strict
-def yiq_to_rgb(images: Any) -> Any:
+def yiq_to_rgb(images: Any) -> Tensor:
     """The counterpart of ``rgb_to_yiq``. Differentiable.
 
     >>> import minitape as tf
@@ -118,7 +119,7 @@ def yiq_to_rgb(images: Any) -> Any:
 
 
 @strict
-def rgb_to_yuv(images: Any) -> Any:
+def rgb_to_yuv(images: Any) -> Tensor:
     """Brightness and the differences of blue and of red from it (the last axis), as PAL has them. Differentiable.
 
     >>> import minitape as tf
@@ -130,7 +131,7 @@ def rgb_to_yuv(images: Any) -> Any:
 
 
 @strict
-def yuv_to_rgb(images: Any) -> Any:
+def yuv_to_rgb(images: Any) -> Tensor:
     """The counterpart of ``rgb_to_yuv``. Differentiable.
 
     >>> import minitape as tf
@@ -142,7 +143,7 @@ def yuv_to_rgb(images: Any) -> Any:
 
 
 @strict
-def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
+def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
     """``gain * image ** gamma``; integers count from 0 to 1 meanwhile. Differentiable for float images.
 
     The result has the shape and dtype of ``image``. Raises ValueError for a negative ``gamma``.

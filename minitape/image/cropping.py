@@ -11,6 +11,7 @@ from ..ops import arrays
 from ..ops.arrays import expand_dims
 from ..ops.joining import pad
 from ..ops.reversing import reverse
+from ..tensor import Tensor
 
 
 def at_least_3d(image: Any) -> Any:
@@ -33,7 +34,7 @@ def _one_or_batch(image: Any, gap: str = " ") -> Any:
 
 
 @strict
-def flip_left_right(image: Any) -> Any:
+def flip_left_right(image: Any) -> Tensor:
     """Images mirrored from left to right. Differentiable. Raises ValueError unless there are three or four axes.
 
     >>> import minitape as tf
@@ -45,7 +46,7 @@ def flip_left_right(image: Any) -> Any:
 
 
 @strict
-def flip_up_down(image: Any) -> Any:
+def flip_up_down(image: Any) -> Tensor:
     """Images mirrored from top to bottom. Differentiable. Raises ValueError unless there are three or four axes.
 
     >>> import minitape as tf
@@ -57,7 +58,7 @@ def flip_up_down(image: Any) -> Any:
 
 
 @strict
-def transpose(image: Any, name: str | None = None) -> Any:
+def transpose(image: Any, name: str | None = None) -> Tensor:
     """Images with height and width exchanged. Differentiable. Raises ValueError unless there are three or four axes.
 
     >>> import minitape as tf
@@ -69,7 +70,7 @@ def transpose(image: Any, name: str | None = None) -> Any:
 
 
 @strict
-def rot90(image: Any, k: int = 1, name: str | None = None) -> Any:
+def rot90(image: Any, k: int = 1, name: str | None = None) -> Tensor:
     """Images turned counter-clockwise by ``k`` quarters of a turn. Differentiable.
 
     Raises ValueError unless there are three or four axes, or when ``k`` is no single number.
@@ -92,7 +93,7 @@ def rot90(image: Any, k: int = 1, name: str | None = None) -> Any:
 
 
 @strict
-def central_crop(image: Any, central_fraction: float) -> Any:
+def central_crop(image: Any, central_fraction: float) -> Tensor:
     """The middle of images: ``central_fraction`` (above 0, at most 1) of their height and width. Differentiable.
 
     Raises ValueError for another fraction, and unless there are three or four axes.
@@ -134,7 +135,7 @@ def require(holds: bool, message: str) -> None:
 @strict
 def pad_to_bounding_box(
     image: Any, offset_height: int, offset_width: int, target_height: int, target_width: int
-) -> Any:
+) -> Tensor:
     """Images of the target size, filled up with zeros: ``offset_height`` rows above, ``offset_width`` columns to the left.
 
     Differentiable. Raises ValueError unless there are three or four axes, and for images that do not fit.
@@ -157,7 +158,7 @@ def pad_to_bounding_box(
 @strict
 def crop_to_bounding_box(
     image: Any, offset_height: int, offset_width: int, target_height: int, target_width: int
-) -> Any:
+) -> Tensor:
     """The part of images that begins at the offsets and has the target size. Differentiable.
 
     Raises ValueError unless there are three or four axes, and for a part that reaches out of the image.
@@ -180,7 +181,7 @@ def crop_to_bounding_box(
 
 
 @strict
-def resize_with_crop_or_pad(image: Any, target_height: int, target_width: int) -> Any:
+def resize_with_crop_or_pad(image: Any, target_height: int, target_width: int) -> Tensor:
     """Images of the target size: cut on both sides where they are larger, filled up with zeros where they are smaller.
 
     Differentiable. Raises ValueError unless there are three or four axes and the sizes are positive.

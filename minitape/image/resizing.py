@@ -15,6 +15,7 @@ from ..ops.arrays import expand_dims, squeeze
 from ..ops.casts import cast
 from ..primitives import TABLE
 from ..primitives import resizing as _primitives  # noqa: F401 - it fills the table
+from ..tensor import Tensor
 from .cropping import pad_to_bounding_box, require, sized
 
 
@@ -45,7 +46,7 @@ KERNELS = ("lanczos3", "lanczos5", "gaussian", "mitchellcubic")
 def resize(
     images: Any, size: Any, method: str = ResizeMethod.BILINEAR, preserve_aspect_ratio: bool = False,
     antialias: bool = False, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Images in another size: ``size`` is the new height and width.
 
     ``images`` are (batch, height, width, channels) or (height, width, channels). The result is float32, with ``method``
@@ -132,7 +133,7 @@ def _check_product(*sizes: Any, op: str) -> None:
 @strict
 def resize_with_pad(
     image: Any, target_height: int, target_width: int, method: str = ResizeMethod.BILINEAR, antialias: bool = False
-) -> Any:
+) -> Tensor:
     """Images of the target size without distortion: resized until they fit, then filled up with zeros on both sides.
 
     ``method`` and ``antialias`` are those of ``resize``. Differentiable as it is. Raises ValueError unless there are three

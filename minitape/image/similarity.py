@@ -18,11 +18,12 @@ from ..ops.filling import zeros, zeros_like
 from ..ops.joining import concat, pad, stack
 from ..ops.reductions import reduce_mean, reduce_prod, reduce_sum
 from ..primitives import TABLE
+from ..tensor import Tensor
 from .adjusting import convert_image_dtype
 
 
 @strict
-def total_variation(images: Any, name: str | None = None) -> Any:
+def total_variation(images: Any, name: str | None = None) -> Tensor:
     """The sum of the differences between neighbouring pixels, without their signs: how noisy images are.
 
     One number for (height, width, channels), one for each image of a batch. Differentiable. Raises ValueError for
@@ -62,7 +63,7 @@ def image_gradients(image: Any) -> tuple[Any, Any]:
 
 
 @strict
-def sobel_edges(image: Any) -> Any:
+def sobel_edges(image: Any) -> Tensor:
     """The slopes of (batch, height, width, channels) from top to bottom and from left to right, along a new last axis.
 
     Each is a weighted difference over 3 x 3 pixels. Differentiable. Raises InvalidArgumentError for another number of axes
@@ -81,13 +82,13 @@ def sobel_edges(image: Any) -> Any:
     return reshape(depthwise_conv2d(padded, filters, [1, 1, 1, 1], "VALID"), [*sizes, 2])
 
 
-def _as_float32(a: Any, b: Any, max_val: Any) -> tuple[Any, Any, Any]:
+def _as_float32(a: Any, b: Any, max_val: Any) -> tuple[Any, ...]:
     """Two images and the width of their range, with integers scaled to floats."""
     return tuple(convert_image_dtype(v, dtypes.float32) for v in (a, b, cast(max_val, a.dtype)))
 
 
 @strict
-def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Any:
+def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
     """The peak signal-to-noise ratio of two images in decibels, float32: infinite for equal ones.
 
     ``a`` and ``b`` are (..., height, width, channels), and the result has the axes before; ``max_val`` is the difference
@@ -128,7 +129,7 @@ def _gauss(size: int, sigma: float) -> Any:
 def ssim(
     img1: Any, img2: Any, max_val: Any, filter_size: int = 11, filter_sigma: float = 1.5, k1: float = 0.01,
     k2: float = 0.03, return_index_map: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The structural similarity of two images, float32: 1 for equal ones.
 
     Means, variances and the covariance are taken under a bell of width ``filter_sigma`` over ``filter_size`` pixels; ``k1``
@@ -153,7 +154,7 @@ def ssim(
 def ssim_multiscale(
     img1: Any, img2: Any, max_val: Any, power_factors: Any = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333),
     filter_size: int = 11, filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The structural similarity of two images over several scales, float32: 1 for equal ones. Differentiable.
 
     For each of the ``power_factors`` the images are compared as in ``ssim``, then halved; the contrasts of all scales and

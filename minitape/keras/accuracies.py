@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..tensor import Tensor
 from .base import convert, floatx
 from .loss import squeeze_or_expand
 from .metric import MeanMetricWrapper
@@ -23,7 +24,7 @@ def accuracy(y_true: Any, y_pred: Any) -> Any:
     return _same(y_true, y_pred)
 
 
-def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
+def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Tensor:
     """1.0 where the prediction lies on the label's side of ``threshold``, else 0.0; in the shape of the predictions.
 
     >>> import minitape as tf
@@ -35,7 +36,7 @@ def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
     return _same(y_true, convert(y_pred > convert(threshold, y_pred.dtype.name), y_true.dtype.name))
 
 
-def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
+def categorical_accuracy(y_true: Any, y_pred: Any) -> Tensor:
     """1.0 where the largest prediction is that of the label (one-hot), else 0.0: (..., classes) become (...).
 
     >>> import minitape as tf
@@ -47,7 +48,7 @@ def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     return _same(tf.argmax(convert(y_true), axis=-1), tf.argmax(convert(y_pred), axis=-1))
 
 
-def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
+def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Tensor:
     """1.0 where the largest prediction is that of the label (a number), else 0.0: (..., classes) become (...).
 
     >>> import minitape as tf
@@ -63,7 +64,7 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     return _same(y_true, convert(tf.argmax(y_pred, axis=-1), y_true.dtype.name))
 
 
-def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
+def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Tensor:
     """1.0 where the label (one-hot) is among the ``k`` largest predictions, else 0.0: (..., classes) become (...).
 
     >>> import minitape as tf
@@ -75,7 +76,7 @@ def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
     return sparse_top_k_categorical_accuracy(tf.argmax(convert(y_true), axis=-1), y_pred, k)
 
 
-def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5, from_sorted_ids: bool = False) -> Any:
+def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5, from_sorted_ids: bool = False) -> Tensor:
     """1.0 where the label (a number) is among the ``k`` largest predictions, else 0.0, in the shape of the labels.
 
     With ``from_sorted_ids`` a row of predictions holds the numbers of classes themselves, the likeliest first.

@@ -14,6 +14,7 @@ import numpy as np
 
 import minitape as tf
 
+from ..tensor import Tensor
 from . import losses
 from .base import convert, epsilon, floatx, standardize_data_format
 
@@ -255,7 +256,7 @@ def set_value(x: Any, value: Any) -> None:
     x.assign(np.asarray(value, dtype=getattr(x.dtype, "as_numpy_dtype", x.dtype)))
 
 
-def sqrt(x: Any) -> Any:
+def sqrt(x: Any) -> Tensor:
     """The square root; 0 for negative numbers.
 
     ``x`` is a tensor of floats of any shape; the result has its shape and dtype. Differentiable.
@@ -268,7 +269,7 @@ def sqrt(x: Any) -> Any:
     return tf.sqrt(tf.clip_by_value(x, tf.zeros((), x.dtype), np.inf))
 
 
-def clip(x: Any, min_value: Any, max_value: Any) -> Any:
+def clip(x: Any, min_value: Any, max_value: Any) -> Tensor:
     """``x`` within the bounds; None is no bound.
 
     ``x`` is a tensor of numbers of any shape; the result has its shape and dtype. Differentiable, with gradient 0 where a
@@ -284,7 +285,7 @@ def clip(x: Any, min_value: Any, max_value: Any) -> Any:
     return tf.clip_by_value(convert(x), low, high)
 
 
-def elu(x: Any, alpha: float = 1.0) -> Any:
+def elu(x: Any, alpha: float = 1.0) -> Tensor:
     """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.
 
     ``x`` is a tensor of floats of any shape; the result has its shape and dtype. Differentiable.
@@ -296,7 +297,7 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
     return tf.keras.activations.elu(x, alpha)
 
 
-def relu(x: Any, alpha: float = 0.0, max_value: Any = None, threshold: float = 0.0) -> Any:
+def relu(x: Any, alpha: float = 0.0, max_value: Any = None, threshold: float = 0.0) -> Tensor:
     """``x`` from the threshold on, else ``alpha * (x - threshold)``; up to ``max_value``.
 
     ``x`` is a tensor of numbers of any shape; the result has its shape and dtype. Differentiable.
@@ -308,7 +309,7 @@ def relu(x: Any, alpha: float = 0.0, max_value: Any = None, threshold: float = 0
     return tf.keras.activations.relu(x, alpha, max_value, threshold)
 
 
-def hard_sigmoid(x: Any) -> Any:
+def hard_sigmoid(x: Any) -> Tensor:
     """``0.2 * x + 0.5`` within 0 and 1: Keras 2's; that of ``tf.keras.activations`` has another slope.
 
     ``x`` is a tensor of floats of any shape; the result has its shape and dtype. Differentiable.
@@ -320,7 +321,7 @@ def hard_sigmoid(x: Any) -> Any:
     return tf.clip_by_value(0.2 * convert(x) + 0.5, 0.0, 1.0)
 
 
-def softmax(x: Any, axis: int = -1) -> Any:
+def softmax(x: Any, axis: int = -1) -> Tensor:
     """Exponentials divided by their sum along an axis.
 
     ``x`` is a tensor of floats of two axes or more; the result has its shape and dtype. Differentiable. Raises ValueError
@@ -336,7 +337,7 @@ def softmax(x: Any, axis: int = -1) -> Any:
     return tf.nn.softmax(x, axis=axis)
 
 
-def dot(x: Any, y: Any) -> Any:
+def dot(x: Any, y: Any) -> Tensor:
     """The product of matrices, or the sum over the last axis of ``x`` and the last but one of ``y``.
 
     ``x`` and ``y`` are tensors of one dtype of numbers. Differentiable in both. Raises InvalidArgumentError for sizes that
@@ -393,7 +394,7 @@ def switch(condition: Any, then_expression: Any, else_expression: Any) -> Any:
     return tf.where(condition, first, second)
 
 
-def bias_add(x: Any, bias: Any, data_format: Any = None) -> Any:
+def bias_add(x: Any, bias: Any, data_format: Any = None) -> Tensor:
     """A bias for each channel added.
 
     ``x`` is a tensor of numbers of two axes or more, ``bias`` a vector of its dtype; the channels are the last axis, or the
@@ -409,7 +410,7 @@ def bias_add(x: Any, bias: Any, data_format: Any = None) -> Any:
     return tf.nn.bias_add(x, bias, data_format="NCHW" if first else "NHWC")
 
 
-def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> Any:
+def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> Tensor:
     """The crossentropy of each element.
 
     ``target`` and ``output`` are tensors of floats of one shape; the result has it too. With ``from_logits``, ``output``
@@ -426,7 +427,7 @@ def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> 
     return -(target * tf.math.log(output + epsilon()) + (1 - target) * tf.math.log(1 - output + epsilon()))
 
 
-def categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: int = -1) -> Any:
+def categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: int = -1) -> Tensor:
     """The crossentropy of each row of probabilities.
 
     ``target`` and ``output`` are tensors of floats of one shape, with the classes along ``axis``. Differentiable in both.
@@ -441,7 +442,7 @@ def categorical_crossentropy(target: Any, output: Any, from_logits: bool = False
 
 def sparse_categorical_crossentropy(
     target: Any, output: Any, from_logits: bool = False, axis: int = -1, ignore_class: Any = None
-) -> Any:
+) -> Tensor:
     """The crossentropy of each row of probabilities, for classes given by number.
 
     ``output`` is a tensor of floats with the classes along ``axis``, ``target`` one of integers without that axis; rows of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..tensor import Tensor
 from .base import convert, epsilon, floatx, set_keras_mask
 from .loss import squeeze_or_expand
 
@@ -49,7 +50,7 @@ def _mean(x: Any) -> Any:
 # -- functions --------------------------------------------------------------------------------------------------------
 
 
-def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
+def mean_squared_error(y_true: Any, y_pred: Any) -> Tensor:
     """The mean over the last axis of ``(y_true - y_pred) ** 2``.
 
     Shapes (..., n) become (...); labels are cast to the type of the predictions, which is that of the result.
@@ -63,7 +64,7 @@ def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     return _mean((y_true - y_pred) ** 2)
 
 
-def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
+def mean_absolute_error(y_true: Any, y_pred: Any) -> Tensor:
     """The mean over the last axis of ``abs(y_true - y_pred)``; shapes and types as of ``mean_squared_error``.
 
     >>> import minitape as tf
@@ -74,7 +75,7 @@ def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
     return _mean(abs(y_true - y_pred))
 
 
-def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
+def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Tensor:
     """100 times the mean of ``abs((y_true - y_pred) / y_true)``; shapes and types as of ``mean_squared_error``.
 
     >>> import minitape as tf
@@ -87,7 +88,7 @@ def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
     return 100.0 * _mean(abs((y_true - y_pred) / tf.maximum(abs(y_true), epsilon())))
 
 
-def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
+def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Tensor:
     """The mean of ``(log(y_true + 1) - log(y_pred + 1)) ** 2``; shapes and types as of ``mean_squared_error``.
 
     Negative values count as 0.
@@ -103,7 +104,7 @@ def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
     return _mean((logs[0] - logs[1]) ** 2)
 
 
-def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
+def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Tensor:
     """Half the squared error, linear beyond ``delta``; shapes and types as of ``mean_squared_error``.
 
     >>> import minitape as tf
@@ -118,7 +119,7 @@ def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
     return _mean(tf.where(size <= delta, 0.5 * error**2, delta * size - 0.5 * delta**2))
 
 
-def log_cosh(y_true: Any, y_pred: Any) -> Any:
+def log_cosh(y_true: Any, y_pred: Any) -> Tensor:
     """The mean of ``log(cosh(y_pred - y_true))``; shapes and types as of ``mean_squared_error``.
 
     >>> import minitape as tf
@@ -141,7 +142,7 @@ def _signs(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
     return tf.where(binary, 2.0 * y_true - 1.0, y_true), y_pred
 
 
-def hinge(y_true: Any, y_pred: Any) -> Any:
+def hinge(y_true: Any, y_pred: Any) -> Tensor:
     """The mean of ``max(1 - y_true * y_pred, 0)``; labels are -1 and 1, or 0 and 1. Shapes (..., n) become (...).
 
     >>> import minitape as tf
@@ -154,7 +155,7 @@ def hinge(y_true: Any, y_pred: Any) -> Any:
     return _mean(tf.maximum(1.0 - y_true * y_pred, 0.0))
 
 
-def squared_hinge(y_true: Any, y_pred: Any) -> Any:
+def squared_hinge(y_true: Any, y_pred: Any) -> Tensor:
     """The mean of ``max(1 - y_true * y_pred, 0) ** 2``; labels are -1 and 1, or 0 and 1.
 
     >>> import minitape as tf
@@ -167,7 +168,7 @@ def squared_hinge(y_true: Any, y_pred: Any) -> Any:
     return _mean(tf.maximum(1.0 - y_true * y_pred, 0.0) ** 2)
 
 
-def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
+def categorical_hinge(y_true: Any, y_pred: Any) -> Tensor:
     """``max(neg - pos + 1, 0)``, with the prediction for the right class and the largest for a wrong one.
 
     Labels are one-hot; shapes (..., classes) become (...).
@@ -184,7 +185,7 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
     return tf.maximum(wrong - right + 1.0, 0.0)
 
 
-def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Tensor:
     """Minus the cosine of the angle between the vectors along ``axis``, which the result lacks: -1 is the same direction.
 
     >>> import minitape as tf
@@ -203,7 +204,7 @@ def _unit(x: Any, axis: int) -> Any:
     return x / tf.maximum(tf.sqrt(tf.reduce_sum(x * x, axis=axis, keepdims=True)), epsilon())
 
 
-def kl_divergence(y_true: Any, y_pred: Any) -> Any:
+def kl_divergence(y_true: Any, y_pred: Any) -> Tensor:
     """The sum over the last axis of ``y_true * log(y_true / y_pred)``, both clipped to [epsilon, 1].
 
     >>> import minitape as tf
@@ -216,7 +217,7 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
     return tf.reduce_sum(y_true * tf.math.log(y_true / y_pred), axis=-1)
 
 
-def poisson(y_true: Any, y_pred: Any) -> Any:
+def poisson(y_true: Any, y_pred: Any) -> Tensor:
     """The mean of ``y_pred - y_true * log(y_pred)``; shapes (..., n) become (...).
 
     >>> import minitape as tf
@@ -231,7 +232,7 @@ def poisson(y_true: Any, y_pred: Any) -> Any:
 
 def binary_crossentropy(
     y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
-) -> Any:
+) -> Tensor:
     """The mean over ``axis`` of ``-log`` of the probability given to each label (0 or 1).
 
     Predictions are probabilities, or logits if ``from_logits``; ``label_smoothing`` draws labels towards 0.5. Raises
@@ -252,7 +253,7 @@ def binary_crossentropy(
 
 def categorical_crossentropy(
     y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
-) -> Any:
+) -> Tensor:
     """``-sum(y_true * log(y_pred))`` over ``axis``; predictions are probabilities, or logits if ``from_logits``.
 
     Labels are one-hot or distributions; ``label_smoothing`` draws them towards equal ones. Raises ValueError for labels
@@ -274,7 +275,7 @@ def categorical_crossentropy(
 
 def sparse_categorical_crossentropy(
     y_true: Any, y_pred: Any, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
-) -> Any:
+) -> Tensor:
     """``-log`` of the probability given to the right class, whose number is ``y_true``.
 
     Labels (...) and predictions (..., classes) give (...); labels may have a last axis of size 1. Examples of

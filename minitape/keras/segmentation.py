@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..tensor import Tensor
 from .base import epsilon
 from .lossfunctions import binary_pair, one_hot_pair, pair
 
 
-def dice(y_true: Any, y_pred: Any, axis: Any = None) -> Any:
+def dice(y_true: Any, y_pred: Any, axis: Any = None) -> Tensor:
     """``1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred))``: how little two maps overlap.
 
     The sums run over ``axis``, by default over everything, which gives a scalar. Labels are cast to the type of the
@@ -25,7 +26,7 @@ def dice(y_true: Any, y_pred: Any, axis: Any = None) -> Any:
     return 1 - both / (tf.reduce_sum(y_true, axis) + tf.reduce_sum(y_pred, axis) + epsilon())
 
 
-def tversky(y_true: Any, y_pred: Any, alpha: float = 0.5, beta: float = 0.5, axis: Any = None) -> Any:
+def tversky(y_true: Any, y_pred: Any, alpha: float = 0.5, beta: float = 0.5, axis: Any = None) -> Tensor:
     """``dice`` with weights of its own for what is missing (``alpha``) and for what is too much (``beta``).
 
     Shapes and types as of ``dice``, which it is for two weights of 0.5. Differentiable in both.
@@ -52,7 +53,7 @@ def binary_focal_crossentropy(
     from_logits: bool = False,
     label_smoothing: float = 0.0,
     axis: int = -1,
-) -> Any:
+) -> Tensor:
     """Crossentropies of labels 0 and 1 times ``(1 - p) ** gamma``, where p is the probability given to the label.
 
     So what is well predicted counts little. With ``apply_class_balancing`` label 1 has the weight ``alpha`` and label 0
@@ -84,7 +85,7 @@ def categorical_focal_crossentropy(
     from_logits: bool = False,
     label_smoothing: float = 0.0,
     axis: int = -1,
-) -> Any:
+) -> Tensor:
     """Crossentropies of one-hot labels times ``alpha * (1 - p) ** gamma``, with p the probability of each class.
 
     ``alpha`` is a number or has one for each class. Shapes (..., classes) become (...); ``from_logits`` and

@@ -15,7 +15,7 @@ from ..operands import call, flag, generated, strict, tensor_of, together
 from ..operation import apply
 from ..ops.reductions import reduce_max, reduce_sum
 from ..primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 from .products import matmul, swapped
 
 
@@ -34,7 +34,7 @@ class Qr(NamedTuple):
 
 
 @generated("matrix_determinant")
-def det(input: Any, name: str | None = None) -> Any:
+def det(input: Any, name: str | None = None) -> Tensor:
     """The determinants of square matrices. Differentiable where they are invertible.
 
     Raises InvalidArgumentError for matrices that are not square, and for the gradient of a singular one.
@@ -61,7 +61,7 @@ def slogdet(input: Any, name: str | None = None) -> Any:
 
 
 @strict
-def logdet(matrix: Any, name: str | None = None) -> Any:
+def logdet(matrix: Any, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of positive definite matrices, by cholesky; NaN for others. Differentiable.
 
     >>> import minitape as tf
@@ -75,7 +75,7 @@ def logdet(matrix: Any, name: str | None = None) -> Any:
 
 
 @generated("matrix_inverse")
-def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
+def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverses of square matrices (or their adjoints). Differentiable.
 
     Raises InvalidArgumentError for matrices that are not square or not invertible.
@@ -88,7 +88,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
 
 
 @generated("matrix_solve")
-def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Any:
+def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The x with ``matrix @ x = rhs`` (with the adjoint of the matrix on demand). Differentiable in both.
 
     ``rhs`` is a matrix whose columns are solved for. Raises InvalidArgumentError when the matrix is not square or not
@@ -102,7 +102,7 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
 
 
 @strict
-def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None) -> Any:
+def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The x with ``matrix @ x = rhs`` for a triangular matrix; the other triangle is not read. Differentiable in both.
 
     Raises InvalidArgumentError when the shapes do not fit. A zero on the diagonal gives infinities.
@@ -115,7 +115,7 @@ def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = 
 
 
 @generated("cholesky")
-def cholesky(input: Any, name: str | None = None) -> Any:
+def cholesky(input: Any, name: str | None = None) -> Tensor:
     """The lower triangular L with ``L @ adjoint(L) = input`` of positive definite matrices; NaN for others.
 
     Reads the lower triangle. Differentiable. Raises InvalidArgumentError for matrices that are not square.
@@ -128,7 +128,7 @@ def cholesky(input: Any, name: str | None = None) -> Any:
 
 
 @strict
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
+def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
     """The x with ``A @ x = rhs``, given the cholesky factor of A. Differentiable in both.
 
     >>> import minitape as tf
@@ -182,7 +182,7 @@ def eigh(tensor: Any, name: str | None = None) -> Any:
 
 
 @strict
-def eigvalsh(tensor: Any, name: str | None = None) -> Any:
+def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
     """The eigenvalues of symmetric matrices, smallest first. Differentiable; reads the lower triangle.
 
     >>> import minitape as tf
@@ -193,7 +193,7 @@ def eigvalsh(tensor: Any, name: str | None = None) -> Any:
 
 
 @strict
-def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
+def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The Moore-Penrose inverses of matrices, by singular values. Differentiable.
 
     Singular values below ``rcond`` times the largest count as 0 (default: 10 * max(rows, columns) * machine epsilon).
@@ -217,7 +217,7 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
 
 
 @strict
-def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None) -> Any:
+def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
     """The x that minimises the squared error of ``matrix @ x = rhs`` plus ``l2_regularizer`` times its square.
 
     ``fast`` solves the normal equations by cholesky and is differentiable; otherwise singular values are used, without
@@ -243,7 +243,7 @@ def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True,
 
 
 @strict
-def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
+def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The rank of matrices: how many singular values exceed ``tol``; int32, not differentiable.
 
     TypeError for what is no float, ValueError for fewer than two axes, with ``validate_args`` or without.
@@ -267,7 +267,7 @@ _PADE = (17643225600.0, 8821612800.0, 2075673600.0, 302702400.0, 30270240.0, 216
 
 
 @strict
-def expm(input: Any, name: str | None = None) -> Any:
+def expm(input: Any, name: str | None = None) -> Tensor:
     """The exponentials of square matrices: scaling, a Padé approximation of order 9, squaring. Differentiable.
 
     Raises ValueError for inputs with fewer than two axes, InvalidArgumentError for matrices that are not square.
@@ -320,7 +320,7 @@ def _align(align: str) -> str:
 def diag(
     diagonal: Any, name: str = "diag", k: Any = 0, num_rows: int = -1, num_cols: int = -1, padding_value: Any = 0,
     align: str = "RIGHT_LEFT",
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Matrices with the given diagonals and ``padding_value`` elsewhere. Differentiable.
 
     The last axis of ``diagonal`` becomes the k-th diagonal; for a pair k = (low, high) its last two axes hold a band,
@@ -339,7 +339,7 @@ def diag(
 @strict
 def diag_part(
     input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0, align: str = "RIGHT_LEFT"
-) -> Any:
+) -> Tensor:
     """The k-th diagonals of matrices, or a band of them for a pair k = (low, high), padded. Differentiable.
 
     Raises InvalidArgumentError for a diagonal that is not there.
@@ -352,7 +352,7 @@ def diag_part(
 
 
 @strict
-def set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT") -> Any:
+def set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
     """Matrices with their k-th diagonals (or a band) replaced. Differentiable in both.
 
     Raises InvalidArgumentError when the diagonal has another length.
@@ -365,7 +365,7 @@ def set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, alig
 
 
 @generated("matrix_band_part")
-def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Any:
+def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
     """Matrices with all elements set to 0 that are outside a band around the main diagonal; -1 keeps a whole triangle.
 
     Differentiable. Raises InvalidArgumentError for a band wider than the matrix.
@@ -379,7 +379,7 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
 
 
 @strict
-def trace(x: Any, name: str | None = None) -> Any:
+def trace(x: Any, name: str | None = None) -> Tensor:
     """The sums of the main diagonals of matrices. Differentiable.
 
     >>> import minitape as tf
@@ -403,7 +403,7 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
 
 
 @strict
-def tensor_diag_part(input: Any, name: str | None = None) -> Any:
+def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
     """The diagonal of a tensor whose shape is a shape twice, the opposite of ``tensor_diag``. Differentiable.
 
     Raises InvalidArgumentError for other shapes.
@@ -425,7 +425,7 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Any:
 
 
 @strict
-def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
     """The last two axes swapped, conjugated on demand. Differentiable. Raises ValueError for fewer than two axes.
 
     >>> import minitape as tf
@@ -441,7 +441,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
 
 
 @strict
-def adjoint(matrix: Any, name: str | None = None) -> Any:
+def adjoint(matrix: Any, name: str | None = None) -> Tensor:
     """The last two axes swapped and conjugated. Differentiable.
 
     >>> import minitape as tf
@@ -452,7 +452,7 @@ def adjoint(matrix: Any, name: str | None = None) -> Any:
 
 
 @generated("cross")
-def cross(a: Any, b: Any, name: str | None = None) -> Any:
+def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
     """The cross products of vectors of three elements, which are the last axis. Differentiable in both.
 
     Raises InvalidArgumentError for unlike shapes, FailedPreconditionError for vectors of another length.

@@ -19,7 +19,7 @@ from ..ops.picking import boolean_mask, gather
 from ..ops.sorting import argsort
 from ..primitives import matrixfunctions  # noqa: F401 - it fills the table
 from ..state import state
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 from .decompositions import band_part, diag, diag_part, eigh, set_diag, triangular_solve
 from .products import matmul, swapped
 
@@ -69,7 +69,7 @@ def _rows(x: Any, order: Any) -> Any:
 
 
 @strict
-def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Any:
+def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The matrices whose factors ``tf.linalg.lu`` found. Differentiable in ``lower_upper``.
 
     Raises ValueError when the shapes are not those of factors, with ``validate_args`` or without.
@@ -83,7 +83,7 @@ def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, nam
 
 
 @strict
-def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None) -> Any:
+def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The x with ``matrix @ x = rhs``, given the matrix as factors of ``tf.linalg.lu``. Differentiable in both.
 
     Raises ValueError when the shapes do not fit, with ``validate_args`` or without.
@@ -105,7 +105,7 @@ def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False,
 
 
 @strict
-def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Any:
+def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The inverses of the matrices whose factors are given. Differentiable in ``lower_upper``.
 
     Raises ValueError when the shapes are not those of factors, with ``validate_args`` or without.
@@ -135,7 +135,7 @@ def eig(tensor: Any, name: str | None = None) -> Any:
 
 
 @strict
-def eigvals(tensor: Any, name: str | None = None) -> Any:
+def eigvals(tensor: Any, name: str | None = None) -> Tensor:
     """The eigenvalues of square matrices, as complex numbers; see ``eig``. Differentiable.
 
     >>> import minitape as tf
@@ -146,7 +146,7 @@ def eigvals(tensor: Any, name: str | None = None) -> Any:
 
 
 @generated("matrix_square_root")
-def sqrtm(input: Any, name: str | None = None) -> Any:
+def sqrtm(input: Any, name: str | None = None) -> Tensor:
     """The principal square roots of square matrices: ``root @ root = input``. Differentiable.
 
     NaN for real matrices that have no real one. Raises InvalidArgumentError for matrices that are not square.
@@ -159,7 +159,7 @@ def sqrtm(input: Any, name: str | None = None) -> Any:
 
 
 @generated("matrix_logarithm")
-def logm(input: Any, name: str | None = None) -> Any:
+def logm(input: Any, name: str | None = None) -> Tensor:
     """The principal logarithms of complex square matrices: ``expm(logm(input)) = input``.
 
     No gradient (LookupError) and no real matrices (InvalidArgumentError), as in TensorFlow.
@@ -208,7 +208,7 @@ def _last(x: Any, n: int) -> Any:
 def tridiagonal_solve(
     diagonals: Any, rhs: Any, diagonals_format: str = "compact", transpose_rhs: bool = False,
     conjugate_rhs: bool = False, name: str | None = None, partial_pivoting: bool = True, perturb_singular: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The x with ``matrix @ x = rhs`` for matrices of three diagonals. Differentiable in both.
 
     The diagonals are "compact" (shape [..., 3, n]: above, main, below, the last number above and the first below unread),
@@ -251,7 +251,7 @@ def _check_rows(matrix: Any, rhs: Any) -> None:
 
 
 @strict
-def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None) -> Any:
+def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None) -> Tensor:
     """The product of matrices of three diagonals, given as to ``tridiagonal_solve``, and ``rhs``. Differentiable in both.
 
     Raises ValueError for other diagonals.
@@ -268,7 +268,7 @@ def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compac
 @generated("banded_triangular_solve")
 def banded_triangular_solve(
     bands: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The x with ``matrix @ x = rhs`` for triangular matrices of a few diagonals. Differentiable in both.
 
     ``bands`` has shape [..., k, n]: the main diagonal and those below it (or those above it and the main diagonal, if

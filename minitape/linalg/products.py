@@ -19,6 +19,7 @@ from ..ops.elementwise import abs as absolute
 from ..ops.reductions import reduce_max, reduce_sum
 from ..primitives import TABLE
 from ..state import state
+from ..tensor import Tensor
 
 
 def swapped(x: Any, conjugate: bool = False) -> Any:
@@ -33,7 +34,7 @@ def matmul(
     a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
     adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: Any = None,
     grad_a: bool = False, grad_b: bool = False, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The product of two matrices, or of batches of them (whose other axes broadcast).
 
     ``transpose_*`` swaps the last two axes of an argument first, ``adjoint_*`` conjugates as well. Both must have one
@@ -136,7 +137,7 @@ def _check_ranks(op: str, tensors: list[Any], turn_a: bool, turn_b: bool) -> Non
 def matvec(
     a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
     b_is_sparse: bool = False, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The product of a matrix and a vector, or of batches of them. Arguments, gradient and errors as for ``matmul``.
 
     >>> import minitape as tf
@@ -189,7 +190,7 @@ def _product_of(sizes: list[int]) -> int:
 
 
 @strict
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     """Sums the products of a and b over pairs of axes.
 
     ``axes`` is a number n (the last n axes of a with the first n of b; 0 for the outer product) or a pair of lists.
@@ -211,7 +212,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
 
 
 @generated("einsum")
-def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
+def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     """Sums of products by Einstein's convention: ``einsum("ij,jk->ik", a, b)`` is the matrix product.
 
     Repeated labels of one tensor take its diagonal, labels missing in the output are summed, ``...`` stands for axes
@@ -290,7 +291,7 @@ def _without_ellipsis(terms: list[str], output: str, ranks: Sequence[int]) -> tu
 
 
 @strict
-def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: str | None = None) -> Any:
+def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: str | None = None) -> Tensor:
     """The norm of vectors or matrices.
 
     ``axis=None`` takes all elements as one vector, an int the vectors along that axis, a pair of ints the matrices on
@@ -382,7 +383,7 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
 
 
 @strict
-def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Any:
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Tensor:
     """x divided by its euclidean norm along ``axis`` (at least sqrt(epsilon)). Differentiable.
 
     >>> import minitape as tf

@@ -6,16 +6,11 @@ from minitape.linalg.products import (
 )
 from minitape.nn.activations import (
     crelu as crelu,
-    elu as elu,
     gelu as gelu,
     leaky_relu as leaky_relu,
     log_softmax as log_softmax,
-    relu as relu,
-    relu6 as relu6,
-    selu as selu,
     silu as silu,
     softmax as softmax,
-    swish as swish,
 )
 from minitape.nn.convolution import (
     atrous_conv2d as atrous_conv2d,
@@ -75,14 +70,7 @@ from minitape.nn.volumes import (
 )
 from minitape.ops.blocks import (
     depth_to_space as depth_to_space,
-    space_to_batch as space_to_batch,
     space_to_depth as space_to_depth,
-)
-from minitape.ops.elementwise import (
-    sigmoid as sigmoid,
-    softplus as softplus,
-    softsign as softsign,
-    tanh as tanh,
 )
 from minitape.ops.reductions import (
     zero_fraction as zero_fraction,
@@ -93,4 +81,37 @@ from minitape.ops.sorting import (
     in_top_k as in_top_k,
     top_k as top_k,
 )
+from minitape.tensor import (
+    Tensor as _Tensor,
+)
+def elu(features: _Any, name: _Any = None) -> _Tensor:
+    """x where it is positive, else exp(x) - 1, elementwise."""
+
 experimental: _Any
+def relu(features: _Any, name: _Any = None) -> _Tensor:
+    """max(x, 0); the gradient at 0 is 0, elementwise."""
+
+def relu6(features: _Any, name: _Any = None) -> _Tensor:
+    """min(max(x, 0), 6); the gradient at 0 and at 6 is 0, elementwise."""
+
+def selu(features: _Any, name: _Any = None) -> _Tensor:
+    """1.0507 * (x where it is positive, else 1.6733 * (exp(x) - 1)), elementwise."""
+
+def sigmoid(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: 1 / (1 + exp(-x))."""
+
+def softplus(features: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: log(1 + exp(x)), without overflow."""
+
+def softsign(features: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x / (1 + abs(x)); has no second derivative (LookupError)."""
+
+def space_to_batch(input: _Any, block_shape: _Any, paddings: _Any, name: _Any = None) -> _Tensor:
+    """Makes a batch of each place in the blocks of ``block_shape`` that cover the axes after the first."""
+
+def swish(features: _Any, beta: _Any = 1.0) -> _Tensor:
+    """x * sigmoid(beta * x), also called swish. Differentiable in both."""
+
+def tanh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: hyperbolic tangent."""
+

@@ -18,7 +18,7 @@ def _simple(name: str, sentence: str, result: str) -> Any:
     primitive = TABLE[name]
 
     @(strict if name == "relu6" else generated(name))
-    def function(features: Any, name: str | None = None) -> Any:
+    def function(features: Any, name: str | None = None) -> Tensor:
         return unary(primitive, features)
 
     doc = f"""{sentence}, elementwise.
@@ -42,7 +42,7 @@ selu = _simple(
 
 
 @strict
-def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Any:
+def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
     """x where it is positive, else ``alpha * x``, elementwise; integers become float32. Differentiable.
 
     >>> import minitape as tf
@@ -58,7 +58,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Any:
 
 
 @strict
-def crelu(features: Any, axis: int = -1, name: str | None = None) -> Any:
+def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     """relu of x and of -x, joined along ``axis``. Differentiable.
 
     >>> import minitape as tf
@@ -72,7 +72,7 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Any:
 
 
 @strict
-def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Any:
+def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
     """x times the normal distribution function at x (or its approximation by tanh). Differentiable.
 
     Raises ValueError unless ``features`` are floats. See Hendrycks and Gimpel, "Gaussian error linear units" (2016).
@@ -92,7 +92,7 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> A
 
 
 @strict
-def silu(features: Any, beta: Any = 1.0) -> Any:
+def silu(features: Any, beta: Any = 1.0) -> Tensor:
     """x * sigmoid(beta * x), also called swish. Differentiable in both.
 
     >>> import minitape as tf
@@ -123,7 +123,7 @@ def _over_axis(name: str, logits: Any, axis: Any) -> Any:
 
 
 @strict
-def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
+def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """exp(x) / sum(exp(x)) along ``axis`` (the last one for None), without overflow. Differentiable.
 
     Raises InvalidArgumentError for integers, for tensors without axes and for an axis that is not there.
@@ -136,7 +136,7 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
 
 
 @strict
-def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
+def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """The logarithm of softmax along ``axis`` (the last one for None). Differentiable; errors as for ``softmax``.
 
     >>> import minitape as tf

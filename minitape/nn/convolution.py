@@ -15,6 +15,7 @@ from ..opdefs import accept_text
 from ..operands import call, mismatch, static, strict, tensor_of, together
 from ..primitives import convolution as primitives
 from ..state import state
+from ..tensor import Tensor
 
 
 def unimplemented(message: str, op: str) -> InvalidArgumentError:
@@ -121,7 +122,7 @@ def _batched(x: Any, rank: int) -> tuple[Any, tuple[int, ...]]:
 def conv2d(
     input: Any, filters: Any, strides: Any, padding: Any, data_format: str = "NHWC", dilations: Any = None,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The 2-D convolution (cross-correlation) of images with filters.
 
     ``input`` is batch x height x width x channels, ``filters`` height x width x channels in x channels out.
@@ -187,7 +188,7 @@ def _without_height(x: Any) -> Any:
 def conv1d(
     input: Any, filters: Any, stride: Any, padding: Any, data_format: str = "NWC", dilations: Any = None,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The convolution of sequences: batch x width x channels with width x channels in x out. Differentiable.
 
     >>> import minitape as tf
@@ -208,7 +209,7 @@ def conv1d(
 def convolution(
     input: Any, filters: Any, strides: Any = None, padding: str = "VALID", data_format: str | None = None,
     dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The convolution over one to three spatial axes, as many as ``filters`` have; see ``conv1d``, ``conv2d``, ``conv3d``.
 
     Raises ValueError for more.
@@ -234,7 +235,7 @@ def convolution(
 
 
 @strict
-def atrous_conv2d(value: Any, filters: Any, rate: int, padding: str, name: str | None = None) -> Any:
+def atrous_conv2d(value: Any, filters: Any, rate: int, padding: str, name: str | None = None) -> Tensor:
     """A 2-D convolution whose filter taps lie ``rate`` apart. Differentiable.
 
     >>> import minitape as tf
@@ -248,7 +249,7 @@ def atrous_conv2d(value: Any, filters: Any, rate: int, padding: str, name: str |
 def depthwise_conv2d(
     input: Any, filter: Any, strides: Any, padding: Any, data_format: str | None = None, dilations: Any = None,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Convolves each channel with its own filters: height x width x channels x multiplier. Differentiable in both.
 
     The result has channels * multiplier channels. ``strides`` is a list of four; InvalidArgumentError unless those over
@@ -287,7 +288,7 @@ def separable_conv2d(
     data_format: str | None = None,
     dilations: Any = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """A depthwise convolution followed by a 1 x 1 convolution that mixes the channels. Differentiable in all three.
 
     >>> import minitape as tf
@@ -327,7 +328,7 @@ def _pool(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, data_fo
 @strict
 def max_pool2d(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
-) -> Any:
+) -> Tensor:
     """The largest element of each window of height x width; ``padding`` is "SAME", "VALID" or a list of pairs.
 
     Differentiable: the first largest element of a window gets its gradient.
@@ -344,7 +345,7 @@ def max_pool2d(
 @strict
 def avg_pool2d(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
-) -> Any:
+) -> Tensor:
     """The mean of each window of height x width; elements outside the image do not count. Differentiable; floats only.
 
     >>> import minitape as tf
@@ -366,7 +367,7 @@ def _pool1d(kind: str, input: Any, ksize: Any, strides: Any, padding: Any) -> An
 @strict
 def max_pool1d(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None
-) -> Any:
+) -> Tensor:
     """The largest element of each window of a sequence, batch x width x channels. Differentiable.
 
     >>> import minitape as tf
@@ -381,7 +382,7 @@ def max_pool1d(
 @strict
 def avg_pool1d(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None
-) -> Any:
+) -> Tensor:
     """The mean of each window of a sequence, batch x width x channels. Differentiable.
 
     >>> import minitape as tf
@@ -417,7 +418,7 @@ def _any_rank(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, dat
 @strict
 def max_pool(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The largest element of each window over one to three spatial axes, by the rank of ``input``. Differentiable.
 
     >>> import minitape as tf
@@ -430,7 +431,7 @@ def max_pool(
 @strict
 def avg_pool(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The mean of each window over one to three spatial axes, by the rank of ``input``. Differentiable.
 
     >>> import minitape as tf
@@ -453,7 +454,7 @@ def _dilated_pool(kind: str, x: Any, window: list[int], rates: list[int], data_f
 def pool(
     input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: str = "VALID",
     data_format: str | None = None, dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Pooling of type "MAX" or "AVG" over windows of ``window_shape``. Differentiable.
 
     With ``dilations`` the elements of a window are so many apart. Raises ValueError for another type, for strides larger

@@ -11,7 +11,7 @@ from ..invalid import invalid
 from ..operands import call, generated, strict, tensor_of
 from ..operation import apply
 from ..primitives import TABLE, activation  # noqa: F401 - it fills the table
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 
 
 def _both(name: str, labels: Any, logits: Any) -> None:
@@ -42,7 +42,7 @@ def _axis_last(x: Any, axis: int) -> Any:
 
 
 @strict
-def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, name: str | None = None) -> Any:
+def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
     """The cross entropy between probabilities and softmax(logits) along ``axis``; the result lacks that axis.
 
     ``labels`` are cast to the dtype of ``logits`` (floats). Differentiable in both.
@@ -66,7 +66,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
 
 
 @strict
-def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Any:
+def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
     """The cross entropy between classes, given by number, and softmax(logits) along the last axis.
 
     ``labels`` (int32 or int64) has the shape of ``logits`` without the last axis. Differentiable in ``logits``.
@@ -107,7 +107,7 @@ def _same_shape(x: Any, y: Any) -> None:
 
 
 @strict
-def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None) -> Any:
+def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None) -> Tensor:
     """The cross entropy between probabilities and sigmoid(logits), elementwise, without overflow.
 
     Differentiable in both. Raises ValueError when the shapes differ.
@@ -127,7 +127,7 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, na
 
 
 @strict
-def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight: Any, name: str | None = None) -> Any:
+def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight: Any, name: str | None = None) -> Tensor:
     """Sigmoid cross entropy in which the share of positive labels is multiplied by ``pos_weight``. Differentiable.
 
     >>> import minitape as tf
@@ -142,7 +142,7 @@ def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight: Any
 
 
 @strict
-def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None) -> Any:
+def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None) -> Tensor:
     """The loss of a Poisson distribution with rate exp(log_input), up to a constant unless ``compute_full_loss``.
 
     Differentiable in both. Raises ValueError when the shapes differ.
@@ -163,7 +163,7 @@ def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = Fal
     return loss + apply(TABLE["select"], (small, TABLE["zeros_like"](y), stirling), {})
 
 
-def scale_regularization_loss(regularization_loss: Any) -> Any:
+def scale_regularization_loss(regularization_loss: Any) -> Tensor:
     """The sum of penalties, divided by the number of replicas, of which there is one here. Differentiable.
 
     >>> import minitape as tf
@@ -176,7 +176,7 @@ def scale_regularization_loss(regularization_loss: Any) -> Any:
 
 
 @generated("l2_loss")
-def l2_loss(t: Any, name: str | None = None) -> Any:
+def l2_loss(t: Any, name: str | None = None) -> Tensor:
     """Half the sum of the squares of all elements. Differentiable; floats only.
 
     >>> import minitape as tf
@@ -187,7 +187,7 @@ def l2_loss(t: Any, name: str | None = None) -> Any:
 
 
 @strict
-def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None) -> Any:
+def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None) -> Tensor:
     """The sum of the losses (times their weights) over the size of the batch. Differentiable.
 
     >>> import minitape as tf

@@ -13,14 +13,14 @@ from ..invalid import invalid
 from ..operands import call, static, strict, tensor_of
 from ..primitives import ctc as _primitives  # noqa: F401 - it fills the table
 from ..sparse.tensor import SparseTensor
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 
 
 @strict
 def ctc_loss(
     labels: Any, logits: Any, label_length: Any, logit_length: Any, logits_time_major: bool = True, unique: Any = None,
     blank_index: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The negative log probability of each label sequence, over all the ways to place it in time. Differentiable once.
 
     ``logits`` are (frames, batch, classes), or (batch, frames, classes) without ``logits_time_major``; ``labels`` are

@@ -7,12 +7,13 @@ from typing import Any
 from .. import dtypes
 from ..operands import call, strict, tensor_of
 from ..state import state
+from ..tensor import Tensor
 
 _COMBINERS = ("mean", "sqrtn", "sum")
 
 
 @strict
-def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Any:
+def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Tensor:
     """The rows of a table at ``ids``, in the shape of ``ids`` followed by that of a row.
 
     Differentiable in ``params``: the gradient is an IndexedSlices. ``params`` may be a list of tables, one after the
@@ -42,7 +43,7 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
 def embedding_lookup_sparse(
     params: Any, sp_ids: Any, sp_weights: Any, combiner: str | None = None, max_norm: Any = None, name: str | None = None,
     allow_fast_lookup: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The rows of a table that each row of ``sp_ids`` names, combined into one: of shape [rows, *table.shape[1:]].
 
     ``sp_ids`` is a SparseTensor of integers in order, or a RaggedTensor, ``sp_weights`` None or the same with a weight for
@@ -83,7 +84,7 @@ def embedding_lookup_sparse(
 def safe_embedding_lookup_sparse(
     embedding_weights: Any, sparse_ids: Any, sparse_weights: Any = None, combiner: str = "mean", default_id: Any = None,
     max_norm: Any = None, name: str | None = None, allow_fast_lookup: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The same without negative ids and (unless they are summed) ids whose weight is not positive.
 
     A row of which no id is left gives the row ``default_id`` of the table, or zeros. ``sparse_ids`` may have more than two axes: the

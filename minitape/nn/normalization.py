@@ -71,7 +71,7 @@ def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool =
 @strict
 def batch_normalization(
     x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any, name: str | None = None
-) -> Any:
+) -> Tensor:
     """``(x - mean) / sqrt(variance + variance_epsilon) * scale + offset``; either may be None. Differentiable.
 
     ``variance`` and ``mean`` must be tensors that broadcast with x.
@@ -90,7 +90,7 @@ def batch_normalization(
 
 
 @strict
-def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Any:
+def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
     """Adds a vector along the last axis (the second one for a ``data_format`` like "NCHW"). Differentiable.
 
     Raises InvalidArgumentError when the vector has another length, or ``value`` fewer than two axes.
@@ -130,7 +130,7 @@ def _check_rate(x: Any, rate: Any) -> None:
 
 
 @strict
-def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Any:
+def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
     """Sets each element to 0 with probability ``rate`` and scales the others by ``1 / (1 - rate)``.
 
     ``noise_shape`` broadcasts to the shape of x and says which elements are dropped together. Differentiable.
@@ -148,7 +148,7 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None,
 @strict
 def stateless_dropout(
     x: Any, rate: Any, seed: Any, rng_alg: Any = "auto_select", noise_shape: Any = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """``tf.nn.dropout`` whose choice depends on ``seed``, two whole numbers, and nothing else.
 
     ``rng_alg`` is the algorithm, as for ``tf.random.stateless_uniform``; ``noise_shape`` broadcasts to the shape of x.
@@ -165,7 +165,7 @@ def stateless_dropout(
 
 
 @strict
-def general_dropout(x: Any, rate: Any, uniform_sampler: Any, noise_shape: Any = None, name: str | None = None) -> Any:
+def general_dropout(x: Any, rate: Any, uniform_sampler: Any, noise_shape: Any = None, name: str | None = None) -> Tensor:
     """``tf.nn.dropout`` whose choice depends on the numbers from 0 to 1 that ``uniform_sampler(shape, dtype)`` returns.
 
     ``noise_shape`` broadcasts to the shape of x. Differentiable. Raises ValueError unless x are floats and the rate lies

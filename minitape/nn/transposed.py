@@ -6,6 +6,7 @@ from typing import Any
 
 from ..invalid import invalid
 from ..operands import call, mismatch, static, strict, together
+from ..tensor import Tensor
 from .convolution import check_texts, pads_of, spatial
 from .volumes import conv3d_transpose
 
@@ -38,7 +39,7 @@ def _check_adjoint(g: Any, k: Any, shape: tuple[int, ...], steps: list[int]) -> 
 def conv2d_transpose(
     input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str = "NHWC",
     dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The adjoint of ``conv2d``: ``filters`` are height x width x channels out x channels in. Differentiable in both.
 
     ``output_shape`` (four sizes, or height and width) says which of the possible sizes the result has.
@@ -71,7 +72,7 @@ def conv2d_transpose(
 def conv1d_transpose(
     input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str = "NWC",
     dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The adjoint of ``conv1d``: ``filters`` are width x channels out x channels in. Differentiable in both.
 
     ``output_shape`` (three sizes) says which of the possible sizes the result has. ValueError for another format than
@@ -87,11 +88,11 @@ def conv1d_transpose(
     g, k = together(input, filters)
     steps, holes = spatial(strides, 1, "strides", 2), spatial(dilations, 1, "dilations", 2)
     batch, width, channels = (int(n) for n in static(output_shape))
-    wide = [
+    wide, kernel = (
         call("reshape", t, shape=(*s[:at], 1, *s[at:])) for t, s, at in ((g, tuple(g.shape), 1), (k, tuple(k.shape), 0))
-    ]
+    )
     found = conv2d_transpose(
-        *wide, [batch, 1, width, channels], [1, 1, steps[1], 1], padding, "NHWC", [1, 1, holes[1], 1]
+        wide, kernel, [batch, 1, width, channels], [1, 1, steps[1], 1], padding, "NHWC", [1, 1, holes[1], 1]
     )
     return call("reshape", found, shape=(batch, width, channels))
 
@@ -100,7 +101,7 @@ def conv1d_transpose(
 def conv_transpose(
     input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str | None = None,
     dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """``conv1d_transpose``, ``conv2d_transpose`` or ``conv3d_transpose``, as many spatial axes as the filters have.
 
     Differentiable in both. Raises ValueError for more axes, and for an ``output_shape`` of another length.

@@ -8,6 +8,7 @@ from typing import Any
 from ..invalid import invalid
 from ..opdefs import accept, accept_text
 from ..operands import call, static, strict, tensor_of, together
+from ..tensor import Tensor
 from .convolution import grouped, pads_of, same_dtype, spatial, unimplemented
 
 
@@ -32,7 +33,7 @@ def _five(value: Any, name: str, op: str) -> list[int]:
 def conv3d(
     input: Any, filters: Any, strides: Any, padding: str, data_format: str = "NDHWC", dilations: Any = None,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The 3-D convolution (cross-correlation) of volumes with filters. Differentiable in both.
 
     ``input`` is batch (one axis or more) x depth x height x width x channels, ``filters`` depth x height x width x channels in x channels
@@ -79,7 +80,7 @@ def dilated3d(x: Any, k: Any, steps: list[int], padding: str, holes: list[int]) 
 def conv3d_transpose(
     input: Any, filters: Any, output_shape: Any, strides: Any, padding: str = "SAME", data_format: str = "NDHWC",
     dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The adjoint of ``conv3d``: ``filters`` are depth x height x width x channels out x channels in. Differentiable in both.
 
     ``output_shape`` (five sizes) says which of the possible sizes the result has; InvalidArgumentError when that can not
@@ -139,7 +140,7 @@ def pool3d(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, data_f
 @strict
 def max_pool3d(
     input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NDHWC", name: str | None = None
-) -> Any:
+) -> Tensor:
     """The largest element of each window of depth x height x width; ``padding`` is "SAME" or "VALID". Differentiable.
 
     Raises InvalidArgumentError unless ``input`` is batch x depth x height x width x channels, and for doubles.
@@ -155,7 +156,7 @@ def max_pool3d(
 @strict
 def avg_pool3d(
     input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NDHWC", name: str | None = None
-) -> Any:
+) -> Tensor:
     """The mean of each window of depth x height x width; elements outside the volume do not count. Differentiable.
 
     Raises InvalidArgumentError unless ``input`` is batch x depth x height x width x channels.

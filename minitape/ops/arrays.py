@@ -19,7 +19,7 @@ from ..primitives import TABLE
 from ..shape import TensorShape, as_shape
 from ..slices import IndexedSlices
 from ..state import state
-from ..tensor import EagerTensor, wrap
+from ..tensor import EagerTensor, Tensor, wrap
 from .quick import quick
 
 newaxis = None
@@ -82,7 +82,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
 
 
 @strict
-def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
+def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     """The sizes of the axes as a 1-d tensor (int32 unless ``out_type`` says otherwise). No gradient passes.
 
     >>> import minitape as tf
@@ -110,7 +110,7 @@ def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -
 
 
 @strict
-def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
+def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     """The number of elements, as a scalar tensor.
 
     It is int32 unless ``out_type`` says otherwise; of a ragged tensor it counts the elements that are there. No
@@ -126,7 +126,7 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
 
 
 @strict
-def rank(input: Any, name: str | None = None) -> Any:
+def rank(input: Any, name: str | None = None) -> Tensor:
     """The number of axes, as a scalar tensor.
 
     It is int32; a ragged axis counts as any other. No gradient passes.
@@ -141,7 +141,7 @@ def rank(input: Any, name: str | None = None) -> Any:
 
 
 @strict
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     """The same elements in another shape; one size may be -1: what is left. Differentiable.
 
     Raises InvalidArgumentError when the numbers of elements differ.
@@ -214,7 +214,7 @@ def _reshape_sizes(dims: Sequence[int], sizes: list[int]) -> list[int]:
 
 
 @strict
-def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Any:
+def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
     """The axes in another order, reversed by default; ``conjugate`` also conjugates. Differentiable.
 
     InvalidArgumentError unless ``perm`` names each axis once.
@@ -259,7 +259,7 @@ def _order(perm: Any, n: int) -> tuple[int, ...]:
 
 
 @strict
-def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
+def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
     """A new axis of size 1 at place ``axis`` (negative: counted from the end). Differentiable.
 
     InvalidArgumentError for a place outside.
@@ -286,7 +286,7 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
 
 
 @strict
-def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
+def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """Without its axes of size 1, or without those listed. Differentiable.
 
     Raises InvalidArgumentError for an axis of another size.
@@ -329,7 +329,7 @@ def _unknown_as_rest(sizes: list[Any]) -> tuple[int, ...]:
 
 
 @deferred
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
+def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     """The tensor repeated along new axes and axes of size 1 until it has ``shape``. Differentiable.
 
     InvalidArgumentError for a shape to which it can not be broadcast.
@@ -387,7 +387,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
 
 
 @strict
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     """The same for shapes given as tensors; InvalidArgumentError when they do not broadcast.
 
     >>> import minitape as tf
@@ -404,7 +404,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
     return wrap(np.array(sizes, x.array.dtype))
 
 
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     """The tensor itself, if it has the shape; sizes of None fit anything. Differentiable.
 
     Raises InvalidArgumentError otherwise.

@@ -9,10 +9,11 @@ import numpy as np
 
 from ..invalid import invalid, shown
 from ..operands import call, integers, strict, tensor_of
+from ..tensor import Tensor
 
 
 @strict
-def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Any:
+def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
     """Makes a batch of each place in the blocks of ``block_shape`` that cover the axes after the first.
 
     These axes get zeros around them first, ``paddings[i] = [before, after]``. The result has shape
@@ -44,7 +45,7 @@ space_to_batch = space_to_batch_nd
 
 
 @strict
-def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Any:
+def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
     """The inverse of ``space_to_batch``: batches become the places in the blocks again, and ``crops`` are cut off.
 
     ``block_shape`` may be one number for two axes. Differentiable. Raises InvalidArgumentError when the batch can not
@@ -116,7 +117,7 @@ def _check_blocks(op: str, x: Any, block: int, data_format: str, deep: bool) -> 
 
 
 @strict
-def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Any:
+def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Tensor:
     """Makes the pixels of each block_size x block_size block the channels of one pixel. Differentiable.
 
     >>> import minitape as tf
@@ -131,7 +132,7 @@ def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC", name:
 
 
 @strict
-def depth_to_space(input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Any:
+def depth_to_space(input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Tensor:
     """Makes the channels of each pixel a block_size x block_size block of pixels. Differentiable.
 
     >>> import minitape as tf

@@ -15,7 +15,7 @@ from ..operation import apply
 from ..primitives import TABLE
 from ..primitives.choice import warn_discarded
 from ..slices import IndexedSlices
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 
 
 @strict
@@ -46,7 +46,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 
 @strict
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """The values in another dtype, limited to what it can hold.
 
     Fractions are cut off on the way to whole numbers, and complex numbers lose their imaginary part. Differentiable
@@ -103,7 +103,7 @@ def _plain(number: Any) -> Any:
     return int(value) if value.is_integer() else value
 
 
-def bitcast(input: Any, type: Any, name: str | None = None) -> Any:
+def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     """The same bytes read as another dtype; sizes differ by an axis more or less. No gradient passes.
 
     >>> import minitape as tf

@@ -15,7 +15,7 @@ from ..operation import apply
 from ..primitives import TABLE
 from ..slices import IndexedSlices
 from ..state import state
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 from ..updates import deprecated
 from .casts import cast
 from .reductions import reduce_sum
@@ -73,7 +73,7 @@ def _check_list(t_list: Any) -> None:
 
 
 @strict
-def global_norm(t_list: Any, name: str | None = None) -> Any:
+def global_norm(t_list: Any, name: str | None = None) -> Tensor:
     """The euclidean norm of all elements of all tensors of a list together; None entries are left out. Differentiable.
 
     >>> import minitape as tf
@@ -118,7 +118,7 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name:
 
 
 @strict
-def add_n(inputs: Any, name: str | None = None) -> Any:
+def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """The sum of a list of tensors of one shape and dtype. Differentiable.
 
     Raises ValueError for an empty list, InvalidArgumentError for unlike shapes or dtypes.
@@ -154,7 +154,7 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
 
 
 @strict
-def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Any:
+def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Tensor:
     """The sum of a list of tensors of one shape and dtype; the old name of ``add_n``.
 
     Raises ValueError for an empty list, unlike shapes, or another ``shape`` than asked for, TypeError for another

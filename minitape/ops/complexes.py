@@ -9,10 +9,11 @@ from ..convert import convert_to_tensor
 from ..operands import strict, tensor_of
 from ..operation import apply, binary
 from ..primitives import TABLE, special  # noqa: F401 - special fills the table
+from ..tensor import Tensor
 
 
 @strict
-def complex(real: Any, imag: Any, name: str | None = None) -> Any:
+def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     """Complex numbers from their parts: complex64 of float32 tensors, complex128 of float64 ones. Differentiable.
 
     Raises TypeError for other dtypes.
@@ -29,7 +30,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Any:
 
 
 @strict
-def real(input: Any, name: str | None = None) -> Any:
+def real(input: Any, name: str | None = None) -> Tensor:
     """The real part; real tensors come back as they are. Differentiable.
 
     >>> import minitape as tf
@@ -43,7 +44,7 @@ def real(input: Any, name: str | None = None) -> Any:
 
 
 @strict
-def imag(input: Any, name: str | None = None) -> Any:
+def imag(input: Any, name: str | None = None) -> Tensor:
     """The imaginary part; zeros for real tensors. Differentiable.
 
     >>> import minitape as tf
@@ -59,7 +60,7 @@ def imag(input: Any, name: str | None = None) -> Any:
 
 
 @strict
-def conj(x: Any, name: str | None = None) -> Any:
+def conj(x: Any, name: str | None = None) -> Tensor:
     """The complex conjugate; real tensors come back as they are. Differentiable. TypeError for bools and strings.
 
     >>> import minitape as tf
@@ -75,7 +76,7 @@ def conj(x: Any, name: str | None = None) -> Any:
 
 
 @strict
-def angle(input: Any, name: str | None = None) -> Any:
+def angle(input: Any, name: str | None = None) -> Tensor:
     """The argument of complex numbers, in radians; 0 or pi for real floats. Differentiable.
 
     >>> import minitape as tf

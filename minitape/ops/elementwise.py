@@ -18,6 +18,7 @@ from ..operands import generated, hinted, is_tensor_like, pair, pairwise, strict
 from ..operation import apply, binary
 from ..primitives import TABLE, special  # noqa: F401 - special fills the table
 from ..state import state
+from ..tensor import Tensor
 from .quick import quick, quick_function
 
 # of tf.math.special only
@@ -284,7 +285,7 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Any:
 
 
 @strict
-def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
+def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y, and 0 where y is 0. Differentiable, with gradient 0 there.
 
     Raises TypeError when the dtypes differ.
@@ -301,7 +302,7 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
 
 
 @strict
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Any:
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     """1 / x, and 0 where x is 0. Differentiable, with gradient 0 there.
 
     >>> import minitape as tf
@@ -313,7 +314,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Any:
 
 
 @strict
-def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
+def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x * y, and 0 where y is 0 even if x is infinite or NaN. Differentiable.
 
     Raises ValueError when the dtypes differ.
@@ -348,7 +349,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
 
 
 @strict
-def log_sigmoid(x: Any, name: str | None = None) -> Any:
+def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     """log(sigmoid(x)), computed as -softplus(-x) without overflow. Differentiable.
 
     >>> import minitape as tf
@@ -360,7 +361,7 @@ def log_sigmoid(x: Any, name: str | None = None) -> Any:
 
 
 @strict
-def erfcinv(x: Any, name: str | None = None) -> Any:
+def erfcinv(x: Any, name: str | None = None) -> Tensor:
     """The inverse of erfc on (0, 2). Differentiable.
 
     >>> import minitape as tf
@@ -371,7 +372,7 @@ def erfcinv(x: Any, name: str | None = None) -> Any:
 
 
 @generated("betainc")
-def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Any:
+def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
     """The regularised incomplete beta function of three tensors of one shape (or scalars). Differentiable in x.
 
     >>> import minitape as tf
@@ -382,7 +383,7 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Any:
 
 
 @strict
-def lbeta(x: Any, name: str | None = None) -> Any:
+def lbeta(x: Any, name: str | None = None) -> Tensor:
     """log |Beta(x)| along the last axis. Differentiable.
 
     >>> import minitape as tf
@@ -395,7 +396,7 @@ def lbeta(x: Any, name: str | None = None) -> Any:
 
 
 @strict
-def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
+def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
     """The polynomial with these coefficients, highest power first, by Horner's scheme. Differentiable in both.
 
     Raises ValueError unless ``coeffs`` is a list.
@@ -442,7 +443,7 @@ def _truths(op: str, *values: Any) -> list[Any]:
 
 
 @generated("logical_and")
-def logical_and(x: Any, y: Any, name: str | None = None) -> Any:
+def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x and y, elementwise for bools, with broadcasting; other dtypes raise. Not differentiable.
 
     >>> import minitape as tf
@@ -453,7 +454,7 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Any:
 
 
 @generated("logical_or")
-def logical_or(x: Any, y: Any, name: str | None = None) -> Any:
+def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x or y, elementwise for bools, with broadcasting; other dtypes raise. Not differentiable.
 
     >>> import minitape as tf
@@ -464,7 +465,7 @@ def logical_or(x: Any, y: Any, name: str | None = None) -> Any:
 
 
 @generated("logical_not")
-def logical_not(x: Any, name: str | None = None) -> Any:
+def logical_not(x: Any, name: str | None = None) -> Tensor:
     """not x, elementwise for bools; not differentiable.
 
     >>> import minitape as tf
@@ -475,7 +476,7 @@ def logical_not(x: Any, name: str | None = None) -> Any:
 
 
 @strict
-def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Any:
+def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
     """Whether exactly one of x and y is true, elementwise for bools; not differentiable.
 
     >>> import minitape as tf

@@ -36,7 +36,7 @@ def _no_layout(layout: Any) -> None:
 
 
 @strict
-def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Any:
+def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
     """A tensor of zeros (False, empty strings) of the given shape.
 
     Raises TypeError for a shape that is not made of integers, InvalidArgumentError for a negative size.
@@ -56,7 +56,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layo
 
 
 @strict
-def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Any:
+def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
     """A tensor of ones (True) of the given shape.
 
     Raises TypeError for a shape that is not made of integers and for strings, InvalidArgumentError for a negative size.
@@ -79,7 +79,7 @@ def _made(array: Any, name: str) -> Any:
 
 
 @strict
-def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
     """Zeros in the shape of another tensor, in its dtype or the given one. No gradient passes.
 
     >>> import minitape as tf
@@ -91,7 +91,7 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: A
 
 
 @strict
-def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
     """Ones in the shape of another tensor, in its dtype or the given one. No gradient passes.
 
     >>> import minitape as tf
@@ -118,7 +118,7 @@ def _like(primitive: str, input: Any, dtype: Any) -> Any:
 
 
 @strict
-def fill(dims: Any, value: Any, name: str | None = None) -> Any:
+def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     """A tensor of shape ``dims`` in which every element is ``value``. Differentiable in ``value``.
 
     It has the dtype of ``value``, a scalar. InvalidArgumentError for a value with axes, for ``dims`` that are no
@@ -146,7 +146,7 @@ def eye(
     batch_shape: Any = None,
     dtype: Any = dtypes.float32,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """An identity matrix, or a batch of them; ``num_columns`` makes it rectangular.
 
     It has the ``dtype`` and two axes after those of ``batch_shape``. TypeError for sizes that are no whole numbers,
@@ -175,7 +175,7 @@ _LADDER = ["int32", "int64", "float16", "bfloat16", "float32", "float64"]
 
 
 @strict
-def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Any:
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
     """The numbers from ``start`` (0 when only one is given) up to, not including, ``limit`` in steps of ``delta``.
 
     The dtype is the widest of the three, unless given. No gradient passes. Raises InvalidArgumentError when the limit
@@ -254,7 +254,7 @@ def _brief(number: Any) -> str:
 
 
 @strict
-def linspace_nd(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Any:
+def linspace_nd(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Tensor:
     """``num`` evenly spaced numbers from ``start`` to ``stop``, both included, along a new axis.
 
     ``start`` and ``stop`` broadcast; integers give float64. Differentiable in both. Raises TypeError for a ``num`` that
@@ -307,7 +307,7 @@ linspace = linspace_nd
 def one_hot(
     indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """A new axis of size ``depth`` with ``on_value`` (1) at each index and ``off_value`` (0) elsewhere.
 
     An index out of range gives a row of ``off_value``. No gradient passes. Raises TypeError when the dtypes differ.

@@ -254,7 +254,7 @@ def _bounded(spec: list[Any], sizes: tuple[int, ...], name: str) -> list[Any]:
 
 
 @strict
-def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
+def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
     """The block of ``input_`` that starts at ``begin`` and has ``size`` elements along each axis (-1: all the rest).
 
     Differentiable in ``input_``. Raises InvalidArgumentError for a block that is not inside.
@@ -292,7 +292,7 @@ def strided_slice(
     shrink_axis_mask: int = 0,
     var: Any = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The elements from ``begin`` to ``end`` (excluded) in steps of ``strides``, for each axis: what ``x[...]`` means.
 
     A bit set in a mask changes one entry: begin or end left out, ``...``, a new axis, an index that drops its axis.

@@ -35,7 +35,7 @@ def same_dtype_tensors(values: Any) -> list[Any]:
 
 
 @strict
-def concat(values: Any, axis: Any, name: str = "concat") -> Any:
+def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """Tensors of the same rank joined along an axis that they have.
 
     ``values`` is a list of tensors of one dtype, equal in all other sizes. Differentiable in each of them. Raises
@@ -107,7 +107,7 @@ def pack(tensors: list[Any], axis: int) -> Any:
 
 
 @strict
-def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """Tensors of one shape and dtype joined along a new axis.
 
     Differentiable in each of them. Raises ValueError for an axis out of range, InvalidArgumentError for unequal shapes.
@@ -263,7 +263,7 @@ def _split_sizes(sizes: list[int], total: int) -> tuple[int, ...]:
 
 
 @deferred
-def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
+def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """The tensor repeated as a whole, ``multiples[i]`` times along axis i. Differentiable.
 
     InvalidArgumentError unless ``multiples`` has one number, not negative, for each axis.
@@ -293,7 +293,7 @@ def _check_tile(x: Any, rank: int) -> None:
 
 
 @strict
-def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Any:
+def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """Each element repeated ``repeats`` times (one number, or one for each); without an axis the input is flattened.
 
     Differentiable in ``input``. Raises ValueError when the counts do not fit the axis.
@@ -330,7 +330,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
 
 
 @strict
-def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None) -> Any:
+def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None) -> Tensor:
     """The tensor with ``paddings[i] = [before, after]`` elements put around it along axis i.
 
     ``mode`` "CONSTANT" puts ``constant_values`` there, "REFLECT" mirrors without the border, "SYMMETRIC" with it.
@@ -387,7 +387,7 @@ def _check_mirror(sizes: Any, x: Any, mode: str) -> None:
 
 
 @worded
-def parallel_stack(values: Any, name: str = "parallel_stack") -> Any:
+def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
     """The same as ``tf.stack`` along axis 0, inside functions and graphs only: RuntimeError in eager mode.
 
     >>> import minitape as tf

@@ -40,7 +40,7 @@ def gather(
     axis: Any = None,
     batch_dims: int = 0,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The slices of ``params`` at ``indices`` along an axis; with ``batch_dims``, separately for each batch element.
 
     ``indices`` is an int32 or int64 tensor of any shape. Differentiable in ``params``: along axis 0 the gradient is a
@@ -82,7 +82,7 @@ def gather(
 @strict
 def gather_nd(
     params: Any, indices: Any, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = ""
-) -> Any:
+) -> Tensor:
     """The elements or slices of ``params`` at the places that the last axis of ``indices`` lists.
 
     Differentiable in ``params``. Raises InvalidArgumentError for a place outside of ``params``.
@@ -129,7 +129,7 @@ def _gather_nd_inside(x: Any, places: Any, sizes: tuple[int, ...], batch_dims: i
 
 
 @strict
-def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Any:
+def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
     """The elements (or slices) of ``tensor`` where ``mask`` is true, in order.
 
     The mask covers the axes from ``axis`` on. Differentiable in ``tensor``. Raises ValueError when shapes do not match.
@@ -164,7 +164,7 @@ def _product(sizes: Any) -> int:
 
 
 @strict
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """With ``x`` and ``y``: elements of ``x`` where the condition holds, else of ``y``; all three broadcast.
 
     Differentiable in ``x`` and ``y``. Alone: the int64 places of the true (or non-zero) elements, one row for each.
@@ -248,7 +248,7 @@ def _vector(x: Any, op: str) -> Any:
 
 
 @strict
-def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Any:
+def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
     """A mask that is true for the first ``lengths[...]`` places of a new last axis of size ``maxlen``.
 
     ``maxlen`` is by default the largest length; ``dtype`` may be any type that has a true and a false. ValueError for a
@@ -308,7 +308,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
 
 
 @generated("dynamic_stitch")
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
+def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     """The slices of all ``data`` put at their ``indices`` into one tensor; later ones win.
 
     Differentiable in ``data``.
@@ -337,7 +337,7 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
 
 
 @deferred
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
+def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
     """The coordinates in a tensor of shape ``dims`` of flat places, one column for each.
 
     ``indices`` (a scalar or a vector) and ``dims`` are of one dtype, int32 or int64, which is also the result's.

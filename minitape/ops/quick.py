@@ -14,6 +14,7 @@ from ..operands import named
 from ..operators import row_of, write
 from ..primitives import TABLE, Primitive
 from ..tensor import EagerTensor
+from ..typed import Same
 
 _MISSING: Any = object()
 
@@ -28,14 +29,14 @@ def _too_many(expected: int, extra: Any, odd: Any) -> None:
 
 
 _DISPATCHED = """
-def {name}({first}=_MISSING, {second}name=None, *extra, **odd):
+def {name}({first}=_MISSING, {second}name=None, *extra, **odd) -> Tensor:
     if {last} is _MISSING or {first} is _MISSING or extra or odd:
         _too_many({count}, extra, odd)
     {quick}
     return run({arguments})
 """
 _GENERATED = """
-def {name}({arguments}, name=None):
+def {name}({arguments}, name=None) -> Tensor:
     {quick}
     return run({arguments})
 """
@@ -67,17 +68,17 @@ def quick_function(name: str, primitive: Primitive, arguments: str, generated: s
     if not generated:  # help() shows what may be given, not how it is taken
         wanted = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in filter(None, (first, last))]
         wanted.append(inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))
-        made.__signature__ = inspect.Signature(wanted)
+        made.__signature__ = inspect.Signature(wanted, return_annotation="Tensor")
     return made
 
 
-def quick(name: str, generated: str = "") -> Callable[[Any], Any]:
+def quick(name: str, generated: str = "") -> Callable[[Same], Same]:
     """Decorates a function of one or two operands that on rows of a recording is nothing but the primitive ``name``.
 
     ``generated`` is the kernel's name where TensorFlow generates the function.
     """
 
-    def decorate(function: Any) -> Any:
+    def decorate(function: Same) -> Same:
         *operands, _ = inspect.signature(function).parameters
         made = quick_function(function.__name__, TABLE[name], ",".join(operands), generated, function)
         return named(made, function.__name__, function.__doc__, function.__module__)

@@ -14,7 +14,7 @@ from ..operands import axes_of, call, flag, integers, is_tensor_like, named, sta
 from ..operation import apply
 from ..primitives import TABLE, special  # noqa: F401 - special fills the table
 from ..state import state
-from ..tensor import EagerTensor
+from ..tensor import EagerTensor, Tensor
 
 
 def _axes(axis: Any, op: str, like: bool) -> tuple[int, ...] | None:
@@ -41,7 +41,7 @@ def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any
     primitive = TABLE[name]
 
     @strict
-    def function(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None) -> Any:
+    def function(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None) -> Tensor:
         x = input_tensor if type(input_tensor) is EagerTensor else tensor_of(input_tensor, dtype)
         if dtype is not None and isinstance(axis, (list, tuple, str)):  # TensorFlow then converts all arguments anew
             x = convert_to_tensor(x, dtype)
@@ -78,7 +78,7 @@ reduce_euclidean_norm = _reduction(
 
 
 @strict
-def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """log(sum(exp(x))) over the axes in ``axis``, without overflow. Differentiable; floats only.
 
     >>> import minitape as tf
@@ -96,7 +96,7 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False
 
 
 @strict
-def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """The mean squared distance from the mean over the axes in ``axis``; real for complex tensors. Differentiable.
 
     Raises TypeError for integers.
@@ -115,7 +115,7 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
 
 
 @strict
-def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """The standard deviation over the axes in ``axis``. Differentiable; the gradient of constants is NaN.
 
     Raises TypeError for integers.
@@ -130,7 +130,7 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 @strict
 def count_nonzero(
     input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = dtypes.int64, name: str | None = None
-) -> Any:
+) -> Tensor:
     """How many elements are not zero (not empty, for strings) along the axes in ``axis``. Not differentiable.
 
     >>> import minitape as tf
@@ -144,7 +144,7 @@ def count_nonzero(
 
 
 @strict
-def zero_fraction(value: Any, name: str | None = None) -> Any:
+def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     """The share of zeros among the elements, as a float32; NaN when there are none.
 
     >>> import minitape as tf
@@ -214,7 +214,7 @@ def _scan(name: str, x: Any, axis: Any, exclusive: Any, reverse: Any) -> Any:
 
 
 @strict
-def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Any:
+def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     """The running sum along ``axis``; ``exclusive`` leaves the own element out, ``reverse`` starts at the end.
 
     Same shape and dtype as x. Differentiable. Raises InvalidArgumentError for an axis that is not there.
@@ -227,7 +227,7 @@ def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False
 
 
 @strict
-def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Any:
+def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     """The running product along ``axis``; ``exclusive`` leaves the own element out, ``reverse`` starts at the end.
 
     Same shape and dtype as x. Differentiable; the gradient at a zero is NaN. InvalidArgumentError for a bad axis.
@@ -242,7 +242,7 @@ def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = Fals
 @strict
 def cumulative_logsumexp(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
-) -> Any:
+) -> Tensor:
     """log of the running sum of exp(x) along ``axis``, without overflow. Differentiable; floats only.
 
     >>> import minitape as tf

@@ -8,11 +8,12 @@ from ..invalid import at_run, invalid
 from ..operands import generated, integers, static, strict, tensor_of
 from ..operation import apply
 from ..primitives import TABLE
+from ..tensor import Tensor
 from .arrays import identity
 
 
 @generated("reverse_v2")
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     """The order of the elements reversed along each of the axes in a list. Differentiable.
 
     The result has the shape and dtype of the tensor. InvalidArgumentError for an axis that is not there or comes twice.
@@ -41,7 +42,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
 @strict
 def reverse_sequence(
     input: Any, seq_lengths: Any, seq_axis: Any = None, batch_axis: Any = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Reverses the first ``seq_lengths[i]`` elements along ``seq_axis`` of batch element i. Differentiable.
 
     >>> import minitape as tf
@@ -76,7 +77,7 @@ def reverse_sequence(
 
 
 @strict
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
     """The elements moved on by ``shift`` places along an axis (or several); what leaves at the end enters at the front.
 
     Differentiable.

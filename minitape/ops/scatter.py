@@ -13,11 +13,12 @@ from ..operation import apply
 from ..primitives import TABLE
 from ..shape import TensorShape
 from ..state import state
+from ..tensor import Tensor
 from .places import outside
 
 
 @generated("scatter_nd")
-def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
+def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
     """Zeros of ``shape`` with ``updates`` added at the places that the last axis of ``indices`` lists.
 
     Places that occur several times add up. Differentiable in ``updates``. Raises InvalidArgumentError for a place
@@ -103,7 +104,7 @@ def _tensor_scatter(primitive: str, tensor: Any, indices: Any, updates: Any) -> 
 
 
 @strict
-def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
     """A copy of ``tensor`` with ``updates`` at the places that the last axis of ``indices`` lists.
 
     Differentiable in ``tensor`` and ``updates``. Raises InvalidArgumentError for a place outside.
@@ -116,7 +117,7 @@ def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str 
 
 
 @generated("tensor_scatter_add")
-def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
     """A copy of ``tensor`` with ``updates`` added at the listed places, which may repeat. Differentiable in both.
 
     >>> import minitape as tf
@@ -127,7 +128,7 @@ def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | N
 
 
 @generated("tensor_scatter_sub")
-def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
     """A copy of ``tensor`` with ``updates`` subtracted at the listed places. Differentiable in both.
 
     >>> import minitape as tf
@@ -138,7 +139,7 @@ def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | N
 
 
 @generated("tensor_scatter_min")
-def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
     """A copy of ``tensor`` with the smaller of element and update at the listed places. Differentiable in both.
 
     >>> import minitape as tf
@@ -149,7 +150,7 @@ def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | N
 
 
 @generated("tensor_scatter_max")
-def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
     """A copy of ``tensor`` with the larger of element and update at the listed places. Differentiable in both.
 
     >>> import minitape as tf

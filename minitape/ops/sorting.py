@@ -15,7 +15,7 @@ from ..opdefs import accept
 from ..operands import call, flag, generated, named, static, strict, tensor_of, together
 from ..operation import apply
 from ..primitives import TABLE, segment, sorting  # noqa: F401 - they fill the table
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 
 
 class TopKV2(NamedTuple):
@@ -146,7 +146,7 @@ def _descending(x: Any, axis: int, which: int) -> Any:
 
 
 @strict
-def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:
+def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """The elements in order along an axis; ``direction`` is "ASCENDING" or "DESCENDING". Differentiable.
 
     Same shape and dtype. Raises ValueError for another direction, InvalidArgumentError for an axis that is not there.
@@ -161,7 +161,7 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
 @strict
 def argsort(
     values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The positions (int32) that put the elements in order along an axis. Not differentiable.
 
     Equal elements keep their order, with ``stable`` or without.
@@ -174,7 +174,7 @@ def argsort(
 
 
 @strict
-def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Any:
+def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
     """Whether the prediction of each target's class is among the k largest of its row; not differentiable.
 
     ``targets`` is a vector of ints, ``predictions`` a float32 matrix. Classes that are tied with the k-th count as in.
@@ -205,7 +205,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
 @strict
 def searchsorted(
     sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Where the values belong in sorted rows: the number of elements below them ("left"), or not above them ("right").
 
     The last axes are searched, the others must agree. The result has the shape of ``values``; not differentiable.
@@ -236,7 +236,7 @@ def _segments(name: str, sentence: str, result: str) -> Any:
     primitive = TABLE[name]
 
     @generated(name)
-    def function(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+    def function(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
         return apply(primitive, (tensor_of(data), tensor_of(segment_ids)), {})
 
     doc = f"""The {sentence} of the rows of ``data`` that share an id; ``segment_ids`` are sorted, one per row.
@@ -269,7 +269,7 @@ def _unsorted(name: str, sentence: str, result: str) -> Any:
     primitive = TABLE[name]
 
     @generated(name)
-    def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+    def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
         count = _count_of(num_segments, primitive.op)
         return apply(primitive, (tensor_of(data), tensor_of(segment_ids)), {"num_segments": count})
 
@@ -301,7 +301,7 @@ def _sizes(data: Any, ids: Any, num_segments: Any) -> Any:
 
 
 @strict
-def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     """The mean of the rows of ``data`` that share an id; 0 where there are none. Differentiable in ``data``.
 
     >>> import minitape as tf
@@ -313,7 +313,7 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
 
 
 @strict
-def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     """The sum of the rows that share an id, divided by the square root of their number. Differentiable in ``data``.
 
     >>> import minitape as tf
@@ -331,7 +331,7 @@ def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name
 def bincount(
     arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32,
     name: str | None = None, axis: Any = None, binary_output: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """How often each number occurs among non-negative ints, or the sums of its ``weights``.
 
     The result has as many entries as the largest number plus 1, at least ``minlength`` and at most ``maxlength``; with
@@ -382,7 +382,7 @@ def _bincount_rows(x: Any, w: Any, parts: Any, size: int, binary: bool) -> Any:
 def confusion_matrix(
     labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None, dtype: Any = dtypes.int32,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """A square matrix that counts, at row i and column j, how often class i was predicted as class j.
 
     ``weights`` counts each prediction by its weight, cast to ``dtype``. Not differentiable.
@@ -448,7 +448,7 @@ def _bins(values: Any, value_range: Any, nbins: Any) -> tuple[Any, Any]:
 @strict
 def histogram_fixed_width(
     values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
-) -> Any:
+) -> Tensor:
     """How many values fall into each of ``nbins`` equal bins of a range; those outside count in the outermost bins.
 
     Not differentiable: LookupError under a tape. Raises InvalidArgumentError for an empty range or NaN.
@@ -468,7 +468,7 @@ def histogram_fixed_width(
 @strict
 def histogram_fixed_width_bins(
     values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The number of the bin into which each value falls, in the shape of ``values``; not differentiable.
 
     >>> import minitape as tf
@@ -480,7 +480,7 @@ def histogram_fixed_width_bins(
 
 
 @generated("invert_permutation")
-def invert_permutation(x: Any, name: str | None = None) -> Any:
+def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     """The permutation that undoes x: ``y[x[i]] = i``. Not differentiable.
 
     Raises InvalidArgumentError when x is no permutation of 0, 1, ..., n - 1.
@@ -502,7 +502,7 @@ def _is_sorted(x: Any, strictly: bool) -> Any:
 
 
 @strict
-def is_non_decreasing(x: Any, name: str | None = None) -> Any:
+def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
     """Whether no element, in row-major order, is smaller than the one before it; a bool without axes.
 
     >>> import minitape as tf
@@ -513,7 +513,7 @@ def is_non_decreasing(x: Any, name: str | None = None) -> Any:
 
 
 @strict
-def is_strictly_increasing(x: Any, name: str | None = None) -> Any:
+def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
     """Whether every element, in row-major order, is larger than the one before it; a bool without axes.
 
     >>> import minitape as tf

@@ -13,7 +13,7 @@ from ..convert import convert_to_tensor
 from ..invalid import invalid
 from ..operands import worded
 from ..shape import TensorShape
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 from . import checks
 from .parts import is_ragged, nvals, rowids_of, splits_of
 from .tensor import RaggedTensor, make
@@ -182,7 +182,7 @@ def range(
 
 
 @worded
-def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Any:
+def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
     """The row number of each value.
 
     ``splits`` is a vector of int32 or int64 (else ValueError); the result has its dtype or ``out_type``.
@@ -198,7 +198,7 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
 @worded
 def segment_ids_to_row_splits(
     segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The row splits for row numbers that never fall.
 
     ``segment_ids`` is a vector of int32 or int64 (else ValueError); there are ``num_segments`` rows, by default as many

@@ -65,7 +65,7 @@ def _vector(values: Any, size: int) -> np.ndarray:
     return words
 
 
-def create_rng_state(seed: Any, alg: Any) -> Any:
+def create_rng_state(seed: Any, alg: Any) -> Tensor:
     """The state that a Generator with this seed begins with, as an int64 tensor.
 
     ``seed`` is a whole number or a vector of up to three. ValueError for an unknown ``alg``.

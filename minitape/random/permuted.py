@@ -10,7 +10,7 @@ from ..convert import convert_to_tensor
 from ..invalid import invalid, shown
 from ..opdefs import accept
 from ..operands import generated, strict, tensor_of
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 
 _OP = "RandomIndexShuffle"
 _SEQUENCE = 0x7369F885192C0EF5  # whose lowest bits the later round keys take
@@ -19,7 +19,7 @@ _LEAST = 16  # bits of a block
 
 
 @strict
-def index_shuffle(index: Any, seed: Any, max_index: Any) -> Any:
+def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
     """The new place of ``index`` when 0, 1, ..., ``max_index`` are shuffled: another one for each index.
 
     ``seed`` is two integers; ``index`` and ``max_index`` are integers or vectors, of which each element has a result.
@@ -36,7 +36,7 @@ def index_shuffle(index: Any, seed: Any, max_index: Any) -> Any:
 
 
 @generated("random_index_shuffle")
-def random_index_shuffle(index: Any, seed: Any, max_index: Any, rounds: int = 4, name: str | None = None) -> Any:
+def random_index_shuffle(index: Any, seed: Any, max_index: Any, rounds: int = 4, name: str | None = None) -> Tensor:
     """As ``tf.random.experimental.index_shuffle``, with three integers as ``seed``, or a row of three for each index.
 
     ``rounds`` is an even number; more of them shuffle better.

@@ -48,7 +48,7 @@ def normal(
     dtype: Any = dtypes.float32,
     seed: Any = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Normal numbers of a float dtype. Differentiable in ``mean`` and ``stddev``, which broadcast to ``shape``.
 
     Raises InvalidArgumentError for a shape that is none, TypeError for integer dtypes.
@@ -69,7 +69,7 @@ def truncated_normal(
     dtype: Any = dtypes.float32,
     seed: Any = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Normal numbers, drawn again where they are more than two standard deviations off. Differentiable as ``normal``.
 
     >>> import minitape as tf
@@ -87,7 +87,7 @@ def uniform(
     dtype: Any = dtypes.float32,
     seed: Any = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Numbers spread evenly over [minval, maxval): floats (up to 1 by default), int32 or int64.
 
     Raises ValueError for other dtypes and for integers without ``maxval``, InvalidArgumentError for an empty range.
@@ -113,7 +113,7 @@ def uniform(
 
 
 @strict
-def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
+def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
     """The slices along the first axis in a random order. No gradient passes.
 
     The result has the shape and dtype of ``value``; a scalar comes back as it is.
@@ -138,7 +138,7 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
 
 
 @strict
-def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None) -> Any:
+def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None) -> Tensor:
     """For each row of log probabilities ``num_samples`` class numbers (int64, or int32); not differentiable.
 
     Raises InvalidArgumentError unless ``logits`` is a matrix with one class or more, ValueError for another ``dtype``.
@@ -179,7 +179,7 @@ def _one_by_one(op: str, sampler: Any, shape: Any, rates: Any, seed: Any, dtype:
 @strict
 def gamma(
     shape: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """``shape`` numbers of the Gamma distribution for each ``alpha`` (and inverse scale ``beta``, default 1).
 
     The result has the shape ``shape + broadcast(alpha, beta)``. Differentiable in ``beta`` and ``alpha``, which moves each
@@ -207,7 +207,7 @@ def scaled_gamma(a: Any, numbers: Any, b: Any) -> Any:
 
 
 @strict
-def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None) -> Any:
+def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None) -> Tensor:
     """``shape`` numbers of the Poisson distribution for each rate ``lam``: shape ``shape + lam.shape``.
 
     A gradient with respect to ``lam`` raises LookupError: TensorFlow has none registered.

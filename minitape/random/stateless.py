@@ -80,7 +80,7 @@ def _check_alg(alg: str) -> None:
 def stateless_normal(
     shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None,
     alg: str = "auto_select",
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Normal numbers that depend on ``seed`` (two integers) alone. Differentiable in ``mean`` and ``stddev``.
 
     Raises InvalidArgumentError unless ``seed`` has shape [2], TypeError unless ``dtype`` is a float.
@@ -99,7 +99,7 @@ def stateless_normal(
 def stateless_truncated_normal(
     shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None,
     alg: str = "auto_select",
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Normal numbers within two standard deviations that depend on ``seed`` alone. Differentiable as ``normal``.
 
     ``dtype`` is a float (else TypeError). InvalidArgumentError for a seed that is not two integers.
@@ -118,7 +118,7 @@ def stateless_truncated_normal(
 def stateless_uniform(
     shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: str | None = None,
     alg: str = "auto_select",
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Numbers spread evenly over [minval, maxval) that depend on ``seed`` alone.
 
     Integers (of 32 or 64 bits) without limits (both None) cover their whole range. ValueError with one of them missing,
@@ -146,7 +146,7 @@ def stateless_uniform(
 @strict
 def stateless_gamma(
     shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Numbers of Gamma distributions that depend on ``seed`` alone; differentiable as ``tf.random.gamma`` is.
 
     ``shape`` is that of the result and ends with that of ``alpha`` and ``beta`` together, else InvalidArgumentError.
@@ -162,7 +162,7 @@ def stateless_gamma(
 
 
 @strict
-def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
+def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Tensor:
     """Numbers of Poisson distributions with the rates ``lam`` that depend on ``seed`` alone. No gradient.
 
     ``shape`` is that of the result and ends with that of ``lam``, else InvalidArgumentError.
@@ -180,7 +180,7 @@ def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = dtypes.int32
 @strict
 def stateless_categorical(
     logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: str | None = None
-) -> Any:
+) -> Tensor:
     """For each row of log probabilities ``num_samples`` class numbers that depend on ``seed`` alone.
 
     ``logits`` is a matrix (else InvalidArgumentError); the result has a row for each of its rows and is int64, or int32
@@ -199,7 +199,7 @@ def stateless_categorical(
 
 
 @strict
-def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str | None = None) -> Any:
+def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str | None = None) -> Tensor:
     """The slices along the first axis in an order that depends on ``seed`` alone. No gradient passes.
 
     The result has the shape and dtype of ``value``; a scalar comes back as it is.
@@ -216,7 +216,7 @@ def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str
 
 
 @strict
-def split(seed: Any, num: int = 2, alg: str = "auto_select") -> Any:
+def split(seed: Any, num: int = 2, alg: str = "auto_select") -> Tensor:
     """``num`` new seeds made of one, as a matrix with one seed in each row.
 
     ``seed`` is two integers (else InvalidArgumentError), and the result has their dtype.
@@ -230,7 +230,7 @@ def split(seed: Any, num: int = 2, alg: str = "auto_select") -> Any:
 
 
 @strict
-def fold_in(seed: Any, data: Any, alg: str = "auto_select") -> Any:
+def fold_in(seed: Any, data: Any, alg: str = "auto_select") -> Tensor:
     """A new seed made of a seed and an integer.
 
     ``seed`` is two integers (else InvalidArgumentError), and the result has their dtype.

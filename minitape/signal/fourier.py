@@ -11,6 +11,7 @@ from ..operands import call, static, strict, tensor_of
 from ..ops.joining import pad
 from ..ops.reversing import roll
 from ..primitives import fourier as _primitives  # noqa: F401 - it fills the table
+from ..tensor import Tensor
 
 _NAMES = {1: "", 2: "2D", 3: "3D"}
 
@@ -31,7 +32,7 @@ def _complex(kind: str, input: Any, rank: int) -> Any:
 
 
 @strict
-def fft(input: Any, name: str | None = None) -> Any:
+def fft(input: Any, name: str | None = None) -> Tensor:
     """The Fourier transform over the last axis: ``sum(x[n] * exp(-2j * pi * k * n / N))`` for each k.
 
     ``input`` is complex64 or complex128 (else InvalidArgumentError) with one axis or more; the result has its shape and
@@ -45,7 +46,7 @@ def fft(input: Any, name: str | None = None) -> Any:
 
 
 @strict
-def ifft(input: Any, name: str | None = None) -> Any:
+def ifft(input: Any, name: str | None = None) -> Tensor:
     """The inverse of ``fft``. Differentiable.
 
     >>> import minitape as tf
@@ -56,7 +57,7 @@ def ifft(input: Any, name: str | None = None) -> Any:
 
 
 @strict
-def fft2d(input: Any, name: str | None = None) -> Any:
+def fft2d(input: Any, name: str | None = None) -> Tensor:
     """The Fourier transform over the last two axes; shapes and dtypes as of ``fft``. Differentiable.
 
     >>> import minitape as tf
@@ -68,7 +69,7 @@ def fft2d(input: Any, name: str | None = None) -> Any:
 
 
 @strict
-def ifft2d(input: Any, name: str | None = None) -> Any:
+def ifft2d(input: Any, name: str | None = None) -> Tensor:
     """The inverse of ``fft2d``. Differentiable.
 
     >>> import minitape as tf
@@ -80,7 +81,7 @@ def ifft2d(input: Any, name: str | None = None) -> Any:
 
 
 @strict
-def fft3d(input: Any, name: str | None = None) -> Any:
+def fft3d(input: Any, name: str | None = None) -> Tensor:
     """The Fourier transform over the last three axes; shapes and dtypes as of ``fft``. Differentiable.
 
     >>> import minitape as tf
@@ -91,7 +92,7 @@ def fft3d(input: Any, name: str | None = None) -> Any:
 
 
 @strict
-def ifft3d(input: Any, name: str | None = None) -> Any:
+def ifft3d(input: Any, name: str | None = None) -> Tensor:
     """The inverse of ``fft3d``. Differentiable.
 
     >>> import minitape as tf
@@ -145,7 +146,7 @@ def _back(input: Any, fft_length: Any, rank: int) -> Any:
 
 
 @strict
-def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
+def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
     """The Fourier transform of real numbers over the last axis: the first half of the frequencies, ``N // 2 + 1``.
 
     ``input_tensor`` is float32 or float64 (else ValueError), the result complex64 or complex128. ``fft_length`` ([N])
@@ -159,7 +160,7 @@ def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> 
 
 
 @strict
-def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
+def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
     """The inverse of ``rfft``: real numbers, of which there are ``fft_length`` or ``2 * (frequencies - 1)``.
 
     ``input_tensor`` is complex64 or complex128 (else ValueError). Differentiable.
@@ -172,7 +173,7 @@ def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) ->
 
 
 @strict
-def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
+def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
     """``rfft`` over the last two axes: all frequencies of the first and half of those of the last. Differentiable.
 
     >>> import minitape as tf
@@ -184,7 +185,7 @@ def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -
 
 
 @strict
-def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
+def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
     """The inverse of ``rfft2d``. Differentiable.
 
     >>> import minitape as tf
@@ -196,7 +197,7 @@ def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) 
 
 
 @strict
-def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
+def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
     """``rfft`` over the last three axes. No gradient is registered for it: asking for one raises LookupError.
 
     >>> import minitape as tf
@@ -207,7 +208,7 @@ def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -
 
 
 @strict
-def irfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
+def irfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
     """The inverse of ``rfft3d``. No gradient is registered for it: asking for one raises LookupError.
 
     >>> import minitape as tf
@@ -229,7 +230,7 @@ def _shifted(x: Any, axes: Any, sign: int) -> Any:
 
 
 @strict
-def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
+def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
     """The frequencies in rising order, zero in the middle, along ``axes`` (all by default). Differentiable.
 
     >>> import minitape as tf
@@ -240,7 +241,7 @@ def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
 
 
 @strict
-def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
+def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
     """The inverse of ``fftshift``. Differentiable.
 
     >>> import minitape as tf

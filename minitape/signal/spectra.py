@@ -22,7 +22,7 @@ from ..ops.joining import concat, pad
 from ..ops.picking import gather
 from ..ops.reductions import cumsum, reduce_sum
 from ..primitives import TABLE
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 from .fourier import check_rank, irfft, rfft
 
 
@@ -67,7 +67,7 @@ def frame(
     pad_value: Any = 0,
     axis: int = -1,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Pieces of ``frame_length`` elements along ``axis``, each ``frame_step`` behind the one before.
 
     The axis becomes two: frames and what is in one. With ``pad_end`` the last frames are filled with ``pad_value``, else
@@ -96,7 +96,7 @@ def frame(
 
 
 @strict
-def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Any:
+def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
     """The sum of frames (..., frames, length) where each lies ``frame_step`` behind the one before. Differentiable.
 
     Raises ValueError for a step that is no whole number and for fewer than two axes, InvalidArgumentError for a step
@@ -144,7 +144,7 @@ def _cosine_window(window_length: Any, periodic: Any, dtype: Any, a: float, b: f
 
 
 @strict
-def hann_window(window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
+def hann_window(window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """``0.5 - 0.5 * cos(...)`` over one turn: a window of ``window_length`` numbers that begins at 0.
 
     A ``periodic`` one of even length does not end at 0. Raises ValueError unless ``dtype`` is a float.
@@ -159,7 +159,7 @@ def hann_window(window_length: Any, periodic: Any = True, dtype: Any = dtypes.fl
 @strict
 def hamming_window(
     window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None
-) -> Any:
+) -> Tensor:
     """``0.54 - 0.46 * cos(...)`` over one turn; else as ``hann_window``.
 
     >>> import minitape as tf
@@ -170,7 +170,7 @@ def hamming_window(
 
 
 @strict
-def kaiser_window(window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
+def kaiser_window(window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """Kaiser's window of ``window_length`` numbers, the narrower the larger ``beta``. Differentiable in ``beta``.
 
     Raises ValueError unless ``dtype`` is a float.
@@ -198,7 +198,7 @@ def kaiser_window(window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.floa
 @strict
 def kaiser_bessel_derived_window(
     window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The window of sums of Kaiser's window, whose squares add up to 1 where two of them overlap by half.
 
     >>> import minitape as tf
@@ -211,7 +211,7 @@ def kaiser_bessel_derived_window(
 
 
 @strict
-def vorbis_window(window_length: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
+def vorbis_window(window_length: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """``sin(pi / 2 * sin(...) ** 2)`` over half a turn. Raises ValueError unless ``dtype`` is a float.
 
     >>> import minitape as tf
@@ -241,7 +241,7 @@ def stft(
     window_fn: Callable[..., Any] | None = hann_window,
     pad_end: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The Fourier transform of each frame of signals (..., samples): (..., frames, fft_length // 2 + 1).
 
     Each frame is weighed by ``window_fn(frame_length, dtype=...)`` and filled with zeros up to ``fft_length``, by default
@@ -267,7 +267,7 @@ def inverse_stft(
     fft_length: Any = None,
     window_fn: Callable[..., Any] | None = hann_window,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The sum of the frames that ``stft`` was made of, each weighed by ``window_fn`` once more. Differentiable.
 
     With ``inverse_stft_window_fn(frame_step)`` for it, the middle of the signal comes back as it was.
@@ -323,7 +323,7 @@ def mdct(
     pad_end: bool = False,
     norm: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The modified cosine transform of frames that overlap by half: (..., frames, frame_length / 2). Differentiable.
 
     Raises ValueError unless ``frame_length`` is a multiple of 4.
@@ -404,7 +404,7 @@ def _dct(x: Any, kind: int, n: int | None, norm: str | None) -> Any:
 @strict
 def dct(
     input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The cosine transform of type 1, 2, 3 or 4 of floats over the last axis, which ``n`` cuts or fills with zeros.
 
     ``norm="ortho"`` makes it orthonormal. Differentiable. Raises ValueError for another type or norm, NotImplementedError
@@ -422,7 +422,7 @@ def dct(
 @strict
 def idct(
     input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The inverse of ``dct``, without ``norm="ortho"`` up to a factor of ``2 * n`` (of ``2 * (n - 1)`` for type 1).
 
     >>> import minitape as tf

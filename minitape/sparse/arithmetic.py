@@ -79,7 +79,7 @@ def _add_dense(st: Any, dense: Any) -> Any:
 @spelled("sparse_tensor_dense_matmul", placed)
 def sparse_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The product of a sparse and a dense matrix, in either order. Differentiable in both.
 
     InvalidArgumentError when they are no matrices or do not fit.

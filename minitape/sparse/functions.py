@@ -26,7 +26,7 @@ _slice = slice
 
 
 @spelled("sparse_tensor_to_dense", placed)
-def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None) -> Any:
+def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None) -> Tensor:
     """The dense tensor, with ``default_value`` (zero) where nothing is given. Differentiable.
 
     InvalidArgumentError, unless ``validate_indices`` is False, when places are out of order, repeated or outside.
@@ -94,7 +94,7 @@ def eye(
 
 
 @spelled("sparse_to_indicator", placed)
-def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Any:
+def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Tensor:
     """A dense boolean tensor that is true at the places that the values name along the last axis.
 
     The last axis has the size ``vocab_size`` instead of its own. No gradient passes. InvalidArgumentError for a value

@@ -17,14 +17,15 @@ from ..graphs.symbolic import is_symbolic
 from ..shape import TensorShape
 from ..state import state
 from ..tensor import Tensor, wrap
+from ..typed import Given, Made
 from .tensor import SparseTensor
 
 
-def placed(function: Callable[..., Any]) -> Callable[..., Any]:
+def placed(function: Callable[Given, Made]) -> Callable[Given, Made]:
     """The same function; in a graph whose run alone knows the places, it is put off until then."""
 
     @functools.wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: Given.args, **kwargs: Given.kwargs) -> Made:
         try:
             return function(*args, **kwargs)
         except (AttributeError, TypeError) as error:

@@ -26,7 +26,7 @@ def segment_sum(
     num_segments: Any = None,
     name: str | None = None,
     sparse_gradient: bool = False,
-) -> Any:
+) -> Tensor:
     """The sum of the rows ``data[indices]`` that have the same segment id; zeros for an id that is not there.
 
     ``data`` has at least one axis, ``indices`` and the sorted ``segment_ids`` are vectors of one length. The result has
@@ -50,7 +50,7 @@ def segment_mean(
     num_segments: Any = None,
     name: str | None = None,
     sparse_gradient: bool = False,
-) -> Any:
+) -> Tensor:
     """The mean of the rows ``data[indices]`` that have the same segment id; zeros for an id that is not there.
 
     Arguments, gradient and errors are those of ``tf.sparse.segment_sum``, but ``data`` must be floating point.
@@ -71,7 +71,7 @@ def segment_sqrt_n(
     num_segments: Any = None,
     name: str | None = None,
     sparse_gradient: bool = False,
-) -> Any:
+) -> Tensor:
     """The sum of the rows ``data[indices]`` with the same segment id, divided by the root of their number.
 
     Arguments, gradient and errors are those of ``tf.sparse.segment_sum``, but ``data`` must be floating point.

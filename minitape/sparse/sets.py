@@ -11,7 +11,7 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..invalid import invalid, shown
 from ..operands import strict
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 from .primitives import checked, sparse
 from .tensor import SparseTensor, SparseTensorValue, sparse_input
 
@@ -39,7 +39,7 @@ def _rows(value: Any, op: str, validate: bool) -> tuple[dict[tuple[int, ...], li
 
 
 @strict
-def size(a: Any, validate_indices: bool = True) -> Any:
+def size(a: Any, validate_indices: bool = True) -> Tensor:
     """How many different values each row of a SparseTensor holds: int32, without the last axis.
 
     The values are integers or strings (else TypeError). InvalidArgumentError for places out of order or outside, unless
@@ -130,7 +130,7 @@ def _combined(a: Any, b: Any, validate: bool, combine: Callable[[set[Any], set[A
 
 
 @strict
-def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance") -> Any:
+def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance") -> Tensor:
     """How many values must be inserted, removed or replaced to make each row of ``hypothesis`` that of ``truth``.
 
     Both are SparseTensors (else TypeError) of one dtype; the result is float32 without the last axis, divided by the length

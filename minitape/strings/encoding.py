@@ -11,11 +11,11 @@ from .. import dtypes
 from ..invalid import invalid
 from ..opdefs import accept_attr
 from ..operands import worded
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 from .values import each, strings_of
 
 
-def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Any:
+def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
     """Base64 in its form for URLs, padded with ``=`` if ``pad``, in the shape of ``input``.
 
     InvalidArgumentError for a tensor that holds no strings.
@@ -32,7 +32,7 @@ def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Any
     return each(one, strings_of(input, "EncodeBase64"))
 
 
-def decode_base64(input: Any, name: str | None = None) -> Any:
+def decode_base64(input: Any, name: str | None = None) -> Tensor:
     """What ``encode_base64`` made, back, with padding or without. InvalidArgumentError for other text.
 
     >>> import minitape as tf
@@ -59,7 +59,7 @@ def decode_raw(
     little_endian: bool = True,
     fixed_length: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The bytes of each string as numbers of ``out_type``, along a new last axis.
 
     All strings must have the same length, or are cut and filled up with zero bytes to ``fixed_length``.

@@ -18,7 +18,7 @@ from .values import converted, strings_of, texts
 
 
 @strict
-def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
+def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     """Tensors of strings joined element by element; scalars go with each element.
 
     InvalidArgumentError when shapes differ, TypeError unless ``inputs`` is a list and ``separator`` a string.
@@ -46,7 +46,7 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
 @strict
 def reduce_join(
     inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
-) -> Any:
+) -> Tensor:
     """The strings along the axes (all by default) joined, in the order of the axes.
 
     With ``keepdims`` the axes stay, with size 1. OutOfRangeError for an axis that is not there, InvalidArgumentError
@@ -89,7 +89,7 @@ def reduce_join(
 @strict
 def unsorted_segment_join(
     inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
-) -> Any:
+) -> Tensor:
     """The strings with the same number joined, in their order; empty strings for numbers that are not there.
 
     The shape of ``segment_ids`` (int32 or int64) must be how the shape of ``inputs`` begins; the result has the scalar

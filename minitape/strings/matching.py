@@ -9,13 +9,13 @@ import numpy as np
 
 from ..invalid import invalid
 from ..operands import generated, strict
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 from . import hashing, patterns
 from .values import each, strings_of
 
 
 @strict
-def regex_replace(input: Any, pattern: str, rewrite: str, replace_global: bool = True, name: str | None = None) -> Any:
+def regex_replace(input: Any, pattern: str, rewrite: str, replace_global: bool = True, name: str | None = None) -> Tensor:
     """What matches the pattern (RE2's syntax) replaced; ``\\1`` is the first group, ``\\0`` all of the match.
 
     InvalidArgumentError for a pattern that is none.
@@ -29,7 +29,7 @@ def regex_replace(input: Any, pattern: str, rewrite: str, replace_global: bool =
 
 
 @strict
-def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Any:
+def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Tensor:
     """True where all of the string matches the pattern (RE2's syntax); a bool tensor of the shape of ``input``.
 
     InvalidArgumentError for a pattern that is none, and for a tensor that holds no strings.
@@ -55,7 +55,7 @@ def _buckets(op: str, input: Any, num_buckets: int, function: Callable[[bytes], 
 
 
 @generated("string_to_hash_bucket_fast")
-def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Any:
+def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
     """FarmHash's 64-bit fingerprint of each string, modulo ``num_buckets``; int64.
 
     The result has the shape of ``input``. InvalidArgumentError for less than one bucket, and for a tensor that holds no
@@ -69,7 +69,7 @@ def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -
 
 
 @strict
-def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Any:
+def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
     """Another hash (MurmurHash64A) of each string, modulo ``num_buckets``; int64.
 
     The result has the shape of ``input``. InvalidArgumentError for less than one bucket, and for a tensor that holds no
@@ -83,7 +83,7 @@ def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Any
 
 
 @generated("string_to_hash_bucket_strong")
-def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | None = None) -> Any:
+def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | None = None) -> Tensor:
     """A hash with a key of two integers (SipHash-2-4), modulo ``num_buckets``; int64.
 
     The result has the shape of ``input``. InvalidArgumentError for a ``key`` of another length, for less than one

@@ -11,7 +11,7 @@ from ..convert import convert_to_tensor
 from ..invalid import invalid, shown
 from ..operands import generated, strict
 from ..ops.arrays import broadcast_static_shape
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 from .unicode import characters
 from .values import converted, each, is_later, rows, strings_of, texts, when_run
 
@@ -23,7 +23,7 @@ def _coded(op: str, encoding: str) -> bool:
 
 
 @generated("string_lower")
-def lower(input: Any, encoding: str = "", name: str | None = None) -> Any:
+def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     """Lower case: of ASCII letters, or of all letters with encoding "utf-8".
 
     The result has the shape of ``input``. InvalidArgumentError for another ``encoding`` and for a tensor that holds no
@@ -39,7 +39,7 @@ def lower(input: Any, encoding: str = "", name: str | None = None) -> Any:
 
 
 @generated("string_upper")
-def upper(input: Any, encoding: str = "", name: str | None = None) -> Any:
+def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     """Upper case: of ASCII letters, or of all letters with encoding "utf-8".
 
     The result has the shape of ``input``. InvalidArgumentError for another ``encoding`` and for a tensor that holds no
@@ -55,7 +55,7 @@ def upper(input: Any, encoding: str = "", name: str | None = None) -> Any:
 
 
 @generated("string_strip")
-def strip(input: Any, name: str | None = None) -> Any:
+def strip(input: Any, name: str | None = None) -> Tensor:
     """Without white space at both ends, in the shape of ``input``.
 
     InvalidArgumentError for a tensor that holds no strings.
@@ -80,7 +80,7 @@ def _unit(unit: str, op: str, signature: str) -> bool:
 
 
 @strict
-def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Any:
+def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """The number of bytes, or of characters with unit "UTF8_CHAR"; int32, in the shape of ``input``.
 
     InvalidArgumentError for another ``unit`` and for a tensor that holds no strings.
@@ -96,7 +96,7 @@ def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Any:
 
 
 @strict
-def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Any:
+def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """The piece of each string that begins at ``pos`` (from the end if negative) and has up to ``len`` bytes.
 
     InvalidArgumentError when ``pos`` lies outside a string.

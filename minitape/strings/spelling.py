@@ -14,7 +14,7 @@ from .values import is_later, strings_of, texts, when_run
 
 
 @strict
-def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = None) -> Any:
+def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """The numbers that the strings spell, in the shape of ``input``.
 
     ``out_type`` is float32, float64, int32, int64, uint32 or uint64. InvalidArgumentError for another type and for a
@@ -39,7 +39,7 @@ def as_string(
     width: int = -1,
     fill: str = "",
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Numbers as text, as C's printf writes them, in the shape of ``input``.
 
     ``precision`` digits stand after the point of floats; ``width`` characters at least, filled up with ``fill`` (a
@@ -55,7 +55,7 @@ def as_string(
 
 
 @strict
-def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None) -> Any:
+def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None) -> Tensor:
     """The template with tensors in place of the placeholders; long axes show ``summarize`` elements at each end.
 
     ValueError when the numbers of placeholders and tensors differ.

@@ -256,7 +256,7 @@ def unicode_transcode(
     replacement_char: int = REPLACEMENT,
     replace_control_characters: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Strings from one encoding in another (UTF-8, UTF-16-BE or UTF-32-BE), in the shape of ``input``.
 
     The other arguments and the errors are those of ``tf.strings.unicode_decode``.
@@ -278,7 +278,7 @@ def unicode_transcode(
 
 
 @deferred
-def unicode_script(input: Any, name: str | None = None) -> Any:
+def unicode_script(input: Any, name: str | None = None) -> Tensor:
     """ICU's number of the script that each code point belongs to (0 for common ones, 1 for marks), int32.
 
     The result has the shape of ``input``, which is int32 (else InvalidArgumentError); -1 for what is no code point.

@@ -3,14 +3,20 @@
     python tests/core/make_stubs.py
 
 A namespace is a table of names and of the modules that hold them (see `minitape.namespace`). Its stub says the same in
-the words of Python's imports. `test_stubs.py` fails where a table has changed and its stub has not.
+the words of Python's imports; functions that a module makes while it loads, and that its text does not show, are written
+down with their arguments. `test_stubs.py` fails where a table has changed and its stub has not.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
+from typing import Any
 
 import minitape
 from minitape.namespace import Namespace
@@ -56,8 +62,11 @@ def stub(module: ModuleType) -> str:
     for name in dir(module):
         home, theirs = module.__getattr__.homes.get(name, (None, ""))
         package, _, last = f"minitape.{home}".rpartition(".") if home and not theirs else (f"minitape.{home}", "", theirs)
+        made = made_function(package, last) if home else None
         if home is None:
             assigned.append(f"{name}: _Any")
+        elif made is not None:
+            assigned.append(definition(name, made))
         elif home == "":
             lines.append(f"import minitape as _{name}")
             assigned.append(f"{name} = _{name}")
@@ -66,13 +75,53 @@ def stub(module: ModuleType) -> str:
         else:
             imports.setdefault(package, []).append(f"{last} as _{name}")
             assigned.append(f"{name} = _{name}")
-    if any(line.endswith("_Any") for line in assigned):
+    if any("_Any" in text for text in assigned):
         lines.append("from typing import Any as _Any")
+    if any("-> _Tensor" in text for text in assigned):
+        imports["minitape.tensor"] = ["Tensor as _Tensor", *imports.get("minitape.tensor", [])]
     for home, names in sorted(imports.items()):
         lines.append("\n    ".join([f"from {home} import (", *[f"{n}," for n in names]]) + "\n)")
     if module is minitape:
         assigned.append("__version__: str")
     return "\n".join([HEAD.format(name=f"tf{module.__name__.removeprefix('minitape')}"), *lines, *assigned]) + "\n"
+
+
+def made_function(home: str, name: str) -> Any:
+    """The function of this name that a module makes while it loads; None for what its text, or its own stub, shows."""
+    module = import_module(home)
+    found = getattr(module, name)
+    shown = name in shown_in(Path(str(module.__file__))) or path_of(module).exists()
+    return found if isinstance(found, FunctionType) and not shown else None
+
+
+@cache
+def shown_in(path: Path) -> set[str]:
+    """The functions and classes that the text of a module defines."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+
+def definition(name: str, function: Any) -> str:
+    """A function as a stub has it: its arguments with their defaults, what it returns, and its first sentence."""
+    arguments = [p.replace(annotation="_Any", default=Default(p.default)) for p in inspect.signature(function).parameters.values()]
+    result = getattr(inspect.unwrap(function), "__annotations__", {}).get("return")
+    returns = {"Tensor": "_Tensor", "None": "None", None: "_Any"}.get(result, "_Any")
+    text = str(inspect.Signature(arguments)).replace("'_Any'", "_Any")
+    sentence = (function.__doc__ or "").strip().partition("\n")[0]
+    return f'def {name}{text} -> {returns}:\n    """{sentence}"""\n' if sentence else f"def {name}{text} -> {returns}: ...\n"
+
+
+class Default:
+    """A default as a stub shows it: a number, a text or None as it is, anything else as an ellipsis."""
+
+    def __new__(cls, value: Any) -> Any:
+        return value if value is inspect.Parameter.empty else super().__new__(cls)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return repr(self.value) if self.value is None or type(self.value) in (bool, int, float, str) else "..."
 
 
 if __name__ == "__main__":

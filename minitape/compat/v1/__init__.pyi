@@ -1,5 +1,6 @@
 """The names of `tf.compat.v1`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
+from typing import Any as _Any
 from minitape import (
     autograph as autograph,
     bitwise as bitwise,
@@ -33,36 +34,15 @@ from minitape.compat.v1 import (
     test as test,
     train as train,
 )
-from minitape.compat.v1.arguments import (
-    arg_max as arg_max,
-    arg_min as arg_min,
-    boolean_mask as boolean_mask,
-    convert_to_tensor as convert_to_tensor,
-    expand_dims as expand_dims,
-    gather as gather,
-    gather_nd as gather_nd,
-    hessians as hessians,
-    ones_like as ones_like,
-    pad as pad,
-    reverse_sequence as reverse_sequence,
-    shape as shape,
-    size as size,
-    squeeze as squeeze,
-    transpose as transpose,
-    tuple as tuple,
-    zeros_like as zeros_like,
-)
 from minitape.compat.v1.collections import (
     GraphKeys as GraphKeys,
     add_to_collection as add_to_collection,
-    all_variables as all_variables,
     assign as assign,
     assign_add as assign_add,
     assign_sub as assign_sub,
     get_collection as get_collection,
     global_variables as global_variables,
     global_variables_initializer as global_variables_initializer,
-    initialize_all_variables as initialize_all_variables,
     local_variables as local_variables,
     local_variables_initializer as local_variables_initializer,
     tables_initializer as tables_initializer,
@@ -78,23 +58,6 @@ from minitape.compat.v1.control import (
     cond as cond,
     gradients as gradients,
     while_loop as while_loop,
-)
-from minitape.compat.v1.debugging import (
-    assert_equal as assert_equal,
-    assert_greater as assert_greater,
-    assert_greater_equal as assert_greater_equal,
-    assert_less as assert_less,
-    assert_less_equal as assert_less_equal,
-    assert_near as assert_near,
-    assert_negative as assert_negative,
-    assert_non_negative as assert_non_negative,
-    assert_non_positive as assert_non_positive,
-    assert_none_equal as assert_none_equal,
-    assert_positive as assert_positive,
-    assert_rank as assert_rank,
-    assert_rank_at_least as assert_rank_at_least,
-    assert_rank_in as assert_rank_in,
-    assert_scalar as assert_scalar,
 )
 from minitape.compat.v1.initial import (
     constant_initializer as constant_initializer,
@@ -119,9 +82,7 @@ from minitape.compat.v1.legacy import (
     constant as constant,
     container as container,
     disable_eager_execution as disable_eager_execution,
-    disable_v2_behavior as disable_v2_behavior,
     enable_eager_execution as enable_eager_execution,
-    enable_v2_behavior as enable_v2_behavior,
     executing_eagerly_outside_functions as executing_eagerly_outside_functions,
     multinomial as multinomial,
     name_scope as name_scope,
@@ -130,46 +91,7 @@ from minitape.compat.v1.legacy import (
     set_random_seed as set_random_seed,
     setdiff1d as setdiff1d,
     space_to_batch as space_to_batch,
-    to_double as to_double,
-    to_float as to_float,
-    to_int32 as to_int32,
-    to_int64 as to_int64,
     where as where,
-)
-from minitape.compat.v1.linalg import (
-    norm as norm,
-)
-from minitape.compat.v1.math import (
-    argmax as argmax,
-    argmin as argmin,
-    bincount as bincount,
-    confusion_matrix as confusion_matrix,
-    count_nonzero as count_nonzero,
-    reduce_all as reduce_all,
-    reduce_any as reduce_any,
-    reduce_logsumexp as reduce_logsumexp,
-    reduce_max as reduce_max,
-    reduce_mean as reduce_mean,
-    reduce_min as reduce_min,
-    reduce_prod as reduce_prod,
-    reduce_sum as reduce_sum,
-)
-from minitape.compat.v1.nn import (
-    depth_to_space as depth_to_space,
-    space_to_depth as space_to_depth,
-)
-from minitape.compat.v1.random import (
-    poisson as _random_poisson,
-)
-from minitape.compat.v1.sparse import (
-    add as _sparse_add,
-    concat as _sparse_concat,
-    reduce_max as _sparse_reduce_max,
-    reduce_sum as _sparse_reduce_sum,
-    segment_mean as _sparse_segment_mean,
-    segment_sqrt_n as _sparse_segment_sqrt_n,
-    segment_sum as _sparse_segment_sum,
-    split as _sparse_split,
 )
 from minitape.compat.v1.state import (
     batch_scatter_update as batch_scatter_update,
@@ -177,22 +99,6 @@ from minitape.compat.v1.state import (
     div as div,
     is_variable_initialized as is_variable_initialized,
     report_uninitialized_variables as report_uninitialized_variables,
-    scatter_add as scatter_add,
-    scatter_div as scatter_div,
-    scatter_max as scatter_max,
-    scatter_min as scatter_min,
-    scatter_mul as scatter_mul,
-    scatter_nd_add as scatter_nd_add,
-    scatter_nd_sub as scatter_nd_sub,
-    scatter_nd_update as scatter_nd_update,
-    scatter_sub as scatter_sub,
-    scatter_update as scatter_update,
-)
-from minitape.compat.v1.strings import (
-    reduce_join as reduce_join,
-    to_hash_bucket as _string_to_hash_bucket,
-    to_number as _string_to_number,
-    substr as substr,
 )
 from minitape.compat.v1.variables import (
     AUTO_REUSE as AUTO_REUSE,
@@ -386,82 +292,25 @@ from minitape.ops.complexes import (
 )
 from minitape.ops.elementwise import (
     abs as abs,
-    acos as acos,
-    acosh as acosh,
     add as add,
-    asin as asin,
-    asinh as asinh,
-    atan as atan,
-    atan2 as atan2,
-    atanh as atanh,
     betainc as betainc,
-    ceil as ceil,
-    cos as cos,
-    cosh as cosh,
-    digamma as digamma,
     divide_no_nan as _div_no_nan,
     divide as divide,
-    equal as equal,
-    erf as erf,
-    erfc as erfc,
-    exp as exp,
-    expm1 as expm1,
-    floor as floor,
-    floordiv as _floor_div,
-    floordiv as floordiv,
-    floormod as floormod,
-    greater as greater,
-    greater_equal as greater_equal,
-    igamma as igamma,
-    igammac as igammac,
-    is_finite as is_finite,
-    is_inf as is_inf,
-    is_nan as is_nan,
     lbeta as lbeta,
-    less as less,
-    less_equal as less_equal,
-    lgamma as lgamma,
-    log as log,
-    log1p as log1p,
     log_sigmoid as log_sigmoid,
     logical_and as logical_and,
     logical_not as logical_not,
     logical_or as logical_or,
     logical_xor as logical_xor,
-    maximum as maximum,
-    minimum as minimum,
-    mod as mod,
-    multiply as multiply,
-    negative as negative,
-    not_equal as not_equal,
-    polygamma as polygamma,
-    pow as pow,
-    realdiv as realdiv,
-    reciprocal as reciprocal,
-    rint as rint,
     round as round,
-    rsqrt as rsqrt,
     scalar_mul as scalar_mul,
-    sigmoid as sigmoid,
     sign as sign,
-    sin as sin,
-    sinh as sinh,
-    sqrt as sqrt,
-    square as square,
     squared_difference as squared_difference,
-    subtract as subtract,
-    tan as tan,
-    tanh as tanh,
     truediv as truediv,
-    truncatediv as truncatediv,
-    truncatemod as truncatemod,
-    zeta as zeta,
 )
 from minitape.ops.filling import (
     eye as eye,
     fill as fill,
-    linspace as _lin_space,
-    linspace as linspace,
     meshgrid as meshgrid,
     one_hot as one_hot,
     ones as ones,
@@ -520,18 +369,9 @@ from minitape.ops.sorting import (
     is_non_decreasing as is_non_decreasing,
     is_strictly_increasing as is_strictly_increasing,
     searchsorted as searchsorted,
-    segment_max as segment_max,
-    segment_mean as segment_mean,
-    segment_min as segment_min,
-    segment_prod as segment_prod,
-    segment_sum as segment_sum,
     sort as sort,
-    unsorted_segment_max as unsorted_segment_max,
     unsorted_segment_mean as unsorted_segment_mean,
-    unsorted_segment_min as unsorted_segment_min,
-    unsorted_segment_prod as unsorted_segment_prod,
     unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
-    unsorted_segment_sum as unsorted_segment_sum,
 )
 from minitape.pyfunction import (
     numpy_function as numpy_function,
@@ -615,17 +455,217 @@ from minitape.tape import (
     GradientTape as GradientTape,
 )
 from minitape.tensor import (
+    Tensor as _Tensor,
     Tensor as Tensor,
 )
 from minitape.variable import (
     Variable as Variable,
 )
+def acos(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse cosine, in radians."""
+
+def acosh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse hyperbolic cosine; NaN below 1."""
+
+def all_variables(scope: _Any = None) -> _Any:
+    """The variables of the default graph."""
+
+def arg_max(input: _Any = None, dimension: _Any = None, output_type: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.math.argmax``, with the arguments of TensorFlow 1: ``input``, ``dimension``, ``output_type``, ``name``."""
+
+def arg_min(input: _Any = None, dimension: _Any = None, output_type: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.math.argmin``, with the arguments of TensorFlow 1: ``input``, ``dimension``, ``output_type``, ``name``."""
+
+def argmax(input: _Any = None, axis: _Any = None, name: _Any = None, dimension: _Any = None, output_type: _Any = None) -> _Any:
+    """As ``tf.math.argmax``, with the arguments of TensorFlow 1: ``input``, ``axis``, ``name``, ``dimension``, ``output_type``."""
+
+def argmin(input: _Any = None, axis: _Any = None, name: _Any = None, dimension: _Any = None, output_type: _Any = None) -> _Any:
+    """As ``tf.math.argmin``, with the arguments of TensorFlow 1: ``input``, ``axis``, ``name``, ``dimension``, ``output_type``."""
+
+def asin(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse sine, in radians."""
+
+def asinh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse hyperbolic sine."""
+
+def assert_equal(x: _Any = None, y: _Any = None, data: _Any = None, summarize: _Any = None, message: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_equal``, with the arguments of TensorFlow 1: ``x``, ``y``, ``data``, ``summarize``, ``message``, ``name``."""
+
+def assert_greater(x: _Any = None, y: _Any = None, data: _Any = None, summarize: _Any = None, message: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_greater``, with the arguments of TensorFlow 1: ``x``, ``y``, ``data``, ``summarize``, ``message``, ``name``."""
+
+def assert_greater_equal(x: _Any = None, y: _Any = None, data: _Any = None, summarize: _Any = None, message: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_greater_equal``, with the arguments of TensorFlow 1: ``x``, ``y``, ``data``, ``summarize``, ``message``, ``name``."""
+
+def assert_less(x: _Any = None, y: _Any = None, data: _Any = None, summarize: _Any = None, message: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_less``, with the arguments of TensorFlow 1: ``x``, ``y``, ``data``, ``summarize``, ``message``, ``name``."""
+
+def assert_less_equal(x: _Any = None, y: _Any = None, data: _Any = None, summarize: _Any = None, message: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_less_equal``, with the arguments of TensorFlow 1: ``x``, ``y``, ``data``, ``summarize``, ``message``, ``name``."""
+
+def assert_near(x: _Any = None, y: _Any = None, rtol: _Any = None, atol: _Any = None, data: _Any = None, summarize: _Any = None, message: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_near``, with the arguments of TensorFlow 1: ``x``, ``y``, ``rtol``, ``atol``, ``data``, ``summarize``, ``message``, ``name``."""
+
+def assert_negative(x: _Any = None, data: _Any = None, summarize: _Any = None, message: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_negative``, with the arguments of TensorFlow 1: ``x``, ``data``, ``summarize``, ``message``, ``name``."""
+
+def assert_non_negative(x: _Any = None, data: _Any = None, summarize: _Any = None, message: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_non_negative``, with the arguments of TensorFlow 1: ``x``, ``data``, ``summarize``, ``message``, ``name``."""
+
+def assert_non_positive(x: _Any = None, data: _Any = None, summarize: _Any = None, message: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_non_positive``, with the arguments of TensorFlow 1: ``x``, ``data``, ``summarize``, ``message``, ``name``."""
+
+def assert_none_equal(x: _Any = None, y: _Any = None, data: _Any = None, summarize: _Any = None, message: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_none_equal``, with the arguments of TensorFlow 1: ``x``, ``y``, ``data``, ``summarize``, ``message``, ``name``."""
+
+def assert_positive(x: _Any = None, data: _Any = None, summarize: _Any = None, message: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_positive``, with the arguments of TensorFlow 1: ``x``, ``data``, ``summarize``, ``message``, ``name``."""
+
+def assert_rank(x: _Any = None, rank: _Any = None, data: _Any = None, summarize: _Any = None, message: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_rank``, with the arguments of TensorFlow 1: ``x``, ``rank``, ``data``, ``summarize``, ``message``, ``name``."""
+
+def assert_rank_at_least(x: _Any = None, rank: _Any = None, data: _Any = None, summarize: _Any = None, message: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_rank_at_least``, with the arguments of TensorFlow 1: ``x``, ``rank``, ``data``, ``summarize``, ``message``, ``name``."""
+
+def assert_rank_in(x: _Any = None, ranks: _Any = None, data: _Any = None, summarize: _Any = None, message: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_rank_in``, with the arguments of TensorFlow 1: ``x``, ``ranks``, ``data``, ``summarize``, ``message``, ``name``."""
+
+def assert_scalar(tensor: _Any = None, name: _Any = None, message: _Any = None) -> _Any:
+    """As ``tf.debugging.assert_scalar``, with the arguments of TensorFlow 1: ``tensor``, ``name``, ``message``."""
+
+def atan(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse tangent, in radians."""
+
+def atan2(y: _Any, x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: angle of the point (x, y), in radians."""
+
+def atanh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: inverse hyperbolic tangent."""
+
 batch_to_space_nd = _batch_to_space_nd
+def bincount(arr: _Any = None, weights: _Any = None, minlength: _Any = None, maxlength: _Any = None, dtype: _Any = None) -> _Any:
+    """As ``tf.math.bincount``, with the arguments of TensorFlow 1: ``arr``, ``weights``, ``minlength``, ``maxlength``, ``dtype``."""
+
+def boolean_mask(tensor: _Any = None, mask: _Any = None, name: _Any = None, axis: _Any = None) -> _Any:
+    """As ``tf.boolean_mask``, with the arguments of TensorFlow 1: ``tensor``, ``mask``, ``name``, ``axis``."""
+
+def ceil(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: smallest integer not below x; no gradient."""
+
+def confusion_matrix(labels: _Any = None, predictions: _Any = None, num_classes: _Any = None, dtype: _Any = None, name: _Any = None, weights: _Any = None) -> _Any:
+    """As ``tf.math.confusion_matrix``, with the arguments of TensorFlow 1: ``labels``, ``predictions``, ``num_classes``, ``dtype``, ``name``, ``weights``."""
+
+def convert_to_tensor(value: _Any = None, dtype: _Any = None, name: _Any = None, preferred_dtype: _Any = None, dtype_hint: _Any = None) -> _Any:
+    """As ``tf.convert_to_tensor``, with the arguments of TensorFlow 1: ``value``, ``dtype``, ``name``, ``preferred_dtype``, ``dtype_hint``."""
+
+def cos(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: cosine of x in radians."""
+
+def cosh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: hyperbolic cosine."""
+
+def count_nonzero(input_tensor: _Any = None, axis: _Any = None, keepdims: _Any = None, dtype: _Any = None, name: _Any = None, reduction_indices: _Any = None, keep_dims: _Any = None, input: _Any = None) -> _Any:
+    """As ``tf.math.count_nonzero``, with the arguments of TensorFlow 1: ``input_tensor``, ``axis``, ``keepdims``, ``dtype``, ``name``, ``reduction_indices``, ``keep_dims``, ``input``."""
+
+def depth_to_space(input: _Any = None, block_size: _Any = None, name: _Any = None, data_format: _Any = None) -> _Any:
+    """As ``tf.nn.depth_to_space``, with the arguments of TensorFlow 1: ``input``, ``block_size``, ``name``, ``data_format``."""
+
 diag = _diag
 diag_part = _diag_part
+def digamma(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: derivative of lgamma."""
+
+def disable_v2_behavior() -> None:
+    """Operations from now on are added to the default graph of this thread. Only at the start of a program."""
+
 div_no_nan = _div_no_nan
-floor_div = _floor_div
-lin_space = _lin_space
+def enable_v2_behavior(config: _Any = None, device_policy: _Any = None, execution_mode: _Any = None) -> None:
+    """Operations from now on compute at once, which is the default."""
+
+def equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x == y (InvalidArgumentError when the shapes do not broadcast)."""
+
+def erf(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: error function."""
+
+def erfc(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: complementary error function, 1 - erf(x)."""
+
+def exp(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: e to the power x."""
+
+def expand_dims(input: _Any = None, axis: _Any = None, name: _Any = None, dim: _Any = None) -> _Any:
+    """As ``tf.expand_dims``, with the arguments of TensorFlow 1: ``input``, ``axis``, ``name``, ``dim``."""
+
+def expm1(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: exp(x) - 1, accurate near 0."""
+
+def floor(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: largest integer not above x; no gradient."""
+
+def floor_div(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: floor(x / y); no gradient; InvalidArgumentError for integers divided by 0."""
+
+def floordiv(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: floor(x / y); no gradient; InvalidArgumentError for integers divided by 0."""
+
+def floormod(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: remainder of floordiv, with the sign of y."""
+
+def gather(params: _Any = None, indices: _Any = None, validate_indices: _Any = None, name: _Any = None, axis: _Any = None, batch_dims: _Any = None) -> _Any:
+    """As ``tf.gather``, with the arguments of TensorFlow 1: ``params``, ``indices``, ``validate_indices``, ``name``, ``axis``, ``batch_dims``."""
+
+def gather_nd(params: _Any = None, indices: _Any = None, name: _Any = None, batch_dims: _Any = None, bad_indices_policy: _Any = None) -> _Any:
+    """As ``tf.gather_nd``, with the arguments of TensorFlow 1: ``params``, ``indices``, ``name``, ``batch_dims``, ``bad_indices_policy``."""
+
+def greater(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x > y."""
+
+def greater_equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x >= y."""
+
+def hessians(ys: _Any = None, xs: _Any = None, name: _Any = None, colocate_gradients_with_ops: _Any = None, gate_gradients: _Any = None, aggregation_method: _Any = None) -> _Any:
+    """As ``tf.hessians``, with the arguments of TensorFlow 1: ``ys``, ``xs``, ``name``, ``colocate_gradients_with_ops``, ``gate_gradients``, ``aggregation_method``."""
+
+def igamma(a: _Any, x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: lower regularised incomplete Gamma function P(a, x)."""
+
+def igammac(a: _Any, x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: upper regularised incomplete Gamma function Q(a, x)."""
+
+def initialize_all_variables() -> _Any:
+    """An operation that gives all variables of the graph their initial values."""
+
+def is_finite(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x is neither infinite nor NaN."""
+
+def is_inf(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x is infinite."""
+
+def is_nan(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x is NaN."""
+
+def less(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x < y."""
+
+def less_equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x <= y."""
+
+def lgamma(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: log of the absolute value of the Gamma function."""
+
+def lin_space(start: _Any, stop: _Any, num: _Any, name: _Any = None, axis: _Any = 0) -> _Tensor:
+    """``num`` evenly spaced numbers from ``start`` to ``stop``, both included, along a new axis."""
+
+def linspace(start: _Any, stop: _Any, num: _Any, name: _Any = None, axis: _Any = 0) -> _Tensor:
+    """``num`` evenly spaced numbers from ``start`` to ``stop``, both included, along a new axis."""
+
+def log(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: natural logarithm; the gradient at 0 is infinite."""
+
+def log1p(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: log(1 + x), accurate near 0."""
+
 matrix_band_part = _matrix_band_part
 matrix_determinant = _matrix_determinant
 matrix_diag = _matrix_diag
@@ -636,44 +676,267 @@ matrix_solve = _matrix_solve
 matrix_solve_ls = _matrix_solve_ls
 matrix_square_root = _matrix_square_root
 matrix_triangular_solve = _matrix_triangular_solve
+def maximum(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: larger one; where they are equal the gradient goes to x."""
+
+def minimum(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: smaller one; where they are equal the gradient goes to x."""
+
+def mod(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: remainder of floordiv, with the sign of y."""
+
+def multiply(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x * y."""
+
+def negative(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: -x."""
+
+def norm(tensor: _Any = None, ord: _Any = None, axis: _Any = None, keepdims: _Any = None, name: _Any = None, keep_dims: _Any = None) -> _Any:
+    """As ``tf.linalg.norm``, with the arguments of TensorFlow 1: ``tensor``, ``ord``, ``axis``, ``keepdims``, ``name``, ``keep_dims``."""
+
+def not_equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: whether x != y."""
+
+def ones_like(tensor: _Any = None, dtype: _Any = None, name: _Any = None, optimize: _Any = None) -> _Any:
+    """As ``tf.ones_like``, with the arguments of TensorFlow 1: ``tensor``, ``dtype``, ``name``, ``optimize``."""
+
+def pad(tensor: _Any = None, paddings: _Any = None, mode: _Any = None, name: _Any = None, constant_values: _Any = None) -> _Any:
+    """As ``tf.pad``, with the arguments of TensorFlow 1: ``tensor``, ``paddings``, ``mode``, ``name``, ``constant_values``."""
+
+def polygamma(a: _Any, x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: derivative of order a of digamma."""
+
+def pow(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x to the power y; InvalidArgumentError for negative integer powers of integers."""
+
 print = _print
 random_gamma = _random_gamma
 random_normal = _random_normal
-random_poisson = _random_poisson
+def random_poisson(lam: _Any = None, shape: _Any = None, dtype: _Any = None, seed: _Any = None, name: _Any = None) -> _Any:
+    """As ``tf.random.poisson``, with the arguments of TensorFlow 1: ``lam``, ``shape``, ``dtype``, ``seed``, ``name``."""
+
 random_shuffle = _random_shuffle
 random_uniform = _random_uniform
+def realdiv(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x / y for floats."""
+
+def reciprocal(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: 1 / x."""
+
+def reduce_all(input_tensor: _Any = None, axis: _Any = None, keepdims: _Any = None, name: _Any = None, reduction_indices: _Any = None, keep_dims: _Any = None) -> _Any:
+    """As ``tf.math.reduce_all``, with the arguments of TensorFlow 1: ``input_tensor``, ``axis``, ``keepdims``, ``name``, ``reduction_indices``, ``keep_dims``."""
+
+def reduce_any(input_tensor: _Any = None, axis: _Any = None, keepdims: _Any = None, name: _Any = None, reduction_indices: _Any = None, keep_dims: _Any = None) -> _Any:
+    """As ``tf.math.reduce_any``, with the arguments of TensorFlow 1: ``input_tensor``, ``axis``, ``keepdims``, ``name``, ``reduction_indices``, ``keep_dims``."""
+
+def reduce_join(inputs: _Any = None, axis: _Any = None, keep_dims: _Any = None, separator: _Any = None, name: _Any = None, reduction_indices: _Any = None, keepdims: _Any = None) -> _Any:
+    """As ``tf.strings.reduce_join``, with the arguments of TensorFlow 1: ``inputs``, ``axis``, ``keep_dims``, ``separator``, ``name``, ``reduction_indices``, ``keepdims``."""
+
+def reduce_logsumexp(input_tensor: _Any = None, axis: _Any = None, keepdims: _Any = None, name: _Any = None, reduction_indices: _Any = None, keep_dims: _Any = None) -> _Any:
+    """As ``tf.math.reduce_logsumexp``, with the arguments of TensorFlow 1: ``input_tensor``, ``axis``, ``keepdims``, ``name``, ``reduction_indices``, ``keep_dims``."""
+
+def reduce_max(input_tensor: _Any = None, axis: _Any = None, keepdims: _Any = None, name: _Any = None, reduction_indices: _Any = None, keep_dims: _Any = None) -> _Any:
+    """As ``tf.math.reduce_max``, with the arguments of TensorFlow 1: ``input_tensor``, ``axis``, ``keepdims``, ``name``, ``reduction_indices``, ``keep_dims``."""
+
+def reduce_mean(input_tensor: _Any = None, axis: _Any = None, keepdims: _Any = None, name: _Any = None, reduction_indices: _Any = None, keep_dims: _Any = None) -> _Any:
+    """As ``tf.math.reduce_mean``, with the arguments of TensorFlow 1: ``input_tensor``, ``axis``, ``keepdims``, ``name``, ``reduction_indices``, ``keep_dims``."""
+
+def reduce_min(input_tensor: _Any = None, axis: _Any = None, keepdims: _Any = None, name: _Any = None, reduction_indices: _Any = None, keep_dims: _Any = None) -> _Any:
+    """As ``tf.math.reduce_min``, with the arguments of TensorFlow 1: ``input_tensor``, ``axis``, ``keepdims``, ``name``, ``reduction_indices``, ``keep_dims``."""
+
+def reduce_prod(input_tensor: _Any = None, axis: _Any = None, keepdims: _Any = None, name: _Any = None, reduction_indices: _Any = None, keep_dims: _Any = None) -> _Any:
+    """As ``tf.math.reduce_prod``, with the arguments of TensorFlow 1: ``input_tensor``, ``axis``, ``keepdims``, ``name``, ``reduction_indices``, ``keep_dims``."""
+
+def reduce_sum(input_tensor: _Any = None, axis: _Any = None, keepdims: _Any = None, name: _Any = None, reduction_indices: _Any = None, keep_dims: _Any = None) -> _Any:
+    """As ``tf.math.reduce_sum``, with the arguments of TensorFlow 1: ``input_tensor``, ``axis``, ``keepdims``, ``name``, ``reduction_indices``, ``keep_dims``."""
+
+def reverse_sequence(input: _Any = None, seq_lengths: _Any = None, seq_axis: _Any = None, batch_axis: _Any = None, name: _Any = None, seq_dim: _Any = None, batch_dim: _Any = None) -> _Any:
+    """As ``tf.reverse_sequence``, with the arguments of TensorFlow 1: ``input``, ``seq_lengths``, ``seq_axis``, ``batch_axis``, ``name``, ``seq_dim``, ``batch_dim``."""
+
 reverse_v2 = _reverse_v2
+def rint(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: nearest integer, halves to the even one; no gradient."""
+
+def rsqrt(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: 1 / sqrt(x)."""
+
+def scatter_add(ref: _Any, indices: _Any, updates: _Any, use_locking: _Any = False, name: _Any = None) -> _Any:
+    """Adds to the slices of a variable at ``indices``; the result has the new value."""
+
+def scatter_div(ref: _Any, indices: _Any, updates: _Any, use_locking: _Any = False, name: _Any = None) -> _Any:
+    """Divides the slices of a variable at ``indices``; the result has the new value."""
+
+def scatter_max(ref: _Any, indices: _Any, updates: _Any, use_locking: _Any = False, name: _Any = None) -> _Any:
+    """Keeps the larger of the updates and the slices of a variable at ``indices``; the result has the new value."""
+
+def scatter_min(ref: _Any, indices: _Any, updates: _Any, use_locking: _Any = False, name: _Any = None) -> _Any:
+    """Keeps the smaller of the updates and the slices of a variable at ``indices``; the result has the new value."""
+
+def scatter_mul(ref: _Any, indices: _Any, updates: _Any, use_locking: _Any = False, name: _Any = None) -> _Any:
+    """Multiplies the slices of a variable at ``indices``; the result has the new value."""
+
+def scatter_nd_add(ref: _Any, indices: _Any, updates: _Any, use_locking: _Any = False, name: _Any = None) -> _Any:
+    """Adds to the places of a variable that the last axis of ``indices`` lists."""
+
+def scatter_nd_sub(ref: _Any, indices: _Any, updates: _Any, use_locking: _Any = False, name: _Any = None) -> _Any:
+    """Subtracts from the places of a variable that the last axis of ``indices`` lists."""
+
+def scatter_nd_update(ref: _Any, indices: _Any, updates: _Any, use_locking: _Any = False, name: _Any = None) -> _Any:
+    """Replaces the places of a variable that the last axis of ``indices`` lists."""
+
+def scatter_sub(ref: _Any, indices: _Any, updates: _Any, use_locking: _Any = False, name: _Any = None) -> _Any:
+    """Subtracts from the slices of a variable at ``indices``; the result has the new value."""
+
+def scatter_update(ref: _Any, indices: _Any, updates: _Any, use_locking: _Any = False, name: _Any = None) -> _Any:
+    """Replaces the slices of a variable at ``indices``; the result has the new value."""
+
+def segment_max(data: _Any, segment_ids: _Any, name: _Any = None) -> _Tensor:
+    """The maximum of the rows of ``data`` that share an id; ``segment_ids`` are sorted, one per row."""
+
+def segment_mean(data: _Any, segment_ids: _Any, name: _Any = None) -> _Tensor:
+    """The mean of the rows of ``data`` that share an id; ``segment_ids`` are sorted, one per row."""
+
+def segment_min(data: _Any, segment_ids: _Any, name: _Any = None) -> _Tensor:
+    """The minimum of the rows of ``data`` that share an id; ``segment_ids`` are sorted, one per row."""
+
+def segment_prod(data: _Any, segment_ids: _Any, name: _Any = None) -> _Tensor:
+    """The product of the rows of ``data`` that share an id; ``segment_ids`` are sorted, one per row."""
+
+def segment_sum(data: _Any, segment_ids: _Any, name: _Any = None) -> _Tensor:
+    """The sum of the rows of ``data`` that share an id; ``segment_ids`` are sorted, one per row."""
+
 self_adjoint_eig = _self_adjoint_eig
 self_adjoint_eigvals = _self_adjoint_eigvals
+def shape(input: _Any = None, name: _Any = None, out_type: _Any = None) -> _Any:
+    """As ``tf.shape``, with the arguments of TensorFlow 1: ``input``, ``name``, ``out_type``."""
+
+def sigmoid(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: 1 / (1 + exp(-x))."""
+
+def sin(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: sine of x in radians."""
+
+def sinh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: hyperbolic sine."""
+
+def size(input: _Any = None, name: _Any = None, out_type: _Any = None) -> _Any:
+    """As ``tf.size``, with the arguments of TensorFlow 1: ``input``, ``name``, ``out_type``."""
+
 slice = _slice
-sparse_add = _sparse_add
-sparse_concat = _sparse_concat
+def space_to_depth(input: _Any = None, block_size: _Any = None, name: _Any = None, data_format: _Any = None) -> _Any:
+    """As ``tf.nn.space_to_depth``, with the arguments of TensorFlow 1: ``input``, ``block_size``, ``name``, ``data_format``."""
+
+def sparse_add(a: _Any = None, b: _Any = None, threshold: _Any = None, thresh: _Any = None) -> _Any:
+    """As ``tf.sparse.add``, with the arguments of TensorFlow 1: ``a``, ``b``, ``threshold``, ``thresh``."""
+
+def sparse_concat(axis: _Any = None, sp_inputs: _Any = None, name: _Any = None, expand_nonconcat_dim: _Any = None, concat_dim: _Any = None, expand_nonconcat_dims: _Any = None) -> _Any:
+    """As ``tf.sparse.concat``, with the arguments of TensorFlow 1: ``axis``, ``sp_inputs``, ``name``, ``expand_nonconcat_dim``, ``concat_dim``, ``expand_nonconcat_dims``."""
+
 sparse_fill_empty_rows = _sparse_fill_empty_rows
 sparse_mask = _sparse_mask
 sparse_maximum = _sparse_maximum
 sparse_minimum = _sparse_minimum
-sparse_reduce_max = _sparse_reduce_max
-sparse_reduce_sum = _sparse_reduce_sum
+def sparse_reduce_max(sp_input: _Any = None, axis: _Any = None, keepdims: _Any = None, reduction_axes: _Any = None, keep_dims: _Any = None) -> _Any:
+    """As ``tf.sparse.reduce_max``, with the arguments of TensorFlow 1: ``sp_input``, ``axis``, ``keepdims``, ``reduction_axes``, ``keep_dims``."""
+
+def sparse_reduce_sum(sp_input: _Any = None, axis: _Any = None, keepdims: _Any = None, reduction_axes: _Any = None, keep_dims: _Any = None) -> _Any:
+    """As ``tf.sparse.reduce_sum``, with the arguments of TensorFlow 1: ``sp_input``, ``axis``, ``keepdims``, ``reduction_axes``, ``keep_dims``."""
+
 sparse_reorder = _sparse_reorder
 sparse_reset_shape = _sparse_reset_shape
 sparse_reshape = _sparse_reshape
 sparse_retain = _sparse_retain
-sparse_segment_mean = _sparse_segment_mean
-sparse_segment_sqrt_n = _sparse_segment_sqrt_n
-sparse_segment_sum = _sparse_segment_sum
+def sparse_segment_mean(data: _Any = None, indices: _Any = None, segment_ids: _Any = None, name: _Any = None, num_segments: _Any = None, sparse_gradient: _Any = None) -> _Any:
+    """As ``tf.sparse.segment_mean``, with the arguments of TensorFlow 1: ``data``, ``indices``, ``segment_ids``, ``name``, ``num_segments``, ``sparse_gradient``."""
+
+def sparse_segment_sqrt_n(data: _Any = None, indices: _Any = None, segment_ids: _Any = None, name: _Any = None, num_segments: _Any = None, sparse_gradient: _Any = None) -> _Any:
+    """As ``tf.sparse.segment_sqrt_n``, with the arguments of TensorFlow 1: ``data``, ``indices``, ``segment_ids``, ``name``, ``num_segments``, ``sparse_gradient``."""
+
+def sparse_segment_sum(data: _Any = None, indices: _Any = None, segment_ids: _Any = None, name: _Any = None, num_segments: _Any = None, sparse_gradient: _Any = None) -> _Any:
+    """As ``tf.sparse.segment_sum``, with the arguments of TensorFlow 1: ``data``, ``indices``, ``segment_ids``, ``name``, ``num_segments``, ``sparse_gradient``."""
+
 sparse_slice = _sparse_slice
 sparse_softmax = _sparse_softmax
-sparse_split = _sparse_split
+def sparse_split(keyword_required: _Any = None, sp_input: _Any = None, num_split: _Any = None, axis: _Any = None, name: _Any = None, split_dim: _Any = None) -> _Any:
+    """As ``tf.sparse.split``, with the arguments of TensorFlow 1: ``keyword_required``, ``sp_input``, ``num_split``, ``axis``, ``name``, ``split_dim``."""
+
 sparse_tensor_dense_matmul = _sparse_tensor_dense_matmul
 sparse_tensor_to_dense = _sparse_tensor_to_dense
 sparse_to_indicator = _sparse_to_indicator
 sparse_transpose = _sparse_transpose
+def sqrt(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: square root; the gradient is 0 where the incoming one is 0."""
+
+def square(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x * x."""
+
+def squeeze(input: _Any = None, axis: _Any = None, name: _Any = None, squeeze_dims: _Any = None) -> _Any:
+    """As ``tf.squeeze``, with the arguments of TensorFlow 1: ``input``, ``axis``, ``name``, ``squeeze_dims``."""
+
 string_join = _string_join
 string_strip = _string_strip
-string_to_hash_bucket = _string_to_hash_bucket
+def string_to_hash_bucket(string_tensor: _Any = None, num_buckets: _Any = None, name: _Any = None, input: _Any = None) -> _Any:
+    """As ``tf.strings.to_hash_bucket``, with the arguments of TensorFlow 1: ``string_tensor``, ``num_buckets``, ``name``, ``input``."""
+
 string_to_hash_bucket_fast = _string_to_hash_bucket_fast
 string_to_hash_bucket_strong = _string_to_hash_bucket_strong
-string_to_number = _string_to_number
+def string_to_number(string_tensor: _Any = None, out_type: _Any = None, name: _Any = None, input: _Any = None) -> _Any:
+    """As ``tf.strings.to_number``, with the arguments of TensorFlow 1: ``string_tensor``, ``out_type``, ``name``, ``input``."""
+
+def substr(input: _Any = None, pos: _Any = None, len: _Any = None, name: _Any = None, unit: _Any = None) -> _Any:
+    """As ``tf.strings.substr``, with the arguments of TensorFlow 1: ``input``, ``pos``, ``len``, ``name``, ``unit``."""
+
+def subtract(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x - y."""
+
+def tan(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: tangent of x in radians."""
+
+def tanh(x: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: hyperbolic tangent."""
+
 tensor_scatter_add = _tensor_scatter_add
 tensor_scatter_sub = _tensor_scatter_sub
 tensor_scatter_update = _tensor_scatter_update
+def to_double(x: _Any, name: _Any = 'ToDouble') -> _Tensor:
+    """Casts to float64."""
+
+def to_float(x: _Any, name: _Any = 'ToFloat') -> _Tensor:
+    """Casts to float32."""
+
+def to_int32(x: _Any, name: _Any = 'ToInt32') -> _Tensor:
+    """Casts to int32."""
+
+def to_int64(x: _Any, name: _Any = 'ToInt64') -> _Tensor:
+    """Casts to int64."""
+
+def transpose(a: _Any = None, perm: _Any = None, name: _Any = None, conjugate: _Any = None) -> _Any:
+    """As ``tf.transpose``, with the arguments of TensorFlow 1: ``a``, ``perm``, ``name``, ``conjugate``."""
+
+def truncatediv(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: x / y rounded towards 0; no gradient."""
+
+def truncatemod(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: remainder of truncatediv, with the sign of x."""
+
+def tuple(tensors: _Any = None, name: _Any = None, control_inputs: _Any = None) -> _Any:
+    """As ``tf.tuple``, with the arguments of TensorFlow 1: ``tensors``, ``name``, ``control_inputs``."""
+
+def unsorted_segment_max(data: _Any, segment_ids: _Any, num_segments: _Any, name: _Any = None) -> _Tensor:
+    """The maximum (the lowest number if there is none) of the rows of ``data`` that share an id, for the ids below ``num_segments`` in any order."""
+
+def unsorted_segment_min(data: _Any, segment_ids: _Any, num_segments: _Any, name: _Any = None) -> _Tensor:
+    """The minimum (the largest number if there is none) of the rows of ``data`` that share an id, for the ids below ``num_segments`` in any order."""
+
+def unsorted_segment_prod(data: _Any, segment_ids: _Any, num_segments: _Any, name: _Any = None) -> _Tensor:
+    """The product of the rows of ``data`` that share an id, for the ids below ``num_segments`` in any order."""
+
+def unsorted_segment_sum(data: _Any, segment_ids: _Any, num_segments: _Any, name: _Any = None) -> _Tensor:
+    """The sum of the rows of ``data`` that share an id, for the ids below ``num_segments`` in any order."""
+
+def zeros_like(tensor: _Any = None, dtype: _Any = None, name: _Any = None, optimize: _Any = None) -> _Any:
+    """As ``tf.zeros_like``, with the arguments of TensorFlow 1: ``tensor``, ``dtype``, ``name``, ``optimize``."""
+
+def zeta(x: _Any, q: _Any, name: _Any = None) -> _Tensor:
+    """Computes elementwise: Hurwitz zeta function."""
+

@@ -15,6 +15,7 @@ from ...operands import worded
 from ...ragged.making import built
 from ...sparse.tensor import SparseTensor, SparseTensorValue
 from ...state import state
+from ...tensor import Tensor
 from ...updates import deprecated
 
 
@@ -51,7 +52,7 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -
 
 @worded
 def sparse_to_dense(sparse_indices: Any, output_shape: Any, sparse_values: Any, default_value: Any = 0,
-                    validate_indices: bool = True, name: str | None = None) -> Any:  # fmt: skip
+                    validate_indices: bool = True, name: str | None = None) -> Tensor:  # fmt: skip
     """A tensor of ``output_shape`` with the values at their places and ``default_value`` elsewhere.
 
     ``sparse_indices`` are a place, a vector of places along one axis, or a row for each place; ``sparse_values`` one value

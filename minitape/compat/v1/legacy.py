@@ -15,6 +15,7 @@ from ...invalid import invalid
 from ...operands import named
 from ...pyfunction import call_numpy
 from ...state import state
+from ...tensor import Tensor
 from ...updates import deprecated
 
 _warned: set[tuple[str, int]] = set()
@@ -229,7 +230,7 @@ def container(container_name: str) -> Any:
 
 
 def _cast_to(name: str, spelled: str, dtype: Any) -> Any:
-    def function(x: Any, name: str = spelled) -> Any:
+    def function(x: Any, name: str = spelled) -> Tensor:
         import minitape as tf
 
         return tf.cast(x, dtype)
@@ -252,7 +253,7 @@ to_int64 = _cast_to("to_int64", "ToInt64", dtypes.int64)
 
 
 def multinomial(logits: Any, num_samples: int, seed: int | None = None, name: str | None = None,
-                output_dtype: Any = None) -> Any:  # fmt: skip
+                output_dtype: Any = None) -> Tensor:  # fmt: skip
     """As ``tf.random.categorical``, with the seed before the type of the result (int64 by default).
 
     >>> import minitape as tf
@@ -265,7 +266,7 @@ def multinomial(logits: Any, num_samples: int, seed: int | None = None, name: st
 
 
 def space_to_batch(input: Any, paddings: Any, block_size: Any = None, name: str | None = None,
-                   block_shape: Any = None) -> Any:  # fmt: skip
+                   block_shape: Any = None) -> Tensor:  # fmt: skip
     """``tf.space_to_batch`` with square blocks of ``block_size`` (also called ``block_shape``) for images of rank 4.
 
     Differentiable. Raises ValueError for another rank, InvalidArgumentError when the blocks do not cover the image.
@@ -279,7 +280,7 @@ def space_to_batch(input: Any, paddings: Any, block_size: Any = None, name: str 
     return _in_squares(blocks.space_to_batch_nd, input, paddings, block_size if block_shape is None else block_shape)
 
 
-def batch_to_space(input: Any, crops: Any, block_size: Any, name: str | None = None, block_shape: Any = None) -> Any:
+def batch_to_space(input: Any, crops: Any, block_size: Any, name: str | None = None, block_shape: Any = None) -> Tensor:
     """``tf.batch_to_space`` with square blocks of ``block_size`` (also called ``block_shape``) for images of rank 4.
 
     Differentiable. Raises ValueError for another rank, InvalidArgumentError when the batch can not be divided.
@@ -301,7 +302,7 @@ def _in_squares(moved: Any, images: Any, edges: Any, size: Any) -> Any:
     return found if found.shape.rank is None else tf.ensure_shape(found, found.shape.with_rank(4))
 
 
-def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
+def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
     """``tf.gather`` along the last axis of ``indices``, separately for each batch element. Differentiable.
 
     >>> import minitape as tf
@@ -313,7 +314,7 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
     return tf.gather(params, indices, batch_dims=-1, axis=-1 if tf.convert_to_tensor(indices).shape.rank == 1 else None)
 
 
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """As ``tf.where``, but a vector ``condition`` chooses whole rows of ``x`` and ``y``.
 
     With ``condition`` alone it gives the places where it is true. Differentiable in ``x`` and ``y``.
@@ -334,7 +335,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     return tf.where(condition, x, y)
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False) -> Any:
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False) -> Tensor:
     """As ``tf.constant``, but in a graph the last element fills a ``shape`` of more elements (unless ``verify_shape``).
 
     >>> import minitape as tf
@@ -379,7 +380,7 @@ class ListDiff(NamedTuple):
     idx: Any
 
 
-def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Any:
+def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
     """t scaled down so that its euclidean norm over its number of elements is at most ``clip_norm``. Differentiable.
 
     >>> import minitape as tf

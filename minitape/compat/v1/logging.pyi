@@ -1,5 +1,6 @@
 """The names of `tf.compat.v1.logging`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
+from typing import Any as _Any
 from minitape.compat.v1.messages import (
     DEBUG as DEBUG,
     ERROR as ERROR,
@@ -13,6 +14,8 @@ from minitape.compat.v1.messages import (
     info as info,
     log as log,
     set_verbosity as set_verbosity,
-    warn as warn,
     warning as warning,
 )
+def warn(msg: _Any, *args: _Any, **kwargs: _Any) -> None:
+    """A message about what may be wrong, with ``args`` put in for its ``%``."""
+

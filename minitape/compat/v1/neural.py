@@ -6,13 +6,14 @@ from typing import Any
 
 from ...invalid import unsupported
 from ...operands import worded
+from ...tensor import Tensor
 from ...updates import deprecated
 from .respelled import either
 
 
 @worded
 def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | None = None, name: str | None = None,
-            rate: Any = None) -> Any:  # fmt: skip
+            rate: Any = None) -> Tensor:  # fmt: skip
     """As ``tf.nn.dropout``, with ``keep_prob``, the probability to keep an element, or ``rate``, that to drop it.
 
     ValueError for both, for neither, and for a ``keep_prob`` that is no number.
@@ -36,7 +37,7 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
 
 @worded
 def softmax_cross_entropy_with_logits(labels: Any = None, logits: Any = None, dim: int = -1, name: str | None = None,
-                                      axis: int | None = None) -> Any:  # fmt: skip
+                                      axis: int | None = None) -> Tensor:  # fmt: skip
     """As ``tf.nn.softmax_cross_entropy_with_logits``, whose gradient goes into the logits only. ``dim`` is ``axis``.
 
     >>> import minitape as tf
@@ -62,7 +63,7 @@ def ctc_loss(
     labels: Any, inputs: Any = None, sequence_length: Any = None, preprocess_collapse_repeated: bool = False,
     ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool = False, time_major: bool = True,
     logits: Any = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """As ``tf.nn.ctc_loss`` of a SparseTensor of labels, where the last class is the blank. Differentiable once.
 
     ``inputs`` are also called ``logits``; ``sequence_length`` is the number of frames of each. TypeError for other labels,
@@ -89,7 +90,7 @@ def ctc_loss(
 def embedding_lookup(
     params: Any, ids: Any, partition_strategy: str = "mod", name: str | None = None, validate_indices: bool = True,
     max_norm: Any = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """As ``tf.nn.embedding_lookup``, with rows in turn from a list of tables ("mod"), or one table after the other ("div").
 
     ``validate_indices`` has no effect. ValueError for another ``partition_strategy``.
@@ -107,7 +108,7 @@ def embedding_lookup(
 def embedding_lookup_sparse(
     params: Any, sp_ids: Any, sp_weights: Any, partition_strategy: str = "mod", name: str | None = None,
     combiner: str | None = None, max_norm: Any = None, allow_fast_lookup: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """As ``tf.nn.embedding_lookup_sparse``, with the ``partition_strategy`` of ``embedding_lookup``.
 
     >>> import minitape as tf
@@ -124,7 +125,7 @@ def embedding_lookup_sparse(
 def safe_embedding_lookup_sparse(
     embedding_weights: Any, sparse_ids: Any, sparse_weights: Any = None, combiner: str = "mean", default_id: Any = None,
     name: str | None = None, partition_strategy: str = "div", max_norm: Any = None, allow_fast_lookup: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """As ``tf.nn.safe_embedding_lookup_sparse``, with the ``partition_strategy`` of ``embedding_lookup``.
 
     >>> import minitape as tf
@@ -212,7 +213,7 @@ def _running(mean: Any, variance: Any, old_mean: Any, old_variance: Any, count: 
     return mean * part + old_mean * (1.0 - part), variance * part + old_variance * (1.0 - part)
 
 
-def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
+def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
     """``tf.matmul(x, weights) + biases``. Differentiable.
 
     >>> import minitape as tf

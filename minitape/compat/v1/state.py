@@ -9,7 +9,7 @@ import numpy as np
 
 from ...slices import IndexedSlices
 from ...state import state
-from ...tensor import wrap
+from ...tensor import Tensor, wrap
 
 
 def _scatter(how: str, sentence: str, result: str) -> Callable[..., Any]:
@@ -76,7 +76,7 @@ def batch_scatter_update(
     return ref.batch_scatter_update(IndexedSlices(updates, indices), use_locking, name)
 
 
-def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
+def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:
     """The value of an integer variable, which is then increased by one; OutOfRangeError at the limit.
 
     >>> import minitape as tf
@@ -87,7 +87,7 @@ def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
     return ref.count_up_to(limit)
 
 
-def is_variable_initialized(variable: Any) -> Any:
+def is_variable_initialized(variable: Any) -> Tensor:
     """A boolean tensor: whether the variable has a value.
 
     >>> import minitape as tf
@@ -97,7 +97,7 @@ def is_variable_initialized(variable: Any) -> Any:
     return variable.is_initialized()
 
 
-def report_uninitialized_variables(var_list: Any = None, name: str = "report_uninitialized_variables") -> Any:
+def report_uninitialized_variables(var_list: Any = None, name: str = "report_uninitialized_variables") -> Tensor:
     """The names of the variables that have no value yet: none in eager mode, whatever is in ``var_list``.
 
     The result is an empty vector of strings. NotImplementedError in a graph.
@@ -114,7 +114,7 @@ def report_uninitialized_variables(var_list: Any = None, name: str = "report_uni
     return wrap(np.zeros(0, object))
 
 
-def div(x: Any, y: Any, name: str | None = None) -> Any:
+def div(x: Any, y: Any, name: str | None = None) -> Tensor:
     """Python 2's division: ``//`` for integers, ``/`` for others.
 
     >>> import minitape as tf

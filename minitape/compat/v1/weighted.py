@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...state import state
+from ...tensor import Tensor
 from .collections import add_to_collection, get_collection
 from .legacy import name_scope
 from .respelled import either
@@ -37,7 +38,7 @@ class Reduction:
 def compute_weighted_loss(
     losses: Any, weights: Any = 1.0, scope: Any = None, loss_collection: Any = "losses",
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The losses of elements times ``weights``, as one number; in a graph it joins ``loss_collection``.
 
     By default the sum is divided by the number of weights that are not 0. ValueError for another reduction and for weights
@@ -118,7 +119,7 @@ def _alike(labels: Any, outputs: Any, dtype: Any = None) -> tuple[Any, Any]:
 def mean_squared_error(
     labels: Any, predictions: Any, weights: Any = 1.0, scope: Any = None,
     loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The mean square of the differences; the arguments are those of ``compute_weighted_loss``.
 
     >>> import minitape as tf
@@ -138,7 +139,7 @@ def mean_squared_error(
 def absolute_difference(
     labels: Any, predictions: Any, weights: Any = 1.0, scope: Any = None,
     loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The mean size of the differences; the arguments are those of ``compute_weighted_loss``.
 
     >>> import minitape as tf
@@ -158,7 +159,7 @@ def absolute_difference(
 def hinge_loss(
     labels: Any, logits: Any, weights: Any = 1.0, scope: Any = None,
     loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The mean of what 1 exceeds each logit by, with the sign of its label, which is 0 or 1.
 
     The other arguments are those of ``compute_weighted_loss``.
@@ -180,7 +181,7 @@ def hinge_loss(
 def log_loss(
     labels: Any, predictions: Any, weights: Any = 1.0, epsilon: float = 1e-7, scope: Any = None,
     loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The mean cross entropy of labels and probabilities; ``epsilon`` keeps the logarithms finite.
 
     The other arguments are those of ``compute_weighted_loss``.
@@ -202,7 +203,7 @@ def log_loss(
 def huber_loss(
     labels: Any, predictions: Any, weights: Any = 1.0, delta: float = 1.0, scope: Any = None,
     loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Half the mean square of differences up to ``delta``, linear beyond.
 
     The other arguments are those of ``compute_weighted_loss``.
@@ -226,7 +227,7 @@ def huber_loss(
 def cosine_distance(
     labels: Any, predictions: Any, axis: Any = None, weights: Any = 1.0, scope: Any = None,
     loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS, dim: Any = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The mean of 1 minus the products along ``axis`` (also called ``dim``) of rows of length 1.
 
     The other arguments are those of ``compute_weighted_loss``. ValueError without an axis.
@@ -251,7 +252,7 @@ def cosine_distance(
 
 def mean_pairwise_squared_error(
     labels: Any, predictions: Any, weights: Any = 1.0, scope: Any = None, loss_collection: Any = "losses"
-) -> Any:
+) -> Tensor:
     """The mean square of the differences between the errors of two elements, over the pairs in each row.
 
     ``weights`` is a number or has the rank of ``labels``. In a graph the loss joins ``loss_collection``. ValueError for
@@ -286,7 +287,7 @@ def mean_pairwise_squared_error(
 def sigmoid_cross_entropy(
     multi_class_labels: Any, logits: Any, weights: Any = 1.0, label_smoothing: float = 0, scope: Any = None,
     loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The cross entropy of each class by itself; ``label_smoothing`` draws the labels towards a half.
 
     >>> import minitape as tf
@@ -307,7 +308,7 @@ def sigmoid_cross_entropy(
 def softmax_cross_entropy(
     onehot_labels: Any, logits: Any, weights: Any = 1.0, label_smoothing: float = 0, scope: Any = None,
     loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The cross entropy of rows of probabilities; ``label_smoothing`` draws the labels towards equal ones.
 
     >>> import minitape as tf
@@ -328,7 +329,7 @@ def softmax_cross_entropy(
 def sparse_softmax_cross_entropy(
     labels: Any, logits: Any, weights: Any = 1.0, scope: Any = None, loss_collection: Any = "losses",
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The cross entropy of numbers of classes. ``labels`` and ``weights`` may have a last axis of size 1.
 
     >>> import minitape as tf
@@ -388,7 +389,7 @@ def get_regularization_losses(scope: str | None = None) -> list[Any]:
     return get_collection("regularization_losses", scope)
 
 
-def get_regularization_loss(scope: str | None = None, name: str = "total_regularization_loss") -> Any:
+def get_regularization_loss(scope: str | None = None, name: str = "total_regularization_loss") -> Tensor:
     """The sum of the penalties of the graph's variables, 0 without any.
 
     >>> import minitape as tf
@@ -402,7 +403,7 @@ def get_regularization_loss(scope: str | None = None, name: str = "total_regular
     return tf.add_n(penalties, name=name) if penalties else tf.constant(0.0)
 
 
-def get_total_loss(add_regularization_losses: bool = True, name: str = "total_loss", scope: Any = None) -> Any:
+def get_total_loss(add_regularization_losses: bool = True, name: str = "total_loss", scope: Any = None) -> Tensor:
     """The sum of the losses of the graph, with the penalties of its variables.
 
     >>> import minitape as tf

@@ -1,5 +1,6 @@
 """The names of `tf.keras.layers`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
+from typing import Any as _Any
 from minitape.keras.layer import (
     InputSpec as InputSpec,
     Layer as Layer,
@@ -89,14 +90,8 @@ from minitape.keras.layers.merging import (
     Minimum as Minimum,
     Multiply as Multiply,
     Subtract as Subtract,
-    add as add,
-    average as average,
     concatenate as concatenate,
     dot as dot,
-    maximum as maximum,
-    minimum as minimum,
-    multiply as multiply,
-    subtract as subtract,
 )
 from minitape.keras.layers.noise import (
     AlphaDropout as AlphaDropout,
@@ -190,3 +185,24 @@ from minitape.keras.symbolic import (
     Input as Input,
     InputLayer as InputLayer,
 )
+from minitape.tensor import (
+    Tensor as _Tensor,
+)
+def add(inputs: _Any, **kwargs: _Any) -> _Tensor:
+    """``Add(...)(inputs)``: the sum of the inputs."""
+
+def average(inputs: _Any, **kwargs: _Any) -> _Tensor:
+    """``Average(...)(inputs)``: the mean of the inputs, element by element."""
+
+def maximum(inputs: _Any, **kwargs: _Any) -> _Tensor:
+    """``Maximum(...)(inputs)``: the largest of the inputs, element by element."""
+
+def minimum(inputs: _Any, **kwargs: _Any) -> _Tensor:
+    """``Minimum(...)(inputs)``: the smallest of the inputs, element by element."""
+
+def multiply(inputs: _Any, **kwargs: _Any) -> _Tensor:
+    """``Multiply(...)(inputs)``: the product of the inputs."""
+
+def subtract(inputs: _Any, **kwargs: _Any) -> _Tensor:
+    """``Subtract(...)(inputs)``: the first input minus the second."""
+

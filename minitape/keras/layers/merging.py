@@ -10,6 +10,7 @@ import functools
 from string import ascii_lowercase
 from typing import Any
 
+from ...tensor import Tensor
 from ..layer import Layer
 from ..operations.common import alike
 
@@ -324,7 +325,7 @@ def _check_products(x: Any, y: Any, axes: list[int]) -> None:
         )
 
 
-def dot(inputs: Any, axes: Any = -1, **kwargs: Any) -> Any:
+def dot(inputs: Any, axes: Any = -1, **kwargs: Any) -> Tensor:
     """``Dot(axes, ...)(inputs)``: the products of two inputs, summed over an axis of each.
 
     Takes the arguments of the layer by name. Shapes, dtypes, the gradient and errors are those of the layer.
@@ -351,7 +352,7 @@ def concatenate(inputs: Any, axis: int = -1, **kwargs: Any) -> Any:
 def _function(layer: type[Layer], result: str) -> Any:
     """The layer as a function; ``result`` is what it makes of the two rows of the example."""
 
-    def merge(inputs: Any, **kwargs: Any) -> Any:
+    def merge(inputs: Any, **kwargs: Any) -> Tensor:
         return layer(**kwargs)(inputs)
 
     merge.__name__ = merge.__qualname__ = name = layer.__name__.lower()

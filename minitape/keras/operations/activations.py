@@ -9,6 +9,7 @@ from typing import Any
 
 import minitape as tf
 
+from ...tensor import Tensor
 from ..serial import lookup
 from .common import as_float, convert, find, install
 
@@ -39,7 +40,7 @@ NUMBERS = """``x`` is a tensor of numbers of any shape, or what can become one; 
 
 
 def _plain(path: str, take: Callable[[Any], Any]) -> Any:
-    def activation(x: Any) -> Any:
+    def activation(x: Any) -> Tensor:
         return find(path)(take(x))
 
     return activation
@@ -61,7 +62,7 @@ def linear(x: Any) -> Any:
     return x
 
 
-def relu(x: Any, negative_slope: float = 0.0, max_value: float | None = None, threshold: float = 0.0) -> Any:
+def relu(x: Any, negative_slope: float = 0.0, max_value: float | None = None, threshold: float = 0.0) -> Tensor:
     """``max(x, 0)``; or ``negative_slope * (x - threshold)`` below ``threshold``, cut at ``max_value``.
 
     ``x`` is a tensor of numbers of any shape, or what can become one; the result has its shape and dtype.
@@ -88,7 +89,7 @@ def relu(x: Any, negative_slope: float = 0.0, max_value: float | None = None, th
     return x if below is None else x - below
 
 
-def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
+def leaky_relu(x: Any, negative_slope: float = 0.2) -> Tensor:
     """``x``, times ``negative_slope`` where it is negative.
 
     ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
@@ -101,7 +102,7 @@ def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
     return tf.nn.leaky_relu(convert(x), alpha=negative_slope)
 
 
-def softmax(x: Any, axis: int = -1) -> Any:
+def softmax(x: Any, axis: int = -1) -> Tensor:
     """Exponentials divided by their sum over ``axis``: numbers between 0 and 1 that sum to 1.
 
     ``x`` is a tensor of floats of any shape but (); the result has its shape and dtype. Differentiable. Raises
@@ -123,7 +124,7 @@ def softmax(x: Any, axis: int = -1) -> Any:
     return tf.nn.softmax(x, axis=axis)
 
 
-def log_softmax(x: Any, axis: int = -1) -> Any:
+def log_softmax(x: Any, axis: int = -1) -> Tensor:
     """The logarithm of ``softmax``, without overflow.
 
     ``x`` is a tensor of floats of any shape but (); the result has its shape and dtype. Differentiable. Raises
@@ -136,7 +137,7 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
     return tf.nn.log_softmax(convert(x), axis=axis)
 
 
-def elu(x: Any, alpha: float = 1.0) -> Any:
+def elu(x: Any, alpha: float = 1.0) -> Tensor:
     """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.
 
     ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
@@ -151,7 +152,7 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
     return out if alpha == 1 else tf.where(x > 0, out, alpha * out)
 
 
-def celu(x: Any, alpha: float = 1.0) -> Any:
+def celu(x: Any, alpha: float = 1.0) -> Tensor:
     """``x`` where positive, ``alpha * (exp(x / alpha) - 1)`` elsewhere: an ``elu`` whose slope at 0 is 1.
 
     ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
@@ -165,7 +166,7 @@ def celu(x: Any, alpha: float = 1.0) -> Any:
     return tf.maximum(x, 0.0) + alpha * tf.math.expm1(tf.minimum(x, 0.0) / alpha)
 
 
-def gelu(x: Any, approximate: bool = False) -> Any:
+def gelu(x: Any, approximate: bool = False) -> Tensor:
     """``x`` times the normal distribution function of ``x``, or its approximation with ``tanh``.
 
     ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
@@ -178,7 +179,7 @@ def gelu(x: Any, approximate: bool = False) -> Any:
     return tf.nn.gelu(convert(x), approximate=approximate)
 
 
-def silu(x: Any) -> Any:
+def silu(x: Any) -> Tensor:
     """``x * sigmoid(x)``; also called ``swish``.
 
     ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
@@ -191,7 +192,7 @@ def silu(x: Any) -> Any:
     return tf.nn.silu(convert(x))
 
 
-def hard_sigmoid(x: Any) -> Any:
+def hard_sigmoid(x: Any) -> Tensor:
     """``relu6(x + 3) / 6``: a ``sigmoid`` of three straight lines.
 
     ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
@@ -204,7 +205,7 @@ def hard_sigmoid(x: Any) -> Any:
     return tf.nn.relu6(convert(x) + 3.0) / 6.0
 
 
-def hard_silu(x: Any) -> Any:
+def hard_silu(x: Any) -> Tensor:
     """``x * hard_sigmoid(x)``; also called ``hard_swish``.
 
     ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
@@ -217,7 +218,7 @@ def hard_silu(x: Any) -> Any:
     return convert(x) * hard_sigmoid(x)
 
 
-def hard_tanh(x: Any) -> Any:
+def hard_tanh(x: Any) -> Tensor:
     """``x`` within -1 and 1.
 
     ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
@@ -230,7 +231,7 @@ def hard_tanh(x: Any) -> Any:
     return tf.clip_by_value(convert(x), -1.0, 1.0)
 
 
-def mish(x: Any) -> Any:
+def mish(x: Any) -> Tensor:
     """``x * tanh(softplus(x))``.
 
     ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
@@ -244,7 +245,7 @@ def mish(x: Any) -> Any:
     return x * tf.tanh(tf.nn.softplus(x))
 
 
-def threshold(x: Any, threshold: float, default_value: float) -> Any:
+def threshold(x: Any, threshold: float, default_value: float) -> Tensor:
     """``x`` above the threshold, ``default_value`` elsewhere.
 
     ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
@@ -258,7 +259,7 @@ def threshold(x: Any, threshold: float, default_value: float) -> Any:
     return tf.where(x > threshold, x, convert(default_value, x.dtype.name))
 
 
-def tanh_shrink(x: Any) -> Any:
+def tanh_shrink(x: Any) -> Tensor:
     """``x - tanh(x)``.
 
     ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
@@ -272,7 +273,7 @@ def tanh_shrink(x: Any) -> Any:
     return x - tf.tanh(x)
 
 
-def squareplus(x: Any, b: float = 4) -> Any:
+def squareplus(x: Any, b: float = 4) -> Tensor:
     """``(x + sqrt(x ** 2 + b)) / 2``: a smooth ``relu``.
 
     ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.

@@ -7,6 +7,7 @@ from typing import Any
 
 import minitape as tf
 
+from ...tensor import Tensor
 from ..base import convert
 
 
@@ -46,7 +47,7 @@ def while_loop(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any = N
     return found[0] if single else tuple(found)
 
 
-def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
+def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Tensor:
     """``body_fun(i, value)`` for each whole number from ``lower`` up to ``upper``, which is left out.
 
     The value begins with ``init_val``, a tensor of any shape and dtype, and is at each call what the last one gave.
@@ -59,7 +60,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
     return tf.while_loop(lambda i, v: i < upper, lambda i, v: (i + 1, body_fun(i, v)), (lower, init_val))[1]
 
 
-def vectorized_map(function: Callable[..., Any], elements: Any) -> Any:
+def vectorized_map(function: Callable[..., Any], elements: Any) -> Tensor:
     """``function`` of each row, the results stacked.
 
     ``elements`` is a tensor, or a structure of tensors, with rows along the first axis; ``function`` takes one row.

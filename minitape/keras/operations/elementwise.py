@@ -14,6 +14,7 @@ import numpy as np
 
 import minitape as tf
 
+from ...tensor import Tensor
 from .common import alike, as_bool, as_float, as_it_is, convert, find, install, is_unsigned
 
 NUMBERS = """
@@ -178,14 +179,14 @@ TWO = """``x1`` and ``x2`` are tensors, or what can become one. Of two dtypes th
 
 
 def _of_one(path: str, take: Callable[[Any], Any]) -> Callable[..., Any]:
-    def function(x: Any) -> Any:
+    def function(x: Any) -> Tensor:
         return find(path)(take(x))
 
     return function
 
 
 def _of_two(path: str, take: Callable[[Any], Any]) -> Callable[..., Any]:
-    def function(x1: Any, x2: Any) -> Any:
+    def function(x1: Any, x2: Any) -> Tensor:
         first, second = alike(x1, x2)
         return find(path)(take(first), take(second))
 
@@ -201,7 +202,7 @@ for _table, _take, *_facts in OF_TWO:
 # -- functions with arguments of their own ----------------------------------------------------------------------------
 
 
-def abs(x: Any) -> Any:
+def abs(x: Any) -> Tensor:
     """The distance from 0.
 
     ``x`` is a tensor of numbers of any shape, or what can become one; the result has its shape and dtype (of complex
@@ -215,7 +216,7 @@ def abs(x: Any) -> Any:
     return x if is_unsigned(x) else tf.abs(x)
 
 
-def absolute(x: Any) -> Any:
+def absolute(x: Any) -> Tensor:
     """The distance from 0; the same as ``abs``.
 
     Takes, gives and raises what ``abs`` does. Differentiable.
@@ -227,7 +228,7 @@ def absolute(x: Any) -> Any:
     return abs(x)
 
 
-def sign(x: Any) -> Any:
+def sign(x: Any) -> Tensor:
     """-1, 0 or 1 as ``x`` is below, at or above 0.
 
     ``x`` is a tensor of numbers of any shape, or what can become one; the result has its shape and dtype. The gradient
@@ -241,7 +242,7 @@ def sign(x: Any) -> Any:
     return tf.where(x == 0, x, tf.ones_like(x)) if x.dtype.is_unsigned else tf.sign(x)
 
 
-def round(x: Any, decimals: int = 0) -> Any:
+def round(x: Any, decimals: int = 0) -> Tensor:
     """The nearest number with so many decimals, halves to the even one.
 
     ``x`` is a tensor of numbers of any shape; the result has its shape and dtype. Negative ``decimals`` round to tens,
@@ -262,7 +263,7 @@ def round(x: Any, decimals: int = 0) -> Any:
     return tf.round(x * factor) / factor
 
 
-def stop_gradient(variable: Any) -> Any:
+def stop_gradient(variable: Any) -> Tensor:
     """The same value, through which no gradient flows.
 
     ``variable`` is a tensor of any shape and dtype. The gradient is None.
@@ -277,7 +278,7 @@ def stop_gradient(variable: Any) -> Any:
     return tf.stop_gradient(convert(variable))
 
 
-def clip(x: Any, x_min: Any, x_max: Any) -> Any:
+def clip(x: Any, x_min: Any, x_max: Any) -> Tensor:
     """``x`` within the bounds ``x_min`` and ``x_max``.
 
     ``x`` is a tensor of numbers, the bounds are numbers or tensors that broadcast to its shape; the result has its
@@ -292,7 +293,7 @@ def clip(x: Any, x_min: Any, x_max: Any) -> Any:
     return tf.clip_by_value(convert(x, "int32") if x.dtype.name == "bool" else x, x_min, x_max)
 
 
-def logaddexp(x1: Any, x2: Any) -> Any:
+def logaddexp(x1: Any, x2: Any) -> Tensor:
     """``log(exp(x1) + exp(x2))``, without overflow.
 
     ``x1`` and ``x2`` are tensors of numbers whose shapes broadcast; whole numbers become floats. Differentiable in
@@ -307,7 +308,7 @@ def logaddexp(x1: Any, x2: Any) -> Any:
     return tf.where(tf.math.is_nan(between), x1 + x2, tf.maximum(x1, x2) + tf.math.log1p(tf.exp(-tf.abs(between))))
 
 
-def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
+def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Tensor:
     """``x`` with other numbers for NaN and the infinities.
 
     ``x`` is a tensor of numbers of any shape; the result has its shape and dtype. The infinities become ``posinf`` and

@@ -8,6 +8,7 @@ import numpy as np
 
 import minitape as tf
 
+from ...tensor import Tensor
 from ..base import convert, floatx, is_keras_tensor, result_type, standardize_dtype
 from .common import alike, as_float
 
@@ -30,7 +31,7 @@ def convert_to_tensor(x: Any, dtype: Any = None, sparse: Any = None, ragged: Any
     return x if is_keras_tensor(x) else convert(x, dtype)
 
 
-def array(x: Any, dtype: Any = None) -> Any:
+def array(x: Any, dtype: Any = None) -> Tensor:
     """``x`` as a tensor; the same as ``convert_to_tensor``, under NumPy's name.
 
     Takes what ``convert_to_tensor`` takes and raises what it raises. Differentiable.
@@ -108,7 +109,7 @@ def ndim(x: Any) -> int:
     return len(shape(x))
 
 
-def zeros(shape: Any, dtype: Any = None) -> Any:
+def zeros(shape: Any, dtype: Any = None) -> Tensor:
     """A tensor of zeros.
 
     ``shape`` is a size or a sequence of sizes; ``dtype`` is a dtype or its name, by default ``floatx()``. Raises
@@ -122,7 +123,7 @@ def zeros(shape: Any, dtype: Any = None) -> Any:
     return tf.zeros(shape, standardize_dtype(dtype or floatx()))
 
 
-def ones(shape: Any, dtype: Any = None) -> Any:
+def ones(shape: Any, dtype: Any = None) -> Tensor:
     """A tensor of ones.
 
     ``shape`` is a size or a sequence of sizes; ``dtype`` is a dtype or its name, by default ``floatx()``. Raises
@@ -136,7 +137,7 @@ def ones(shape: Any, dtype: Any = None) -> Any:
     return tf.ones(shape, standardize_dtype(dtype or floatx()))
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     """A tensor of one value.
 
     ``shape`` is a sequence of sizes; ``fill_value`` is a scalar or broadcasts to it; ``dtype`` is a dtype or its name, by
@@ -151,7 +152,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     return tf.broadcast_to(convert(fill_value, dtype or floatx()), shape)
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
     """A matrix with ones on a diagonal and zeros elsewhere.
 
     It has ``N`` rows and ``M`` columns (``N`` by default); ``k`` counts diagonals upwards from the main one; ``dtype`` is
@@ -165,7 +166,7 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
     return convert(np.eye(N, M, k), dtype or floatx())
 
 
-def identity(n: int, dtype: Any = None) -> Any:
+def identity(n: int, dtype: Any = None) -> Tensor:
     """The square matrix of ``n`` rows that leaves a vector as it is.
 
     ``dtype`` is a dtype or its name, by default ``floatx()``. Raises ValueError for an unknown dtype.
@@ -178,7 +179,7 @@ def identity(n: int, dtype: Any = None) -> Any:
     return eye(n, dtype=dtype)
 
 
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Tensor:
     """A vector of numbers from ``start`` up to ``stop``, which is left out.
 
     The numbers are Python's or scalar tensors; one alone is ``stop``, and ``start`` is 0. ``dtype`` is by default what holds

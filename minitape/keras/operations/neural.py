@@ -6,12 +6,13 @@ from typing import Any
 
 import minitape as tf
 
+from ...tensor import Tensor
 from .. import losses
 from ..base import convert, epsilon, floatx
 from . import activations
 
 
-def relu(x: Any) -> Any:
+def relu(x: Any) -> Tensor:
     """``max(x, 0)``.
 
     ``x`` is a tensor of numbers of any shape; the result has its shape and dtype. Differentiable; the gradient at 0
@@ -24,7 +25,7 @@ def relu(x: Any) -> Any:
     return activations.relu(x)
 
 
-def gelu(x: Any, approximate: bool = True) -> Any:
+def gelu(x: Any, approximate: bool = True) -> Tensor:
     """``x`` times the normal distribution function of ``x``, by default approximated with ``tanh``.
 
     ``x`` is a tensor of floats of any shape; the result has its shape and dtype. Differentiable.
@@ -36,7 +37,7 @@ def gelu(x: Any, approximate: bool = True) -> Any:
     return activations.gelu(x, approximate)
 
 
-def one_hot(x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse: bool = False) -> Any:
+def one_hot(x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse: bool = False) -> Tensor:
     """A vector for each number: 1 at its place, 0 elsewhere; all 0 for a number that is no class.
 
     ``x`` is a tensor of integers of any shape; the vectors have ``num_classes`` elements along a new ``axis`` and the
@@ -52,7 +53,7 @@ def one_hot(x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse:
     return convert(tf.one_hot(convert(x, "int64"), num_classes, axis=axis, dtype=floatx()), dtype)
 
 
-def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> Any:
+def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> Tensor:
     """The crossentropy of each element: the price of the probability ``output`` where ``target`` is true.
 
     ``target`` and ``output`` are tensors of floats of one shape; the result has it too. With ``from_logits``, ``output``
@@ -70,7 +71,7 @@ def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> 
     return -(target * tf.math.log(output) + (1 - target) * tf.math.log(1 - output))
 
 
-def categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: int = -1) -> Any:
+def categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: int = -1) -> Tensor:
     """The crossentropy of each row of probabilities.
 
     ``target`` and ``output`` are tensors of floats of one shape with the classes along ``axis``; the result does not have
@@ -84,7 +85,7 @@ def categorical_crossentropy(target: Any, output: Any, from_logits: bool = False
     return losses.categorical_crossentropy(target, output, from_logits, axis=axis)
 
 
-def sparse_categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: int = -1) -> Any:
+def sparse_categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: int = -1) -> Tensor:
     """The crossentropy of each row of probabilities, for classes given by number.
 
     ``output`` is a tensor of floats with the classes along ``axis``, ``target`` one of integers without that axis; the

@@ -8,10 +8,11 @@ import numpy as np
 
 import minitape as tf
 
+from ...tensor import Tensor
 from .common import axis_of, convert, flat
 
 
-def take(x: Any, indices: Any, axis: int | None = None) -> Any:
+def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
     """The elements, or the slices along an axis, at these places.
 
     ``x`` is a tensor of any shape and dtype, ``indices`` one of integers; negative ones count from the end. Without
@@ -29,7 +30,7 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Any:
     return tf.gather(x, tf.where(indices < 0, indices + size, indices), axis=axis)
 
 
-def take_along_axis(x: Any, indices: Any, axis: int | None = None) -> Any:
+def take_along_axis(x: Any, indices: Any, axis: int | None = None) -> Tensor:
     """For each place in ``indices`` the element of ``x`` on the same line along an axis.
 
     ``x`` is a tensor of any dtype, ``indices`` one of integers with as many axes, whose sizes broadcast to those of ``x``
@@ -77,7 +78,7 @@ def nonzero(x: Any) -> Any:
     return tf.unstack(convert(tf.where(convert(x, "bool")), "int32"), axis=1)
 
 
-def tril(x: Any, k: int = 0) -> Any:
+def tril(x: Any, k: int = 0) -> Tensor:
     """What stands on a diagonal and below, with zeros above.
 
     ``x`` is a tensor of numbers of shape (..., rows, columns); ``k`` counts diagonals upwards from the main one. The
@@ -91,7 +92,7 @@ def tril(x: Any, k: int = 0) -> Any:
     return _triangle(convert(x), k, below=True)
 
 
-def triu(x: Any, k: int = 0) -> Any:
+def triu(x: Any, k: int = 0) -> Tensor:
     """What stands on a diagonal and above, with zeros below.
 
     ``x`` is a tensor of numbers of shape (..., rows, columns); ``k`` counts diagonals upwards from the main one. The
@@ -112,7 +113,7 @@ def _triangle(x: Any, k: int, below: bool) -> Any:
     return tf.where(kept, x, tf.zeros_like(x))
 
 
-def diag(x: Any, k: int = 0) -> Any:
+def diag(x: Any, k: int = 0) -> Tensor:
     """The matrix with this diagonal and zeros elsewhere, or the diagonal of a matrix.
 
     ``x`` is a vector or a matrix of numbers; ``k`` counts diagonals upwards from the main one. Differentiable. Raises
@@ -129,7 +130,7 @@ def diag(x: Any, k: int = 0) -> Any:
     return (tf.linalg.diag if len(x.shape) == 1 else tf.linalg.diag_part)(x, k=k)
 
 
-def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """The diagonal of the matrices that two axes hold; it stands along the last axis.
 
     ``x`` is a tensor of two axes or more and of any dtype; ``offset`` counts diagonals upwards from the main one.
@@ -149,7 +150,7 @@ def _matrices(x: Any, axis1: int, axis2: int) -> Any:
     return tf.transpose(x, [axis for axis in range(count) if axis not in last] + last)
 
 
-def slice(inputs: Any, start_indices: Any, shape: Any) -> Any:
+def slice(inputs: Any, start_indices: Any, shape: Any) -> Tensor:
     """The block of this shape that begins at these places, one for each axis.
 
     ``inputs`` is a tensor of any shape and dtype. Differentiable. Raises InvalidArgumentError for a block that reaches
@@ -163,7 +164,7 @@ def slice(inputs: Any, start_indices: Any, shape: Any) -> Any:
     return tf.slice(convert(inputs), start_indices, shape)
 
 
-def scatter(indices: Any, values: Any, shape: Any) -> Any:
+def scatter(indices: Any, values: Any, shape: Any) -> Tensor:
     """Zeros of this shape with the values added at these places.
 
     ``indices`` is a tensor of integers of shape (..., depth), where depth axes of the result are named; ``values`` has
@@ -180,7 +181,7 @@ def scatter(indices: Any, values: Any, shape: Any) -> Any:
 UPDATES = {None: "update", "add": "add", "max": "max", "min": "min"}
 
 
-def scatter_update(inputs: Any, indices: Any, updates: Any, reduction: str | None = None) -> Any:
+def scatter_update(inputs: Any, indices: Any, updates: Any, reduction: str | None = None) -> Tensor:
     """A copy with other values at these places.
 
     ``inputs`` is a tensor of any shape and dtype, ``indices`` one of integers of shape (..., depth), ``updates`` has one
@@ -204,7 +205,7 @@ def scatter_update(inputs: Any, indices: Any, updates: Any, reduction: str | Non
     return getattr(tf, f"tensor_scatter_nd_{UPDATES[reduction]}")(inputs, indices, updates)
 
 
-def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
+def diff(a: Any, n: int = 1, axis: int = -1) -> Tensor:
     """The differences of neighbours along an axis, taken ``n`` times.
 
     ``a`` is a tensor of numbers of any shape but (); the axis gets shorter by ``n``. Differentiable. Raises
@@ -224,7 +225,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     return a
 
 
-def sort(x: Any, axis: int | None = -1) -> Any:
+def sort(x: Any, axis: int | None = -1) -> Tensor:
     """The elements in order along an axis, the smallest first.
 
     ``x`` is a tensor of numbers of any shape but (); None sorts all elements as a vector. Differentiable. Raises
@@ -238,7 +239,7 @@ def sort(x: Any, axis: int | None = -1) -> Any:
     return convert(tf.sort(_ordered(x), axis=axis), x.dtype.name)
 
 
-def argsort(x: Any, axis: int | None = -1) -> Any:
+def argsort(x: Any, axis: int | None = -1) -> Tensor:
     """The places of the elements in order, of equal ones the first first.
 
     ``x`` is a tensor of numbers of any shape but (); None counts places through all axes. The result is int32. The
@@ -271,7 +272,7 @@ def top_k(x: Any, k: int, sorted: bool = True) -> Any:
     return tf.math.top_k(convert(x), k, sorted)
 
 
-def in_top_k(targets: Any, predictions: Any, k: int) -> Any:
+def in_top_k(targets: Any, predictions: Any, k: int) -> Tensor:
     """Whether the target of each row is among its ``k`` largest predictions.
 
     ``targets`` is a vector of integers, ``predictions`` a matrix of floats with a row for each. The result is a vector

@@ -8,12 +8,13 @@ import numpy as np
 
 import minitape as tf
 
+from ...tensor import Tensor
 from .. import base
 from .common import alike, as_float, as_summands, axis_of, convert
 from .picking import diagonal
 
 
-def matmul(x1: Any, x2: Any) -> Any:
+def matmul(x1: Any, x2: Any) -> Tensor:
     """The product of matrices, or of stacks of matrices.
 
     ``x1`` has shape (..., n, m) and ``x2`` (..., m, p), and the leading axes broadcast; a vector counts as a row or a
@@ -43,7 +44,7 @@ def _summed(function: Any, *tensors: Any, grows: bool = False) -> Any:
     return found if grows and kind == "int8" else convert(found, kind)
 
 
-def dot(x1: Any, x2: Any) -> Any:
+def dot(x1: Any, x2: Any) -> Tensor:
     """The sum of products over the last axis of ``x1`` and the last but one of ``x2`` (the only one of a vector).
 
     Shapes are as NumPy's ``dot`` has them; a scalar multiplies the other. The dtype holds both. Differentiable in both.
@@ -60,7 +61,7 @@ def dot(x1: Any, x2: Any) -> Any:
     return _summed(lambda a, b: tf.tensordot(a, b, axes), x1, x2)
 
 
-def vdot(x1: Any, x2: Any) -> Any:
+def vdot(x1: Any, x2: Any) -> Tensor:
     """The sum of the products of all elements, those of ``x1`` conjugated.
 
     ``x1`` and ``x2`` have equally many elements; the result is a scalar of the dtype that holds both. Differentiable in
@@ -74,7 +75,7 @@ def vdot(x1: Any, x2: Any) -> Any:
     return _summed(lambda a, b: tf.reduce_sum(tf.math.conj(a) * b), x1, x2)
 
 
-def outer(x1: Any, x2: Any) -> Any:
+def outer(x1: Any, x2: Any) -> Tensor:
     """The products of each element of ``x1`` with each of ``x2``, as a matrix.
 
     The tensors have any shape and are taken as vectors; the dtype holds both. Differentiable in both.
@@ -88,7 +89,7 @@ def outer(x1: Any, x2: Any) -> Any:
     return x1[:, None] * x2[None, :]
 
 
-def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
+def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Tensor:
     """The sum of products over pairs of axes.
 
     ``axes`` is how many of the last axes of ``x1`` meet the first ones of ``x2``, or a pair of lists of axes. The dtype
@@ -101,7 +102,7 @@ def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
     return _summed(lambda a, b: tf.tensordot(a, b, axes), *alike(x1, x2))
 
 
-def inner(x1: Any, x2: Any) -> Any:
+def inner(x1: Any, x2: Any) -> Tensor:
     """The sums of products over the last axes; a scalar multiplies the other.
 
     ``x1`` and ``x2`` are tensors whose last axes have one size; the dtype holds both. Differentiable in both. Raises
@@ -117,7 +118,7 @@ def inner(x1: Any, x2: Any) -> Any:
     return tensordot(x1, x2, [[-1], [-1]])
 
 
-def einsum(subscripts: str, *operands: Any) -> Any:
+def einsum(subscripts: str, *operands: Any) -> Tensor:
     """Sums of products, written with a letter for each axis: what stands left of the arrow alone is summed.
 
     The operands are tensors with as many axes as they have letters; the dtype holds all of theirs. Differentiable in
@@ -131,7 +132,7 @@ def einsum(subscripts: str, *operands: Any) -> Any:
     return _summed(lambda *tensors: tf.einsum(subscripts, *tensors), *alike(*operands), grows=True)
 
 
-def cross(x1: Any, x2: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+def cross(x1: Any, x2: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Tensor:
     """The vector that stands at right angles to two others in space; of two in the plane its third component.
 
     Vectors of 2 or 3 components lie along ``axisa`` and ``axisb``, and the result along ``axisc``; ``axis`` stands for all
@@ -159,7 +160,7 @@ def cross(x1: Any, x2: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, a
     return tf.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], third], axis=axisc)
 
 
-def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """The sum of the diagonal of the matrices that two axes hold.
 
     ``x`` is a tensor of numbers of two axes or more; ``offset`` counts diagonals upwards from the main one. Small
@@ -172,7 +173,7 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return tf.reduce_sum(as_summands(diagonal(x, offset, axis1, axis2)), -1)
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
     """The length of vectors, or the norm of matrices.
 
     ``x`` is a tensor of numbers (whole numbers become floats first). ``axis`` is one axis for vectors, two for
@@ -222,7 +223,7 @@ def _matrix_norm(x: Any, ord: Any, axes: list[int], keepdims: bool) -> Any:
     return found
 
 
-def normalize(x: Any, axis: int = -1, order: int = 2, epsilon: float | None = None) -> Any:
+def normalize(x: Any, axis: int = -1, order: int = 2, epsilon: float | None = None) -> Tensor:
     """Vectors of length 1 along an axis, in the same direction.
 
     ``x`` is a tensor of floats of any shape but (); the result has its shape and dtype. ``order`` is the order of the
@@ -250,7 +251,7 @@ def _square(x: Any) -> Any:
     return x
 
 
-def inv(x: Any) -> Any:
+def inv(x: Any) -> Tensor:
     """The inverse of square matrices.
 
     ``x`` is a tensor of floats of shape (..., n, n); the result has its shape and dtype. Differentiable. Raises
@@ -264,7 +265,7 @@ def inv(x: Any) -> Any:
     return tf.linalg.inv(_square(x))
 
 
-def det(x: Any) -> Any:
+def det(x: Any) -> Tensor:
     """The determinant of square matrices.
 
     ``x`` is a tensor of floats of shape (..., n, n); the result has shape (...) and its dtype. Differentiable. Raises
@@ -277,7 +278,7 @@ def det(x: Any) -> Any:
     return tf.linalg.det(_square(x))
 
 
-def cholesky(x: Any, upper: bool = False) -> Any:
+def cholesky(x: Any, upper: bool = False) -> Tensor:
     """The lower triangular ``L`` with ``L @ transpose(L) = x``, or its transpose.
 
     ``x`` is a tensor of floats of shape (..., n, n), symmetric and positive definite; the result has its shape and
@@ -314,7 +315,7 @@ def qr(x: Any, mode: str = "reduced") -> Any:
     return tf.linalg.qr(convert(x), full_matrices=mode == "complete")
 
 
-def solve(a: Any, b: Any) -> Any:
+def solve(a: Any, b: Any) -> Tensor:
     """``x`` with ``a @ x = b``.
 
     ``a`` is a tensor of floats of shape (..., n, n), ``b`` one of shape (..., n, m), or a vector; the result has the shape

@@ -11,6 +11,7 @@ from typing import Any
 
 import minitape as tf
 
+from ...tensor import Tensor
 from ..base import convert
 from .common import alike, as_bool, as_float, as_summands, find, flat, install
 
@@ -57,7 +58,7 @@ OVER = """``x`` is a tensor of any shape, or what can become one, of {0}.
 
 
 def _over(path: str, take: Callable[[Any], Any]) -> Callable[..., Any]:
-    def function(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    def function(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
         return find(path)(take(x), axis=axis, keepdims=keepdims)
 
     return function
@@ -67,7 +68,7 @@ for _table, _take, *_facts in TABLES:
     install(globals(), _table, functools.partial(_over, take=_take), OVER.format(*_facts))
 
 
-def max(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+def max(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Tensor:
     """The largest element, or ``initial`` where that is larger.
 
     ``x`` is a tensor of numbers of any shape; ``axis`` is an axis, several or None for all; they are left out of the
@@ -81,7 +82,7 @@ def max(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -
     return _extreme("max", tf.maximum, convert(x), axis, keepdims, initial)
 
 
-def min(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+def min(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Tensor:
     """The smallest element, or ``initial`` where that is smaller.
 
     ``x`` is a tensor of numbers of any shape; ``axis`` is an axis, several or None for all; they are left out of the
@@ -103,7 +104,7 @@ def _extreme(name: str, choose: Any, x: Any, axis: Any, keepdims: bool, initial:
     return found if initial is None else choose(found, convert(initial, found.dtype.name))
 
 
-def prod(x: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Any:
+def prod(x: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
     """The product.
 
     ``x`` is a tensor of numbers of any shape; ``axis`` is an axis, several or None for all; they are left out of the
@@ -118,7 +119,7 @@ def prod(x: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) ->
     return tf.reduce_prod(x, axis=axis, keepdims=keepdims)
 
 
-def average(x: Any, axis: Any = None, weights: Any = None) -> Any:
+def average(x: Any, axis: Any = None, weights: Any = None) -> Tensor:
     """The mean, in which each element counts as much as its weight says.
 
     ``x`` is a tensor of numbers (whole numbers become floats first), ``weights`` a vector for the elements of ``axis``
@@ -139,7 +140,7 @@ def average(x: Any, axis: Any = None, weights: Any = None) -> Any:
     return tf.reduce_sum(x * weights, axis) / tf.reduce_sum(weights, axis)
 
 
-def count_nonzero(x: Any, axis: Any = None) -> Any:
+def count_nonzero(x: Any, axis: Any = None) -> Tensor:
     """How many elements are not 0.
 
     ``x`` is a tensor of numbers or bools of any shape; ``axis`` is an axis, several or None for all. The result is
@@ -152,7 +153,7 @@ def count_nonzero(x: Any, axis: Any = None) -> Any:
     return tf.math.count_nonzero(convert(x), axis, dtype="int32")
 
 
-def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Where the largest element is; of equal ones the first.
 
     ``x`` is a tensor of numbers of any shape; without ``axis`` the places are counted through all axes. The result is
@@ -165,7 +166,7 @@ def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     return _place(tf.argmax, convert(x), axis, keepdims)
 
 
-def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Where the smallest element is; of equal ones the first.
 
     ``x`` is a tensor of numbers of any shape; without ``axis`` the places are counted through all axes. The result is
@@ -186,7 +187,7 @@ def _place(search: Any, x: Any, axis: int | None, keepdims: bool) -> Any:
     return tf.reshape(found, [1] * len(x.shape)) if axis is None else tf.expand_dims(found, axis)
 
 
-def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     """The sum of all elements up to each.
 
     ``x`` is a tensor of numbers of any shape (bools become int32); without ``axis`` all elements count as one row. The
@@ -200,7 +201,7 @@ def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
     return tf.cumsum(*_running(x, axis, dtype))
 
 
-def cumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def cumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     """The product of all elements up to each.
 
     ``x`` is a tensor of numbers of any shape (bools become int32); without ``axis`` all elements count as one row. The
@@ -219,7 +220,7 @@ def _running(x: Any, axis: int | None, dtype: Any) -> tuple[Any, Any]:
     return flat(convert(x, "int32") if x.dtype.name == "bool" else x, axis)
 
 
-def bincount(x: Any, weights: Any = None, minlength: int = 0, sparse: bool = False) -> Any:
+def bincount(x: Any, weights: Any = None, minlength: int = 0, sparse: bool = False) -> Tensor:
     """How often each number from 0 on occurs, or the sum of the weights at it.
 
     ``x`` is a tensor of integers from 0 on, a vector or a matrix whose rows are counted one by one; ``weights`` has its

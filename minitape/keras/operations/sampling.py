@@ -6,11 +6,12 @@ from typing import Any
 
 import minitape as tf
 
+from ...tensor import Tensor
 from ..base import floatx, is_float_dtype, is_int_dtype, standardize_dtype
 from ..seeds import draw_seed
 
 
-def normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None) -> Any:
+def normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
     """Normally distributed numbers.
 
     ``shape`` is a sequence of sizes; ``dtype`` a float dtype, by default ``floatx()``; ``seed`` an int (the same numbers at
@@ -25,7 +26,7 @@ def normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None
     return tf.random.stateless_normal(shape, draw_seed(seed), mean, stddev, dtype or floatx())
 
 
-def truncated_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None) -> Any:
+def truncated_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
     """Normally distributed numbers, none further than two standard deviations from the mean.
 
     ``shape`` is a sequence of sizes; ``dtype`` a float dtype, by default ``floatx()``; ``seed`` an int (the same numbers at
@@ -39,7 +40,7 @@ def truncated_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: 
     return tf.random.stateless_truncated_normal(shape, draw_seed(seed), mean, stddev, dtype or floatx())
 
 
-def uniform(shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: Any = None, seed: Any = None) -> Any:
+def uniform(shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
     """Numbers spread evenly from ``minval`` up to ``maxval``, which is left out.
 
     ``shape`` is a sequence of sizes; ``dtype`` a float dtype, by default ``floatx()``; ``seed`` an int (the same numbers at
@@ -56,7 +57,7 @@ def uniform(shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: Any = N
     return tf.random.stateless_uniform(shape, draw_seed(seed), tf.cast(minval, dtype), tf.cast(maxval, dtype), dtype)
 
 
-def randint(shape: Any, minval: int, maxval: int, dtype: Any = "int32", seed: Any = None) -> Any:
+def randint(shape: Any, minval: int, maxval: int, dtype: Any = "int32", seed: Any = None) -> Tensor:
     """Whole numbers from ``minval`` up to ``maxval``, which is left out.
 
     ``shape`` is a sequence of sizes; ``dtype`` a dtype of integers; ``seed`` an int (the same numbers at each call), a
@@ -79,7 +80,7 @@ def sizes_of(tensor: Any) -> Any:
     return tuple(tensor.shape) if tensor.shape.is_fully_defined() else tf.shape(tensor)
 
 
-def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None) -> Any:
+def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None) -> Tensor:
     """Sets a fraction ``rate`` of the elements to zero and scales the others by ``1 / (1 - rate)``.
 
     ``inputs`` is a tensor of floats of any shape; ``noise_shape`` has 1 (or None for the size of the inputs) for each

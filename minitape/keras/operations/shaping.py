@@ -8,10 +8,11 @@ import numpy as np
 
 import minitape as tf
 
+from ...tensor import Tensor
 from .common import alike, axis_of, convert
 
 
-def zeros_like(x: Any, dtype: Any = None) -> Any:
+def zeros_like(x: Any, dtype: Any = None) -> Tensor:
     """Zeros in the shape of ``x``.
 
     ``x`` is a tensor of any shape and dtype, or what can become one; the zeros have its dtype or ``dtype``. Not
@@ -24,7 +25,7 @@ def zeros_like(x: Any, dtype: Any = None) -> Any:
     return tf.zeros_like(convert(x), dtype)
 
 
-def ones_like(x: Any, dtype: Any = None) -> Any:
+def ones_like(x: Any, dtype: Any = None) -> Tensor:
     """Ones in the shape of ``x``.
 
     ``x`` is a tensor of any shape and dtype, or what can become one; the ones have its dtype or ``dtype``. Not
@@ -37,7 +38,7 @@ def ones_like(x: Any, dtype: Any = None) -> Any:
     return tf.ones_like(convert(x), dtype)
 
 
-def size(x: Any) -> Any:
+def size(x: Any) -> Tensor:
     """The number of elements, as a tensor of int32.
 
     ``x`` is a tensor of any shape and dtype, or what can become one. Not differentiable.
@@ -49,7 +50,7 @@ def size(x: Any) -> Any:
     return tf.size(convert(x))
 
 
-def reshape(x: Any, newshape: Any) -> Any:
+def reshape(x: Any, newshape: Any) -> Tensor:
     """The elements in another shape, in the same order.
 
     ``x`` is a tensor of any shape and dtype; one size of ``newshape`` may be -1 and is then what fits. Differentiable.
@@ -63,7 +64,7 @@ def reshape(x: Any, newshape: Any) -> Any:
     return tf.reshape(convert(x), newshape)
 
 
-def transpose(x: Any, axes: Any = None) -> Any:
+def transpose(x: Any, axes: Any = None) -> Tensor:
     """The axes in another order, the reverse one by default.
 
     ``x`` is a tensor of any shape and dtype; ``axes`` names each of its axes once. Differentiable. Raises
@@ -78,7 +79,7 @@ def transpose(x: Any, axes: Any = None) -> Any:
     return tf.transpose(convert(x), axes)
 
 
-def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
     """Two axes exchanged.
 
     ``x`` is a tensor of any shape and dtype. Differentiable. Raises ValueError for an axis that is not there.
@@ -94,7 +95,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     return tf.transpose(x, order)
 
 
-def moveaxis(x: Any, source: Any, destination: Any) -> Any:
+def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     """Axes moved to other places; the others keep their order.
 
     ``x`` is a tensor of any shape and dtype, ``source`` and ``destination`` are an axis or sequences of equally many.
@@ -118,7 +119,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Any:
     return tf.transpose(x, order)
 
 
-def expand_dims(x: Any, axis: Any) -> Any:
+def expand_dims(x: Any, axis: Any) -> Tensor:
     """One or several new axes of size 1.
 
     ``x`` is a tensor of any shape and dtype; ``axis`` says where they stand in the result. Differentiable. Raises
@@ -136,7 +137,7 @@ def expand_dims(x: Any, axis: Any) -> Any:
     return x
 
 
-def squeeze(x: Any, axis: Any = None) -> Any:
+def squeeze(x: Any, axis: Any = None) -> Tensor:
     """Without axes of size 1: those named, or all.
 
     ``x`` is a tensor of any shape and dtype. Differentiable. Raises ValueError for a named axis of another size.
@@ -152,7 +153,7 @@ def squeeze(x: Any, axis: Any = None) -> Any:
     return tf.squeeze(x, axis)
 
 
-def ravel(x: Any) -> Any:
+def ravel(x: Any) -> Tensor:
     """All elements along one axis.
 
     ``x`` is a tensor of any shape and dtype, the result a vector of its dtype. Differentiable.
@@ -164,7 +165,7 @@ def ravel(x: Any) -> Any:
     return tf.reshape(convert(x), [-1])
 
 
-def broadcast_to(x: Any, shape: Any) -> Any:
+def broadcast_to(x: Any, shape: Any) -> Tensor:
     """``x`` repeated along axes of size 1 until it has this shape.
 
     ``x`` is a tensor of any dtype. Differentiable: the gradient is summed over what was repeated. Raises
@@ -178,7 +179,7 @@ def broadcast_to(x: Any, shape: Any) -> Any:
     return tf.broadcast_to(convert(x), shape)
 
 
-def concatenate(xs: Any, axis: int = 0) -> Any:
+def concatenate(xs: Any, axis: int = 0) -> Tensor:
     """Tensors joined along an axis that they have.
 
     ``xs`` is a sequence of tensors of shapes that differ in that axis only; the result has the dtype that holds all of
@@ -191,7 +192,7 @@ def concatenate(xs: Any, axis: int = 0) -> Any:
     return tf.concat(alike(*xs), axis)
 
 
-def hstack(xs: Any) -> Any:
+def hstack(xs: Any) -> Tensor:
     """Tensors joined side by side: along the second axis, vectors along their only one.
 
     ``xs`` is a sequence of tensors of shapes that differ in that axis only; the result has the dtype that holds all of
@@ -206,7 +207,7 @@ def hstack(xs: Any) -> Any:
     return tf.concat(tensors, 0 if len(tensors[0].shape) == 1 else 1)
 
 
-def vstack(xs: Any) -> Any:
+def vstack(xs: Any) -> Tensor:
     """Tensors joined one below the other: along the first axis, vectors end to end.
 
     ``xs`` is a sequence of tensors of shapes that differ in that axis only; the result has the dtype that holds all of
@@ -220,7 +221,7 @@ def vstack(xs: Any) -> Any:
     return tf.concat(alike(*xs), 0)
 
 
-def stack(x: Any, axis: int = 0) -> Any:
+def stack(x: Any, axis: int = 0) -> Tensor:
     """Tensors of one shape along a new axis.
 
     ``x`` is a sequence of tensors; the result has the dtype that holds all of theirs. Differentiable in each. Raises
@@ -264,7 +265,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     return tf.split(x, list(np.diff(ends)), axis)
 
 
-def tile(x: Any, repeats: Any) -> Any:
+def tile(x: Any, repeats: Any) -> Tensor:
     """Copies of the whole tensor side by side.
 
     ``x`` is a tensor of any shape and dtype; ``repeats`` is a number for the last axis, or one for each of the last axes.
@@ -280,7 +281,7 @@ def tile(x: Any, repeats: Any) -> Any:
     return tf.tile(x, [1] * (len(x.shape) - len(repeats)) + repeats)
 
 
-def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
+def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
     """Each element several times in a row.
 
     ``x`` is a tensor of any shape and dtype; ``repeats`` is a number, or one for each element of the axis. Without
@@ -293,7 +294,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
     return tf.repeat(convert(x), repeats, axis)
 
 
-def flip(x: Any, axis: Any = None) -> Any:
+def flip(x: Any, axis: Any = None) -> Tensor:
     """The order of an axis, of several or of all turned around.
 
     ``x`` is a tensor of any shape and dtype. Differentiable. Raises InvalidArgumentError for an axis that is not there.
@@ -308,7 +309,7 @@ def flip(x: Any, axis: Any = None) -> Any:
     return tf.reverse(x, list(axes))
 
 
-def roll(x: Any, shift: Any, axis: Any = None) -> Any:
+def roll(x: Any, shift: Any, axis: Any = None) -> Tensor:
     """The elements moved on by ``shift`` places, the last ones to the beginning.
 
     ``x`` is a tensor of any shape and dtype; without ``axis`` all elements count as one row. Differentiable. Raises
@@ -324,7 +325,7 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Any:
     return tf.roll(x, shift, axis)
 
 
-def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = None) -> Any:
+def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = None) -> Tensor:
     """``x`` with a border: of one value, or mirrored at the edge (``"reflect"``, ``"symmetric"``).
 
     ``x`` is a tensor of any shape and dtype; ``pad_width`` is a number, a pair (before, after), or a pair for each axis.

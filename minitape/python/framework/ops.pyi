@@ -1,5 +1,6 @@
 """The names of `tf.python.framework.ops`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
+from typing import Any as _Any
 from minitape.compat.v1.legacy import (
     name_scope as name_scope,
     op_scope as op_scope,
@@ -19,7 +20,6 @@ from minitape.graphs.symbolic import (
 )
 from minitape.registry import (
     no_gradient as _NoGradient,
-    NotDifferentiable as NotDifferentiable,
     RegisterGradient as RegisterGradient,
     no_gradient as no_gradient,
 )
@@ -28,3 +28,6 @@ from minitape.tensor import (
     Tensor as Tensor,
 )
 NoGradient = _NoGradient
+def NotDifferentiable(op_type: _Any) -> None:
+    """Says that operations of a type have no gradient: None passes through them."""
+
