@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
 
 import pytest
+
+cache = import_module("minitape.kernels.cache")
 
 PROGRAM = """
 import sys
@@ -48,6 +53,34 @@ def test_a_cache_folder_that_can_not_be_written(usual, tmp_path):
     blocked = tmp_path / "a_file"
     blocked.write_text("no folder")
     assert run(MINITAPE_CACHE=str(blocked / "below")) == usual
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owners here")
+def test_a_temporary_folder_that_others_can_write_is_not_used(tmp_path, monkeypatch):
+    """numba unpickles what it finds beside the generated code."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = tmp_path / f"minitape-{os.getuid()}"
+    assert [*cache._temporary()] == [folder]
+    folder.chmod(0o777)
+    assert [*cache._temporary()] == []
+    folder.rmdir()
+    folder.symlink_to(tmp_path)
+    assert [*cache._temporary()] == []
+
+
+def test_modules_that_were_used_last_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINITAPE_CACHE", str(tmp_path))
+    monkeypatch.setattr(cache, "KEPT", 2)
+    beside = tmp_path / "__pycache__"
+    beside.mkdir()
+    for number in range(4):
+        path = Path(str(cache.module_of(f"number = {number}", "test").__file__))
+        (beside / f"{path.stem}.numbers-1.nbi").touch()
+        os.utime(path, (number, number))
+        first = cache.module_of("number = 0", "test")  # which is used each time
+    kept = {path.stem for path in tmp_path.glob("*.py")}
+    assert kept == {first.__name__, path.stem}
+    assert {file.name.split(".")[0] for file in beside.iterdir()} == kept
 
 
 def test_two_processes_fill_an_empty_cache_at_once(usual, tmp_path):
