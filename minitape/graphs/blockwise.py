@@ -62,6 +62,7 @@ class Blockwise:
         self.lines: list[str] = []
         self.sums: list[int] = []
         self.scope: dict[str, Any] = {"buffer": buffer, "np": np, "T": self.real}
+        self.names: dict[Any, str] = {}
         self.places: dict[int, str] = {}  # where a row's block is: a register, or part of an output
         self.registers = 0
         self.free: list[str] = []
@@ -113,7 +114,8 @@ class Blockwise:
         self.free += held.values()
 
     def _named(self, function: Any) -> str:
-        name = f"u_{function.__name__}"
+        """The name of a function in the text: several may be called the same."""
+        name = self.names.setdefault(function, f"u{len(self.names)}_{function.__name__}")
         self.scope[name] = function
         return name
 

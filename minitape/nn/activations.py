@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
@@ -54,7 +57,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
         x = TABLE["cast"](x, dtype=dtypes.float32)
     if isinstance(alpha, (Tensor, list, tuple, str, bytes)):
         raise TypeError(f"Expected float for argument 'alpha' not {alpha!r}.")
-    return call("leaky_relu", x, alpha=float(alpha))
+    return call("leaky_relu", x, alpha=float(np.float32(alpha)))  # the kernel has it as a float32
 
 
 @strict
@@ -85,10 +88,13 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
     if not x.dtype.is_floating:
         raise ValueError(f"`features.dtype` must be a floating point tensor.Received:features.dtype={x.dtype}")
     if approximate:
-        cubic = convert_to_tensor(0.044715, x.dtype) * apply(TABLE["pow"], (x, convert_to_tensor(3, x.dtype)), {})
+        cubic = convert_to_tensor(_CUBIC, x.dtype) * apply(TABLE["pow"], (x, convert_to_tensor(3, x.dtype)), {})
         inner = convert_to_tensor(0.7978845608028654, x.dtype) * (x + cubic)
         return 0.5 * x * (1.0 + apply(TABLE["tanh"], (inner,), {}))
-    return 0.5 * x * (1.0 + apply(TABLE["erf"], (x / convert_to_tensor(1.4142135623730951, x.dtype),), {}))
+    return 0.5 * x * (1.0 + apply(TABLE["erf"], (x * convert_to_tensor(_ROOT, x.dtype),), {}))
+
+
+_CUBIC, _ROOT = float(np.float32(0.044715)), float(np.float32(math.sqrt(0.5)))  # float64 gets float32's, as in TensorFlow
 
 
 @strict
