@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
+
 from .base import auto_name, convert, epsilon
 from .loss import squeeze_or_expand
 from .metric import Metric
@@ -57,6 +59,8 @@ def count_cells(
                 f"shape: {tuple(y_pred.shape)}"
             )
         y_true, y_pred = y_true[..., class_id, None], y_pred[..., class_id, None]
+    if _even(thresholds):
+        y_pred = tf.clip_by_value(y_pred, 0.0, 1.0)  # Keras counts these by their places between 0 and 1
     factor = tf.ones_like(y_pred) if weight is None else tf.broadcast_to(weight, sizes_of(y_pred))
     if label_weights is not None:
         factor = factor * convert(label_weights, dtype)
@@ -66,6 +70,11 @@ def count_cells(
     predicted = tf.reshape(y_pred, flat) > limits
     hits = (tf.logical_and(labels == label, predicted == prediction) for label, prediction in cells)
     return [tf.reduce_sum(tf.cast(hit, dtype) * factor, axis=1) for hit in hits]
+
+
+def _even(thresholds: list[float]) -> bool:
+    """Whether three or more thresholds divide the way from 0 to 1 evenly."""
+    return len(thresholds) >= 3 and np.allclose(thresholds, np.linspace(0.0, 1.0, len(thresholds)), atol=epsilon())
 
 
 class _Confusion(Metric):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from ..awaited import resume
@@ -344,13 +345,16 @@ class Optimizer(Slots):
             kind = getattr(v.dtype, "name", v.dtype)
             v.assign(value_of(v) - value_of(v) * convert(self.weight_decay, kind) * convert(self.learning_rate, kind))
 
-    def _squared(self, gradient: Any, variable: Any) -> Any:
-        """The squares of a gradient; of the rows of an embedding each by itself, as in Keras."""
+    def _by_rows(self, change: Callable[[Any], Any], gradient: Any, variable: Any) -> Any:
+        """What ``change`` makes of a gradient; of the rows of an embedding each by itself, as in Keras."""
         rows = self._sparse.get(id(gradient))
-        if rows is not None:
-            return cast(IndexedSlices(rows.values * rows.values, rows.indices, rows.dense_shape).dense(), variable)
-        g = cast(gradient, variable)
-        return g * g
+        if rows is None:
+            return change(cast(gradient, variable))
+        return cast(IndexedSlices(change(rows.values), rows.indices, rows.dense_shape).dense(), variable)
+
+    def _squared(self, gradient: Any, variable: Any) -> Any:
+        """The squares of a gradient."""
+        return self._by_rows(lambda g: g * g, gradient, variable)
 
     _step: dict[Any, Any] | None = None  # what the weights of a step share, while it is made
 

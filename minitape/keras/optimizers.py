@@ -258,7 +258,7 @@ class Adamax(Moments):
         power = tf.pow(cast(self.beta_1, variable), cast(self._steps() + 1, variable))
         m, u = self._of(self._m, variable), self._of(self._u, variable)
         m.assign_add((g - value_of(m)) * (1 - self.beta_1))
-        u.assign(tf.maximum(self.beta_2 * value_of(u), tf.abs(g)))
+        u.assign(tf.maximum(self.beta_2 * value_of(u), self._by_rows(tf.abs, gradient, variable)))
         variable.assign_sub(rate * value_of(m) / ((1 - power) * (value_of(u) + self.epsilon)))
 
 
