@@ -159,7 +159,9 @@ def zeros_of(source: Any) -> Any:
     """Zeros in the shape and dtype of a source, for unconnected gradients."""
     if state.graph is not None and isinstance(source, Tensor):
         return TABLE["stop_gradient"](TABLE["zeros_like"](source))  # a constant: nothing follows from the source
-    if hasattr(source, "_read") and state.graph is None:
-        source._read()  # which tapes count as an access
+    if state.graph is None:
+        value = source._read() if hasattr(source, "_read") else source  # which tapes count as an access
+        if state.tapes and type(value) is EagerTensor and source.dtype.kind != "s":
+            return TABLE["zeros_like"](value)  # which they record
     zero = b"" if source.dtype.kind == "s" else 0
     return wrap(np.full(tuple(source.shape), zero, source.dtype.as_numpy_dtype))

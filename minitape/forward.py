@@ -41,6 +41,8 @@ class ForwardTape(GradientTape):
 
     __slots__ = ("owner", "once")
 
+    backward = False
+
     def __init__(self, owner: ForwardAccumulator) -> None:
         super().__init__(persistent=True, watch_accessed_variables=False)
         self.owner = weakref.ref(owner)

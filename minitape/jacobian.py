@@ -57,16 +57,16 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
     """The derivative of each element of ``target`` with respect to each element of the sources."""
     if isinstance(target, IndexedSlices) and target.dense_shape is not None:
         return _of_slices(tape, target, sources, unconnected, parallel, use_pfor)
-    tape._begin()
+    refused = _begin(tape, "used to ", use_pfor)
     flat = [leaf_of(s) for s in nest.flatten(sources)]
     target.shape  # noqa: B018 - AttributeError for what has none
-    if state.graph is None and not use_pfor and not tape._persistent:
+    if reads_target(tape, target):
+        tape._watch_variable(getattr(target, "_base", target))
+    if refused:
         raise RuntimeError(NEEDS_PERSISTENT + "jacobian with eager execution enabled and with  experimental_use_pfor "
                            "set to False.")  # fmt: skip
     if state.graph is not None and not target.shape.is_fully_defined():
         return _in_a_run(tape, target, sources, flat, unconnected)
-    if reads_target(tape, target):
-        tape._watch_variable(getattr(target, "_base", target))
     target = convert_to_tensor(target) if isinstance(target, (np.ndarray, np.generic)) else target
     shape = tuple(target.shape)
     count = int(np.prod(shape))
@@ -85,6 +85,14 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
     if zero:
         results = [_zeros((*shape, *s.shape), s) if r is None else r for r, s in zip(results, flat, strict=True)]
     return nest.pack_sequence_as(sources, results)
+
+
+def _begin(tape: Any, used_to: str, use_pfor: bool) -> bool:
+    """Begins, unless this call will be refused because it wants a persistent tape: then the tape goes on recording."""
+    refused = state.graph is None and not use_pfor and not tape._persistent
+    if not refused or tape._used or tape._record is None:
+        tape._begin(used_to)
+    return refused
 
 
 def _of_slices(tape: Any, target: Any, sources: Any, *how: Any) -> Any:
@@ -132,7 +140,7 @@ def batch_jacobian(
     tape: Any, target: Any, source: Any, unconnected: Any, parallel: int | None, use_pfor: bool
 ) -> Any:
     """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
-    tape._begin("used to")  # TensorFlow's wording here lacks a space
+    refused = _begin(tape, "used to", use_pfor)  # TensorFlow's wording here lacks a space
     if isinstance(target, (np.ndarray, np.generic)):
         raise AttributeError("'tuple' object has no attribute 'rank'")
     size = target.shape.as_list()[0]
@@ -141,7 +149,7 @@ def batch_jacobian(
             f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match."
         )
     source = leaf_of(source)
-    if state.graph is None and not use_pfor and not tape._persistent:
+    if refused:
         raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with eager execution enabled and  with "
                            "experimental_use_pfor set to False.")  # fmt: skip
     if state.graph is not None and not (target.shape.is_fully_defined() and source.shape.is_fully_defined()):
@@ -190,9 +198,9 @@ def rows_of_jacobian(tape: Any, target: Any, sources: list[Any], seeds: np.ndarr
 
 
 def _follows(tape: Any, tensor: Any) -> bool:
-    """True for a tensor on the tape; of any other a Jacobian with respect to itself is None."""
+    """True for a target that the tape sees; the Jacobian of any other with respect to itself is None."""
     rows = tape._rows_of(tensor)
-    return bool(rows) and bool(on_tape(tape)[rows[-1]])
+    return reads_target(tape, tensor) or (bool(rows) and bool(on_tape(tape)[rows[-1]]))
 
 
 def _dense(g: Any) -> Any:

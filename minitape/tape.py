@@ -71,6 +71,8 @@ class GradientTape:
         self.last: Any = None  # (targets, sources, seeds) of the last gradient, for the picture
         self.watchers: list[Any] = []  # live pictures of this tape, told by the recording
 
+    backward = True  # whether it is for gradients; an accumulator's is not
+
     # -- recording ----------------------------------------------------------------------------------------------------
 
     def __enter__(self) -> GradientTape:
@@ -115,7 +117,7 @@ class GradientTape:
             raise
 
     def __exit__(self, kind: Any = None, error: Any = None, trace: Any = None) -> None:
-        if self._paused:  # Ctrl-C came between the end of a pause and what it does then
+        if self._paused and not self._recording:  # Ctrl-C came between the end of a pause and what it does then
             self._record.paused -= 1
             self._paused = False
         if self._recording or state.record is self._record is not None:
@@ -279,9 +281,10 @@ class GradientTape:
         """
         if self._record is None or self._used:
             raise AttributeError("'NoneType' object has no attribute '_tape'")
+        tapes = state.tapes
         if self._recording or self._record is state.record:
-            return bool(state.tapes)
-        if not state.tapes or type(self._record) is not Record or type(state.record) is not Record:
+            return self in tapes or any(t.backward for t in tapes)
+        if not any(t.backward for t in tapes) or type(self._record) is not Record or type(state.record) is not Record:
             return False
         self._join(state.record)
         return True
