@@ -7,6 +7,7 @@ from typing import Any
 
 from ..tensor import Tensor
 from .base import convert, epsilon, floatx, set_keras_mask
+from .logits import logits_of
 from .loss import squeeze_or_expand
 
 
@@ -267,6 +268,7 @@ def categorical_crossentropy(
 
     y_true, y_pred = one_hot_pair(y_true, y_pred, "categorical_crossentropy", label_smoothing, axis)
     _same_shape(y_true, y_pred)
+    y_pred, from_logits = logits_of(y_pred, from_logits, "Softmax", "categorical_crossentropy")
     if from_logits:
         return tf.nn.softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred, axis=axis)
     p = y_pred / tf.reduce_sum(y_pred, axis, keepdims=True)
@@ -292,6 +294,7 @@ def sparse_categorical_crossentropy(
         y_true = tf.squeeze(y_true, axis)
     if axis not in (-1, len(y_pred.shape) - 1):
         raise ValueError(f"Only axis=-1 is currently supported. Received: axis={axis}")
+    y_pred, from_logits = logits_of(y_pred, from_logits, "Softmax", "sparse_categorical_crossentropy")
     labels = tf.cast(y_true, tf.int64)
     kept = None
     if ignore_class is not None:

@@ -10,6 +10,7 @@ from typing import Any
 import minitape as tf
 
 from ...tensor import Tensor
+from ..logits import with_logits
 from ..serial import lookup
 from .common import as_float, convert, find, install
 
@@ -22,8 +23,6 @@ softplus = nn.softplus | ``log(1 + exp(x))``: a smooth ``relu``.
     [-1.0, 0.0, 1.0] -> array([0.3133, 0.6931, 1.3133], dtype=float32)
 softsign = nn.softsign | ``x / (1 + abs(x))``, between -1 and 1.
     [-1.0, 0.0, 3.0] -> array([-0.5 ,  0.  ,  0.75], dtype=float32)
-sigmoid = math.sigmoid | ``1 / (1 + exp(-x))``, between 0 and 1.
-    [-1.0, 0.0, 1.0] -> array([0.2689, 0.5   , 0.7311], dtype=float32)
 log_sigmoid = math.log_sigmoid | ``log(sigmoid(x))``, without overflow.
     [-1.0, 0.0, 1.0] -> array([-1.3133, -0.6931, -0.3133], dtype=float32)
 """
@@ -102,6 +101,20 @@ def leaky_relu(x: Any, negative_slope: float = 0.2) -> Tensor:
     return tf.nn.leaky_relu(convert(x), alpha=negative_slope)
 
 
+def sigmoid(x: Any) -> Tensor:
+    """``1 / (1 + exp(-x))``, between 0 and 1.
+
+    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable. Raises InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.sigmoid([-1.0, 0.0, 1.0]).numpy().round(4)
+    array([0.2689, 0.5   , 0.7311], dtype=float32)
+    """
+    x = convert(x)
+    return with_logits(tf.math.sigmoid(x), x)
+
+
 def softmax(x: Any, axis: int = -1) -> Tensor:
     """Exponentials divided by their sum over ``axis``: numbers between 0 and 1 that sum to 1.
 
@@ -121,7 +134,7 @@ def softmax(x: Any, axis: int = -1) -> Tensor:
             "use a sigmoid instead?",
             stacklevel=2,
         )
-    return tf.nn.softmax(x, axis=axis)
+    return with_logits(tf.nn.softmax(x, axis=axis), x)
 
 
 def log_softmax(x: Any, axis: int = -1) -> Tensor:

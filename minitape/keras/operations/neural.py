@@ -9,6 +9,7 @@ import minitape as tf
 from ...tensor import Tensor
 from .. import losses
 from ..base import convert, epsilon, floatx
+from ..logits import logits_of
 from . import activations
 
 
@@ -65,6 +66,7 @@ def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> 
     array([0.1054, 0.6931], dtype=float32)
     """
     target, output = convert(target), convert(output)
+    output, from_logits = logits_of(output, from_logits, "Sigmoid", "binary_crossentropy")
     if from_logits:
         return tf.nn.sigmoid_cross_entropy_with_logits(target, output)
     output = tf.clip_by_value(output, epsilon(), 1.0 - epsilon())

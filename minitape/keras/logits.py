@@ -1,0 +1,41 @@
+"""Which logits a softmax or a sigmoid of Keras was given: crossentropies go by these, as Keras' do.
+
+A probability is cut off near 0 and 1, where its logarithm would be infinite; behind the cut there is no gradient, and a
+model that is very wrong would learn nothing.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from typing import Any
+
+from ..graphs.symbolic import SymbolicTensor
+
+_KNOWN: dict[int, tuple[Any, Any]] = {}  # by the id of an output: a weak reference to it, and its logits
+
+
+def with_logits(output: Any, logits: Any) -> Any:
+    """The output of an activation, of which is noted what it was computed from."""
+    key = id(output)
+    _KNOWN[key] = weakref.ref(output, lambda _: _KNOWN.pop(key, None)), logits
+    return output
+
+
+def logits_of(output: Any, from_logits: bool, activation: str, loss: str) -> tuple[Any, bool]:
+    """What a crossentropy reads in place of ``output``, and whether that are logits.
+
+    In a graph any operation of the type ``activation`` will do. Warns of ``from_logits`` for what an activation made.
+    """
+    found = _KNOWN.get(id(output), (None, None))[1]
+    if found is None and type(output) is SymbolicTensor and output.op.type == activation:
+        found = output.op.inputs[0]
+    if found is None:
+        return output, from_logits
+    if from_logits:
+        warnings.warn(
+            f'"`{loss}` received `from_logits=True`, but the `output` argument was produced by a {activation} activation '
+            "and thus does not represent logits. Was this intended?",
+            stacklevel=3,
+        )
+    return found, True
