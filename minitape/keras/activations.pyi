@@ -16,6 +16,7 @@ from minitape.keras.operations.activations import (
     mish as mish,
     relu as relu,
     serialize as serialize,
+    sigmoid as sigmoid,
     silu as silu,
     softmax as softmax,
     squareplus as squareplus,
@@ -39,9 +40,6 @@ def relu6(x: _Any) -> _Tensor:
 
 def selu(x: _Any) -> _Tensor:
     """The scaled ``elu``, which keeps mean 0 and variance 1 through many layers."""
-
-def sigmoid(x: _Any) -> _Tensor:
-    """``1 / (1 + exp(-x))``, between 0 and 1."""
 
 def softplus(x: _Any) -> _Tensor:
     """``log(1 + exp(x))``: a smooth ``relu``."""

@@ -248,7 +248,6 @@ def binary_crossentropy(
     import minitape as tf
 
     y_true, y_pred = binary_pair(y_true, y_pred, label_smoothing)
-    _same_shape(y_true, y_pred)
     return tf.reduce_mean(tf.keras.ops.binary_crossentropy(y_true, y_pred, from_logits), axis=axis)
 
 
@@ -267,7 +266,7 @@ def categorical_crossentropy(
     import minitape as tf
 
     y_true, y_pred = one_hot_pair(y_true, y_pred, "categorical_crossentropy", label_smoothing, axis)
-    _same_shape(y_true, y_pred)
+    same_shape(y_true, y_pred)
     y_pred, from_logits = logits_of(y_pred, from_logits, "Softmax", "categorical_crossentropy")
     if from_logits:
         return tf.nn.softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred, axis=axis)
@@ -318,7 +317,8 @@ def sparse_categorical_crossentropy(
     return losses
 
 
-def _same_shape(target: Any, output: Any) -> None:
+def same_shape(target: Any, output: Any) -> None:
+    """Raises ValueError unless labels and predictions have one shape."""
     shapes = f"target.shape={target.shape}, output.shape={output.shape}"
     if len(target.shape) != len(output.shape):
         raise ValueError(f"Arguments `target` and `output` must have the same rank (ndim). Received: {shapes}")

@@ -9,6 +9,7 @@ from minitape.keras.operations.activations import (
     hard_tanh as hard_tanh,
     leaky_relu as leaky_relu,
     log_softmax as log_softmax,
+    sigmoid as sigmoid,
     silu as silu,
     softmax as softmax,
     squareplus as squareplus,
@@ -632,9 +633,6 @@ def select(condlist: _Any, choicelist: _Any, default: _Any = 0) -> _Any:
 
 def selu(x: _Any) -> _Tensor:
     """The scaled ``elu``, which keeps mean 0 and variance 1 through many layers."""
-
-def sigmoid(x: _Any) -> _Tensor:
-    """``1 / (1 + exp(-x))``, between 0 and 1."""
 
 def signbit(x: _Any) -> _Any:
     """Where ``x`` is negative, or -0.0."""

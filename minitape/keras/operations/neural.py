@@ -10,6 +10,7 @@ from ...tensor import Tensor
 from .. import losses
 from ..base import convert, epsilon, floatx
 from ..logits import logits_of
+from ..lossfunctions import same_shape
 from . import activations
 
 
@@ -58,14 +59,14 @@ def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> 
     """The crossentropy of each element: the price of the probability ``output`` where ``target`` is true.
 
     ``target`` and ``output`` are tensors of floats of one shape; the result has it too. With ``from_logits``, ``output``
-    holds logits instead of probabilities. Differentiable in both. Raises InvalidArgumentError for shapes that do not
-    broadcast.
+    holds logits instead of probabilities. Differentiable in both. Raises ValueError for shapes that differ.
 
     >>> import minitape as tf
     >>> tf.keras.ops.binary_crossentropy([0.0, 1.0], [0.1, 0.5]).numpy().round(4)
     array([0.1054, 0.6931], dtype=float32)
     """
     target, output = convert(target), convert(output)
+    same_shape(target, output)
     output, from_logits = logits_of(output, from_logits, "Sigmoid", "binary_crossentropy")
     if from_logits:
         return tf.nn.sigmoid_cross_entropy_with_logits(target, output)
