@@ -141,6 +141,9 @@ from minitape.graphs.variables import (
 from minitape.graphs.whiles import (
     while_loop as while_loop,
 )
+from minitape.image.patches import (
+    extract_volume_patches as extract_volume_patches,
+)
 from minitape.initial import (
     Constant as _constant_initializer,
     Ones as _ones_initializer,

@@ -39,6 +39,7 @@ ROOT: dict[str, str] = {
     "ops.casts": "bitcast cast saturate_cast",
     "introspection": "get_static_value is_symbolic_tensor is_tensor make_ndarray make_tensor_proto type_spec_from_value",
     "keras": "initializers losses metrics optimizers",
+    "image.patches": "extract_volume_patches",
     "strings.spelling": "as_string",
     "initial": "constant_initializer=Constant ones_initializer=Ones random_normal_initializer=RandomNormal "
                "random_uniform_initializer=RandomUniform zeros_initializer=Zeros",

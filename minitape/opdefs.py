@@ -127,6 +127,18 @@ def accept_text(op: str, attr: str, value: str) -> None:
                       f"NodeDef: {{{{node {op}}}}}; {_summary(op, found)}", op)  # fmt: skip
 
 
+def accept_list(op: str, attr: str, value: Any, spelled: str) -> list[int]:
+    """The same for an attribute that is a list of so many numbers or more; TypeError for what is no list."""
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"Expected list for '{attr}' argument to '{spelled}' Op, not {value!r}.")
+    found = definition(op)
+    least = re.search(rf"\b{attr}:list\(int\),min=(\d+)", found.text) if found is not None else None
+    if found is not None and least is not None and len(value) < int(least[1]):
+        raise invalid(f"Length for attr '{attr}' of {len(value)} must be at least minimum {least[1]}\n\t; "
+                      f"NodeDef: {{{{node {op}}}}}; {_summary(op, found)}", op)  # fmt: skip
+    return [int(n) for n in value]
+
+
 def _summary(op: str, found: OpDef) -> str:
     """The definition in TensorFlow's words: Op<name=...; signature=...; attr=...>."""
     text = re.sub(r"(allowed=\[|default=|, )(?=[A-Z][A-Z0-9]+\b)", r"\1DT_", found.text)

@@ -14,5 +14,6 @@ __getattr__, __dir__ = _lazy("tf.image", {
                           "random_hue random_saturation stateless_random_brightness stateless_random_contrast "
                           "stateless_random_crop stateless_random_flip_left_right stateless_random_flip_up_down "
                           "stateless_random_hue stateless_random_saturation",
+    "image.patches": "extract_patches",
     "image.similarity": "image_gradients psnr sobel_edges ssim ssim_multiscale total_variation",
 }, globals())  # fmt: skip

@@ -48,6 +48,9 @@ from minitape.image.cropping import (
     rot90 as rot90,
     transpose as transpose,
 )
+from minitape.image.patches import (
+    extract_patches as extract_patches,
+)
 from minitape.image.resizing import (
     ResizeMethod as ResizeMethod,
     resize as resize,

@@ -12,6 +12,11 @@ from minitape.nn.activations import (
     silu as silu,
     softmax as softmax,
 )
+from minitape.nn.channels import (
+    local_response_normalization as local_response_normalization,
+    local_response_normalization as _lrn,
+    max_pool_with_argmax as max_pool_with_argmax,
+)
 from minitape.nn.convolution import (
     atrous_conv2d as atrous_conv2d,
     avg_pool as avg_pool,
@@ -88,6 +93,7 @@ def elu(features: _Any, name: _Any = None) -> _Tensor:
     """x where it is positive, else exp(x) - 1, elementwise."""
 
 experimental: _Any
+lrn = _lrn
 def relu(features: _Any, name: _Any = None) -> _Tensor:
     """max(x, 0); the gradient at 0 is 0, elementwise."""
 

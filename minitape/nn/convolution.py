@@ -53,7 +53,7 @@ def pads_of(padding: Any, size: Any, window: Any, strides: Any, dilations: Any) 
     return tuple(pads)
 
 
-def _check_windows(size: Any, window: Any, strides: Any, dilations: Any, pads: Any, op: str) -> None:
+def check_windows(size: Any, window: Any, strides: Any, dilations: Any, pads: Any, op: str) -> None:
     """InvalidArgumentError where a window is so much larger than the image that there is no place for it.
 
     Where it is a little larger, a convolution has no elements, and pooling fails.
@@ -101,7 +101,7 @@ def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str)
     if min(dilations) <= 0:
         raise invalid("Dilated rates should be larger than 0.", op)
     pads = pads_of(padding, x.shape[1:3], k.shape[:2], strides[1:3], dilations[1:3])
-    _check_windows(x.shape[1:3], k.shape[:2], strides[1:3], dilations[1:3], pads, op)
+    check_windows(x.shape[1:3], k.shape[:2], strides[1:3], dilations[1:3], pads, op)
     return {"strides": tuple(strides[1:3]), "pads": pads, "dilations": tuple(dilations[1:3])}
 
 
@@ -306,11 +306,15 @@ def separable_conv2d(
 def _pool(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, data_format: str) -> Any:
     op = "MaxPool" if kind == "max_pool" else "AvgPool"
     x = tensor_of(input)
-    channel = 3 if data_format == "NHWC" else 1
-    window, steps = spatial(ksize, 2, "ksize", channel), spatial(strides, 2, "strides", channel)
     check_texts(op, padding, data_format)
     if x.ndim != 4:
         raise invalid(f"tensor_in_shape must have 2 spatial dimensions. {x.ndim} {0 if x.ndim < 4 else x.ndim - 2}", op)
+    return call(kind, x, **pool_windows(x, ksize, strides, padding, op))
+
+
+def pool_windows(x: Any, ksize: Any, strides: Any, padding: Any, op: str) -> dict[str, Any]:
+    """The attributes of a pooling primitive over the height and width of x, after TensorFlow's checks."""
+    window, steps = spatial(ksize, 2, "ksize", 3), spatial(strides, 2, "strides", 3)
     if min(window) <= 0:
         raise invalid(
             f"Sliding window ksize must be positive. The specified or inferred ksize is: {','.join(map(str, window))}",
@@ -321,8 +325,8 @@ def _pool(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, data_fo
     if min(steps) <= 0:
         raise invalid(f"Stride must be > 0, but got {min(steps)}", op)
     pads = pads_of(padding, x.shape[1:3], window[1:3], steps[1:3], (1, 1))
-    _check_windows(x.shape[1:3], window[1:3], steps[1:3], (1, 1), pads, op)
-    return call(kind, x, size=tuple(window[1:3]), strides=tuple(steps[1:3]), pads=pads)
+    check_windows(x.shape[1:3], window[1:3], steps[1:3], (1, 1), pads, op)
+    return {"size": tuple(window[1:3]), "strides": tuple(steps[1:3]), "pads": pads}
 
 
 @strict

@@ -276,3 +276,63 @@ def _declare_pooling(suffix: str, axes: int) -> None:
 
 _declare_pooling("", 2)
 _declare_pooling("3d", 3)
+
+
+# -- windows as they are ----------------------------------------------------------------------------------------------
+
+
+def _patches(x: Any, *, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
+    columns = _columns(padded(x, pads), size, strides, dilations)
+    return columns.reshape(*columns.shape[: len(size) + 1], -1)
+
+
+def _unpatched(g: Any, *, shape: Any, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
+    out = np.zeros(_padded_shape(shape, pads), g.dtype)
+    count = g.shape[1:-1]
+    taps = g.reshape(*g.shape[:-1], *size, shape[-1])
+    if all(count):
+        for tap, start in _taps(size, dilations):
+            out[_spots(start, count, strides)] += taps[(..., *tap, _ALL)]
+    return _cropped(out, pads)
+
+
+_EXAMPLE = {"size": (2, 2), "strides": (1, 2), "pads": ((0, 1), (1, 0)), "dilations": (2, 1)}
+
+declare("patches", _patches, [lambda g, z, x, **attrs: TABLE["unpatched"](g, shape=tuple(x.shape), **attrs)],
+        op="ExtractImagePatches", keep="", example=lambda rng: ((rng.normal(size=(2, 3, 4, 2)),), _EXAMPLE))  # fmt: skip
+declare("unpatched", _unpatched, [lambda g, z, y, *, shape, **attrs: TABLE["patches"](g, **attrs)],
+        op="ExtractImagePatchesGrad_", keep="",
+        example=lambda rng: ((rng.normal(size=(2, 2, 2, 8)),), _EXAMPLE | {"shape": (2, 3, 4, 2)}))  # fmt: skip
+
+
+def _places_of_max(x: Any, *, batched: bool, dtype: Any, **window: Any) -> Any:
+    """The flat number of the element that is the first largest of each window, within its image or (batched) in x."""
+    shape = x.shape if batched else (1, *x.shape[1:])
+    numbers = padded(np.broadcast_to(np.arange(math.prod(shape), dtype=dtype).reshape(shape), x.shape), window["pads"])
+    out = np.zeros((x.shape[0], *_count(x.shape, **window), x.shape[-1]), dtype)
+    for spot, won in _winners(x, **window):
+        np.copyto(out, numbers[spot], where=won)
+    return out
+
+
+def _all_places(places: Any, shape: Any, batched: bool) -> Any:
+    """Those numbers as numbers in the whole batch."""
+    first = 0 if batched else np.arange(shape[0]).reshape(-1, *(1,) * (len(shape) - 1)) * math.prod(shape[1:])
+    return places + first
+
+
+def _taken(x: Any, places: Any, *, batched: bool) -> Any:
+    return x.reshape(-1)[_all_places(places, x.shape, batched)]
+
+
+def _given_back(g: Any, places: Any, *, shape: Any, batched: bool) -> Any:
+    out = np.zeros(math.prod(shape), g.dtype)
+    np.add.at(out, _all_places(places, shape, batched).reshape(-1), g.reshape(-1))
+    return out.reshape(shape)
+
+
+declare("places_of_max", _places_of_max, op="MaxPoolWithArgmax", keep="")
+declare("max_at", _taken, [
+    lambda g, z, x, places, *, batched: TABLE["given_back"](g, places, shape=tuple(x.shape), batched=batched), None,
+], op="MaxPoolWithArgmax_", keep="y")  # fmt: skip
+declare("given_back", _given_back, op="MaxPoolGradWithArgmax", missing="unregistered", keep="")

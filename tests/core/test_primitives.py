@@ -29,7 +29,7 @@ def passes_something(primitive):
 # tested in tests/ops: what takes or gives complex numbers; what has integers among its inputs and one derivative;
 # the derivative of a sample, which is not that of its formula; what TensorFlow has no kernels of doubles for
 IN_OPS = set("complex real imag complex_abs angle conj cholesky fft ifft rfft irfft eig eigvals ctc gamma_numbers "
-             "max_pool3d avg_pool3d avg_unpool3d".split())  # fmt: skip
+             "max_pool3d avg_pool3d avg_unpool3d lrn max_at".split())  # fmt: skip
 ELEMENTWISE = [p for p in TABLE.values() if p.code]
 UNARY, BINARY = ([p for p in ELEMENTWISE if len(p.texts) == n] for n in (2, 3))
 OTHERS = [p for p in TABLE.values() if not p.code and p.rules is not None and passes_something(p)]

@@ -222,3 +222,33 @@ def test_ctc_is_the_sum_over_all_alignments():
         step = np.zeros_like(logits)
         step[i] = h
         assert g[i] == pytest.approx((by_hand(logits + step) - by_hand(logits - step)).sum() / (2 * h), abs=1e-8)
+
+
+def normalized(x, radius, bias, alpha, beta):
+    near = np.stack([(x[..., max(i - radius, 0) : i + radius + 1] ** 2).sum(-1) for i in range(x.shape[-1])], -1)
+    return x / (bias + alpha * near) ** beta
+
+
+@pytest.mark.parametrize("radius", [0, 2, 9])
+def test_local_response_normalization(radius):
+    x, direction = RNG.normal(size=(2, 2, 1, 3, 6))
+    with tf.GradientTape() as tape:
+        tape.watch(t := tf.constant(x, tf.float32))
+        found = tf.nn.local_response_normalization(t, radius, bias=1.5, alpha=0.3, beta=0.7)
+    np.testing.assert_allclose(found, normalized(x, radius, 1.5, 0.3, 0.7), rtol=1e-5)
+    ahead, behind = (normalized(x + step * direction, radius, 1.5, 0.3, 0.7).sum() for step in (1e-5, -1e-5))
+    slope = np.sum(tape.gradient(found, t).numpy() * direction)
+    np.testing.assert_allclose(slope, (ahead - behind) / 2e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_max_pool_with_argmax(batched):
+    x = tf.constant(RNG.permutation(96).reshape(2, 4, 4, 3).astype(float))
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        found, places = tf.nn.max_pool_with_argmax(x, [1, 3, 2, 1], [1, 2, 1, 1], "SAME", include_batch_in_index=batched)
+        plain = tf.nn.max_pool2d(x, [1, 3, 2, 1], [1, 2, 1, 1], "SAME")
+    assert tf.reduce_all(found == plain)
+    flat = tf.reshape(x, [-1] if batched else [2, -1])
+    assert tf.reduce_all(tf.gather(flat, places, batch_dims=0 if batched else 1) == found)
+    np.testing.assert_array_equal(tape.gradient(found, x), tape.gradient(plain, x))

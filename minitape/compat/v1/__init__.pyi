@@ -212,6 +212,9 @@ from minitape.graphs.variables import (
     group as group,
     no_op as no_op,
 )
+from minitape.image.patches import (
+    extract_volume_patches as extract_volume_patches,
+)
 from minitape.introspection import (
     get_static_value as get_static_value,
     is_symbolic_tensor as is_symbolic_tensor,
