@@ -16,8 +16,10 @@ __getattr__, __dir__ = _lazy("tf.nn", {
     "nn.convolution": "atrous_conv2d avg_pool avg_pool1d avg_pool2d conv1d conv2d convolution depthwise_conv2d max_pool "
                       "max_pool1d max_pool2d pool separable_conv2d",
     "nn.ctc": "collapse_repeated ctc_greedy_decoder ctc_loss ctc_unique_labels",
+    "nn.sampling": "nce_loss sampled_softmax_loss",
     "nn.volumes": "avg_pool3d conv3d conv3d_transpose max_pool3d",
     "nn.transposed": "conv1d_transpose conv2d_transpose conv_transpose",
+    "random.candidates": "all_candidate_sampler compute_accidental_hits",
     "ops.blocks": "depth_to_space space_to_batch space_to_depth",
     "ops.elementwise": "sigmoid softplus softsign tanh",
     "ops.reductions": "zero_fraction",

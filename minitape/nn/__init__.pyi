@@ -62,6 +62,10 @@ from minitape.nn.normalization import (
     sufficient_statistics as sufficient_statistics,
     weighted_moments as weighted_moments,
 )
+from minitape.nn.sampling import (
+    nce_loss as nce_loss,
+    sampled_softmax_loss as sampled_softmax_loss,
+)
 from minitape.nn.transposed import (
     conv1d_transpose as conv1d_transpose,
     conv2d_transpose as conv2d_transpose,
@@ -85,6 +89,10 @@ from minitape.ops.sorting import (
     approx_min_k as approx_min_k,
     in_top_k as in_top_k,
     top_k as top_k,
+)
+from minitape.random.candidates import (
+    all_candidate_sampler as all_candidate_sampler,
+    compute_accidental_hits as compute_accidental_hits,
 )
 from minitape.tensor import (
     Tensor as _Tensor,

@@ -12,6 +12,7 @@ experimental = _Namespace("tf.random.experimental", {
 })  # fmt: skip
 
 __getattr__, __dir__ = _lazy("tf.random", {
+    "random.candidates": "all_candidate_sampler log_uniform_candidate_sampler uniform_candidate_sampler",
     "random.seeds": "set_seed",
     "random.stateful": "categorical gamma normal poisson shuffle truncated_normal uniform",
     "random.stateless": "fold_in split stateless_categorical stateless_gamma stateless_normal stateless_poisson "
