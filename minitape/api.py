@@ -111,14 +111,35 @@ OUT_OF_SCOPE: dict[str, str] = {
     "keras.utils.get_file": "minitape loads nothing from the network",
     "keras.utils.plot_model": "model.summary() tells of the layers; minitape.draw(tape) draws what was computed",
     "keras.callbacks.TensorBoard": "minitape writes no event files",
+    "keras.callbacks.BackupAndRestore": "tf.train.CheckpointManager keeps the values of variables",
     "keras.mixed_precision": "a layer computes in the type of its weights",
-    "train.Example": _NO_MESSAGES,
-    "data.TFRecordDataset": _NO_MESSAGES,
-    "io.TFRecordWriter": _NO_MESSAGES,
-    "io.parse_example": _NO_MESSAGES,
-    "io.parse_single_example": _NO_MESSAGES,
-    "image.decode_image": _NO_MEDIA,
-    "io.decode_jpeg": _NO_MEDIA,
+    "keras.optimizers.legacy": "gone from Keras as well",
+    "compat.v1.train.Saver": "tf.train.Checkpoint keeps the values of variables",
+    "graph_util": _NO_FILES,
+    "import_graph_def": _NO_FILES,
+    "autograph.experimental.Feature": "what minitape converts it always converts",
+    "experimental.ExtensionType": "write a class of your own; functions take its tensors",
+    "experimental.BatchableExtensionType": "write a class of your own; functions take its tensors",
+    "experimental.numpy": "the functions of tf and tf.math take NumPy arrays",
+    "io.gfile": "use Python's os, glob and shutil",
+    **dict.fromkeys(
+        "config.LogicalDeviceConfiguration config.set_logical_device_configuration "
+        "config.experimental.VirtualDeviceConfiguration config.experimental.set_virtual_device_configuration".split(),
+        _ONE_MACHINE,
+    ),
+    **dict.fromkeys(
+        "data.TFRecordDataset io.TFRecordWriter io.FixedLenFeature io.FixedLenSequenceFeature io.RaggedFeature io.SparseFeature "
+        "io.VarLenFeature io.parse_example io.parse_single_example train.BytesList train.Example train.Feature train.Features "
+        "train.FloatList train.Int64List".split(),
+        _NO_MESSAGES,
+    ),
+    **dict.fromkeys(
+        "image.decode_image image.decode_jpeg image.decode_png image.encode_jpeg image.encode_png io.decode_image io.decode_jpeg "
+        "io.decode_png io.encode_jpeg io.encode_png keras.preprocessing.image keras.utils.array_to_img keras.utils.img_to_array "
+        "keras.utils.load_img keras.utils.save_img keras.utils.image_dataset_from_directory "
+        "keras.utils.audio_dataset_from_directory".split(),
+        _NO_MEDIA,
+    ),
 }
 
 

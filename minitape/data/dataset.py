@@ -234,7 +234,7 @@ class Dataset(Choices, Selection, Pipelines, Recipe):
                 made = call(map_func, element)
                 yield map_leaves(source, tuple(made) if isinstance(made, list) else made)
 
-        return self._derived(start, self._length, "_MapDataset")
+        return self._derived(start, self._length, "_MapDataset", lambda: self._spec_of_map(map_func))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """A function gives a dataset for each element (else TypeError); their elements one after the other.
@@ -488,6 +488,17 @@ class Dataset(Choices, Selection, Pipelines, Recipe):
             return following(before, map_leaves(source, reduce_func(before, element)))
 
         return apart(lambda: functools.reduce(fold, self, first))
+
+    def _spec_of_map(self, map_func: Callable[..., Any]) -> Any:
+        """The types of what a function makes of elements, as its trace knows them; None for one that needs their values."""
+        from ..graphs.function import Function
+
+        spec = self.element_spec
+        try:
+            traced = Function(lambda *tensors: call(map_func, packed(spec, tensors))).get_concrete_function(*leaves(spec))
+            return map_leaves(spec_of, traced.structured_outputs)
+        except Exception:
+            return None
 
     def _derived(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> Dataset:
         made = Dataset(start, length, kind, spec)

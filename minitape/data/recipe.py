@@ -105,11 +105,11 @@ class Recipe:
     @property
     def element_spec(self) -> Any:
         """The types of an element."""
+        if callable(self._spec):
+            self._spec = self._spec()
         if self._spec is None:
             first = next(iter(self), None)
             self._spec = map_leaves(spec_of, first) if first is not None else None
-        elif callable(self._spec):
-            self._spec = self._spec()
         return self._spec
 
     def __repr__(self) -> str:

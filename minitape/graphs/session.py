@@ -325,6 +325,8 @@ def _flatten(fetches: Any) -> list[Any]:
         return [fetches._values, fetches._indices, fetches._dense_shape]
     if isinstance(fetches, SparseTensor):
         return [fetches.indices, fetches.values, fetches.dense_shape]
+    if type(fetches).__name__ == "RaggedTensor":  # where its rows begin is known while the graph is built
+        return [fetches.flat_values]
     if isinstance(fetches, (list, tuple)):
         return [f for part in fetches for f in _flatten(part)]
     if isinstance(fetches, dict):
@@ -337,6 +339,13 @@ def _pack(fetches: Any, values: Iterator[Any]) -> Any:
         return IndexedSlicesValue(next(values), next(values), next(values))
     if isinstance(fetches, SparseTensor):
         return SparseTensorValue(next(values), next(values), next(values))
+    if type(fetches).__name__ == "RaggedTensor":
+        from ..compat.v1.composites import RaggedTensorValue
+
+        value = next(values)
+        for splits in reversed(fetches.nested_row_splits):
+            value = RaggedTensorValue(value, splits.array)
+        return value
     if isinstance(fetches, dict):
         return type(fetches)((k, _pack(v, values)) for k, v in fetches.items())
     if isinstance(fetches, (list, tuple)):

@@ -8,6 +8,7 @@
 np.float32(0.0)
 """
 
+from ... import __version__  # noqa: F401 - programs print it
 from ...api import NAMESPACES as _NAMESPACES
 from ...api import ROOT as _ROOT
 from ...namespace import lazy as _lazy
@@ -94,6 +95,7 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
     "sparse.functions": "sparse_fill_empty_rows=fill_empty_rows sparse_mask=mask sparse_reorder=reorder "
                         "sparse_reset_shape=reset_shape sparse_reshape=reshape sparse_retain=retain sparse_slice=slice "
                         "sparse_tensor_to_dense=to_dense sparse_to_indicator=to_indicator sparse_transpose=transpose",
+    "strings.encoding": "decode_base64 decode_raw encode_base64",
     "strings.joining": "string_join=join",
     "strings.matching": "regex_replace string_to_hash_bucket_fast=to_hash_bucket_fast "
                         "string_to_hash_bucket_strong=to_hash_bucket_strong",

@@ -440,6 +440,11 @@ from minitape.sparse.tensor import (
     SparseTensorSpec as SparseTensorSpec,
     SparseTensorValue as SparseTensorValue,
 )
+from minitape.strings.encoding import (
+    decode_base64 as decode_base64,
+    decode_raw as decode_raw,
+    encode_base64 as encode_base64,
+)
 from minitape.strings.joining import (
     join as _string_join,
 )
