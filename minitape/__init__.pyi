@@ -17,6 +17,7 @@ from minitape import (
     io as io,
     keras as keras,
     linalg as linalg,
+    lookup as lookup,
     math as math,
     nest as nest,
     nn as nn,

@@ -78,7 +78,7 @@ ROOT: dict[str, str] = {
 # the modules that are namespaces of ``tf``
 NAMESPACES = (
     "autodiff autograph bitwise compat config data debugging dtypes errors experimental explain image io keras linalg "
-    "math nest nn python ragged random sets signal sparse strings test train types version"
+    "lookup math nest nn python ragged random sets signal sparse strings test train types version"
 ).split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
@@ -99,7 +99,6 @@ OUT_OF_SCOPE: dict[str, str] = {
     "profiler": "use Python's own profilers",
     "raw_ops": "call the function itself, e.g. tf.add instead of tf.raw_ops.AddV2",
     "audio": _NO_MEDIA,
-    "lookup": "use a Python dictionary",
     "queue": "use Python's queue",
     "feature_column": "deprecated in TensorFlow as well",
     "mlir": "there is no compiler to look into",

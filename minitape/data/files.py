@@ -39,7 +39,8 @@ def _names(filenames: Any) -> Any:
     return lambda: (name.decode() for name in np.asarray(given.numpy(), object).reshape(-1))
 
 
-def _read(name: str, compression: Any, end: str = "IteratorGetNext") -> bytes:
+def whole_file(name: str, compression: Any, end: str = "IteratorGetNext") -> bytes:
+    """What is in a file; NotFoundError, of the operation ``end``, for one that is not there."""
     kind = "" if compression is None else str(compression)
     if kind not in _OPENED:
         raise invalid("Unsupported compression_type.", end)
@@ -60,7 +61,7 @@ def read_file(filename: Any, name: str | None = None) -> Tensor:
     b'hello'
     """
     path = convert_to_tensor(filename, dtypes.string)
-    return _now_or_later(lambda t: wrap(np.array(_read(_one(t, "filename").decode(), "", "ReadFile"), object)), path)
+    return _now_or_later(lambda t: wrap(np.array(whole_file(_one(t, "filename").decode(), "", "ReadFile"), object)), path)
 
 
 def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
@@ -119,7 +120,7 @@ class TextLineDataset(Dataset):
 
         def start() -> Iterator[Any]:
             for file in names():
-                lines = _read(file, compression_type).split(b"\n")
+                lines = whole_file(file, compression_type).split(b"\n")
                 for line in lines[:-1] if lines[-1] == b"" else lines:
                     yield wrap(np.array(line.removesuffix(b"\r"), object))
 
@@ -252,7 +253,7 @@ class CsvDataset(Dataset):
 
         def start() -> Iterator[Any]:
             for file in names():
-                rows = _rows(_read(file, compression_type).decode(), field_delim, use_quote_delim)
+                rows = _rows(whole_file(file, compression_type).decode(), field_delim, use_quote_delim)
                 if header:
                     next(rows, None)
                 for row in rows:
@@ -324,7 +325,7 @@ def make_csv_dataset(
     files = sorted(name for pattern in nest.flatten(file_pattern) for name in glob.glob(pattern))
     if not files:
         raise ValueError(f"No files match `file_pattern` {file_pattern}.")
-    rows = list(_rows(_read(files[0], compression_type).decode(), field_delim, use_quote_delim))
+    rows = list(_rows(whole_file(files[0], compression_type).decode(), field_delim, use_quote_delim))
     names = list(column_names) if column_names is not None else rows[0]
     twice = {name for name in names if names.count(name) > 1}
     if twice:

@@ -81,15 +81,15 @@ def _sampled(op: str, numbers: Any, probability: Any, classes: Any, count: int, 
         raise invalid("Sampler's range is too small.", op)
 
     def fill(start: Any) -> Any:
-        found: dict[int, None] = {}
         key, counter = start(2 * count * philox.SKIP)
         if not unique:
             return np.append(numbers(key, counter, count), count)
+        found: dict[int, int] = {}  # and at which try
         for tries, number in enumerate(_endless(numbers, key, counter, count), 1):
-            found[number] = None
+            found.setdefault(number, tries)
             if len(found) == count:
                 break
-        return np.array([*found, tries])
+        return np.array([*found, found[number]])
 
     drawn = draw(Draw(fill, op, seed, "int64"), [count + 1], dtypes.int64)
     sampled, tries = drawn[:count], TABLE["cast"](drawn[count], dtype=dtypes.float32)
@@ -143,9 +143,9 @@ def log_uniform_candidate_sampler(
     """The same where small numbers are likelier: P(c) = log((c + 2) / (c + 1)) / log(range_max + 1), as of words by frequency.
 
     >>> import minitape as tf
-    >>> found = tf.random.log_uniform_candidate_sampler([[0, 3]], 2, num_sampled=2, unique=False, range_max=3)
+    >>> found = tf.random.log_uniform_candidate_sampler([[0, 2]], 2, num_sampled=2, unique=False, range_max=3)
     >>> print(found.true_expected_count.numpy())
-    [[1.         0.32192808]]
+    [[1.        0.4150375]]
     """
     op = "LogUniformCandidateSampler"
     classes = _checked(true_classes, op, num_true, num_sampled, range_max)
@@ -183,6 +183,8 @@ def compute_accidental_hits(
     true_classes: Any, sampled_candidates: Any, num_true: int, seed: Any = None, name: str | None = None
 ) -> AccidentalHits:
     """Where a sampled class is a true one: the example's row, the place in the sample, and the lowest float32, to be added to logits.
+
+    ``seed`` has no effect.
 
     >>> import minitape as tf
     >>> hits = tf.nn.compute_accidental_hits([[1], [4]], [4, 0, 1], num_true=1)

@@ -13,6 +13,7 @@ from minitape import (
     image as image,
     io as io,
     keras as keras,
+    lookup as lookup,
     nest as nest,
     sets as sets,
     signal as signal,

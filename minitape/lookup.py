@@ -1,0 +1,10 @@
+"""``tf.lookup``: tables from keys to values. Here is which module holds which class."""
+
+from .namespace import Namespace as _Namespace
+from .namespace import lazy as _lazy
+
+experimental = _Namespace("tf.lookup.experimental", {"tables": "MutableHashTable"})
+
+__getattr__, __dir__ = _lazy("tf.lookup", {
+    "tables": "KeyValueTensorInitializer StaticHashTable StaticVocabularyTable TextFileIndex TextFileInitializer",
+}, globals())  # fmt: skip

@@ -1,0 +1,11 @@
+"""The names of `tf.lookup`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+
+from typing import Any as _Any
+from minitape.tables import (
+    KeyValueTensorInitializer as KeyValueTensorInitializer,
+    StaticHashTable as StaticHashTable,
+    StaticVocabularyTable as StaticVocabularyTable,
+    TextFileIndex as TextFileIndex,
+    TextFileInitializer as TextFileInitializer,
+)
+experimental: _Any
