@@ -15,7 +15,8 @@ A file stands for the namespace of its name; the others hold what these are made
     ``loss``, ``lossfunctions``, ``logits``, ``segmentation``   losses; ``metric``, ``accuracies``, ``counting``, ``auc``   metrics
     ``optimizer``, ``slots``, ``scaled``, ``schedules``   optimizers, what they keep for each weight, and how their rates change
     ``base``, ``serial``, ``seeds``, ``legacy``   settings and names, objects by their names, seeds, Keras 2's backend
-    ``operations``   the functions behind ``ops``, ``activations`` and ``random``; ``windows`` of ``utils``
+    ``operations``   the functions behind ``ops``, ``activations`` and ``random``; ``windows`` and ``folders`` of ``utils``
+    ``skipgrams``   of ``preprocessing.sequence``
 """
 
 from ..namespace import lazy as _lazy

@@ -12,6 +12,7 @@ from ..namespace import public
 from . import progress
 from .base import clear_session, is_keras_tensor, standardize_dtype  # noqa: F401 - Keras offers them here too
 from .feeding import pack_x_y_sample_weight, unpack_x_y_sample_weight  # noqa: F401
+from .folders import text_dataset_from_directory  # noqa: F401
 from .progress import Progbar  # noqa: F401
 from .serial import deserialize as deserialize_keras_object  # noqa: F401
 from .serial import known, registered
@@ -233,6 +234,6 @@ def _check_fill(dtype: Any, value: Any) -> None:
 __all__ = """CustomObjectScope Progbar clear_session custom_object_scope deserialize_keras_object get_custom_objects
 serialize_keras_object disable_interactive_logging enable_interactive_logging
 is_interactive_logging_enabled is_keras_tensor normalize pack_x_y_sample_weight pad_sequences
-register_keras_serializable set_random_seed standardize_dtype timeseries_dataset_from_array to_categorical
-unpack_x_y_sample_weight""".split()
+register_keras_serializable set_random_seed standardize_dtype text_dataset_from_directory
+timeseries_dataset_from_array to_categorical unpack_x_y_sample_weight""".split()
 __getattr__, __dir__ = public("tf.keras.utils", __all__)

@@ -1,5 +1,8 @@
 """The names of `tf.keras.preprocessing`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
+from minitape.keras.folders import (
+    text_dataset_from_directory as text_dataset_from_directory,
+)
 from minitape.keras.preprocessing import (
     sequence as sequence,
 )
