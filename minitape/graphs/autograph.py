@@ -352,7 +352,7 @@ def _in_user_code(error: Exception) -> Exception | None:
 def _user_frames(error: Exception) -> list[tuple[Any, str]]:
     """The user's frames with the names of their functions; a body of a branch or loop stands for its function's."""
     found: list[tuple[Any, str]] = []
-    for frame in traceback.extract_tb(error.__traceback__):
+    for frame in getattr(error, "_frames", None) or traceback.extract_tb(error.__traceback__):
         if own_file(frame.filename):
             continue
         last = found[-1] if found else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import math
 import operator
+import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -26,20 +28,23 @@ LIMITS = (
 
 
 class Undefined:
-    """A local variable before its first assignment; using it raises what ``error`` makes."""
+    """A local variable before its first assignment; using it raises what ``error`` makes, with the lines that made this."""
 
-    __slots__ = ("_name", "_error")
+    __slots__ = ("_name", "_error", "_frames")
 
     def __init__(self, name: str, error: Callable[[], Exception] | None = None) -> None:
         object.__setattr__(self, "_name", name)
         object.__setattr__(self, "_error", error)
+        object.__setattr__(self, "_frames", None if error is None else _frames_of_trace())
 
     def fail(self) -> Exception:
         """The error for a use of the variable."""
         name = object.__getattribute__(self, "_name")
         error = object.__getattribute__(self, "_error")
         if error is not None:
-            return error()
+            made = error()
+            made._frames = object.__getattribute__(self, "_frames")  # of the statement, not of the use
+            return made
         return UnboundLocalError(f"'{name}' is used before assignment")
 
     def was_absent(self) -> bool:
@@ -48,6 +53,15 @@ class Undefined:
 
     def __getattr__(self, name: str) -> Any:
         raise self.fail()
+
+
+def _frames_of_trace() -> list[traceback.FrameSummary]:
+    """The frames below the function that is being traced, the outermost first."""
+    frame, found = sys._getframe(2), []
+    while frame is not None and frame.f_code.co_name != "traced":  # the wrapper that convert_entry makes
+        found.append(traceback.FrameSummary(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, lookup_line=False))
+        frame = frame.f_back
+    return found[::-1]
 
 
 def _failing(name: str) -> None:

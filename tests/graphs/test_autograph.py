@@ -235,6 +235,49 @@ def test_errors_keep_their_class_where_it_takes_a_text(error, seen):
     assert type(found.value).__name__ == seen
 
 
+def one_branch(x):
+    if x > 0:
+        y = x
+    return y + 1
+
+
+def no_value_before(x):
+    while x > 0:
+        if x > 3:
+            y = x
+        x -= 1
+    return y
+
+
+def two_dtypes(x):
+    def inner():
+        if x > 0:
+            y = x
+        else:
+            y = tf.constant(1)
+        z = x + 1
+        return y, z
+
+    return inner()
+
+
+@pytest.mark.parametrize(
+    ("function", "lines"),
+    [
+        (one_branch, [("one_branch", "if x > 0:")]),
+        (no_value_before, [("no_value_before", "while x > 0:")]),
+        (two_dtypes, [("two_dtypes", "return inner()"), ("inner", "if x > 0:")]),
+    ],
+)
+def test_a_name_that_a_statement_leaves_without_a_value_is_told_with_its_line(function, lines):
+    """As in TensorFlow, and not with the line that uses the name."""
+    with pytest.raises((TypeError, ValueError), match="in user code") as found:
+        tf.function(function)(tf.constant(3.0))
+    told = [line.strip() for line in str(found.value).split("\n")]
+    assert [told[i + 1] for i, line in enumerate(told) if line.startswith("File")] == [line for _, line in lines]
+    assert [line.rpartition(", in ")[2] for line in told if line.startswith("File")] == [f"{name}  *" for name, _ in lines]
+
+
 def test_autograph_off():
     def f(x):
         return x if x > 0 else -x
