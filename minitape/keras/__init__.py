@@ -16,7 +16,7 @@ A file stands for the namespace of its name; the others hold what these are made
     ``optimizer``, ``slots``, ``scaled``, ``schedules``   optimizers, what they keep for each weight, and how their rates change
     ``base``, ``serial``, ``seeds``, ``legacy``   settings and names, objects by their names, seeds, Keras 2's backend
     ``operations``   the functions behind ``ops``, ``activations`` and ``random``; ``windows`` and ``folders`` of ``utils``
-    ``skipgrams``   of ``preprocessing.sequence``
+    ``skipgrams``, ``tokenizer``   of ``preprocessing.sequence`` and ``preprocessing.text``
 """
 
 from ..namespace import lazy as _lazy

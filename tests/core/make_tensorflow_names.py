@@ -26,7 +26,7 @@ tf.compat.v1.test tf.compat.v1.train
 tf.config tf.config.experimental tf.data tf.data.experimental tf.debugging tf.dtypes tf.errors tf.experimental
 tf.image tf.io tf.lookup tf.lookup.experimental tf.keras tf.keras.activations tf.keras.backend tf.keras.callbacks tf.keras.constraints
 tf.keras.initializers tf.keras.layers tf.keras.losses tf.keras.metrics tf.keras.models tf.keras.ops
-tf.keras.optimizers tf.keras.optimizers.schedules tf.keras.preprocessing tf.keras.preprocessing.sequence
+tf.keras.optimizers tf.keras.optimizers.schedules tf.keras.preprocessing tf.keras.preprocessing.sequence tf.keras.preprocessing.text
 tf.keras.random tf.keras.regularizers tf.keras.saving tf.keras.utils tf.linalg tf.math tf.math.special tf.nest
 tf.nn tf.nn.experimental tf.ragged tf.raw_ops tf.random tf.random.experimental tf.sets tf.signal tf.sparse tf.strings tf.test
 tf.train tf.types tf.types.experimental tf.version

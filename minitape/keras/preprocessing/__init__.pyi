@@ -5,6 +5,7 @@ from minitape.keras.folders import (
 )
 from minitape.keras.preprocessing import (
     sequence as sequence,
+    text as text,
 )
 from minitape.keras.windows import (
     timeseries_dataset_from_array as timeseries_dataset_from_array,

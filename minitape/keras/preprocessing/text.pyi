@@ -1,0 +1,6 @@
+"""The names of `tf.keras.preprocessing.text`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+
+from minitape.keras.tokenizer import (
+    Tokenizer as Tokenizer,
+    text_to_word_sequence as text_to_word_sequence,
+)
