@@ -210,7 +210,8 @@ class StaticHashTable(_Table):
     def export(self, name: str | None = None) -> tuple[Any, Any]:
         """All keys, and their values."""
         pairs = (list(self._entries), self._key_dtype), (list(self._entries.values()), self._value_dtype)
-        return tuple(convert_to_tensor(np.array(items, dtype.as_numpy_dtype)) for items, dtype in pairs)
+        keys, values = (wrap(np.array(items, dtype.as_numpy_dtype)) for items, dtype in pairs)
+        return keys, values
 
     def _found(self, keys: Any) -> Any:
         default = self._default.array[()]
