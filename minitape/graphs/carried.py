@@ -11,6 +11,7 @@ from .. import nest
 from ..convert import convert_to_tensor
 from ..shape import TensorShape
 from ..tensor import EagerTensor
+from .parts import has_known_rows
 
 
 class TensorArrayBase:
@@ -27,12 +28,12 @@ def is_composite(value: Any) -> bool:
 def parts_of(value: Any, in_loop: bool = False) -> list[Any]:
     """The tensors that stand for a value.
 
-    Of a ragged tensor these are the values alone, for its rows stay as they are; so do in loops the places of a sparse
-    tensor that are known: operations on sparse tensors need to know them.
+    Of a ragged tensor whose rows are known these are the values alone, for its rows stay as they are; so do in loops
+    the places of a sparse tensor that are known.
     """
     if isinstance(value, TensorArrayBase):
         return [value._buffer]
-    if _is_ragged(value):
+    if has_known_rows(value):
         return [value.flat_values]
     if in_loop and _has_known_places(value):
         return [value.values]
@@ -44,7 +45,7 @@ def rebuilt(like: Any, tensors: Iterator[Any], in_loop: bool = False) -> Any:
     parts = [next(tensors) for _ in parts_of(like, in_loop)]
     if isinstance(like, TensorArrayBase):
         return like._with(parts[0])
-    if _is_ragged(like):
+    if has_known_rows(like):
         return like.with_flat_values(parts[0])
     if in_loop and _has_known_places(like):
         return like.with_values(parts[0])
@@ -66,7 +67,7 @@ def packed(structure: Any, tensors: Iterable[Any], likes: Any = None, in_loop: b
 def refuse_other_rows(first: Any, second: Any, in_loop: bool = False) -> None:
     """NotImplementedError when two structures of one form do not agree in what has to stay as it is."""
     for a, b in zip(nest.flatten(first), nest.flatten(second), strict=True):
-        if _is_ragged(a) and not _alike(a.nested_row_splits, b.nested_row_splits):
+        if (has_known_rows(a) or has_known_rows(b)) and not _alike(a.nested_row_splits, b.nested_row_splits):
             raise NotImplementedError(
                 "In a graph minitape's branches and loops keep the rows of ragged tensors: only the values may change."
             )
@@ -78,16 +79,14 @@ def refuse_other_rows(first: Any, second: Any, in_loop: bool = False) -> None:
                 )
 
 
-def _is_ragged(value: Any) -> bool:
-    return type(value).__name__ == "RaggedTensor"
-
-
 def _has_known_places(value: Any) -> bool:
     return type(value).__name__ == "SparseTensor" and type(value.indices) is type(value.dense_shape) is EagerTensor
 
 
 def _alike(first: Sequence[Any], second: Sequence[Any]) -> bool:
-    return all(a is b or np.array_equal(a.array, b.array) for a, b in zip(first, second, strict=True))
+    known = [getattr(t, "array", None) for t in (*first, *second)]
+    same = zip(first, second, known, known[len(first) :], strict=False)
+    return all(a is b or (x is not None and y is not None and np.array_equal(x, y)) for a, b, x, y in same)
 
 
 def kept_shapes(value: Any, invariant: Any = None) -> list[TensorShape]:
@@ -110,6 +109,9 @@ def kept_shapes(value: Any, invariant: Any = None) -> list[TensorShape]:
         return [values, TensorShape([None]), *([] if value.dense_shape is None else [value.dense_shape.shape])]
     if isinstance(value, TensorArrayBase):
         return [TensorShape(None)]
-    if _is_ragged(value):
+    if has_known_rows(value):
         return [value.flat_values.shape]
+    if kind == "RaggedTensor":
+        outer, *inner = [splits.shape for splits in value.nested_row_splits]
+        return [TensorShape([None]).concatenate(value.flat_values.shape[1:]), outer, *[TensorShape([None])] * len(inner)]
     return [convert_to_tensor(value).shape if shape is None else shape]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..slices import IndexedSlices
+from ..tensor import EagerTensor
 
 
 class Parts(list[Any]):
@@ -22,11 +23,18 @@ def take_apart(value: Any) -> Any:
         shape = value._dense_shape
         return Parts([value._values, value._indices, *([] if shape is None else [shape])], IndexedSlices)
     kind = type(value).__name__
-    if kind == "RaggedTensor":  # where its rows begin and end is known while tracing
+    if has_known_rows(value):
         return Parts([value.flat_values], value.with_flat_values)
+    if kind == "RaggedTensor":
+        return Parts(value._components(), lambda *parts: value._rebuilt(list(parts)))
     if kind == "SparseTensor":
         return Parts([value.indices, value.values, value.dense_shape], type(value))
     return value
+
+
+def has_known_rows(value: Any) -> bool:
+    """True for a ragged tensor of which it is known while tracing where its rows begin and end."""
+    return type(value).__name__ == "RaggedTensor" and all(type(splits) is EagerTensor for splits in value.nested_row_splits)
 
 
 def has_parts(structure: Any) -> bool:

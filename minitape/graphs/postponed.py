@@ -173,9 +173,12 @@ def _together(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[An
     try:
         arrays = [t.array for t in _apart(places, guess, kind)]
         with trying():
-            return [wrap(a) for a in Program(graph, rows, [t._row for t in places]).run(arrays)]
+            found = [wrap(a) for a in Program(graph, rows, [t._row for t in places]).run(arrays)]
     except Exception:  # any operation before may refuse the stand-ins
         return None
+    # where nothing passed a filter of values, nothing is to be learned
+    empty = any(0 in made.shape and not t.shape.is_fully_defined() for made, t in zip(found, symbolic, strict=True))
+    return None if empty else found
 
 
 def _apart(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any]:
@@ -205,7 +208,10 @@ def _apart(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any]:
 def _common(tensors: list[Any], certain: bool) -> Any:
     if not certain:  # one trial alone does not tell which sizes depend on what
         return TensorShape([None] * len(tensors[0].shape)), tensors[0].dtype
-    return common_shape(tensors), tensors[0].dtype
+    sizes = common_shape(tensors)
+    if sizes.rank:  # where nothing is left in any trial, it may have been filtered by values
+        sizes = TensorShape([n or None for n in sizes])
+    return sizes, tensors[0].dtype
 
 
 def common_shape(values: Sequence[Any]) -> TensorShape:

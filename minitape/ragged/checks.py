@@ -16,21 +16,24 @@ SHOWN = 3
 
 def partition(value: Any, name: str) -> Any:
     """Row splits (or lengths, starts, ...) as an int32 or int64 array of one axis."""
+    return np.asarray(numbers(value, name).array)
+
+
+def numbers(value: Any, name: str) -> Any:
+    """The same as a tensor."""
     if hasattr(value, "dtype") or hasattr(value, "_read"):
-        array = np.asarray(convert_to_tensor(value).array)
+        tensor = convert_to_tensor(value)
+    elif len(np.shape(value)) and not np.size(value):
+        tensor = convert_to_tensor(value, dtypes.int64)
     else:
-        array = (
-            np.asarray(value, np.int64)
-            if len(np.shape(value)) and not np.size(value)
-            else np.asarray(convert_to_tensor(value, dtype_hint=dtypes.int64).array)
-        )
-    if array.ndim != 1:
-        raise ValueError(f"Shape {dtypes_shape(array)} must have rank 1")
-    if name == "row_splits" and not array.size:
+        tensor = convert_to_tensor(value, dtype_hint=dtypes.int64)
+    if tensor.shape.rank not in (None, 1):
+        raise ValueError(f"Shape {tensor.shape} must have rank 1")
+    if name == "row_splits" and tensor.shape.rank and tensor.shape[0] == 0:
         raise ValueError("row_splits tensor may not be empty.")
-    if array.dtype not in (np.int32, np.int64):
-        raise ValueError(f"Argument `{name}` dtype must be int32 or int64. Received {dtype_of(array)}.")
-    return array
+    if tensor.dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"Argument `{name}` dtype must be int32 or int64. Received {tensor.dtype!r}.")
+    return tensor
 
 
 def whole(value: Any, name: str) -> int:
