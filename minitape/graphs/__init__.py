@@ -10,7 +10,7 @@ Building
     ``primitive``  primitives that only graphs have, and how they get their derivative
     ``effects``    rows that do more than compute: variables' reads and assignments, Python functions
     ``sweep``      gradients inside a graph: the one reverse sweep adds rows
-    ``later``, ``postponed``, ``slicing``, ``jacobians``   what depends on sizes and values that only a run knows
+    ``later``, ``postponed``, ``placed``, ``slicing``, ``jacobians``   what depends on sizes and values that only a run knows
 
 Running
     ``program``    the rows that some results need: compiled, or replayed as eager operations

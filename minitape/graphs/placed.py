@@ -39,14 +39,18 @@ def put_off(function: Callable[..., Any], args: Any, kwargs: Any) -> list[Any] |
     def call(*tensors: Any) -> list[Any]:
         return nest.flatten(run(tensors), expand_composites=True)
 
-    results = [found for size in (2, 3) if (found := _tried(run, leaves, size)) is not None]
-    if not results:
+    open_rank = any(part.shape.rank is None for part in inputs)
+    for rank in (None, 0, 1) if open_rank else (None,):
+        results = [found for size in (2, 3) if (found := _tried(run, leaves, size, rank)) is not None]
+        if results:
+            break
+    else:
         return None
     flat = [nest.flatten(result) for result in results]
     models = flat[0]
     if any(len(one) != len(models) for one in flat) or not all(isinstance(m, Tensor) or _whole(m) for m in models):
         return None
-    specs = [spec for alike in zip(*flat, strict=True) for spec in _specs(alike)]
+    specs = [spec for alike in zip(*flat, strict=True) for spec in _specs(alike, open_rank)]
     waiting = iter(later(call, inputs, specs))
     return [nest.pack_sequence_as(results[0], [_made(alike, waiting) for alike in zip(*flat, strict=True)])]
 
@@ -60,14 +64,17 @@ def _whole(value: Any) -> bool:
     return not isinstance(value, type) and hasattr(value, "_composite") and hasattr(value, "_components")
 
 
-def _specs(alike: tuple[Any, ...]) -> list[Any]:
-    """(shape, dtype) of the tensors that a result is made of, from what it was in several trials."""
+def _specs(alike: tuple[Any, ...], open_rank: bool) -> list[Any]:
+    """(shape, dtype) of the tensors that a result is made of, from what it was in several trials.
+
+    With an ``open_rank`` they do not tell how many axes values have.
+    """
     model, shape = alike[0], common_shape(alike)
     if not _whole(model):
-        return [(shape, model.dtype)]
+        return [(TensorShape(None) if open_rank else shape, model.dtype)]
     kinds = [part.dtype for part in model._components()]
     if _is_ragged(model):
-        inner = common_shape([each.flat_values for each in alike])[1:]
+        inner = TensorShape(None) if open_rank else common_shape([each.flat_values for each in alike])[1:]
         splits = [TensorShape([shape[0] and shape[0] + 1]), *[TensorShape([None])] * (len(kinds) - 2)]
         return list(zip((TensorShape([None]).concatenate(inner), *splits), kinds, strict=True))
     return list(zip((TensorShape([None, shape.rank]), TensorShape([None]), TensorShape([shape.rank])), kinds, strict=True))
@@ -92,12 +99,12 @@ def _is_ragged(value: Any) -> bool:
 # -- stand-ins --------------------------------------------------------------------------------------------------------
 
 
-def _tried(run: Callable[[Any], Any], leaves: list[Any], size: int) -> Any:
+def _tried(run: Callable[[Any], Any], leaves: list[Any], size: int, rank: int | None) -> Any:
     """What the function gives for values in the place of those that only a run knows, None where it refuses them.
 
-    Unknown sizes, and the number of axes where it is unknown, are ``size``, and so are the values.
+    Unknown sizes are ``size``, and so are the values, and the number of axes where it is unknown and ``rank`` is None.
     """
-    tensors = [part for leaf in leaves for part in _stand_ins(leaf, size)]
+    tensors = [part for leaf in leaves for part in _stand_ins(leaf, size, size if rank is None else rank)]
     try:
         with trying(), no_tapes():
             return run(tensors)
@@ -105,9 +112,9 @@ def _tried(run: Callable[[Any], Any], leaves: list[Any], size: int) -> Any:
         return None
 
 
-def _stand_ins(leaf: Any, size: int) -> list[Any]:
+def _stand_ins(leaf: Any, size: int, rank: int) -> list[Any]:
     if not _whole(leaf):
-        return [_stand_in(part, part.shape, size) for part in _parts(take_apart(leaf))]
+        return [_stand_in(part, part.shape if part.shape.rank is not None else [None] * rank, size) for part in _parts(take_apart(leaf))]
     if _is_ragged(leaf):
         return _ragged_stand_ins(leaf, size)
     if not any(is_symbolic(part) for part in (leaf.indices, leaf.dense_shape)):
@@ -138,6 +145,6 @@ def _stand_in(tensor: Any, shape: Any, size: int) -> Any:
     known = getattr(tensor, "array", None)
     if known is not None:
         return wrap(known)
-    sizes = [size if n is None else n for n in (shape if TensorShape(shape).rank is not None else [None] * size)]
+    sizes = [size if n is None else n for n in shape]
     value = b"s" if tensor.dtype.kind == "s" else size == 2 if tensor.dtype.kind == "b" else size
     return wrap(np.full(sizes, value, tensor.dtype.as_numpy_dtype))

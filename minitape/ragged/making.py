@@ -194,7 +194,9 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
     >>> tf.ragged.row_splits_to_segment_ids([0, 2, 3]).numpy()
     array([0, 0, 1])
     """
-    array = checks.partition(splits, "row_splits")
+    array = checks.partition(splits, "splits")
+    if not array.size:
+        raise ValueError("Invalid row_splits: []")
     return wrap(rowids_of(array if out_type is None else array.astype(checks.splits_dtype(out_type))))
 
 
@@ -213,7 +215,7 @@ def segment_ids_to_row_splits(
     >>> tf.ragged.segment_ids_to_row_splits([0, 0, 2]).numpy()
     array([0, 2, 2, 3])
     """
-    ids = checks.partition(segment_ids, "segment_ids")
+    ids = checks.integers(segment_ids, "segment_ids")
     if (ids < 0).any():
         raise invalid("Input arr must be non-negative!", "DenseBincount")
     count = int(ids.max(initial=-1)) + 1 if num_segments is None else int(num_segments)
