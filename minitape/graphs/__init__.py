@@ -23,7 +23,7 @@ Interfaces
     ``session``, ``variables``, ``scopes``, ``gradients``   placeholders, ``Session.run``, the rest of TensorFlow 1
     ``function``, ``concrete``, ``inline``   ``tf.function``, its traces, and their calls inside others
     ``signature``, ``arguments``, ``spec``, ``kinds``, ``given``, ``structured``, ``parts``, ``retracing``   what they take
-    ``control``, ``whiles``, ``mapping``, ``arrays``, ``lists``   ``cond``, ``while_loop``, ``map_fn``, ``TensorArray``
+    ``control``, ``whiles``, ``mapping``, ``arrays``, ``mixed``, ``lists``   ``cond``, ``while_loop``, ``map_fn``, ``TensorArray``
     ``body``, ``carried``   the functions in branches and loops, and what passes in and out
     ``autograph``, ``loops``, ``turns``, ``calls``, ``values``   Python's control flow on symbolic tensors
     ``sources``, ``rewrite``, ``exits``, ``liveness``, ``syntax``, ``rewritten``   functions rewritten for it

@@ -17,7 +17,8 @@ from .parts import has_known_rows
 class TensorArrayBase:
     """What marks TensorArrays: their buffer takes part in loops and branches."""
 
-    _buffer: Any
+    _parts: Any
+    _with: Any
 
 
 def is_composite(value: Any) -> bool:
@@ -32,7 +33,7 @@ def parts_of(value: Any, in_loop: bool = False) -> list[Any]:
     the places of a sparse tensor that are known.
     """
     if isinstance(value, TensorArrayBase):
-        return [value._buffer]
+        return list(value._parts())
     if has_known_rows(value):
         return [value.flat_values]
     if in_loop and _has_known_places(value):
@@ -44,7 +45,7 @@ def rebuilt(like: Any, tensors: Iterator[Any], in_loop: bool = False) -> Any:
     """The counterpart of ``parts_of``, which takes as many of the tensors as it needs."""
     parts = [next(tensors) for _ in parts_of(like, in_loop)]
     if isinstance(like, TensorArrayBase):
-        return like._with(parts[0])
+        return like._with(*parts)
     if has_known_rows(like):
         return like.with_flat_values(parts[0])
     if in_loop and _has_known_places(like):
@@ -108,7 +109,7 @@ def kept_shapes(value: Any, invariant: Any = None) -> list[TensorShape]:
         values = TensorShape([None]).concatenate(value.values.shape[1:] if shape is None else shape[1:])
         return [values, TensorShape([None]), *([] if value.dense_shape is None else [value.dense_shape.shape])]
     if isinstance(value, TensorArrayBase):
-        return [TensorShape(None)]
+        return [TensorShape(None) for _ in value._parts()]
     if has_known_rows(value):
         return [value.flat_values.shape]
     if kind == "RaggedTensor":
