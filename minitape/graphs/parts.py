@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..slices import IndexedSlices
-from ..tensor import EagerTensor
 
 
 class Parts(list[Any]):
@@ -34,7 +33,7 @@ def take_apart(value: Any) -> Any:
 
 def has_known_rows(value: Any) -> bool:
     """True for a ragged tensor of which it is known while tracing where its rows begin and end."""
-    return type(value).__name__ == "RaggedTensor" and all(type(splits) is EagerTensor for splits in value.nested_row_splits)
+    return type(value).__name__ == "RaggedTensor" and value._has_known_rows()
 
 
 def has_parts(structure: Any) -> bool:

@@ -11,7 +11,7 @@ from ..invalid import invalid
 from ..operands import call, generated, strict, tensor_of
 from ..operation import apply
 from ..primitives import TABLE, activation  # noqa: F401 - it fills the table
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor
 
 
 def _both(name: str, labels: Any, logits: Any) -> None:

@@ -439,10 +439,21 @@ class RaggedTensor(Parts, Operators):
             made = make(made, cuts_of(splits), length)
         return made
 
-    def _without_lengths(self, other: RaggedTensor) -> RaggedTensor:
-        """The same without the lengths of rows that those of ``other`` do not have."""
-        inner = self._values._without_lengths(other._values) if is_ragged(self._values) else self._values
-        return make(inner, self._cuts, self._uniform if self._uniform == other._uniform else None)
+    def _without_lengths(self, other: RaggedTensor | None = None) -> RaggedTensor:
+        """The same without the lengths of rows, but for those that ``other`` has, too."""
+        inner = self._values
+        if is_ragged(inner):
+            inner = inner._without_lengths(None if other is None else other._values)
+        return make(inner, self._cuts, None if other is None or self._uniform != other._uniform else self._uniform)
+
+    def _has_known_rows(self) -> bool:
+        inner = self._values
+        return type(self._cuts) is np.ndarray and (not is_ragged(inner) or inner._has_known_rows())
+
+    def _opened(self) -> RaggedTensor:
+        """The same as a value of a graph that may get other rows: its splits are tensors, as if a run made them."""
+        inner = self._values._opened() if is_ragged(self._values) else self._values
+        return make(inner, self.row_splits, None)
 
     @property
     def _type_spec(self) -> RaggedTensorSpec:
