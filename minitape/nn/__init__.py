@@ -11,7 +11,10 @@ __getattr__, __dir__ = _lazy("tf.nn", {
                        "softmax_cross_entropy_with_logits sparse_softmax_cross_entropy_with_logits "
                        "weighted_cross_entropy_with_logits",
     "nn.embeddings": "embedding_lookup embedding_lookup_sparse safe_embedding_lookup_sparse",
-    "nn.normalization": "batch_normalization bias_add dropout moments normalize_moments sufficient_statistics weighted_moments",
+    "nn.isotonic": "isotonic_regression",
+    "nn.sampled": "compute_accidental_hits nce_loss sampled_softmax_loss",
+    "nn.normalization": "batch_normalization bias_add dropout local_response_normalization "
+                        "lrn=local_response_normalization moments normalize_moments sufficient_statistics weighted_moments",
     "nn.convolution": "atrous_conv2d avg_pool avg_pool1d avg_pool2d conv1d conv2d convolution depthwise_conv2d max_pool "
                       "max_pool1d max_pool2d pool separable_conv2d",
     "nn.ctc": "collapse_repeated ctc_greedy_decoder ctc_loss ctc_unique_labels",

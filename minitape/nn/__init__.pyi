@@ -48,14 +48,24 @@ from minitape.nn.embeddings import (
     embedding_lookup_sparse as embedding_lookup_sparse,
     safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
 )
+from minitape.nn.isotonic import (
+    isotonic_regression as isotonic_regression,
+)
 from minitape.nn.normalization import (
     batch_normalization as batch_normalization,
     bias_add as bias_add,
     dropout as dropout,
+    local_response_normalization as local_response_normalization,
+    local_response_normalization as _lrn,
     moments as moments,
     normalize_moments as normalize_moments,
     sufficient_statistics as sufficient_statistics,
     weighted_moments as weighted_moments,
+)
+from minitape.nn.sampled import (
+    compute_accidental_hits as compute_accidental_hits,
+    nce_loss as nce_loss,
+    sampled_softmax_loss as sampled_softmax_loss,
 )
 from minitape.nn.transposed import (
     conv1d_transpose as conv1d_transpose,
@@ -88,6 +98,7 @@ def elu(features: _Any, name: _Any = None) -> _Tensor:
     """x where it is positive, else exp(x) - 1, elementwise."""
 
 experimental: _Any
+lrn = _lrn
 def relu(features: _Any, name: _Any = None) -> _Tensor:
     """max(x, 0); the gradient at 0 is 0, elementwise."""
 

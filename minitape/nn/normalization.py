@@ -8,7 +8,9 @@ import numpy as np
 
 from .. import dtypes
 from ..introspection import get_static_value
-from ..operands import axes_of, call, is_tensor_like, static, strict, tensor_of
+from ..invalid import invalid
+from ..opdefs import accept
+from ..operands import axes_of, call, generated, is_tensor_like, static, strict, tensor_of
 from ..operation import apply
 from ..ops.reductions import reduce_mean, reduce_sum
 from ..primitives import TABLE, activation  # noqa: F401 - it fills the table
@@ -243,3 +245,30 @@ def sufficient_statistics(x: Any, axes: Any, shift: Any = None, keepdims: bool =
     else:
         away, squares = x, apply(TABLE["square"], (x,), {})
     return size, reduce_sum(away, axes, keepdims), reduce_sum(squares, axes, keepdims), shift
+
+
+@generated("lrn")
+def local_response_normalization(
+    input: Any, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name: str | None = None
+) -> Any:
+    """Each element over ``(bias + alpha * s) ** beta``, where s sums the squares of its neighbours along the last axis.
+
+    Neighbours are at most ``depth_radius`` away. InvalidArgumentError unless there are four axes and the radius is not
+    negative; float16, bfloat16 and float32 only. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.nn.local_response_normalization([[[[1.0, 2.0, 2.0]]]], depth_radius=1).numpy().round(3)
+    array([[[[0.408, 0.632, 0.667]]]], dtype=float32)
+    """
+    import minitape as tf
+
+    x = tensor_of(input, None if hasattr(input, "dtype") else dtypes.float32)
+    accept("LRN", x.dtype)
+    if x.shape.rank not in (None, 4):
+        raise invalid("in must be 4-dimensional", "LRN")
+    if depth_radius < 0:
+        raise invalid(f"depth_radius = {depth_radius} larger than int max", "LRN")
+    depth = x.shape[3]
+    near = np.abs(np.subtract.outer(np.arange(depth), np.arange(depth))) <= depth_radius
+    sums = tf.linalg.matvec(tf.constant(near, x.dtype), tf.square(x))
+    return x * (bias + alpha * sums) ** -beta

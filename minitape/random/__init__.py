@@ -16,5 +16,6 @@ __getattr__, __dir__ = _lazy("tf.random", {
     "random.stateful": "categorical gamma normal poisson shuffle truncated_normal uniform",
     "random.stateless": "fold_in split stateless_categorical stateless_gamma stateless_normal stateless_poisson "
                         "stateless_truncated_normal stateless_uniform",
+    "random.candidates": "log_uniform_candidate_sampler uniform_candidate_sampler",
     "random.generator": _GENERATOR,
 }, globals())  # fmt: skip

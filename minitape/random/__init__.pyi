@@ -1,6 +1,10 @@
 """The names of `tf.random`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
 from typing import Any as _Any
+from minitape.random.candidates import (
+    log_uniform_candidate_sampler as log_uniform_candidate_sampler,
+    uniform_candidate_sampler as uniform_candidate_sampler,
+)
 from minitape.random.generator import (
     Algorithm as Algorithm,
     Generator as Generator,
