@@ -8,6 +8,7 @@ the inputs (``boolean_mask``, ``unique``), which is found by a second run on oth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -133,10 +134,8 @@ def _varied(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], gue
             if size is not None or len(sizes) != t.shape.rank:
                 continue
             sizes[axis] += 1
-            try:
+            with suppress(OpError, ValueError, IndexError, TypeError, ZeroDivisionError):
                 yield _run(primitive, [*stand_ins[:at], filled(tuple(sizes), t.dtype, kind), *stand_ins[at + 1 :]], attrs)
-            except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError):
-                pass
 
 
 def _refusal(primitive: Primitive, tensors: list[Any], error: Exception, known: bool) -> Exception:
