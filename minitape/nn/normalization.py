@@ -250,7 +250,7 @@ def sufficient_statistics(x: Any, axes: Any, shift: Any = None, keepdims: bool =
 @generated("lrn")
 def local_response_normalization(
     input: Any, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Each element over ``(bias + alpha * s) ** beta``, where s sums the squares of its neighbours along the last axis.
 
     Neighbours are at most ``depth_radius`` away. InvalidArgumentError unless there are four axes and the radius is not

@@ -10,7 +10,7 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..operands import deferred, strict
 from ..random.candidates import log_uniform_candidate_sampler
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 
 
 class ComputeAccidentalHits(NamedTuple):
@@ -46,7 +46,7 @@ def compute_accidental_hits(
 def nce_loss(
     weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int = 1,
     sampled_values: Any = None, remove_accidental_hits: bool = False, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The loss of noise-contrastive estimation (Gutmann and Hyvärinen 2010), one for each row of ``inputs``.
 
     ``weights`` (a matrix, or a list of its pieces) and ``biases`` have a row for each class, ``labels`` has ``num_true``
@@ -70,7 +70,7 @@ def nce_loss(
 def sampled_softmax_loss(
     weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int = 1,
     sampled_values: Any = None, remove_accidental_hits: bool = True, seed: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The cross entropy of a softmax of the true classes and some others (Jean et al. 2014), for each row of ``inputs``.
 
     The arguments are those of ``nce_loss``. Differentiable.
