@@ -105,12 +105,40 @@ def integers(value: Any, op: str, attr: str, noted: bool = False) -> Any:
 def put_off(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
     """In a graph: a function that needs values is called when the graph runs; elsewhere ``error`` is raised."""
     if state.graph is not None:
+        from .graphs.placed import put_off as with_parts
         from .graphs.postponed import postpone
 
-        found = postpone(function, args, kwargs)
+        found = postpone(function, args, kwargs) or with_parts(function, args, kwargs)
         if found is not None:
             return found[0]
     raise error
+
+
+def placed(function: Callable[Given, Made]) -> Callable[Given, Made]:
+    """A function of ragged or sparse tensors; in a graph whose run alone knows their rows or places, it is put off."""
+
+    @functools.wraps(function)
+    def called(*args: Given.args, **kwargs: Given.kwargs) -> Made:
+        try:
+            return function(*args, **kwargs)
+        except (AttributeError, TypeError, ValueError, NotImplementedError) as error:
+            if state.graph is None or not waits(error):
+                raise
+            from .graphs.placed import put_off as with_parts
+
+            found = with_parts(function, args, kwargs)
+            if found is None:
+                raise
+            return found[0]
+
+    return called
+
+
+def waits(error: Exception) -> bool:
+    """True for what is raised because a value or a size is not known while a graph is being built."""
+    if isinstance(error, TypeError):
+        return any(word in str(error) for word in ("SymbolicTensor", "NoneType"))
+    return isinstance(error, AttributeError) or "symbolic tf.Tensor" in str(error) or _unsettled(error)
 
 
 def worded(function: Callable[Given, Made]) -> Callable[Given, Made]:
@@ -178,7 +206,7 @@ def _check_call(signature: inspect.Signature, args: Any, kwargs: Any) -> None:
         raise TypeError(_dispatcher_words(str(error), len(signature.parameters), len(args), unknown)) from None
 
 
-def _unsettled(error: ValueError | TypeError) -> bool:
+def _unsettled(error: Exception) -> bool:
     """True for what is refused because sizes are not known while a graph is being built."""
     if isinstance(error, TypeError):
         return "NoneType" in str(error)

@@ -269,7 +269,7 @@ def _with_parts(func: Callable[..., Any], inputs: list[Any], kinds: list[Any]) -
 
     def inner(*tensors: Any) -> Any:
         result = func(*nest.pack_sequence_as(inputs, tensors, expand_composites=True))
-        made[:] = list(result) if isinstance(result, (list, tuple)) else [result]
+        made[:] = list(result) if isinstance(result, (list, tuple)) else [result] if kinds else []
         for value, kind in zip(made, kinds, strict=False):
             if _parts_of(kind) and not (hasattr(value, "_components") and kind.is_compatible_with(value)):
                 raise ValueError(f"py_function: func={func} returned {made}, which did not match Tout={kinds}.\nIn "
@@ -277,12 +277,33 @@ def _with_parts(func: Callable[..., Any], inputs: list[Any], kinds: list[Any]) -
         return nest.flatten(made, expand_composites=True)
 
     dtypes = [d for kind in kinds for d in _parts_of(kind) or [kind]]
-    if state.graph is not None and len(dtypes) != len(kinds):
-        raise NotImplementedError("In a graph minitape's tf.py_function returns tensors, not ragged or sparse ones: "
-                                  "return their values and put them together outside of it.")  # fmt: skip
     tensors = [convert_to_tensor(i) for i in nest.flatten(inputs, expand_composites=True)]
     found = _run(inner, tensors, dtypes)
-    return found if state.graph is not None else nest.pack_sequence_as(made, found, expand_composites=True)
+    if state.graph is None:
+        return nest.pack_sequence_as(made, found, expand_composites=True)
+    waiting = iter(found)
+    return [_put_together(kind, [next(waiting) for _ in _parts_of(kind)]) if _parts_of(kind) else next(waiting)
+            for kind in kinds]  # fmt: skip
+
+
+def _put_together(kind: Any, parts: list[Any]) -> Any:
+    """The ragged or sparse tensor of a graph that a run makes of its parts."""
+    from .ragged.tensor import RaggedTensor
+    from .sparse.tensor import SparseTensor
+
+    if hasattr(kind, "ragged_rank"):
+        made, *splits = parts
+        if kind.shape.rank is not None:
+            made.set_shape([None, *kind.shape[kind.ragged_rank + 1 :]])
+        for cuts in reversed(splits):
+            cuts.set_shape([None])
+            made = RaggedTensor.from_row_splits(made, cuts, validate=False)
+        return made
+    for part, shape in zip(parts, ([None, kind.shape.rank], [None], [kind.shape.rank]), strict=True):
+        part.set_shape(shape)
+    found = SparseTensor(*parts)
+    found.set_shape(kind.shape)
+    return found
 
 
 @worded

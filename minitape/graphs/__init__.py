@@ -10,7 +10,7 @@ Building
     ``primitive``  primitives that only graphs have, and how they get their derivative
     ``effects``    rows that do more than compute: variables' reads and assignments, Python functions
     ``sweep``      gradients inside a graph: the one reverse sweep adds rows
-    ``later``, ``postponed``, ``slicing``, ``jacobians``   what depends on sizes and values that only a run knows
+    ``later``, ``postponed``, ``placed``, ``slicing``, ``jacobians``   what depends on sizes and values that only a run knows
 
 Running
     ``program``    the rows that some results need: compiled, or replayed as eager operations
@@ -23,7 +23,7 @@ Interfaces
     ``session``, ``variables``, ``scopes``, ``gradients``   placeholders, ``Session.run``, the rest of TensorFlow 1
     ``function``, ``concrete``, ``inline``   ``tf.function``, its traces, and their calls inside others
     ``signature``, ``arguments``, ``spec``, ``kinds``, ``given``, ``structured``, ``parts``, ``retracing``   what they take
-    ``control``, ``whiles``, ``mapping``, ``arrays``, ``lists``   ``cond``, ``while_loop``, ``map_fn``, ``TensorArray``
+    ``control``, ``whiles``, ``mapping``, ``arrays``, ``mixed``, ``lists``   ``cond``, ``while_loop``, ``map_fn``, ``TensorArray``
     ``body``, ``carried``   the functions in branches and loops, and what passes in and out
     ``autograph``, ``loops``, ``turns``, ``calls``, ``values``   Python's control flow on symbolic tensors
     ``sources``, ``rewrite``, ``exits``, ``liveness``, ``syntax``, ``rewritten``   functions rewritten for it

@@ -1,4 +1,4 @@
-"""``tf.TensorArray``: a list of tensors of one shape that loops can write and read.
+"""``tf.TensorArray``: a list of tensors of one shape that loops can write and read (of several shapes: ``mixed``).
 
 Its content is one tensor, the *buffer*, with the elements along the first axis. As long as nothing was written their
 shape is not known; the buffer then has the shape [size, 0]. Writing makes a new buffer, so gradients flow through it.
@@ -22,10 +22,7 @@ from .carried import TensorArrayBase
 from .primitive import GraphPrimitive
 from .symbolic import is_symbolic
 
-_ONE_SHAPE = (
-    "minitape's TensorArray holds elements of one shape, here {}, also with infer_shape=False: got {}. Outside of "
-    "functions, where it is a list, it holds any."
-)
+_ONE_SHAPE = "minitape's TensorArray holds elements of one shape, here {}: got {}. With infer_shape=False it holds any."
 _KERNELS_NAME = {"object": "string", "float32": "float", "float64": "double", "float16": "half"}
 
 
@@ -33,14 +30,20 @@ def _is_empty(buffer: Any, value_shape: tuple[int, ...]) -> bool:
     return buffer.ndim == 2 and buffer.shape[1] == 0 and tuple(value_shape) != (0,)
 
 
-def _written(buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any, ...]:
-    at, shape = int(index), np.shape(value)
-    size = buffer.shape[0]
+def check_place(buffer: Any, index: Any, value: Any, dynamic: bool) -> int:
+    """Where a value is to be written; InvalidArgumentError for a place that is not there and a value of another type."""
+    at, size = int(index), buffer.shape[0]
     if value.dtype != buffer.dtype:
         named = [_KERNELS_NAME.get(a.dtype.name, a.dtype.name) for a in (value, buffer)]
         raise invalid("Invalid data types; op elements {} but list elements {}".format(*named))
     if not 0 <= at < size and not (dynamic and at >= 0):
         raise invalid(f"Trying to modify element {at} in a list with {size} elements.", "TensorListSetItem")
+    return at
+
+
+def _written(buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any, ...]:
+    at, shape = check_place(buffer, index, value, dynamic), np.shape(value)
+    size = buffer.shape[0]
     if _is_empty(buffer, shape):
         new = np.zeros((max(size, at + 1), *shape), np.asarray(value).dtype if buffer.dtype != object else object)
         if new.dtype == object:
@@ -158,15 +161,10 @@ def _scatter(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
     return [buffer]
 
 
-def _one_length(lengths: Any) -> int:
-    if len(set(np.reshape(lengths, -1).tolist())) > 1:
-        raise NotImplementedError("minitape's TensorArray holds elements of one shape: the lengths must be equal.")
-    return int(np.reshape(lengths, -1)[0])
-
-
 def _split(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
     value, lengths = tensors
-    return [TABLE["reshape"](value, shape=(lengths.shape[0], _one_length(lengths.array), *value.shape[1:]))]
+    length = int(lengths.array[0]) if lengths.shape[0] else 0
+    return [TABLE["reshape"](value, shape=(lengths.shape[0], length, *value.shape[1:]))]
 
 
 def _stack(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
@@ -209,12 +207,18 @@ _SPLIT = _primitive(
 )
 
 
+def _is_mixed(infer_shape: bool = True, element_shape: Any = None, **others: Any) -> bool:
+    """True for an array whose elements may have several shapes."""
+    shape = TensorShape(element_shape)
+    return not infer_shape or (shape.rank is not None and not shape.is_fully_defined())
+
+
 class TensorArray(TensorArrayBase):
     """A list of tensors of one dtype and shape; ``write`` returns the array to go on with (eagerly it is the same).
 
-    Eagerly, reading clears an element unless ``clear_after_read`` is False. Differentiable. ValueError for an element of
-    another shape (in a graph NotImplementedError where ``infer_shape=False`` would allow it), InvalidArgumentError for a
-    second read of a cleared element, OutOfRangeError (in a graph InvalidArgumentError) for an index outside.
+    Eagerly, reading clears an element unless ``clear_after_read`` is False. Differentiable. ``infer_shape=False`` allows
+    elements of several shapes, in a graph an ``element_shape`` with open sizes, too. ValueError for an element of another
+    shape (in a graph NotImplementedError where only the run sees it), InvalidArgumentError for a second read of a cleared element, OutOfRangeError (in a graph InvalidArgumentError) for an index outside.
     ``tensor_array_name`` and ``colocate_with_first_write_call`` have no effect. See https://www.tensorflow.org/api_docs/python/tf/TensorArray.
 
     >>> import minitape as tf
@@ -228,6 +232,10 @@ class TensorArray(TensorArrayBase):
             from .lists import EagerTensorArray
 
             cls = EagerTensorArray
+        elif cls is TensorArray and _is_mixed(**kwargs):
+            from .mixed import MixedTensorArray
+
+            cls = MixedTensorArray
         return object.__new__(cls)
 
     def __init__(
@@ -260,6 +268,10 @@ class TensorArray(TensorArrayBase):
 
             return zeros_of_size(size, known, self._dtype, self._shape)
         return wrap(_empty_elements(int(size.array), known, self._dtype))
+
+    def _parts(self) -> list[Any]:
+        """The tensors that stand for the content."""
+        return [self._buffer]
 
     def _with(self, buffer: Any) -> TensorArray:
         made = object.__new__(TensorArray)
@@ -300,8 +312,6 @@ class TensorArray(TensorArrayBase):
         """An element must have the shape of the others."""
         if self._shape.is_compatible_with(shape):
             return
-        if not self._infer and self._given.is_compatible_with(shape):
-            raise NotImplementedError(_ONE_SHAPE.format(self._shape, shape))
         if state.graph is not None:
             raise ValueError(f"Inconsistent shapes: saw {shape} but expected {self._shape} ")
         raise ValueError(f"Incompatible shape for value ({shape}), expected ({self._shape})")
@@ -382,16 +392,22 @@ class TensorArray(TensorArrayBase):
         return made
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """An array of pieces of ``value``, which must have the same length: NotImplementedError for others.
+        """An array of pieces of ``value`` along its first axis.
 
         >>> import minitape as tf
         >>> tf.TensorArray(tf.int32, size=2).split([1, 2, 3, 4], lengths=[2, 2]).read(1).numpy()
         array([3, 4], dtype=int32)
         """
         value, lengths = convert_to_tensor(value, self._dtype), convert_to_tensor(lengths)
-        made = self._with(apply(_SPLIT, (value, lengths), {})[0])
         known = getattr(lengths, "array", None)
-        size = None if known is None or not np.size(known) else _one_length(known)
+        if known is None or len(set(np.reshape(known, -1).tolist())) > 1:
+            from .mixed import MixedTensorArray
+
+            mixed = object.__new__(MixedTensorArray)
+            mixed.__dict__.update(self.__dict__)
+            return mixed.split(value, lengths)
+        made = self._with(apply(_SPLIT, (value, lengths), {})[0])
+        size = int(np.reshape(known, -1)[0]) if np.size(known) else None
         made._shape = TensorShape([size]).concatenate(value.shape[1:])
         return made
 

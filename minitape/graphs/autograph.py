@@ -20,7 +20,7 @@ from ..state import state
 from ..tensor import Tensor
 from .body import Body, BodyGraph, TestGraph, trace_body
 from .calls import call, rewritten  # noqa: F401 - rewritten functions find it here
-from .carried import is_composite, parts_of, rebuilt, refuse_other_rows
+from .carried import alike, is_composite, parts_of, rebuilt
 from .control import branch_number, build_case, cond_graph, refuse_number
 from .inline import inlined
 from .loops import for_stmt, while_stmt  # noqa: F401 - rewritten functions find them here
@@ -167,7 +167,7 @@ def _place(name: str, a: Any, b: Any, outs: list[list[Any]]) -> tuple[int | None
             nest.assert_same_structure(a, b, expand_composites=True)
         except (TypeError, ValueError) as error:
             return _undefined(name, TypeError, _unlike(error))
-        refuse_other_rows(a, b)
+        a, b = alike(a, b)
         outs[0] += parts_of(a)
         outs[1] += parts_of(b)
         return at, a

@@ -48,10 +48,11 @@ def _own_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     try:
         return function(*args, **kwargs)
     except (NeedsValue, TypeError, ValueError, IndexError) as error:
+        from .placed import put_off
         from .postponed import postpone
 
         if isinstance(error, NeedsValue) or _has_open_shapes(args, kwargs):
-            found = postpone(function, args, kwargs)
+            found = postpone(function, args, kwargs) or put_off(function, args, kwargs)
             if found is not None:
                 return found[0]
         raise

@@ -24,7 +24,7 @@ from ..shape import TensorShape
 from ..state import state
 from ..tensor import Tensor, wrap
 from .body import Body, share_captures, trace_body
-from .carried import flattened, packed, refuse_other_rows
+from .carried import OtherRows, flattened, opened, packed, with_rows_of
 from .primitive import NOTES, GraphPrimitive, write_notes
 from .refusals import brackets
 from .scopes import control_dependencies
@@ -136,7 +136,7 @@ def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[
         nest.assert_same_structure(then.shown, orelse.shown, expand_composites=True)
     except (TypeError, ValueError) as error:
         raise _unlike_branches(then.shown, orelse.shown, error) from None
-    refuse_other_rows(then.structure, orelse.structure)
+    then, orelse = _carried_alike(then, orelse, true_fn, false_fn, pred)
     lengths = [sum(t is not None for t in way.body.flat) for way in (then, orelse)]
     if lengths[0] != lengths[1]:
         raise ValueError("Lengths of branch outputs of cond must match."
@@ -154,18 +154,18 @@ def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[
 class _Way:
     """One of several branches: the body, and the structure of what it returns; an operation there becomes ``decides``."""
 
-    def __init__(self, function: Callable[[], Any] | Body, decides: Any) -> None:
+    def __init__(self, function: Callable[[], Any] | Body, decides: Any, as_carried: Any = None) -> None:
         if isinstance(function, Body):
             self.body, self.structure = function, function.result
         else:
-            self.body, self.structure = self._traced(function, decides)
+            self.body, self.structure = self._traced(function, decides, as_carried)
         numbers = itertools.count()
         outputs = [None if t is None else _Output(t, next(numbers)) for t in self.body.flat]
         plain = len(nest.flatten(self.structure)) == len(outputs)
         self.shown = nest.pack_sequence_as(self.structure, outputs) if plain else self.structure
 
     @staticmethod
-    def _traced(function: Callable[[], Any], decides: Any) -> tuple[Body, Any]:
+    def _traced(function: Callable[[], Any], decides: Any, as_carried: Any) -> tuple[Body, Any]:
         results = []
 
         def as_tensor(leaf: Any) -> Any:
@@ -175,7 +175,8 @@ class _Way:
                 return TABLE["identity"](decides)
 
         def leaves() -> list[Any]:
-            results.append(nest.map_structure(as_tensor, function()))
+            found = nest.map_structure(as_tensor, function())
+            results.append(found if as_carried is None else as_carried(found))
             return flattened(results[0])
 
         return trace_body(leaves, ()), results[0]
@@ -185,6 +186,17 @@ class _Way:
         values = iter(found)
         outputs = [None if t is None else next(values) for t in self.body.flat]
         return packed(self.structure, outputs)
+
+
+def _carried_alike(then: _Way, orelse: _Way, true_fn: Any, false_fn: Any, pred: Any) -> tuple[_Way, _Way]:
+    """Both ways; where they give ragged tensors of several rows they are traced again, to give the rows as well."""
+    try:
+        carried = with_rows_of(then.structure, orelse.structure)
+    except OtherRows:
+        return _Way(true_fn, pred, opened), _Way(false_fn, pred, opened)
+    if len(flattened(carried)) == len(flattened(orelse.structure)):
+        return then, orelse
+    return then, _Way(false_fn, pred, opened)
 
 
 def refuse_number(pred: Any) -> None:

@@ -8,6 +8,7 @@ the inputs (``boolean_mask``, ``unique``), which is found by a second run on oth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -94,11 +95,14 @@ def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
 def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> list[Any]:
     """Results of the primitive that show which sizes depend on what."""
     errors: list[Exception] = []
+    worked: list[Any] = []
 
     def runs(guesses: Iterable[tuple[int, int] | None], kind: int, values: bool = True) -> Iterator[Any]:
         for sizes in guesses:
             try:
-                yield _run(primitive, [_stand_in(t, sizes, kind, values) for t in tensors], attrs)
+                made = _run(primitive, [_stand_in(t, sizes, kind, values) for t in tensors], attrs)
+                worked[:] = [(sizes, kind, values)]
+                yield made
             except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError) as error:
                 errors.append(error)
 
@@ -113,9 +117,25 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
             break
     else:
         raise _refusal(primitive, tensors, errors[0], known)
+    if not known and len(found) == 1:
+        found += _varied(primitive, tensors, attrs, *worked[0])
     if primitive.op in _BY_VALUE or any(t.dtype.kind in "iub" and t.op.type != "Const" for t in tensors):
         found += runs([None] if known else islice(sizes_to_try(tensors), 1), 1)
     return found
+
+
+def _varied(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], guess: tuple[int, int], kind: int,
+            values: bool) -> Iterator[Any]:  # fmt: skip
+    """Results for sizes of which one is another than the only one that fits all: does a size of the result depend on it?"""
+    stand_ins = [_stand_in(t, guess, kind, values) for t in tensors]
+    for at, t in enumerate(tensors):
+        for axis, size in enumerate(t.shape if t.shape.rank is not None else ()):
+            sizes = list(np.shape(stand_ins[at]))
+            if size is not None or len(sizes) != t.shape.rank:
+                continue
+            sizes[axis] += 1
+            with suppress(OpError, ValueError, IndexError, TypeError, ZeroDivisionError):
+                yield _run(primitive, [*stand_ins[:at], filled(tuple(sizes), t.dtype, kind), *stand_ins[at + 1 :]], attrs)
 
 
 def _refusal(primitive: Primitive, tensors: list[Any], error: Exception, known: bool) -> Exception:

@@ -17,7 +17,18 @@ from ..shape import TensorShape
 from ..state import state
 from ..tensor import Tensor, wrap
 from .body import BodyGraph, TestGraph
-from .carried import TensorArrayBase, flattened, is_composite, kept_shapes, packed, parts_of, rebuilt, refuse_other_rows
+from .carried import (
+    OtherRows,
+    TensorArrayBase,
+    flattened,
+    is_composite,
+    kept_shapes,
+    opened,
+    packed,
+    parts_of,
+    rebuilt,
+    with_rows_of,
+)
 from .streams import Stream, is_stream, specs_of
 from .symbolic import SymbolicTensor, is_symbolic
 from .turns import Options, settled, traced_turn
@@ -197,6 +208,9 @@ class _Loop:
         first = tuple(without_variables(v) for v in self.get())
         try:
             self._run(first, test, body, source)
+        except OtherRows:
+            self.put(copies(opened(first)))
+            self.run(test, body, source)
         except _Grown as grown:
             at = self.names.index(grown.name)
             self._grow(grown, first[at])
@@ -237,8 +251,7 @@ class _Loop:
             self._refuse_growth(entered, after)
             outs = [wrap(np.bool_(True)) if walk is None else walk.next(t) for t in tensors[: len(index)]]
             for name, _ in carried:
-                latest[name] = after[name]
-                outs += self._leaves(name, entered[name], after[name])
+                outs += self._leaves(name, entered[name], after, latest)
             return outs
 
         def check(*tensors: Any) -> Any:
@@ -355,7 +368,8 @@ class _Loop:
         self.put(before)
         return after
 
-    def _leaves(self, name: str, before: Any, after: Any) -> list[Any]:
+    def _leaves(self, name: str, before: Any, found: dict[str, Any], latest: dict[str, Any]) -> list[Any]:
+        after = latest[name] = found[name]
         if isinstance(after, Undefined):
             raise after.fail()
         try:
@@ -369,7 +383,7 @@ class _Loop:
                 raise leaf.fail()
             if leaf is None:
                 raise ValueError(f"'{name}' is None at the end of the iteration.")
-        refuse_other_rows(before, after, True)
+        after = latest[name] = with_rows_of(before, after, True)
         return [convert_to_tensor(part) for part in flattened(after, True)]
 
     def _mismatch(self, carried: list[Any], before: list[Any], after: list[Any]) -> tuple[str, Exception] | None:

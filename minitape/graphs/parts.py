@@ -22,11 +22,18 @@ def take_apart(value: Any) -> Any:
         shape = value._dense_shape
         return Parts([value._values, value._indices, *([] if shape is None else [shape])], IndexedSlices)
     kind = type(value).__name__
-    if kind == "RaggedTensor":  # where its rows begin and end is known while tracing
+    if has_known_rows(value):
         return Parts([value.flat_values], value.with_flat_values)
+    if kind == "RaggedTensor":
+        return Parts(value._components(), lambda *parts: value._rebuilt(list(parts)))
     if kind == "SparseTensor":
         return Parts([value.indices, value.values, value.dense_shape], type(value))
     return value
+
+
+def has_known_rows(value: Any) -> bool:
+    """True for a ragged tensor of which it is known while tracing where its rows begin and end."""
+    return type(value).__name__ == "RaggedTensor" and value._has_known_rows()
 
 
 def has_parts(structure: Any) -> bool:

@@ -84,11 +84,11 @@ def _tried(run: Any, symbolic: list[Any], past: list[int], variables: dict[int, 
     The ``variables`` that they read are added.
     """
 
-    def trials(guess: tuple[int, int], *kinds: int) -> list[Any]:
+    def trials(guess: tuple[int, ...], *kinds: int) -> list[Any]:
         return [r for r in (_trial(run, symbolic, guess, kind) for kind in kinds) if r is not None]
 
     results: list[Any] = []
-    fitting = 0
+    fitting, open_rank = 0, False
     known = all(t.shape.is_fully_defined() for t in symbolic)
     for guess in itertools.islice(sizes_to_try(symbolic, past), 3 if known else None):
         with variables_read() as read:
@@ -101,9 +101,11 @@ def _tried(run: Any, symbolic: list[Any], past: list[int], variables: dict[int, 
     if not results:  # an axis, or what counts from 0, can be nothing else
         with variables_read() as read:
             for guess in itertools.islice(sizes_to_try(symbolic, past), 8):
-                results += trials(guess, 4)
+                results += trials(guess, 4) or trials(guess, 6)
         variables |= read
+        results = results or _with_whole_numbers(trials, symbolic)
         known = True  # as far as other trials can tell
+        open_rank = any(t.shape.rank is None for t in symbolic)
     if not results:
         return None, None
     if not known:  # sizes that are equal above may differ
@@ -114,7 +116,21 @@ def _tried(run: Any, symbolic: list[Any], past: list[int], variables: dict[int, 
     flat = [nest.flatten(r) for r in results]
     if not all(isinstance(t, Tensor) for t in flat[0]) or any(len(f) != len(flat[0]) for f in flat):
         return results[0], None  # nor can a row give as many tensors as there are elements
+    if open_rank:
+        return results[0], [(TensorShape(None), t.dtype) for t in flat[0]]
     return results[0], [_common([f[i] for f in flat], certain) for i in range(len(flat[0]))]
+
+
+def _with_whole_numbers(trials: Any, symbolic: list[Any]) -> list[Any]:
+    """What trial calls give where whole numbers of unknown rank are an axis, a size or a list of them: zeros, or ones."""
+    if not any(t.shape.rank is None and t.dtype.is_integer for t in symbolic):
+        return []
+    for rank in (0, 1, 2):
+        for guess in itertools.islice(sizes_to_try(symbolic), 12):
+            found = trials((*guess, rank), 4, 6)
+            if found:
+                return found
+    return []
 
 
 @block
@@ -141,7 +157,7 @@ def _past_windows(leaves: list[Any], symbolic: list[Any]) -> list[int]:
     return [size] if max(counts, default=0) <= 10**6 else []
 
 
-def _trial(run: Any, symbolic: list[Any], guess: tuple[int, int], kind: int) -> Any:
+def _trial(run: Any, symbolic: list[Any], guess: tuple[int, ...], kind: int) -> Any:
     tensors = _together(symbolic, guess, kind)
     if tensors is None:
         tensors = _apart(symbolic, guess, kind)
@@ -162,7 +178,7 @@ def trying() -> Iterator[None]:
         state.trying = before
 
 
-def _together(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any] | None:
+def _together(symbolic: list[Any], guess: tuple[int, ...], kind: int) -> list[Any] | None:
     """Stand-ins that fit each other: the placeholders get values, and the graph computes the rest."""
     graph = state.graph
     rows = [graph.enter(t) for t in symbolic]
@@ -173,27 +189,30 @@ def _together(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[An
     try:
         arrays = [t.array for t in _apart(places, guess, kind)]
         with trying():
-            return [wrap(a) for a in Program(graph, rows, [t._row for t in places]).run(arrays)]
+            found = [wrap(a) for a in Program(graph, rows, [t._row for t in places]).run(arrays)]
     except Exception:  # any operation before may refuse the stand-ins
         return None
+    # where nothing passed a filter of values, nothing is to be learned
+    empty = any(0 in made.shape and not t.shape.is_fully_defined() for made, t in zip(found, symbolic, strict=True))
+    return None if empty else found
 
 
-def _apart(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any]:
+def _apart(symbolic: list[Any], guess: tuple[int, ...], kind: int) -> list[Any]:
     """A stand-in for each tensor by itself; those of kinds 2 and 3 have other sizes, rising and falling; whole numbers
-    of kind 4 are 0."""
+    of kind 4 are 0, of kind 6 they are 1. A third number in ``guess`` is the rank of those of unknown rank."""
     tensors: list[Any] = []
-    size, rank = guess
+    size, rank, *of_whole = guess
     for at, t in enumerate(symbolic):
         if kind in (2, 3):
             size = guess[0] << min(at if kind == 2 else len(symbolic) - 1 - at, 3)
         if t.shape.rank is None:
-            sizes = (size,) * rank
+            sizes = (size,) * (of_whole[0] if of_whole and t.dtype.is_integer else rank)
         else:
             sizes = tuple(size if d is None else d for d in t.shape.as_list())
         if t.dtype.kind == "s":
             value = filled(sizes, t.dtype, kind % 2)
-        elif kind == 4 and t.dtype.is_integer:
-            value = np.zeros(sizes, t.dtype.as_numpy_dtype)
+        elif kind in (4, 6) and t.dtype.is_integer:
+            value = np.full(sizes, kind // 6, t.dtype.as_numpy_dtype)
         elif kind == 0 or not sizes:
             value = np.full(sizes, 2 + 3 * kind + len(tensors), t.dtype.as_numpy_dtype)
         else:
@@ -205,7 +224,10 @@ def _apart(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any]:
 def _common(tensors: list[Any], certain: bool) -> Any:
     if not certain:  # one trial alone does not tell which sizes depend on what
         return TensorShape([None] * len(tensors[0].shape)), tensors[0].dtype
-    return common_shape(tensors), tensors[0].dtype
+    sizes = common_shape(tensors)
+    if sizes.rank:  # where nothing is left in any trial, it may have been filtered by values
+        sizes = TensorShape([n or None for n in sizes])
+    return sizes, tensors[0].dtype
 
 
 def common_shape(values: Sequence[Any]) -> TensorShape:

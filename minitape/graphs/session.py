@@ -325,8 +325,8 @@ def _flatten(fetches: Any) -> list[Any]:
         return [fetches._values, fetches._indices, fetches._dense_shape]
     if isinstance(fetches, SparseTensor):
         return [fetches.indices, fetches.values, fetches.dense_shape]
-    if type(fetches).__name__ == "RaggedTensor":  # where its rows begin is known while the graph is built
-        return [fetches.flat_values]
+    if type(fetches).__name__ == "RaggedTensor":
+        return list(fetches._components())
     if isinstance(fetches, (list, tuple)):
         return [f for part in fetches for f in _flatten(part)]
     if isinstance(fetches, dict):
@@ -342,10 +342,10 @@ def _pack(fetches: Any, values: Iterator[Any]) -> Any:
     if type(fetches).__name__ == "RaggedTensor":
         from ..compat.v1.composites import RaggedTensorValue
 
-        value = next(values)
-        for splits in reversed(fetches.nested_row_splits):
-            value = RaggedTensorValue(value, splits.array)
-        return value
+        made, *splits = [next(values) for _ in fetches._components()]
+        for cuts in reversed(splits):
+            made = RaggedTensorValue(made, cuts)
+        return made
     if isinstance(fetches, dict):
         return type(fetches)((k, _pack(v, values)) for k, v in fetches.items())
     if isinstance(fetches, (list, tuple)):
@@ -394,7 +394,9 @@ def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:
 
 
 def _parts(key: Any, value: Any) -> Iterable[tuple[Any, Any]]:
-    """What is fed for a key: of a sparse tensor its three parts, by a SparseTensorValue or what has the same."""
+    """What is fed for a key: of a ragged or sparse tensor its parts, by a value that has the same."""
+    if hasattr(value, "nested_row_splits"):
+        value = (value.flat_values, *value.nested_row_splits)
     return zip(key._components(), value, strict=True) if hasattr(key, "_components") else [(key, value)]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import nest
 from ..tensor import Tensor
+from .carried import packed, parts_of, rebuilt
 from .signature import call_arguments
 from .spec import is_composite, key_of
 
@@ -30,7 +31,7 @@ def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if known is None:
         known = function._composites[key] = _Trace(function, values)
         function._tracing_count += 1
-    return known([_values(v) for v in leaves])
+    return known(leaves)
 
 
 def concrete(function: Any) -> Callable[..., Any]:
@@ -56,51 +57,31 @@ class _Trace:
 
         def plain(*flat: Any) -> Any:
             leaves = list(models)
-            for i, tensor in zip(self._inputs, flat, strict=True):
-                leaves[i] = _rebuilt(models[i], tensor)
+            waiting = iter(flat)
+            for i in self._inputs:
+                leaves[i] = rebuilt(models[i], waiting, True)
             args, kwargs = call_arguments(function._parameters, nest.pack_sequence_as(structure, leaves))
             out = function._function()(*function._with_owner(args), **kwargs)
             self._result[:] = [out]
-            return nest.map_structure(_values, out)
+            return nest.map_structure(lambda v: parts_of(v, True), out)
 
         plain.__name__ = getattr(function, "_name", "function")
         self._inner = Function(plain, None, False)
 
     def __call__(self, leaves: list[Any]) -> Any:
-        tensors = [leaves[i] for i in self._inputs]
+        tensors = [part for i in self._inputs for part in parts_of(leaves[i], True)]
         out = self._inner.get_concrete_function(*tensors).call_flat(tensors)
-        models = nest.flatten(self._result[0])
-        values = nest.flatten(out)
-        return nest.pack_sequence_as(
-            self._result[0], [_rebuilt(m, v) if is_composite(m) else v for m, v in zip(models, values, strict=True)]
-        )
+        return packed(self._result[0], nest.flatten(out), None, True)
 
 
 def _is_input(value: Any) -> bool:
     return isinstance(value, Tensor) or is_composite(value)
 
 
-def _values(value: Any) -> Any:
-    kind = type(value).__name__
-    return value.flat_values if kind == "RaggedTensor" else value.values if kind == "SparseTensor" else value
-
-
-def _rebuilt(model: Any, values: Any) -> Any:
-    kind = type(model).__name__
-    if kind == "RaggedTensor":
-        return model.with_flat_values(values)
-    if kind == "SparseTensor":
-        return type(model)(model.indices, values, model.dense_shape)
-    return values
-
-
 def _key(value: Any) -> Any:
-    kind = type(value).__name__
-    if kind == "RaggedTensor":
-        from ..ragged.parts import all_splits
-
-        flat = value.flat_values
-        return kind, flat.dtype, tuple(flat.shape), tuple(s.tobytes() for s in all_splits(value))
-    if kind == "SparseTensor":
-        return kind, value.dtype, value.indices.array.tobytes(), value.dense_shape.array.tobytes()
-    return key_of(value)
+    if not is_composite(value):
+        return key_of(value)
+    parts = parts_of(value, True)
+    taken = set(map(id, parts))
+    fixed = [part.array.tobytes() for part in value._components() if id(part) not in taken]
+    return type(value).__name__, *[(part.dtype, str(part.shape)) for part in parts], *fixed

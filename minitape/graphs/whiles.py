@@ -14,7 +14,17 @@ from ..shape import TensorShape
 from ..state import state
 from ..tensor import Tensor, wrap
 from .body import Body, share_captures, trace_body
-from .carried import TensorArrayBase, flattened, is_composite, kept_shapes, packed, parts_of, refuse_other_rows
+from .carried import (
+    OtherRows,
+    TensorArrayBase,
+    flattened,
+    is_composite,
+    kept_shapes,
+    opened,
+    packed,
+    parts_of,
+    with_rows_of,
+)
 from .primitive import NOTES, GraphPrimitive, write_notes
 from .symbolic import SymbolicTensor, is_symbolic
 
@@ -212,6 +222,13 @@ def spec_of(value: Any) -> Any:
 
 def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, limit: Any) -> Any:
     """``while_loop`` in a graph."""
+    try:
+        return _while_graph(test, body, variables, invariants, limit)
+    except OtherRows:
+        return _while_graph(test, body, opened(variables), invariants, limit)
+
+
+def _while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, limit: Any) -> Any:
     variables = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, variables)
     values = [convert_to_tensor(v) for v in flattened(variables, True)]
     specs = [(shape, t.dtype) for shape, t in zip(_kept(variables, invariants), values, strict=True)]
@@ -220,8 +237,7 @@ def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, lim
         new = body(*packed(variables, tensors, None, True))
         new = list(new) if isinstance(new, (list, tuple)) else [new]
         nest.assert_same_structure(list(variables), new, check_types=False, expand_composites=True)
-        refuse_other_rows(variables, new, True)
-        latest[:] = nest.flatten(new)
+        latest[:] = nest.flatten(with_rows_of(variables, new, True))
         return flattened(latest, True)
 
     latest: list[Any] = []

@@ -13,6 +13,7 @@ __getattr__, __dir__ = _lazy("tf.nn", {
     "nn.embeddings": "embedding_lookup embedding_lookup_sparse safe_embedding_lookup_sparse",
     "nn.normalization": "batch_normalization bias_add dropout moments normalize_moments sufficient_statistics weighted_moments",
     "nn.channels": "local_response_normalization lrn=local_response_normalization max_pool_with_argmax",
+    "nn.isotonic": "isotonic_regression",
     "nn.convolution": "atrous_conv2d avg_pool avg_pool1d avg_pool2d conv1d conv2d convolution depthwise_conv2d max_pool "
                       "max_pool1d max_pool2d pool separable_conv2d",
     "nn.ctc": "collapse_repeated ctc_greedy_decoder ctc_loss ctc_unique_labels",

@@ -53,6 +53,9 @@ from minitape.nn.embeddings import (
     embedding_lookup_sparse as embedding_lookup_sparse,
     safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
 )
+from minitape.nn.isotonic import (
+    isotonic_regression as isotonic_regression,
+)
 from minitape.nn.normalization import (
     batch_normalization as batch_normalization,
     bias_add as bias_add,

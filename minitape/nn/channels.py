@@ -16,7 +16,7 @@ from .convolution import pool_windows
 @deferred
 def local_response_normalization(
     input: Any, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Divides each element by ``(bias + alpha * s) ** beta``: s is the sum of squares over the channels around its own.
 
     Those are at most ``depth_radius`` away. ``input`` is batch x height x width x channels, of float32, half or bfloat16;
@@ -26,7 +26,7 @@ def local_response_normalization(
     >>> print(tf.nn.local_response_normalization([[[[1.0, 2.0, 2.0]]]], depth_radius=1, bias=0.0).numpy().ravel())
     [0.4472136  0.6666667  0.70710677]
     """
-    x = tensor_of(input)
+    x = tensor_of(input, None if hasattr(input, "dtype") else dtypes.float32)
     accept("LRN", x.dtype)
     if x.ndim != 4:
         raise invalid("in must be 4-dimensional", "LRN")

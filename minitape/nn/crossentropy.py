@@ -11,7 +11,7 @@ from ..invalid import invalid
 from ..operands import call, generated, strict, tensor_of
 from ..operation import apply
 from ..primitives import TABLE, activation  # noqa: F401 - it fills the table
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor
 
 
 def _both(name: str, labels: Any, logits: Any) -> None:
@@ -172,7 +172,7 @@ def scale_regularization_loss(regularization_loss: Any) -> Tensor:
     """
     import minitape as tf
 
-    return tf.reduce_sum(regularization_loss)
+    return tf.math.divide_no_nan(tf.reduce_sum(regularization_loss), 1)
 
 
 @generated("l2_loss")
@@ -188,15 +188,37 @@ def l2_loss(t: Any, name: str | None = None) -> Tensor:
 
 @strict
 def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None) -> Tensor:
-    """The sum of the losses (times their weights) over the size of the batch. Differentiable.
+    """The sum of the losses (times their weights) over the size of the batch; 0 for a batch of size 0. Differentiable.
+
+    Weights of one axis less or more (of size 1) than the losses belong to their rows. ValueError for a loss without axes
+    and a size that has some, TypeError for a size that is no whole number, InvalidArgumentError for one below 0.
 
     >>> import minitape as tf
     >>> print(tf.nn.compute_average_loss([1.0, 3.0]).numpy())
     2.0
     """
+    import minitape as tf
+
     losses = tensor_of(per_example_loss)
+    if losses.shape.rank == 0:
+        raise ValueError("Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1. Received "
+                         f"per_example_loss={per_example_loss} with rank 0")  # fmt: skip
+    dtype = losses.dtype
     if sample_weight is not None:
-        losses = losses * tensor_of(sample_weight, losses.dtype)
-    size = losses.shape[0] if global_batch_size is None else global_batch_size
-    total = TABLE["reduce_sum"](losses, axis=None, keepdims=False)
-    return total / wrap(losses.dtype.as_numpy_dtype(int(np.asarray(size))))
+        losses = tf.cast(_weighed(tf.cast(losses, tf.float32), tf.cast(sample_weight, tf.float32)), dtype)
+    size = tf.shape(losses)[0] if global_batch_size is None else tf.convert_to_tensor(global_batch_size)
+    tf.debugging.assert_scalar(size, "global_batch_size must be scalar.")
+    tf.debugging.assert_integer(size, "global_batch_size must be an integer.")
+    tf.debugging.assert_non_negative(size, "global_batch_size must be non-negative.")
+    return tf.math.divide_no_nan(tf.reduce_sum(losses), tf.cast(size, dtype))
+
+
+def _weighed(losses: Any, weights: Any) -> Any:
+    import minitape as tf
+
+    more = 0 if None in (losses.shape.rank, weights.shape.rank) or not weights.shape.rank else weights.shape.rank - losses.shape.rank
+    if more == 1:
+        weights = tf.squeeze(weights, [-1])
+    elif more == -1:
+        weights = tf.expand_dims(weights, -1)
+    return losses * weights

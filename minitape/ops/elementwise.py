@@ -6,6 +6,7 @@ functions that TensorFlow generates from a kernel of that name. The functions wi
 
 from __future__ import annotations
 
+import itertools
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
+from ..invalid import invalid
 from ..opdefs import refused_operand
 from ..operands import generated, hinted, is_tensor_like, pair, pairwise, strict, tensor_of, together, unary
 from ..operation import apply, binary
@@ -375,11 +377,19 @@ def erfcinv(x: Any, name: str | None = None) -> Tensor:
 def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
     """The regularised incomplete beta function of three tensors of one shape (or scalars). Differentiable in x.
 
+    InvalidArgumentError for tensors of several shapes.
+
     >>> import minitape as tf
     >>> print(tf.math.betainc(1.0, 2.0, 0.5).numpy())
     0.75
     """
-    return apply(TABLE["betainc"], tuple(together(a, b, x)), {})
+    tensors = dict(zip("abx", together(a, b, x), strict=True))
+    known = [(name, t.shape) for name, t in tensors.items() if t.shape.is_fully_defined() and t.shape.rank]
+    for (one, first), (other, second) in itertools.combinations(known, 2):
+        if first != second:
+            sizes = " vs. ".join(str(shape.as_list()).replace(" ", "") for shape in (first, second))
+            raise invalid(f"Shapes of {one} and {other} are inconsistent: {sizes}", "Betainc")
+    return apply(TABLE["betainc"], tuple(tensors.values()), {})
 
 
 @strict

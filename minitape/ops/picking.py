@@ -70,7 +70,7 @@ def gather(
     if batch_dims > axis:
         raise invalid(f"batch_dims ({batch_dims}) must be less than or equal to axis ({axis})", "GatherV2")
     for i in range(batch_dims):
-        if x.shape[i] != places.shape[i]:
+        if not x.shape[i : i + 1].is_compatible_with(places.shape[i : i + 1]):
             raise invalid(
                 f"params.shape[{i}]: {x.shape[i]} should be equal to indices.shape[{i}]: {places.shape[i]}", "GatherV2"
             )

@@ -8,7 +8,6 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
-from ..elements import dtype_of
 from ..invalid import invalid
 
 SHOWN = 3
@@ -16,21 +15,38 @@ SHOWN = 3
 
 def partition(value: Any, name: str) -> Any:
     """Row splits (or lengths, starts, ...) as an int32 or int64 array of one axis."""
-    if hasattr(value, "dtype") or hasattr(value, "_read"):
-        array = np.asarray(convert_to_tensor(value).array)
-    else:
-        array = (
-            np.asarray(value, np.int64)
-            if len(np.shape(value)) and not np.size(value)
-            else np.asarray(convert_to_tensor(value, dtype_hint=dtypes.int64).array)
-        )
-    if array.ndim != 1:
-        raise ValueError(f"Shape {dtypes_shape(array)} must have rank 1")
-    if name == "row_splits" and not array.size:
+    return np.asarray(numbers(value, name).array)
+
+
+def numbers(value: Any, name: str) -> Any:
+    """The same as a tensor."""
+    tensor = _hinted(value)
+    if tensor.shape.rank not in (None, 1):
+        raise ValueError(f"Shape {tensor.shape} must have rank 1")
+    if name == "row_splits" and tensor.shape.rank and tensor.shape[0] == 0:
         raise ValueError("row_splits tensor may not be empty.")
-    if array.dtype not in (np.int32, np.int64):
-        raise ValueError(f"Argument `{name}` dtype must be int32 or int64. Received {dtype_of(array)}.")
-    return array
+    if tensor.dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"{name} must have dtype int32 or int64")
+    return tensor
+
+
+def integers(value: Any, name: str) -> Any:
+    """Whole numbers of one axis as an int32 or int64 array; TypeError for others."""
+    tensor = _hinted(value)
+    if not tensor.dtype.is_integer:
+        raise TypeError(f"Argument `tensor` (name: {name}) must be of type integer. Received `tensor` = {tensor} of "
+                        f"dtype: {tensor.dtype}")  # fmt: skip
+    return partition(tensor, name)
+
+
+def _hinted(value: Any) -> Any:
+    """As a tensor; lists and arrays are made int64 where they can, but for int32 arrays."""
+    if isinstance(value, np.ndarray) and value.dtype != np.int32 and value.dtype.kind in "iuf":
+        return convert_to_tensor(value, dtypes.int64)
+    if hasattr(value, "dtype") or hasattr(value, "_read"):
+        return convert_to_tensor(value)
+    return convert_to_tensor(value, dtypes.int64 if len(np.shape(value)) and not np.size(value) else None,
+                             dtype_hint=dtypes.int64)  # fmt: skip
 
 
 def whole(value: Any, name: str) -> int:

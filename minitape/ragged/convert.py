@@ -10,6 +10,7 @@ from ..convert import convert_to_tensor
 from ..invalid import invalid
 from ..operation import apply
 from ..primitives import TABLE, declare
+from ..shape import TensorShape
 from ..slices import IndexedSlices
 from ..tensor import Tensor, wrap
 from . import checks
@@ -86,20 +87,18 @@ declare(
 
 def to_tensor(rt: Any, default_value: Any, shape: Any) -> Any:
     """The rows as a dense tensor."""
-    from ..shape import TensorShape
-
-    sizes = bounds(rt)
-    wanted = TensorShape(None) if shape is None else TensorShape(shape)
+    sizes, flat = bounds(rt), rt.flat_values
+    wanted = _wanted(shape)
     if wanted.rank is not None:
+        text = str(wanted.as_list()).replace("None", "?").replace(" ", "")
+        what = f"rt_input.shape and shape={text} are incompatible: "
         if wanted.rank != len(sizes):
-            text = str(wanted.as_list()).replace("None", "?").replace(" ", "")
-            raise invalid(
-                f"rt_input.shape and shape={text} are incompatible: rt_input.rank = {len(sizes)} but shape.rank = "
-                f"{wanted.rank}",
-                "RaggedTensorToTensor",
-            )
+            raise invalid(f"{what}rt_input.rank = {len(sizes)} but shape.rank = {wanted.rank}", "RaggedTensorToTensor")
+        for axis in range(rt.ragged_rank + 1, len(sizes)):
+            if wanted[axis] not in (None, sizes[axis]):
+                raise invalid(f"{what}rt_input.shape[{axis}] = {sizes[axis]} but shape[{axis}] = {wanted[axis]}",
+                              "RaggedTensorToTensor")  # fmt: skip
         sizes = [n if w is None else w for n, w in zip(sizes, wanted.as_list(), strict=True)]
-    flat = rt.flat_values
     if default_value is None:
         default = wrap(np.array(b"", object) if flat.dtype.kind == "s" else np.zeros((), flat.dtype.as_numpy_dtype))
     else:
@@ -110,6 +109,14 @@ def to_tensor(rt: Any, default_value: Any, shape: Any) -> Any:
             f"default_value.rank = {default.ndim}  must be less than rt_input.flat_values.rank = {flat.ndim}",
             "RaggedTensorToTensor",
         )
+    for axis in range(-default.ndim, 0):
+        if default.shape[axis] not in (1, flat.shape[axis]):
+            raise invalid(
+                f"default_value.shape={_brief(default)} and rt_input.flat_values.shape={_brief(flat)} are incompatible: "
+                f"default_value.shape[{axis}] = {default.shape[axis]} but rt_input.flat_values.shape[{axis}] = "
+                f"{flat.shape[axis]}",
+                "RaggedTensorToTensor",
+            )
     places = coordinates(rt)
     outer = sizes[: len(places)]
     kept = np.ones(nvals(flat), bool)
@@ -123,6 +130,21 @@ def to_tensor(rt: Any, default_value: Any, shape: Any) -> Any:
         (flat, default),
         {"places": index, "kept": np.flatnonzero(kept), "shape": tuple(sizes)},
     )
+
+
+def _wanted(shape: Any) -> TensorShape:
+    """The sizes that are asked for; a tensor says -1 for those that are not."""
+    if shape is None:
+        return TensorShape(None)
+    if not any(isinstance(n, Tensor) for n in (shape if isinstance(shape, (list, tuple)) else [shape])):
+        return TensorShape(shape)
+    sizes = np.asarray(shape.array if isinstance(shape, Tensor) else [-1 if n is None else int(n) for n in shape])
+    if not sizes.ndim:
+        if sizes != -1:
+            raise invalid("The only valid scalar shape tensor is the fully unknown shape specified as -1.",
+                          "RaggedTensorToTensor")  # fmt: skip
+        return TensorShape(None)
+    return TensorShape([None if n == -1 else int(n) for n in sizes])
 
 
 def _brief(t: Any) -> str:
@@ -176,7 +198,7 @@ def _counts(tensor: Any, lengths: Any, padding: Any) -> np.ndarray:
         other = tensor.array != fill.array
         other = other.reshape((*other.shape[:2], -1)).any(-1) if other.ndim > 2 else other
         return np.max(np.where(other, np.arange(1, width + 1), 0), axis=1, initial=0)
-    counts = np.clip(checks.partition(lengths, "row_lengths"), 0, width)
+    counts = np.clip(checks.integers(lengths, "lengths"), 0, width)
     if len(counts) != int(tensor.shape[0]):
         raise ValueError(f"Shapes {tensor.shape[:2]} and ({len(counts)}, {width}) are incompatible")
     return counts

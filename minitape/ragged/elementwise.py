@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..elements import dtype_of
 from ..errors import InvalidArgumentError
 from ..invalid import invalid
+from ..operands import placed
 from ..primitives import TABLE
 from . import checks
-from .parts import all_splits, is_ragged, nvals, rowids_of
+from .parts import is_ragged, nvals, rowids_of
 
 _OPERATORS = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "truediv", "floordiv": "floordiv", "mod": "mod",
@@ -33,6 +33,7 @@ def unary(name: str, x: Any, *args: Any, **kwargs: Any) -> Any:
     return x.with_flat_values(function(name)(x.flat_values, *args, **kwargs))
 
 
+@placed
 def binary(name: str, x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
     """A function of two operands, of which one or both are ragged."""
     return apply(lambda a, b: function(name)(a, b, *args, **kwargs), x, y)
@@ -66,14 +67,22 @@ def _fits_flat(x: Any, y: Any) -> bool:
     """True when the flat values can be combined as they are: equal splits, or a tensor that fits their inner axes."""
 
     if is_ragged(x) and is_ragged(y):
-        a, b = all_splits(x), all_splits(y)
-        return len(a) == len(b) and all(np.array_equal(s, t) for s, t in zip(a, b, strict=True))
+        return same_rows(x, y)
     flat, dense = (x.flat_values, y) if is_ragged(x) else (y.flat_values, x)
     return len(dense.shape) < len(flat.shape)
 
 
+def same_rows(x: Any, y: Any) -> bool:
+    """True for two ragged tensors that are cut in the same way."""
+    while is_ragged(x) and is_ragged(y):
+        if x._cuts is not y._cuts and not np.array_equal(x._splits, y._splits):
+            return False
+        x, y = x._values, y._values
+    return not is_ragged(x) and not is_ragged(y)
+
+
 def _same_splits(x: Any, y: Any) -> Any:
-    return y if x._splits.dtype == y._splits.dtype else y.with_row_splits_dtype(dtype_of(x._splits))
+    return y if x.row_splits.dtype == y.row_splits.dtype else y.with_row_splits_dtype(x.row_splits.dtype)
 
 
 def broadcast(x: Any, y: Any) -> tuple[Any, Any]:

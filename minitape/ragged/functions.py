@@ -9,7 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..invalid import invalid
-from ..operands import mismatch, worded
+from ..operands import mismatch, placed, worded
 from ..primitives import TABLE
 from ..tensor import wrap
 from . import checks, elementwise
@@ -81,6 +81,7 @@ def _one_dtype(tensors: list[Any], op: str) -> list[Any]:
     return tensors
 
 
+@placed
 @worded
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     """Tensors (also of different lengths) as the rows of a ragged tensor, or along another new axis.
@@ -295,6 +296,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, bad_indices_policy
     return elementwise.function("gather_nd")(params, np.concatenate([rows[..., None], keys[..., level:]], -1))
 
 
+@placed
 @worded
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     """The elements (or rows) for which the mask is true, each row of its own length.

@@ -11,7 +11,7 @@ from .. import dtypes
 from ..convert import constant as dense_constant
 from ..convert import convert_to_tensor
 from ..invalid import invalid
-from ..operands import worded
+from ..operands import placed, worded
 from ..shape import TensorShape
 from ..tensor import Tensor, wrap
 from . import checks
@@ -21,6 +21,7 @@ from .tensor import RaggedTensor, make
 _range = range
 
 
+@placed
 @worded
 def constant(
     pylist: Any,
@@ -140,6 +141,7 @@ def _inner_shape(pylist: Any, ragged_rank: int) -> tuple[int, ...]:
     return tuple(shape[1:])
 
 
+@placed
 @worded
 def range(
     starts: Any,
@@ -181,6 +183,7 @@ def range(
     return make(wrap(np.concatenate(rows) if rows else np.zeros(0, hint.as_numpy_dtype)), splits_of(lengths))
 
 
+@placed
 @worded
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
     """The row number of each value.
@@ -191,10 +194,13 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
     >>> tf.ragged.row_splits_to_segment_ids([0, 2, 3]).numpy()
     array([0, 0, 1])
     """
-    array = checks.partition(splits, "row_splits")
+    array = checks.partition(splits, "splits")
+    if not array.size:
+        raise ValueError("Invalid row_splits: []")
     return wrap(rowids_of(array if out_type is None else array.astype(checks.splits_dtype(out_type))))
 
 
+@placed
 @worded
 def segment_ids_to_row_splits(
     segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
@@ -209,7 +215,7 @@ def segment_ids_to_row_splits(
     >>> tf.ragged.segment_ids_to_row_splits([0, 0, 2]).numpy()
     array([0, 2, 2, 3])
     """
-    ids = checks.partition(segment_ids, "segment_ids")
+    ids = checks.integers(segment_ids, "segment_ids")
     if (ids < 0).any():
         raise invalid("Input arr must be non-negative!", "DenseBincount")
     count = int(ids.max(initial=-1)) + 1 if num_segments is None else int(num_segments)
@@ -219,6 +225,7 @@ def segment_ids_to_row_splits(
     return wrap(splits_of(lengths if out_type is None else lengths.astype(checks.splits_dtype(out_type))))
 
 
+@placed
 @worded
 def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, name: str | None = None) -> Any:
     """Row ``i`` holds the elements of ``data`` whose partition is ``i``.
@@ -246,6 +253,7 @@ def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, na
     return make(take_rows(data, order), splits_of(counts))
 
 
+@placed
 @worded
 def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
     """For each row all combinations of one string from each input, joined by ``_X_``.

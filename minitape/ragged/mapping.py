@@ -9,12 +9,14 @@ import numpy as np
 from .. import nest
 from ..convert import convert_to_tensor
 from ..invalid import invalid
+from ..operands import placed
 from . import checks, elementwise
 from .functions import stack
 from .parts import all_splits, is_ragged, nvals
 from .spec import RaggedTensorSpec
 
 
+@placed
 def map_flat_values(op: Any, *args: Any, **kwargs: Any) -> Any:
     """``op`` on the flat values of all ragged arguments; ValueError when their numbers differ.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..operands import placed
 from ..ops.picking import gather as take
 from ..shape import TensorShape
 from ..tensor import wrap
@@ -16,16 +17,21 @@ from . import checks
 class Parts:
     """The part of a ragged tensor that says how it is cut.
 
-    Subclasses have ``_values`` (a tensor, or again one with parts), ``_splits`` (a NumPy array) and ``_uniform`` (the
-    length of all rows, or None).
+    Subclasses have ``_values`` (a tensor, or again one with parts), ``_cuts`` (the row splits: a NumPy array, or a
+    tensor of a graph whose run alone knows them) and ``_uniform`` (the length of all rows, or None).
     """
 
     __slots__ = ()
 
     _values: Any
-    _splits: Any
+    _cuts: Any
     _uniform: int | None
     with_values: Any
+
+    @property
+    def _splits(self) -> Any:
+        """The row splits as an array; AttributeError where only a run of the graph knows them."""
+        return self._cuts if type(self._cuts) is np.ndarray else self._cuts.array
 
     @property
     def values(self) -> Any:
@@ -53,8 +59,10 @@ class Parts:
     @property
     def shape(self) -> TensorShape:
         """The sizes; None for ragged axes."""
-        inner = self._values.shape.as_list()[1:]
-        return TensorShape.of((len(self._splits) - 1, self._uniform, *inner))
+        inner = self._values.shape
+        if inner.rank is None:
+            return TensorShape(None)
+        return TensorShape.of((count_of(self), self._uniform, *inner.as_list()[1:]))
 
     def get_shape(self) -> TensorShape:
         """The same as ``shape``.
@@ -68,18 +76,20 @@ class Parts:
     @property
     def row_splits(self) -> Any:
         """Where rows begin and end: one number more than there are rows."""
-        return wrap(self._splits)
+        return wrap(self._cuts) if type(self._cuts) is np.ndarray else self._cuts
 
     @property
     def uniform_row_length(self) -> Any:
         """The length of all rows where they were made equal, else None."""
-        return None if self._uniform is None else wrap(np.array(self._uniform, self._splits.dtype))
+        return None if self._uniform is None else wrap(np.array(self._uniform, self.row_splits.dtype.as_numpy_dtype))
 
     @property
     def nested_row_splits(self) -> tuple[Any, ...]:
         """The row splits of all ragged axes, the outermost first."""
-        return tuple(wrap(s) for s in all_splits(self))
+        inner = self._values.nested_row_splits if is_ragged(self._values) else ()
+        return (self.row_splits, *inner)
 
+    @placed
     def nrows(self, out_type: Any = None, name: str | None = None) -> Any:
         """The number of rows, a scalar of the type of the splits or of ``out_type``.
 
@@ -87,8 +97,9 @@ class Parts:
         >>> tf.ragged.constant([[1, 2], [], [3]]).nrows().numpy()
         np.int64(3)
         """
-        return wrap(self._integer(out_type)(len(self._splits) - 1))
+        return wrap(self._integer(out_type)(nvals(self)))
 
+    @placed
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
         """The lengths of the rows (of an inner axis: again ragged).
 
@@ -110,6 +121,7 @@ class Parts:
         sizes = np.full(tuple(self._values.shape)[: axis - 1], size, self._splits.dtype)
         return self.with_values(wrap(sizes))
 
+    @placed
     def nested_row_lengths(self, name: str | None = None) -> tuple[Any, ...]:
         """The row lengths of all ragged axes, the outermost first.
 
@@ -119,6 +131,7 @@ class Parts:
         """
         return tuple(wrap(np.diff(s)) for s in all_splits(self))
 
+    @placed
     def row_starts(self, name: str | None = None) -> Any:
         """Where the rows begin.
 
@@ -128,6 +141,7 @@ class Parts:
         """
         return wrap(self._splits[:-1])
 
+    @placed
     def row_limits(self, name: str | None = None) -> Any:
         """Where the rows end.
 
@@ -137,6 +151,7 @@ class Parts:
         """
         return wrap(self._splits[1:])
 
+    @placed
     def value_rowids(self, name: str | None = None) -> Any:
         """To which row each value belongs.
 
@@ -146,6 +161,7 @@ class Parts:
         """
         return wrap(rowids_of(self._splits))
 
+    @placed
     def nested_value_rowids(self, name: str | None = None) -> tuple[Any, ...]:
         """The row numbers of all ragged axes, the outermost first.
 
@@ -155,6 +171,7 @@ class Parts:
         """
         return tuple(wrap(rowids_of(s)) for s in all_splits(self))
 
+    @placed
     def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Any:
         """The sizes of the smallest dense tensor that holds all rows.
 
@@ -167,7 +184,7 @@ class Parts:
 
     def _integer(self, out_type: Any) -> Any:
         """The NumPy type of sizes: that of the splits, or the one asked for."""
-        return self._splits.dtype.type if out_type is None else dtypes.as_dtype(out_type).as_numpy_dtype
+        return (self.row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)).as_numpy_dtype
 
 
 def is_ragged(value: Any) -> bool:
@@ -176,8 +193,16 @@ def is_ragged(value: Any) -> bool:
 
 
 def nvals(values: Any) -> int:
-    """The number of rows of a tensor or ragged tensor."""
-    return len(values._splits) - 1 if is_ragged(values) else int(values.shape[0])
+    """The number of rows of a tensor or ragged tensor; TypeError where only a run of the graph knows it."""
+    return int(count_of(values))
+
+
+def count_of(values: Any) -> Any:
+    """The number of rows of a tensor or ragged tensor, None where only a run of the graph knows it."""
+    if not is_ragged(values):
+        return values.shape[0] if values.shape.rank else None
+    (size,) = TensorShape(values._cuts.shape).with_rank(1)
+    return size and size - 1
 
 
 def splits_of(lengths: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..elements import dtype_of
 from ..shape import TensorShape
 
 
@@ -59,7 +58,7 @@ class RaggedTensorSpec:
         >>> tf.RaggedTensorSpec.from_value(tf.ragged.constant([[1, 2], [3]]))
         RaggedTensorSpec(TensorShape([2, None]), tf.int32, 1, tf.int64)
         """
-        return cls(value.shape, value.dtype, value.ragged_rank, dtype_of(value._splits))
+        return cls(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
 
     def is_compatible_with(self, value: Any) -> bool:
         """True when the ragged tensor (or type) is of this type.

@@ -15,11 +15,15 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..invalid import invalid
+from ..operands import placed
+from ..primitives import TABLE
+from ..state import state
 from ..tensor import EagerTensor, Tensor
 from ..typed import Operators
 from . import checks
 from .elementwise import install_operators
-from .parts import Parts, is_ragged, nvals, splits_of
+from .parts import Parts, count_of, is_ragged, nvals, splits_of
+from .runs import cut_by_run
 from .spec import RaggedTensorSpec
 
 
@@ -41,7 +45,7 @@ class RaggedTensor(Parts, Operators):
     _composite = True
     __array_priority__ = 300
     __module__ = "tensorflow.python.ops.ragged.ragged_tensor"
-    __slots__ = ("_values", "_splits", "_uniform", "__weakref__")
+    __slots__ = ("_values", "_cuts", "_uniform", "__weakref__")
 
     def __init__(self, values: Any, row_partition: Any, internal: Any = None) -> None:
         raise ValueError(
@@ -52,6 +56,7 @@ class RaggedTensor(Parts, Operators):
     # -- making -------------------------------------------------------------------------------------------------------
 
     @classmethod
+    @cut_by_run
     def from_row_splits(
         cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
@@ -61,13 +66,15 @@ class RaggedTensor(Parts, Operators):
         >>> tf.RaggedTensor.from_row_splits([1, 2, 3], [0, 2, 2, 3])
         <tf.RaggedTensor [[1, 2], [], [3]]>
         """
-        values, splits = as_values(values), checks.partition(row_splits, "row_splits")
+        values = as_values(values)
+        splits = checks.partition(row_splits, "row_splits") if validate else cuts_of(row_splits)
         if validate:
             checks.splits(splits)
             checks.ends(splits[-1], nvals(values))
         return make(values, splits)
 
     @classmethod
+    @cut_by_run
     def from_row_lengths(
         cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
@@ -81,6 +88,7 @@ class RaggedTensor(Parts, Operators):
         return make(values, splits)
 
     @classmethod
+    @cut_by_run
     def from_value_rowids(
         cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
@@ -106,6 +114,7 @@ class RaggedTensor(Parts, Operators):
         return make(values, splits_of(np.bincount(rowids, minlength=count).astype(rowids.dtype)))
 
     @classmethod
+    @cut_by_run
     def from_row_starts(
         cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
@@ -122,6 +131,7 @@ class RaggedTensor(Parts, Operators):
         return make(values, np.append(starts, np.array(total, starts.dtype)))
 
     @classmethod
+    @cut_by_run
     def from_row_limits(
         cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
@@ -139,6 +149,7 @@ class RaggedTensor(Parts, Operators):
         return make(values, splits)
 
     @classmethod
+    @cut_by_run
     def from_uniform_row_length(
         cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
     ) -> RaggedTensor:
@@ -213,6 +224,7 @@ class RaggedTensor(Parts, Operators):
         return result
 
     @classmethod
+    @placed
     def from_tensor(
         cls,
         tensor: Any,
@@ -235,6 +247,7 @@ class RaggedTensor(Parts, Operators):
         return from_tensor(tensor, lengths, padding, ragged_rank, checks.splits_dtype(row_splits_dtype))
 
     @classmethod
+    @placed
     def from_sparse(cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64) -> RaggedTensor:
         """The rows of a sparse matrix whose entries stand at the left of each row.
 
@@ -256,9 +269,10 @@ class RaggedTensor(Parts, Operators):
         <tf.RaggedTensor [[10, 20], [30]]>
         """
         values = as_values(new_values)
-        if nvals(values) != nvals(self._values):
-            raise ValueError(f"Shapes ({nvals(self._values)},) and ({nvals(values)},) are incompatible")
-        return make(values, self._splits, self._uniform)
+        before, after = count_of(self._values), count_of(values)
+        if None not in (before, after) and before != after:
+            raise ValueError(f"Shapes ({before},) and ({after},) are incompatible")
+        return make(values, self._cuts, self._uniform)
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
         """The same rows of other innermost values.
@@ -268,7 +282,7 @@ class RaggedTensor(Parts, Operators):
         <tf.RaggedTensor [[[5], [6, 7]], [[8]]]>
         """
         if is_ragged(self._values):
-            return make(self._values.with_flat_values(new_values), self._splits, self._uniform)
+            return make(self._values.with_flat_values(new_values), self._cuts, self._uniform)
         return self.with_values(new_values)
 
     def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
@@ -284,8 +298,9 @@ class RaggedTensor(Parts, Operators):
         inner = self._values
         if is_ragged(inner):
             inner = inner.with_row_splits_dtype(wanted)
-        return make(inner, self._splits.astype(wanted.as_numpy_dtype), self._uniform)
+        return make(inner, _cast(self._cuts, wanted), self._uniform)
 
+    @placed
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
         """The axes from ``outer_axis`` to ``inner_axis`` as one.
 
@@ -297,6 +312,7 @@ class RaggedTensor(Parts, Operators):
 
         return merge_dims(self, outer_axis, inner_axis)
 
+    @placed
     def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Any:
         """A dense tensor, with ``default_value`` where rows are short; ``shape`` pads or cuts axes to given sizes.
 
@@ -309,6 +325,7 @@ class RaggedTensor(Parts, Operators):
 
         return to_tensor(self, default_value, shape)
 
+    @placed
     def to_sparse(self, name: str | None = None) -> Any:
         """A sparse tensor with the values at the left of each row.
 
@@ -373,16 +390,17 @@ class RaggedTensor(Parts, Operators):
 
     # -- Python's protocols -------------------------------------------------------------------------------------------
 
+    @placed
     def __getitem__(self, key: Any) -> Any:
         from .indexing import getitem
 
         return getitem(self, list(key) if isinstance(key, (list, tuple)) else [key])
 
     def __iter__(self) -> Any:
-        return (self[i] for i in range(len(self._splits) - 1))
+        return (self[i] for i in range(nvals(self)))
 
     def __repr__(self) -> str:
-        if not isinstance(self.flat_values, EagerTensor):
+        if not isinstance(self.flat_values, EagerTensor) or not isinstance(self.row_splits, EagerTensor):
             return f"tf.RaggedTensor(values={self.values}, row_splits={self.row_splits})"
         with np.printoptions(formatter={"all": _shown}):
             return f"<tf.RaggedTensor {_shown(self.numpy())}>"
@@ -392,8 +410,10 @@ class RaggedTensor(Parts, Operators):
     def __bool__(self) -> bool:
         raise TypeError("RaggedTensor may not be used as a boolean.")
 
-    def __hash__(self) -> int:
-        raise TypeError("RaggedTensor is unhashable.")
+    def __hash__(self) -> int:  # in a graph of TensorFlow 1 it is a key of feed_dict
+        if state.graph is None or state.graph.is_function():
+            raise TypeError("RaggedTensor is unhashable.")
+        return id(self)
 
     def consumers(self) -> list[Any]:
         """The operations that use this: an empty list outside graphs.
@@ -416,8 +436,24 @@ class RaggedTensor(Parts, Operators):
             level = level._values
         made = parts[0]
         for splits, length in reversed(list(zip(parts[1:], uniform, strict=True))):
-            made = make(made, checks.partition(splits, "row_splits"), length)
+            made = make(made, cuts_of(splits), length)
         return made
+
+    def _without_lengths(self, other: RaggedTensor | None = None) -> RaggedTensor:
+        """The same without the lengths of rows, but for those that ``other`` has, too."""
+        inner = self._values
+        if is_ragged(inner):
+            inner = inner._without_lengths(None if other is None else other._values)
+        return make(inner, self._cuts, None if other is None or self._uniform != other._uniform else self._uniform)
+
+    def _has_known_rows(self) -> bool:
+        inner = self._values
+        return type(self._cuts) is np.ndarray and (not is_ragged(inner) or inner._has_known_rows())
+
+    def _opened(self) -> RaggedTensor:
+        """The same as a value of a graph that may get other rows: its splits are tensors, as if a run made them."""
+        inner = self._values._opened() if is_ragged(self._values) else self._values
+        return make(inner, self.row_splits, None)
 
     @property
     def _type_spec(self) -> RaggedTensorSpec:
@@ -430,12 +466,23 @@ class RaggedTensor(Parts, Operators):
 def make(values: Any, splits: Any, uniform: int | None = None) -> RaggedTensor:
     """A ragged tensor of parts that are known to fit."""
     made = RaggedTensor.__new__(RaggedTensor)
-    made._values, made._splits, made._uniform = values, splits, uniform
+    made._values, made._cuts, made._uniform = values, splits, uniform
     inner = values
-    if is_ragged(inner) and inner._splits.dtype != splits.dtype:  # all splits are of one type
-        made._splits = splits.astype(np.int64)
+    if is_ragged(inner) and inner.row_splits.dtype != made.row_splits.dtype:  # all splits are of one type
+        made._cuts = _cast(splits, dtypes.int64)
         made._values = inner.with_row_splits_dtype(dtypes.int64)
     return made
+
+
+def cuts_of(row_splits: Any) -> Any:
+    """Row splits as an array, or where only a run of the graph knows them as the tensor that they are."""
+    tensor = checks.numbers(row_splits, "row_splits")
+    known = getattr(tensor, "array", None)
+    return tensor if known is None else np.asarray(known)
+
+
+def _cast(cuts: Any, dtype: Any) -> Any:
+    return cuts.astype(dtype.as_numpy_dtype) if type(cuts) is np.ndarray else TABLE["cast"](cuts, dtype=dtype)
 
 
 def as_values(values: Any) -> Any:
@@ -443,7 +490,7 @@ def as_values(values: Any) -> Any:
     if is_ragged(values):
         return values
     tensor = convert_to_tensor(values)
-    if not tensor.ndim:
+    if tensor.shape.rank == 0:
         tensor[0]  # raises what TensorFlow raises for a scalar
     return tensor
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dispatch, dtypes
+from ..operands import placed
 from ..tensor import wrap
 from . import checks, elementwise
 from .functions import (
@@ -256,4 +257,4 @@ VERSIONS: dict[str, Any] = {
 
 def install() -> None:
     """Gives the functions of ``tf`` their versions for ragged tensors."""
-    dispatch.install(RaggedTensor, VERSIONS)
+    dispatch.install(RaggedTensor, {name: placed(version) for name, version in VERSIONS.items()})

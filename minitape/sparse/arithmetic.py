@@ -10,11 +10,10 @@ from ..convert import convert_to_tensor
 from ..dtypes import int64
 from ..invalid import at_run, invalid, shown
 from ..opdefs import accept
-from ..operands import spelled
+from ..operands import placed, spelled
 from ..operation import apply
 from ..primitives import TABLE
 from ..tensor import Tensor, wrap
-from .placed import placed
 from .primitives import pick, places, put, sparse
 from .tensor import SparseTensor, SparseTensorValue, sparse_input
 

@@ -10,12 +10,11 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..evidence import decided
 from ..invalid import invalid, shown
-from ..operands import mismatch, spelled, static, worded
+from ..operands import mismatch, placed, spelled, static, worded
 from ..operation import apply
 from ..primitives import TABLE
 from ..slices import IndexedSlices
 from ..tensor import Tensor, wrap
-from .placed import placed
 from .primitives import checked, pick, places, sparse
 from .tensor import SparseTensor, sparse_input
 

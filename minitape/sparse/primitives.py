@@ -12,10 +12,10 @@ import numpy as np
 
 from ..convert import convert_to_tensor
 from ..invalid import invalid
+from ..operands import placed
 from ..operation import apply
 from ..primitives import TABLE, declare
 from ..tensor import Tensor, wrap
-from .placed import placed
 
 
 def _put(values: Any, *, index: Any, size: int) -> Any:

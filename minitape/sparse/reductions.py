@@ -9,11 +9,10 @@ import numpy as np
 from ..convert import convert_to_tensor
 from ..counting import composite
 from ..invalid import invalid, shown
-from ..operands import spelled, worded
+from ..operands import placed, spelled, worded
 from ..operation import apply
 from ..primitives import TABLE
 from ..tensor import Tensor, wrap
-from .placed import placed
 from .primitives import pick, put, sparse
 from .tensor import SparseTensor, sparse_input
 

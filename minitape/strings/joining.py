@@ -14,7 +14,7 @@ from ..invalid import invalid, shown
 from ..opdefs import accept
 from ..operands import strict
 from ..tensor import Tensor
-from .values import converted, strings_of, texts
+from .values import converted, is_later, strings_of, texts
 
 
 @strict
@@ -143,21 +143,24 @@ def ngrams(
 
     ``pad_values`` (one string, or one for each side) stand before and after each row, ``padding_width`` times at most;
     with ``preserve_short_sequences`` a row that is too short is one n-gram of its own. Ragged tensors give ragged ones.
-    ValueError for a width below 1, for a scalar, and for a tensor that holds no strings.
+    ValueError for a width below 1, for a scalar, for a ``padding_width`` below 1 or without pads, and for a tensor of
+    strings of unknown rank; TypeError for pads that are no strings and for a tensor that holds none.
 
     >>> import minitape as tf
     >>> tf.strings.ngrams(["a", "b", "c"], 2).numpy().tolist()
     [b'a b', b'b c']
     """
-    from ..ragged.making import constant
     from ..ragged.tensor import RaggedTensor
 
-    widths = [ngram_width] if isinstance(ngram_width, int) else list(ngram_width)
-    pads = (pad_values, pad_values) if isinstance(pad_values, (str, bytes)) else pad_values
-    pads = None if pads is None else tuple(pads)
-    if min(widths) <= 0:
+    widths = list(ngram_width) if isinstance(ngram_width, (list, tuple)) else [int(ngram_width)]
+    pads = _pads(pad_values)
+    if padding_width is not None and padding_width < 1:
+        raise ValueError("padding_width must be greater than 0.")
+    if padding_width is not None and pads is None:
+        raise ValueError("pad_values must be provided if padding_width is set.")
+    if min(widths, default=1) <= 0:
         raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
-    glue = separator.encode()
+    glue = _encoded(separator)
 
     def grams(row: list[bytes]) -> list[bytes]:
         found: list[bytes] = []
@@ -165,19 +168,46 @@ def ngrams(
             items = list(row)
             if pads is not None:
                 each_side = width - 1 if padding_width is None else min(padding_width, width - 1)
-                left, right = (p if isinstance(p, bytes) else p.encode() for p in pads)
-                items = [left] * each_side + items + [right] * each_side
+                items = [pads[0]] * each_side + items + [pads[1]] * each_side
             found += [glue.join(items[i : i + width]) for i in range(len(items) - width + 1)]
         if preserve_short_sequences and not found and row:
             found = [glue.join(row)]
         return found
 
     if isinstance(data, RaggedTensor):
-        return constant([grams(row) for row in data.to_list()], dtypes.string, ragged_rank=1)
+        return _ragged_ngrams(data, grams)
+    if is_later(data) and data.shape.rank is None:
+        raise ValueError("Rank of data must be known.")
     array = converted(data, "data: ")
     if not array.ndim:
         raise ValueError("Data must have rank>0")
     flat = [grams(list(row)) for row in array.reshape((-1, array.shape[-1]))]
     if array.ndim == 1:
         return texts(flat[0])
-    return texts([g for row in flat for g in row], (*array.shape[:-1], -1))
+    return texts([g for row in flat for g in row], (*array.shape[:-1], len(flat[0]) if flat else 0))
+
+
+def _pads(values: Any) -> tuple[bytes, bytes] | None:
+    """What stands before and after each row."""
+    if values is None:
+        return None
+    both = (values, values) if isinstance(values, (str, bytes)) else values
+    if not isinstance(both, (list, tuple)) or not all(isinstance(v, (str, bytes)) for v in both):
+        raise TypeError("pad_values must be a string, tuple of strings, or None.")
+    return _encoded(both[0]), _encoded(both[1])
+
+
+def _encoded(text: Any) -> bytes:
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def _ragged_ngrams(data: Any, grams: Any) -> Any:
+    """The n-grams of each of the innermost rows."""
+    from ..ragged.parts import is_ragged, splits_of
+    from ..ragged.tensor import make
+
+    if is_ragged(data.values):
+        return data.with_values(_ragged_ngrams(data.values, grams))
+    found = [grams(row) for row in data.to_list()]
+    lengths = np.array([len(row) for row in found], data.row_splits.dtype.as_numpy_dtype)
+    return make(texts([gram for row in found for gram in row]), splits_of(lengths))

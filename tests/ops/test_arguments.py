@@ -33,12 +33,6 @@ def in_graph(function):
             lambda: in_graph(lambda: v1.get_variable("v", initializer=1.0, use_resource=False)),
             "get_variable does not support `use_resource=False`",
         ),
-        (
-            lambda: in_graph(
-                lambda: tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, [1.0, 2.0]).write(1, [1.0])
-            ),
-            "holds elements of one shape",
-        ),
     ],
 )
 def test_what_can_not_be_done_is_refused(call, message):

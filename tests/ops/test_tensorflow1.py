@@ -55,3 +55,11 @@ def test_sparse_to_dense_refuses_what_does_not_fit(given, message):
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         v1.sparse_to_dense(*given)
     assert str(caught.value).startswith(message)
+
+
+def test_batch_gather_counts_from_the_last_axis_of_the_indices():  # answers of TensorFlow 2.21
+    assert v1.batch_gather([[1, 2], [3, 4]], [1]).numpy().tolist() == [[3, 4]]
+    assert v1.batch_gather([[1, 2], [3, 4]], [[1], [0]]).numpy().tolist() == [[2], [3]]
+    assert v1.batch_gather([1, 2, 3], [1]).numpy().tolist() == [2]
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="does not allow indices with unknown shape"):
+        v1.batch_gather([[0, 1, 2]], v1.placeholder(tf.int32))

@@ -13,6 +13,7 @@ from ...dimension import Dimension
 from ...invalid import invalid, shown
 from ...operands import worded
 from ...ragged.making import built
+from ...ragged.tensor import RaggedTensor
 from ...sparse.tensor import SparseTensor, SparseTensorValue
 from ...state import state
 from ...tensor import Tensor
@@ -105,6 +106,31 @@ def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str 
 
 
 # -- ragged -----------------------------------------------------------------------------------------------------------
+
+
+def ragged_placeholder(dtype: Any, ragged_rank: int, value_shape: Any = None, name: str | None = None) -> Any:
+    """A RaggedTensor that is given its value by ``feed_dict``: a RaggedTensorValue. RuntimeError outside a graph.
+
+    ``value_shape`` is the shape of one of the innermost values. With a ``ragged_rank`` of 0 it is a plain placeholder.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     x = tf.compat.v1.ragged.placeholder(tf.float32, 1, value_shape=[])
+    ...     sums = tf.reduce_sum(x, axis=1)
+    ...     print(session.run(sums, {x: tf.compat.v1.ragged.constant_value([[1.0, 2.0], [5.0]])}))
+    [3. 5.]
+    """
+    import minitape as tf
+
+    v1, label = tf.compat.v1, name or "RaggedPlaceholder"
+    if ragged_rank == 0:
+        return v1.placeholder(dtype, value_shape, name)
+    shape = tf.TensorShape([None]).concatenate(value_shape)
+    result = v1.placeholder(dtype, shape, f"{label}/flat_values")
+    for axis in reversed(range(ragged_rank)):
+        splits = v1.placeholder(tf.int64, [None], f"{label}/row_splits_{axis}")
+        result = RaggedTensor.from_row_splits(result, splits, validate=False)
+    return result
 
 
 class RaggedTensorValue:

@@ -305,13 +305,18 @@ def _in_squares(moved: Any, images: Any, edges: Any, size: Any) -> Any:
 def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
     """``tf.gather`` along the last axis of ``indices``, separately for each batch element. Differentiable.
 
+    ValueError for indices of unknown rank.
+
     >>> import minitape as tf
     >>> tf.compat.v1.batch_gather([[1, 2], [3, 4]], [[1], [0]]).numpy().tolist()
     [[2], [3]]
     """
     import minitape as tf
 
-    return tf.gather(params, indices, batch_dims=-1, axis=-1 if tf.convert_to_tensor(indices).shape.rank == 1 else None)
+    rank = tf.convert_to_tensor(indices).shape.rank
+    if rank is None:
+        raise ValueError("batch_gather does not allow indices with unknown shape.")
+    return tf.gather(params, indices, batch_dims=rank - 1)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:

@@ -35,4 +35,4 @@ weighted_moments                     x axes frequency_weights name keep_dims=kee
                         "safe_embedding_lookup_sparse softmax_cross_entropy_with_logits xw_plus_b",
     "nn.ctc": "ctc_loss_v2=ctc_loss",
     "nn.convolution": "avg_pool_v2=avg_pool depthwise_conv2d_native=depthwise_conv2d max_pool_v2=max_pool",
-}, without="gelu")
+}, without="gelu isotonic_regression nce_loss sampled_softmax_loss")

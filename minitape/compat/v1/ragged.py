@@ -2,4 +2,4 @@
 
 from .respelled import namespace as _namespace
 
-__getattr__, __dir__ = _namespace("ragged", globals(), "", {"compat.v1.composites": "RaggedTensorValue constant_value"})
+__getattr__, __dir__ = _namespace("ragged", globals(), "", {"compat.v1.composites": "RaggedTensorValue constant_value placeholder=ragged_placeholder"})

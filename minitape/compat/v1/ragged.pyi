@@ -3,6 +3,7 @@
 from minitape.compat.v1.composites import (
     RaggedTensorValue as RaggedTensorValue,
     constant_value as constant_value,
+    ragged_placeholder as _placeholder,
 )
 from minitape.ragged import (
     boolean_mask as boolean_mask,
@@ -15,3 +16,4 @@ from minitape.ragged import (
     stack as stack,
     stack_dynamic_partitions as stack_dynamic_partitions,
 )
+placeholder = _placeholder

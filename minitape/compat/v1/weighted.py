@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...graphs.effects import later
 from ...state import state
 from ...tensor import Tensor
 from .collections import add_to_collection, get_collection
@@ -60,7 +61,7 @@ def _reduced(losses: Any, weights: Any, reduction: str) -> Any:
     values = tf.convert_to_tensor(losses)
     values = values if values.dtype.is_floating else tf.cast(values, tf.float32)
     kept = tf.cast(tf.convert_to_tensor(weights), values.dtype)
-    _check_weights(kept, values)
+    kept = _fitting(kept, values)
     result = values * kept
     if reduction == Reduction.NONE:
         return result
@@ -81,15 +82,40 @@ def _collected(loss: Any, collection: Any) -> Any:
     return loss
 
 
-def _check_weights(weights: Any, values: Any) -> None:
-    if weights.ndim in (0, None) or values.ndim is None:
-        return
-    sizes = list(zip(weights.shape, values.shape, strict=False))
-    if weights.ndim != values.ndim or any(w not in (1, v) and None not in (w, v) for w, v in sizes):
+def _fitting(weights: Any, values: Any) -> Any:
+    """The weights; ValueError unless they have one axis of size 1, or as many elements, for each axis of the values.
+
+    Where only a run of the graph knows the shapes, it is the one to refuse them.
+    """
+    import minitape as tf
+
+    if weights.shape.rank == 0:
+        return weights
+    fits = _fits(weights.shape, values.shape)
+    if fits is False:
         raise ValueError(
             f"weights can not be broadcast to values. values.rank={values.ndim}. weights.rank={weights.ndim}. "
             f"values.shape={values.shape}. weights.shape={weights.shape}. Received weights={weights}, values={values}"
         )
+    if fits:
+        return weights
+    told = ["weights can not be broadcast to values.", "weights.shape=", weights.name, tf.shape(weights), "values.shape=",
+            values.name, tf.shape(values), "is_scalar=", tf.equal(tf.rank(weights), 0)]  # fmt: skip
+    right = later(lambda w, v: [tf.constant(_fits(w.shape, v.shape))], [weights, values], [(tf.TensorShape([]), tf.bool)])
+    with tf.control_dependencies([tf.debugging.Assert(right[0], told)]):
+        return tf.identity(weights)
+
+
+def _fits(weights: Any, values: Any) -> bool | None:
+    """Whether weights of one shape can be broadcast to values of another; None where that is not known."""
+    if weights.rank == 0:
+        return True
+    if None in (weights.rank, values.rank):
+        return None
+    pairs = list(zip(weights, values, strict=False))
+    if weights.rank != values.rank or any(w not in (1, v) and None not in (w, v) for w, v in pairs):
+        return False
+    return True if all(w in (1, v) and w is not None for w, v in pairs) else None
 
 
 def _check_given(arguments: dict[str, Any]) -> None:
@@ -268,7 +294,7 @@ def mean_pairwise_squared_error(
     with name_scope(scope, "mean_pairwise_squared_error"):
         weights = tf.cast(weights, tf.float32)
         y, x = _alike(labels, predictions, tf.float32)
-        _check_weights(weights, y)
+        weights = _fitting(weights, y)
         errors = x - y
         axes = list(range(1, errors.ndim))
         present = tf.cast(tf.not_equal(weights, 0.0), tf.float32) * tf.ones_like(errors)
@@ -340,18 +366,20 @@ def sparse_softmax_cross_entropy(
 
     if labels is not None and logits is not None:
         logits = tf.convert_to_tensor(logits)
-        labels = _without_last(labels, logits.ndim)
-        weights = _without_last(weights, logits.ndim)
+        labels, weights = _without_last(labels, logits), _without_last(weights, logits)
     one, pair = tf.nn.sparse_softmax_cross_entropy_with_logits, {"labels": labels, "logits": logits}
     return _weighted("sparse_softmax_cross_entropy_loss", one, pair, weights, scope, loss_collection, reduction)
 
 
-def _without_last(value: Any, rank: int | None) -> Any:
-    """A value without its last axis if it has that rank and the axis is of size 1 (or of an unknown one)."""
+def _without_last(value: Any, logits: Any) -> Any:
+    """A value without its last axis if it has as many as the logits and that is of size 1 (or of an unknown one)."""
     import minitape as tf
 
-    value = tf.convert_to_tensor(value)
-    last = value.ndim is not None and value.ndim == rank and value.ndim > 0 and value.shape[-1] in (1, None)
+    value, rank = tf.convert_to_tensor(value), logits.shape.rank
+    if value.shape.rank is None:
+        same = tf.equal(tf.rank(value), tf.rank(logits))
+        return tf.cond(same, lambda: tf.squeeze(value, [-1]), lambda: value)
+    last = value.ndim == rank and value.ndim > 0 and value.shape[-1] in (1, None)
     return tf.squeeze(value, [-1]) if last else value
 
 
