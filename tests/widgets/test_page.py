@@ -252,7 +252,17 @@ def test_a_row_that_no_tape_recorded_has_no_tapes_stripe(show):
     stripes = page.locator(".mt-lines .mt-line").evaluate_all(
         "lines => lines.map(line => [line.querySelector('.mt-c-operation').textContent, !!line.querySelector('.mt-in')])"
     )
-    assert stripes == [["x", True], ["+", False], ["w", True], ["×", True]]
+    assert stripes == [["x", False], ["+", False], ["w", True], ["×", True]]
+
+
+def test_the_heads_of_the_columns_stand_above_them_also_beside_a_scroll_bar(show):
+    page = show(chain(40))
+    left = """name => [".mt-head", ".mt-lines"].map(
+        part => document.querySelector(`${part} .mt-c-${name}`).getBoundingClientRect().left)"""
+    assert page.evaluate("document.querySelector('.mt-scroll').scrollHeight > document.querySelector('.mt-scroll').clientHeight")
+    for name in ("inputs", "value", "line"):
+        head, line = page.evaluate(left, name)
+        assert abs(head - line) < 1
 
 
 def test_parts_longer_than_their_room_scroll_with_the_keys(show, page):
@@ -276,7 +286,12 @@ def test_the_sum_over_paths_stands_before_them(show):
     page = show(tf.snapshot(tape, d, a))
     press(page, "p")
     texts = page.locator(".mt-pathtext p").all_text_contents()
-    assert texts[0].startswith("Sum over 6 paths") and len(texts) == 7
+    assert texts == [
+        "Sum over 6 paths: -0.6985681",
+        "0 → 1 → 4: products 1.978716 + 1.978716 (row 1 reads row 0 twice)",
+        "0 → 1 → 2 → 3 → 4: products (-1.164) + (-1.164) + (-1.164) + (-1.164) "
+        "(row 1 reads row 0 twice, row 2 reads row 1 twice)",
+    ]
 
 
 def test_the_bar_of_two_tapes_keeps_its_buttons_in_one_line(show, page):
