@@ -255,6 +255,27 @@ def test_a_row_that_no_tape_recorded_has_no_tapes_stripe(show):
     assert stripes == [["x", False], ["+", False], ["w", True], ["×", True]]
 
 
+def test_from_afar_the_names_of_scopes_can_be_read_and_cover_no_node(show):
+    y = x = tf.Variable(0.5, name="x")
+    with tf.GradientTape() as tape:
+        for name in ("first", "second", "third"):
+            with tf.name_scope(name), tf.name_scope("inner"):
+                for _ in range(8):
+                    y = tf.sin(y) * x
+    page = show(tf.snapshot(tape, y, x))
+    press(page, "0")
+    page.locator(".mt-scene.mt-plain").wait_for()
+    boxes = """what => [...document.querySelectorAll(what)].filter(e => getComputedStyle(e).visibility == "visible").map(e => {
+        const box = e.getBoundingClientRect();
+        return [e.textContent.slice(2), box.left, box.top, box.right, box.bottom]; })"""
+    captions, nodes = page.evaluate(boxes, ".mt-frame text"), page.evaluate(boxes, ".mt-node .mt-box")
+    assert sorted(caption[0] for caption in captions) == ["first", "second", "third"]
+    for _, left, top, right, bottom in captions:
+        assert 9 < bottom - top < 20
+        for _, west, north, east, south in nodes:
+            assert right <= west or left >= east or bottom <= north or top >= south
+
+
 def test_the_heads_of_the_columns_stand_above_them_also_beside_a_scroll_bar(show):
     page = show(chain(40))
     left = """name => [".mt-head", ".mt-lines"].map(
