@@ -101,14 +101,21 @@ def check_command(notebooks: tuple[Path, ...], html: Path | None, variant: str, 
 
     paths = find_notebooks(notebooks)
     variants = ("blank", "solved") if variant == "both" else (variant,)
+    if html:
+        _write_report(html, "", "a")  # where it can not be written, that is told before the notebooks take their minutes
     results = with_progress(paths, variants, jobs, timeout)
     if html:
-        try:
-            html.write_text(as_html(results), encoding="utf-8")
-        except OSError as error:
-            raise click.ClickException(f"can not write the report {html}: {error.strerror}") from error
+        _write_report(html, as_html(results), "w")
     print_results(results, html)
     sys.exit(max((result.exit_code for result in results), default=COULD_NOT_CHECK))
+
+
+def _write_report(path: Path, text: str, mode: str) -> None:
+    try:
+        with path.open(mode, encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise click.ClickException(f"can not write the report {path}: {error.strerror}") from error
 
 
 @main.command("save")
@@ -118,14 +125,21 @@ def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
     """Run NOTEBOOKS and save them with their outputs.
 
     This is how a lesson is saved: in a fresh kernel, without widget state, with lasting cell ids. A notebook in which a
-    cell fails, or writes to stderr, is left as it was.
+    cell fails, or writes to stderr, is left as it was; the others are saved.
     """
     from .check import find_notebooks
     from .save import save
 
+    failed = False
     for path in find_notebooks(notebooks):
-        save(path, timeout)
-        click.echo(f"saved {path}")
+        try:
+            save(path, timeout)
+        except click.ClickException as error:
+            error.show()
+            failed = True
+        else:
+            click.echo(f"saved {path}")
+    sys.exit(int(failed))
 
 
 @main.command("new-lesson")

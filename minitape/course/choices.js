@@ -1,4 +1,5 @@
 export default {
+  initialize: ({ model }) => hear(model),
   render({ model, el }) {
     const make = (name, text, parts = {}) => Object.assign(document.createElement(name), { textContent: text }, parts);
     const row = make("div", "", { role: "group", ariaLabel: model.get("text") });

@@ -9,25 +9,41 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import anywidget
 import traitlets
 
 HERE = Path(__file__).parent
+# anywidget gives a model two seconds to load, as on a busy machine it may not; after them it would never again take what
+# the kernel says. `hear`, at the end of `initialize`, has it taken in any case. `_key` is the model's own id.
+HEAR = """
+async function hear(model) {
+  try {
+    const own = await model.widget_manager.get_model(model.get("_key"));
+    const take = Object.getPrototypeOf(Object.getPrototypeOf(own))._handle_comm_msg;
+    own.comm?.on_msg((message) => take.call(own, message));
+  } catch (error) {
+    console.debug("minitape hears as anywidget does:", error);
+  }
+}
+"""
 
 
 class Choices(anywidget.AnyWidget):
     """A question with its choices; `commit` is called with the one that is chosen, and gives the sentence to show."""
 
-    _esm = HERE / "choices.js"
+    _esm = HEAR + (HERE / "choices.js").read_text(encoding="utf-8")
     _css = HERE / "choices.css"
+    _key = traitlets.Unicode().tag(sync=True)
     text = traitlets.Unicode().tag(sync=True)
     choices = traitlets.List(traitlets.Unicode()).tag(sync=True)
     chosen = traitlets.Unicode().tag(sync=True)
     said = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, text: str, choices: Sequence[str], commit: Callable[[str], str], chosen: str | None) -> None:
-        super().__init__(text=text, choices=list(choices))
+        key = uuid4().hex
+        super().__init__(model_id=key, _key=key, text=text, choices=list(choices))
         self._commit = commit
         if chosen is not None and chosen in choices:
             self.choose(chosen)

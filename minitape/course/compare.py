@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import numbers
 from dataclasses import dataclass, replace
 from typing import Any
@@ -156,7 +157,16 @@ def _kinds(given: Any, expected: Any) -> str:
         for part, other in zip(given, expected, strict=True):
             if kind(part) != kind(other):
                 return _kinds(part, other)
-    return f"expected {kind(expected)}, got {kind(given)}"
+    quoted = isinstance(given, str) and kind(_without_quotes(given)) == kind(expected)
+    return f"expected {kind(expected)}, got {kind(given)}{': leave out the quotes' if quoted else ''}"
+
+
+def _without_quotes(text: str) -> Any:
+    """What the text is as Python's code, such as None or a list; the text itself where it is no such thing."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
 
 
 def _length(value: Any) -> int:

@@ -87,7 +87,7 @@ def note_try(name: str, solved: bool) -> int:
     return tries
 
 
-def progress(*lessons: str) -> None:
+def progress(*lessons: str | int) -> None:
     """Print how many exercises of these lessons are solved, and which are left; of all lessons if none is named.
 
     >>> from minitape.course import Exercise, add_exercise, check
@@ -102,7 +102,7 @@ def progress(*lessons: str) -> None:
 
     done = {name for name, entry in read_progress()["exercises"].items() if entry.get("solved")}
     lines = []
-    for lesson in lessons or _lessons(done):
+    for lesson in map(_two_digits, lessons or _lessons(done)):
         names = list(exercises_of(lesson)) or sorted(name for name in done if name.rpartition(".")[0] == lesson)
         if not names:
             lines.append(f"There is no lesson {lesson!r} with exercises.")
@@ -112,6 +112,11 @@ def progress(*lessons: str) -> None:
         rest = "" if not left else f"   left: {', '.join(left)}"
         lines.append(f"Lesson {lesson}: {'#' * solved}{'.' * len(left)} {solved} of {len(names)} solved{rest}")
     print("\n".join(lines) or "Nothing is solved yet.")
+
+
+def _two_digits(lesson: str | int) -> str:
+    """The name of a lesson that may be given as its number."""
+    return str(lesson).zfill(2) if str(lesson).isdigit() else str(lesson)
 
 
 def _lessons(done: set[str]) -> list[str]:

@@ -1,6 +1,16 @@
-"""``minitape.explain``: why a gradient is None, on which line, and what mends it; ``tape.explain`` asks it.
+"""``minitape.explain``: why a gradient is None, on which line, and what mends it.
 
-The recording knows every operation under a tape; :mod:`minitape.evidence` adds what happened outside. From both,
+``tape.explain(target, sources)`` asks about one tape, before or after its gradient. After ``tf.explain.warn()`` every
+gradient that is None says by itself why, as a warning. Errors that a None leads to carry the reason in a note.
+
+>>> import minitape as tf
+>>> x = tf.constant(3.0)
+>>> with tf.GradientTape() as tape:
+...     y = x * x
+>>> print(tape.explain(y, x).fix)
+Call tape.watch(x) inside the block before x is used, or make it a tf.Variable.
+
+How it works: the recording knows every operation under a tape; :mod:`minitape.evidence` adds what happened outside. From both,
 ``trace`` makes one graph of the way from source to target, breaks included, and ``reasons`` names the first one.
 
 The question

@@ -81,9 +81,17 @@ def guess(inquiry: Any, source: Any) -> Any:
 def warn(on: bool = True) -> None:
     """Switches warnings on for the whole session: every gradient that is None says why, as a Python warning.
 
-    >>> from minitape import explain
-    >>> explain.warn(True)
-    >>> explain.warn(False)
+    >>> import warnings
+    >>> import minitape as tf
+    >>> tf.explain.warn()
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * x
+    >>> with warnings.catch_warnings(record=True, action="always") as told:
+    ...     tape.gradient(y, x)
+    >>> print(told[0].message)
+    The gradient is None (not_watched): x is a tensor that the tape does not watch, ...
+    >>> tf.explain.warn(False)
     """
     _WARNS[:] = [True] if on else []
 

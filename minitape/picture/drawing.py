@@ -101,7 +101,10 @@ class Picture:
                 )
             path.write_bytes(_digraph(self.snapshot).pipe(format=ending[1:]))
         else:
-            raise ValueError(f"save() knows the endings .svg, .dot, .gv, .pdf and .png, but received {str(path)!r}.")
+            raise ValueError(
+                "save() knows the endings .svg, .dot, .gv, .pdf and .png, and that of a TapeView also .html, "
+                f"but received {str(path)!r}."
+            )
 
     def html(self) -> str:
         """An ``<img>`` that holds the whole picture; it needs no script and stays in a saved notebook."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
+from ..backward import rows_of
 from ..block import block
 from ..columns import CALL, operation_of
-from ..ends import seed_of
+from ..ends import ends_of, seed_of
 from ..errors import OpError
 from ..plan import reach
 from ..primitives.elementwise import FIRST_CODE, scalar_table
@@ -51,7 +51,7 @@ def stepper_of(
         target, sources, seeds = tape.last
     if record is None or target is None or sources is None:
         return None
-    stepper = Stepper(tape, nest.flatten(target), nest.flatten(sources), seeds, held or {}, show)
+    stepper = Stepper(tape, ends_of(target)[1], ends_of(sources)[1], seeds, held or {}, show)
     return stepper if stepper.whole() else None
 
 
@@ -68,7 +68,8 @@ class Stepper:
                 if t.dtype.differentiable:
                     one = seed_of(t, seed, False)
                     starts[row] = starts[row] + one if row in starts else one
-        self.sources = [tape._rows_of(s) if s.dtype.differentiable else [] for s in sources]
+        found = rows_of(tape, sources)
+        self.sources = [rows if s.dtype.differentiable else () for s, rows in zip(sources, found, strict=True)]
         self._target = sorted(starts)
         wanted = {r for rows in self.sources for r in rows}
         self._unwatched = {row for row in list(self.record.leaves) if row not in tape.watched}

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_output
 
-from minitape.cli import report, rules
+from minitape.cli import main, report, rules
 from minitape.cli.check import Result, check_notebook, check_notebooks, find_notebooks
 from minitape.cli.rules import Finding, solution_of
 
@@ -280,8 +281,14 @@ def test_the_report_is_written(saved_notebook, tmp_path):
     page = (tmp_path / "report.html").read_text()
     assert "8 cells ran in" in page
     assert "http://" not in page
-    refused = run("check", saved_notebook, "--variant", "blank", "--html", tmp_path / "no" / "report.html")
-    assert refused.returncode == 1
+
+
+def test_a_report_that_can_not_be_written_is_told_before_anything_runs(tmp_path, monkeypatch):
+    notebook = tmp_path / "a.ipynb"
+    notebook.touch()
+    monkeypatch.setattr("minitape.cli.report.with_progress", lambda *_: pytest.fail("a notebook ran"))
+    refused = CliRunner().invoke(main, ["check", str(notebook), "--html", str(tmp_path / "no" / "report.html")])
+    assert refused.exit_code == 1
     assert "can not write the report" in refused.stderr
 
 

@@ -49,7 +49,7 @@ def test_widgets_are_not_saved(tmp_path):
     ("source", "message"),
     [
         ("1 / 0", r"cell 1 \(1 / 0\) fails\n(.|\n)*ZeroDivisionError"),
-        ("import sys\nprint('w', file=sys.stderr)", r"cell 1 \(import sys\) writes to stderr"),
+        ("import sys\nprint('w', file=sys.stderr)", r"cell 1 \(import sys\) writes to stderr:\nw$"),
         ("%nosuch", "%nosuch` not found"),
         ("!exit 3", "fails\nCalledProcessError: Command 'exit 3' returned non-zero exit status 3.$"),
         ("import os\nos._exit(1)", "Kernel died"),
@@ -61,6 +61,15 @@ def test_what_fails_is_not_saved(tmp_path, source, message):
     with pytest.raises(ClickException, match=message):
         save(path)
     assert path.read_bytes() == before
+
+
+def test_the_notebooks_after_one_that_fails_are_saved(tmp_path):
+    bad, good = write(tmp_path / "a.ipynb", "1 / 0"), write(tmp_path / "b.ipynb", "print(1)")
+    done = CliRunner().invoke(main, ["save", str(tmp_path)])
+    assert done.exit_code == 1
+    assert done.stdout == f"saved {good}\n"
+    assert f"Error: {bad} was not saved: cell 1 (1 / 0) fails" in done.stderr
+    assert nbformat.read(good, as_version=4).cells[0].outputs[0].text == "1\n"
 
 
 def test_where_nothing_can_be_written_the_notebook_stays(tmp_path):

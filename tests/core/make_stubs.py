@@ -126,5 +126,6 @@ class Default:
 
 if __name__ == "__main__":
     for path, text in stubs().items():
-        path.write_text(text, encoding="utf-8")
-        print(path)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print("wrote", path)

@@ -117,7 +117,11 @@ def test_what_is_no_number_is_named(exercise, answer, words):
 @pytest.mark.parametrize(
     ("expect", "answer", "words"),
     [
-        ([5, 6, 7], ["5", "6", "7"], "expected a number, got a text"),
+        ([5, 6, 7], ["5", "6", "7"], "expected a number, got a text: leave out the quotes\n"),
+        ([5, None], [5, "None"], "expected None, got a text: leave out the quotes\n"),
+        ([5, 6], "[5, 6]", "expected a list of 2, got a text: leave out the quotes\n"),
+        (5, "None", "expected a number, got a text\n"),
+        (5, "(" * 500, "expected a number, got a text\n"),
         ([0.0, 1.0], tf.constant([True, False]), "expected a number, got True or False"),
         ([4.0, None], [4.0, 0.0], "expected None, got a number"),
         ({"A": 1.0, "B": "x"}, {"a": 1.0, "B": "x"}, "expected the keys 'A', 'B', got 'a', 'B'"),
@@ -126,7 +130,7 @@ def test_what_is_no_number_is_named(exercise, answer, words):
 )
 def test_of_what_looks_alike_the_difference_is_named(expect, answer, words):
     add_exercise(Exercise("test.2", expect=expect))
-    assert words in feedback("test.2", answer)
+    assert words in feedback("test.2", answer) + "\n"
 
 
 def test_numbers_are_not_measured_where_a_word_is_wrong(exercise):
@@ -244,6 +248,11 @@ def test_a_view_looks_at_an_object():
 def test_an_unknown_name_lists_the_known_ones(exercise):
     assert "This lesson has: test.1" in feedback("test.99", 1)
     assert feedback(7, 1).startswith("There is no exercise '7'.")
+
+
+def test_a_lesson_may_be_named_by_its_number(capsys):
+    progress(1, "2")
+    assert [line[:10] for line in capsys.readouterr().out.splitlines()] == ["Lesson 01:", "Lesson 02:"]
 
 
 def test_a_lesson_that_is_not_there_is_no_progress(capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,16 @@ def test_an_exercise_speaks_of_the_dots_where_there_are_some(lesson):
             said = outputs_text(cell.outputs)
             assert ("Replace the ..." in said) == ("..." in cell.source), cell.source
             assert ("Change the program" in said) == ("..." not in cell.source), cell.source
+
+
+def test_a_picture_that_is_to_be_stepped_through_has_a_way_back(lesson):
+    before = None
+    for cell in nbformat.read(lesson, as_version=4).cells:
+        if cell.cell_type == "code":
+            before = cell
+        elif before and re.search("step (backwards )?through (the|its) picture", cell.source, re.IGNORECASE):
+            [picture] = re.findall("base64,([A-Za-z0-9+/=]+)", outputs_text(before.outputs))
+            assert "∂" in b64decode(picture).decode()
 
 
 def test_links_lead_somewhere(lesson):

@@ -151,6 +151,18 @@ def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(notebook):
     assert book.page.locator(".mt-view:focus").count() == 1  # JupyterLab's own shortcuts did not take the keys
 
 
+def test_a_page_that_was_too_slow_for_anywidget_still_hears_the_kernel(notebook, page):
+    page.add_init_script("const timeout = AbortSignal.timeout.bind(AbortSignal); AbortSignal.timeout = () => timeout(0)")
+    question = 'from minitape.course import predict\npredict("slow.p1", "Which?", ["this", "that"])'
+    book = notebook(IMPORTS + question, SHOW, GROW)
+    for cell in (0, 1, 2):
+        book.run(cell)
+    page.get_by_role("button", name="that").click()
+    page.get_by_text("You predict: that. Now run the next cell.").wait_for()
+    book.shows("26 rows")
+    book.errors.clear()  # anywidget says that it failed, and names our module
+
+
 def test_stepping_needs_no_kernel_and_a_reload_brings_the_view_back(notebook):
     book = notebook(SHOW, GROW)
     book.run(0)

@@ -252,7 +252,38 @@ def test_a_row_that_no_tape_recorded_has_no_tapes_stripe(show):
     stripes = page.locator(".mt-lines .mt-line").evaluate_all(
         "lines => lines.map(line => [line.querySelector('.mt-c-operation').textContent, !!line.querySelector('.mt-in')])"
     )
-    assert stripes == [["x", True], ["+", False], ["w", True], ["×", True]]
+    assert stripes == [["x", False], ["+", False], ["w", True], ["×", True]]
+
+
+def test_from_afar_the_names_of_scopes_can_be_read_and_cover_no_node(show):
+    y = x = tf.Variable(0.5, name="x")
+    with tf.GradientTape() as tape:
+        for name in ("first", "second", "third"):
+            with tf.name_scope(name), tf.name_scope("inner"):
+                for _ in range(8):
+                    y = tf.sin(y) * x
+    page = show(tf.snapshot(tape, y, x))
+    press(page, "0")
+    page.locator(".mt-scene.mt-plain").wait_for()
+    boxes = """what => [...document.querySelectorAll(what)].filter(e => getComputedStyle(e).visibility == "visible").map(e => {
+        const box = e.getBoundingClientRect();
+        return [e.textContent.slice(2), box.left, box.top, box.right, box.bottom]; })"""
+    captions, nodes = page.evaluate(boxes, ".mt-frame text"), page.evaluate(boxes, ".mt-node .mt-box")
+    assert sorted(caption[0] for caption in captions) == ["first", "second", "third"]
+    for _, left, top, right, bottom in captions:
+        assert 9 < bottom - top < 20
+        for _, west, north, east, south in nodes:
+            assert right <= west or left >= east or bottom <= north or top >= south
+
+
+def test_the_heads_of_the_columns_stand_above_them_also_beside_a_scroll_bar(show):
+    page = show(chain(40))
+    left = """name => [".mt-head", ".mt-lines"].map(
+        part => document.querySelector(`${part} .mt-c-${name}`).getBoundingClientRect().left)"""
+    assert page.evaluate("document.querySelector('.mt-scroll').scrollHeight > document.querySelector('.mt-scroll').clientHeight")
+    for name in ("inputs", "value", "line"):
+        head, line = page.evaluate(left, name)
+        assert abs(head - line) < 1
 
 
 def test_parts_longer_than_their_room_scroll_with_the_keys(show, page):
@@ -276,7 +307,12 @@ def test_the_sum_over_paths_stands_before_them(show):
     page = show(tf.snapshot(tape, d, a))
     press(page, "p")
     texts = page.locator(".mt-pathtext p").all_text_contents()
-    assert texts[0].startswith("Sum over 6 paths") and len(texts) == 7
+    assert texts == [
+        "Sum over 6 paths: -0.6985681",
+        "0 → 1 → 4: products 1.978716 + 1.978716 (row 1 reads row 0 twice)",
+        "0 → 1 → 2 → 3 → 4: products (-1.164) + (-1.164) + (-1.164) + (-1.164) "
+        "(row 1 reads row 0 twice, row 2 reads row 1 twice)",
+    ]
 
 
 def test_the_bar_of_two_tapes_keeps_its_buttons_in_one_line(show, page):

@@ -131,6 +131,18 @@ def test_looking_does_not_use_the_tape_up():
     assert tape.gradient(y, x).numpy() == 6.0
 
 
+def test_the_weights_of_a_layer_are_sources_as_they_are_of_a_gradient():
+    layer = tf.keras.layers.Dense(2, kernel_initializer="ones")
+    layer.build((1, 3))
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.reduce_sum(layer(tf.ones([1, 3])) ** 2)
+    shown = tf.snapshot(tape, y, layer.trainable_variables)["sweep"]["gradients"]
+    for text, gradient in zip(shown, tape.gradient(y, layer.trainable_variables), strict=True):
+        np.testing.assert_array_equal(number(text), gradient)
+    with pytest.raises(AttributeError, match="'float' object has no attribute 'dtype'"):
+        tf.snapshot(tape, y, 3.0)
+
+
 def test_why_a_row_is_watched():
     v, c = tf.Variable(1.0, name="v"), tf.constant(2.0)
     with tf.GradientTape() as tape:

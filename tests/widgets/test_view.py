@@ -232,8 +232,11 @@ def test_interact_refuses_what_it_can_not_move():
         TapeView.interact(lambda: None, tf.Variable([1.0, 2.0], name="v"))
     with pytest.raises(TypeError, match=r"moves a tf.Variable, but received 3"):
         TapeView.interact(lambda: None, 3)
-    with pytest.raises(TypeError, match="takes a function without arguments, but received 3"):
-        TapeView.interact(3, tf.Variable(1.0))
+    for wrong in (3, lambda v: v * v):
+        with pytest.raises(TypeError, match="takes a function without arguments, which reads the variables"):
+            TapeView.interact(wrong, tf.Variable(1.0))
+    with pytest.raises(ValueError, match="from low to high, but received low=5 and high=-5"):
+        TapeView.interact(lambda: None, tf.Variable(1.0), 5, -5)
 
 
 def test_a_page_holds_no_live_markup_from_the_program():

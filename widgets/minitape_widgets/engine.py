@@ -8,11 +8,13 @@ from typing import Any
 import anywidget
 import traitlets
 
+from minitape.course.choices import HEAR
+
 BUNDLE = Path(__file__).parent / "static" / "tapeview.js"
 
 # What each view runs. The engine is found through the widget manager, so it does not matter which model a page (or an
 # output's frame, in Colab and VS Code) meets first; a page imports the bundle once for each of its versions.
-LOADER = """
+LOADER = HEAR + """
 async function engine(model) {
   const id = model.get("_engine");
   const home = (globalThis.__minitape_engines ??= {});
@@ -29,6 +31,7 @@ const shared = new Map();
 export default {
   async initialize({ model }) {
     const { lib } = await engine(model);
+    await hear(model);
     shared.set(model.get("_key"), lib.listen(model));
   },
   async render({ model, el }) {

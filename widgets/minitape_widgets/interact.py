@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,8 +16,10 @@ class Rerun:
     def __init__(
         self, function: Callable[[], Any], variables: Any, low: float | None, high: float | None, step: float | None
     ) -> None:
-        if not callable(function):
-            raise TypeError(f"interact() takes a function without arguments, but received {function!r}.")
+        if not callable(function) or _needs_arguments(function):
+            raise TypeError(
+                f"interact() takes a function without arguments, which reads the variables, but received {function!r}."
+            )
         self.function = function
         self.variables: list[Any] = list(variables) if isinstance(variables, Sequence) else [variables]
         for variable in self.variables:
@@ -27,6 +30,8 @@ class Rerun:
                     f"interact() moves a variable with one number, but {variable.name} has shape {variable.shape}. "
                     "Make a scalar variable and compute the others from it."
                 )
+        if low is not None and high is not None and low >= high:
+            raise ValueError(f"interact() moves a variable from low to high, but received low={low} and high={high}.")
         self.low, self.high, self.step = low, high, step
 
     def knobs(self) -> str:
@@ -54,3 +59,14 @@ class Rerun:
             target = self.function()
         tape.gradient(target, self.variables)
         return tape
+
+
+def _needs_arguments(function: Callable[..., Any]) -> bool:
+    """Whether it can not be called without arguments, as far as Python can tell."""
+    try:
+        inspect.signature(function).bind()
+    except TypeError:
+        return True
+    except ValueError:  # a function of C may have no signature
+        return False
+    return False

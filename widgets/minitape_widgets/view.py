@@ -64,7 +64,8 @@ class TapeView(anywidget.AnyWidget):
         self._note()
         self._pull()
         knobs = "[]" if _rerun is None else _rerun.knobs()
-        super().__init__(_engine=engine().model_id, _key=uuid4().hex, _knobs=knobs, _wire=encode(self._whole()))
+        key = uuid4().hex
+        super().__init__(model_id=key, _key=key, _engine=engine().model_id, _knobs=knobs, _wire=encode(self._whole()))
         self.on_msg(self._asked)
         watch(self)
 

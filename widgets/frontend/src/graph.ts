@@ -33,6 +33,7 @@ export interface Frame {
   tape: Tape | null;
   group: Group | null;
   depth: number;
+  inner: boolean; // lies in another one
   x: number;
   y: number;
   w: number;
@@ -120,7 +121,7 @@ function frames(store: Store, graph: Graph): Frame[] {
     if (!box) return;
     const [x, y] = [box.x0 - PAD, box.y0 - PAD - HEAD];
     const [w, h] = [box.x1 - box.x0 + 2 * PAD, box.y1 - box.y0 + 2 * PAD + HEAD];
-    found.push({ kind, id, label, tape: null, group: null, depth: 0, x, y, w, h, ...extra });
+    found.push({ kind, id, label, tape: null, group: null, depth: 0, inner: false, x, y, w, h, ...extra });
   };
   for (const [group, box] of groupBoxes(graph)) {
     const label = group.kind === "repeat" ? groupTitle(group) : group.label;
@@ -202,6 +203,7 @@ function nest(found: Frame[]): Frame[] {
       outer.y = Math.min(outer.y, inner.y - 24);
       outer.w = right - outer.x;
       outer.h = bottom - outer.y;
+      inner.inner = true;
       outer.depth = Math.max(outer.depth, inner.depth + 1);
     }
   }

@@ -108,7 +108,8 @@ function groupInputs(rows: Skeleton, tree: FoldTree, group: Group, shown: Int32A
   return [...found];
 }
 
-/** Numbers that change from row to row exactly where a frame begins or ends. A leaf goes with the operation after it. */
+/** Numbers that change from row to row exactly where a frame begins or ends. A leaf goes with the operation after it,
+    but one that is not of the frame which begins there stands before it: inside it would hide the frame's label. */
 function sectionReader(rows: Skeleton, borders: number[], tree: FoldTree, open: (g: Group) => boolean): (row: number) => number {
   const sorted = [...new Set(borders)].sort((a, b) => a - b);
   const path = (i: number): string => {
@@ -121,19 +122,30 @@ function sectionReader(rows: Skeleton, borders: number[], tree: FoldTree, open: 
   let before = "";
   let number = 0;
   let inside = "";
+  let outside = ""; // what is around both the operation before and the one after
   return (i) => {
     while (passed < sorted.length && sorted[passed] <= i) passed++;
     if (next <= i) {
       next = i;
       while (next < rows.count && rows.leaf[next]) next++;
-      if (next < rows.count) inside = path(next);
+      const now = next < rows.count ? path(next) : inside;
+      outside = shared(inside, now);
+      inside = now;
       next++;
     }
-    const key = `${passed}|${rows.by[i]}|${inside}`;
+    const own = !rows.leaf[i] || path(i).startsWith(inside);
+    const key = `${passed}|${rows.by[i]}|${own ? inside : outside}`;
     if (key !== before) number++;
     before = key;
     return number;
   };
+}
+
+/** The groups that two paths begin with. */
+function shared(a: string, b: string): string {
+  const [one, other] = [a.split("/"), b.split("/")];
+  const differs = one.findIndex((id, k) => id !== other[k]);
+  return one.slice(0, differs).map((id) => `${id}/`).join("");
 }
 
 function pack(count: number, tree: FoldTree, open: (g: Group) => boolean, placement: Placement, node: number[], folded: Group[], shown: Int32Array): Layout {

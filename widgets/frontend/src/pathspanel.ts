@@ -1,10 +1,11 @@
 // Choosing a source and a target, and what lies between them.
 import { h } from "./dom";
-import { findPaths } from "./paths";
+import { findPaths, type Path } from "./paths";
 import type { Marks } from "./scene";
 import { isLeaf, type Store } from "./store";
 import { title } from "./value";
 
+const MOST_LINES = 6;
 const MOST = 400; // rows offered in a list; others are chosen from the selected row's buttons
 
 export class PathsPanel {
@@ -89,14 +90,33 @@ export class PathsPanel {
         if (text && this.chosen === chosen) say(text);
       });
     if (found.sum !== null && found.paths.length) say(`Sum over ${found.paths.length} path${found.paths.length === 1 ? "" : "s"}: ${number(found.sum)}`);
-    found.paths.slice(0, 6).forEach((path) => {
-      const rows = path.rows.length > 12 ? [...path.rows.slice(0, 6), "…", ...path.rows.slice(-5)] : path.rows;
-      say(`${rows.join(" → ")}${path.product === null ? "" : `   product ${number(path.product)}`}`);
-    });
-    const more = found.paths.length - 6;
+    const lines = alike(found.paths);
+    for (const paths of lines.slice(0, MOST_LINES)) say(this.line(paths));
+    const more = lines.slice(MOST_LINES).flat().length;
     if (more > 0) say(found.complete ? `and ${more} more` : `and more than ${more} more`);
     this.changed();
   }
+
+  /** Paths over the same rows: the products of each, and which row reads another one twice. */
+  private line(paths: Path[]): string {
+    const { rows } = paths[0];
+    const shown = rows.length > 12 ? [...rows.slice(0, 6), "…", ...rows.slice(-5)] : rows;
+    const products = paths.map(({ product }) => (product === null ? null : product < 0 && paths.length > 1 ? `(${number(product)})` : number(product)));
+    const text = products.includes(null) ? "" : `: ${products.length > 1 ? "products" : "product"} ${products.join(" + ")}`;
+    const times = (row: number, input: number): number => this.store.rows[row].inputs.filter((other) => other === input).length;
+    const again = rows.slice(1).flatMap((row, k) => (times(row, rows[k]) > 1 ? [`row ${row} reads row ${rows[k]} ${times(row, rows[k]) > 2 ? `${times(row, rows[k])} times` : "twice"}`] : []));
+    return `${shown.join(" → ")}${text}${again.length ? ` (${again.join(", ")})` : ""}`;
+  }
+}
+
+/** The paths, those over the same rows together. */
+function alike(paths: Path[]): Path[][] {
+  const lines = new Map<string, Path[]>();
+  for (const path of paths) {
+    const rows = path.rows.join();
+    lines.set(rows, [...(lines.get(rows) ?? []), path]);
+  }
+  return [...lines.values()];
 }
 
 function number(x: number): string {

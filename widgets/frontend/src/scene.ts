@@ -8,6 +8,8 @@ import type { Timeline } from "./timeline";
 import { brief, describe, elide } from "./value";
 
 const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
+const CAPTION = 11.5; // the size of a frame's label
+const FAR_CAPTION = 10; // in pixels
 
 const PRODUCT = 11; // characters of a number on an edge
 
@@ -83,8 +85,8 @@ export class Scene {
     if (!graph || !this.camera.width) return;
     const { x, y, scale, width, height } = this.camera;
     this.world.setAttribute("transform", `scale(${scale}) translate(${-x} ${-y})`);
-    for (const [caption, frame, room] of this.captions) caption.setAttribute("x", String(Math.max(frame.x + 12, Math.min(x + 8 / scale, frame.x + frame.w - room))));
     const plain = scale < TEXT_SCALE;
+    for (const caption of this.captions) this.caption(...caption, plain);
     if (plain !== this.plain) {
       this.plain = plain;
       this.svg.classList.toggle("mt-plain", plain);
@@ -299,6 +301,17 @@ export class Scene {
   }
 
   // --- frames --------------------------------------------------------------------------------------------------------
+
+  /** From afar a caption stands above its frame, as large as can be read; those of inner frames have no room then. */
+  private caption(caption: SVGElement, frame: Frame, room: number, plain: boolean): void {
+    const { x, scale } = this.camera;
+    const size = plain ? FAR_CAPTION / scale : CAPTION;
+    const needs = (room * size) / CAPTION;
+    caption.setAttribute("visibility", plain && (frame.inner || needs > frame.w) ? "hidden" : "visible");
+    caption.style.fontSize = `${size}px`;
+    caption.setAttribute("y", String(plain ? frame.y - 4 / scale : frame.y + 16));
+    caption.setAttribute("x", String(Math.max(frame.x + 12, Math.min(x + 8 / scale, frame.x + frame.w - needs))));
+  }
 
   private frame(frame: Frame): SVGGElement {
     const state = frame.tape && frame.kind === "tape" ? frame.tape.state : "";

@@ -56,6 +56,7 @@ export class Table {
     this.el.setAttribute("aria-rowcount", String(count + 1));
     this.el.style.setProperty("--mt-digits", String(String(count).length));
     this.body.style.height = `${count * LINE}px`;
+    this.el.style.setProperty("--mt-bar", `${this.scroller.offsetWidth - this.scroller.clientWidth}px`);
     const top = Math.max(0, Math.floor(this.scroller.scrollTop / LINE) - 3);
     const bottom = Math.min(count, Math.ceil((this.scroller.scrollTop + (this.scroller.clientHeight || 200)) / LINE) + 3);
     for (const [row, line] of this.lines)
@@ -84,8 +85,12 @@ export class Table {
 
   /** A stripe for each tape (four at most) that was recording at this row. */
   private lanes(row: Row): HTMLElement {
+    const { rows } = this.store;
+    let reader = row.row; // what no tape recorded, and constants that were made for it, are on no tape
+    while (rows[reader + 1] && rows[reader].kind === "constant") reader++;
+    const unrecorded = rows[reader].status === "ghost";
     const stripes = this.store.tapes.slice(0, 4).map((tape) => {
-      const inside = row.status !== "ghost" && tape.spans.some(([start, end]) => row.row >= start && row.row < end);
+      const inside = !unrecorded && tape.spans.some(([start, end]) => row.row >= start && row.row < end);
       const wrote = row.by === tape.id;
       return h("i", { class: `mt-lane-${tape.id % 4}${inside ? " mt-in" : ""}${wrote ? " mt-wrote" : ""}`, title: inside ? `recorded by ${tape.name}` : wrote ? `written by ${tape.name}.gradient()` : null });
     });

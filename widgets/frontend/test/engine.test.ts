@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { dotText } from "../src/export";
 import { foldTree } from "../src/fold";
-import { borders, buildGraph, type Graph } from "../src/graph";
+import { borders, buildGraph, NODE_W, type Graph } from "../src/graph";
 import { layoutInSlices, layoutNow, type Layout, type Wish } from "../src/layout";
 import { findPaths } from "../src/paths";
 import { Placement } from "../src/place";
@@ -13,7 +13,7 @@ import { Skeleton } from "../src/skeleton";
 import { isLeaf, Store } from "../src/store";
 import { Timeline } from "../src/timeline";
 import { brief, matrix, withNumbers, withRows } from "../src/value";
-import { affine, bush, chain, diamond, layers, nested, PROGRAMS, square } from "./programs";
+import { affine, bush, chain, diamond, layers, nested, Program, PROGRAMS, square } from "./programs";
 
 function storeOf(snapshot: Snapshot): Store {
   const store = new Store();
@@ -100,6 +100,18 @@ describe("placement", () => {
     const start = performance.now();
     graphOf(store);
     expect(performance.now() - start).toBeLessThan(900);
+  });
+
+  it("places what is read from outside of a scope before the scope's frame", () => {
+    const p = new Program();
+    const x = p.source("x", 3);
+    p.scope = ["model", "layer"];
+    p.add(p.mul(p.variable("w", 2), x), x);
+    const graph = graphOf(storeOf(p.snapshot()));
+    const nodes = graph.nodes.filter((node) => !node.home);
+    expect(nodes.map((node) => node.first)).toEqual([x]);
+    expect(graph.frames.map((frame) => frame.label)).toEqual(["model", "layer"]);
+    for (const frame of graph.frames) expect(nodes[0].x + NODE_W).toBeLessThanOrEqual(frame.x);
   });
 
   it("keeps frames of tapes apart: the inner sweep begins right of the inner tape", () => {
