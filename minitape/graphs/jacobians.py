@@ -39,7 +39,7 @@ def jacobian_row(tape: Any, target: Any, sources: Sequence[Any], batch: bool) ->
             zeros([*again.shape, *s.shape], s.dtype) if j is None else j for j, s in zip(found, starts, strict=True)
         ]
 
-    specs = [(target.shape.concatenate(s.shape[1:] if batch else s.shape), target.dtype) for s in sources]
+    specs = [(target.shape.concatenate(s.shape[1:] if batch else s.shape), s.dtype) for s in sources]
     places = [s if not hasattr(s, "_read") else s._read() for s in sources]
     made = later(run, [*[graph.tensor_at(r) for r in edge], *places], specs)
     return [None if g is None else j for g, j in zip(connected, made, strict=True)]
