@@ -159,7 +159,7 @@ def _enumerate(value: Any, start: Any = 0) -> Any:
 def _zip(*values: Any, **options: Any) -> Any:
     if all(map(_is_dataset, values)) and not options:
         return type(values[0]).zip(values)
-    return zip(*values, **options)
+    return zip(*values, **options)  # noqa: B905 - as the caller said
 
 
 def _map(function: Any, *values: Any) -> Any:

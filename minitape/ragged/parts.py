@@ -175,9 +175,9 @@ def is_ragged(value: Any) -> bool:
     return isinstance(value, Parts)
 
 
-def nvals(values: Any) -> int:
-    """The number of rows of a tensor or ragged tensor."""
-    return len(values._splits) - 1 if is_ragged(values) else int(values.shape[0])
+def nvals(values: Any) -> Any:
+    """The number of rows of a tensor or ragged tensor; None where only a run of the graph knows it."""
+    return len(values._splits) - 1 if is_ragged(values) else values.shape[0]
 
 
 def splits_of(lengths: Any) -> Any:

@@ -63,6 +63,8 @@ def _put_off(function: Callable[..., Any], given: Any) -> list[Any] | None:
     flat = [nest.flatten(result) for result in results]
     models = flat[0]
     shapes = [common_shape(one) for one in zip(*flat, strict=False)]
+    if len(results) == 1:  # one trial alone does not tell which sizes depend on what
+        shapes = [TensorShape([None] * len(shape)) for shape in shapes]
     specs = [spec for model, shape in zip(models, shapes, strict=True) for spec in _specs(model, shape)]
     waiting = iter(later(call, inputs, specs))
     return [nest.pack_sequence_as(results[0], [_whole(m, s, waiting) for m, s in zip(models, shapes, strict=True)])]
