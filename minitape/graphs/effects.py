@@ -19,7 +19,7 @@ from ..pyfunction import PythonCall, check_count, next_number, python_error, run
 from ..shape import TensorShape
 from ..state import state
 from ..tensor import Tensor, wrap
-from .primitive import RULE, GraphPrimitive, write_notes
+from .primitive import RULE, GraphPrimitive, linkable, write_notes
 from .refusals import brackets, unmergeable
 
 # -- variables --------------------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ def vjp_row(call: Any, gs: list[Any], inputs: list[Any], wanted: list[int]) -> l
     """Adds the row that applies a call's rule when its shapes are known."""
     graph = state.graph
     zs = [graph.tensor_at(r) for r in range(call.row, call.row + call.outputs)]
-    return graph.apply(RULE, (*gs, *zs, *inputs), {"call": call, "count": len(gs), "wanted": wanted})
+    return linkable(RULE, (*gs, *zs, *inputs), {"call": call, "count": len(gs), "wanted": wanted})
 
 
 def is_stateful(primitive: Primitive) -> bool:

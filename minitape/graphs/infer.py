@@ -99,7 +99,7 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
     def runs(guesses: Iterable[Guess | None], kind: int, values: bool = True) -> Iterator[tuple[Guess | None, Any]]:
         for guess in guesses:
             try:
-                arrays = [_stand_in(t, guess, at, kind, values) for at, t in enumerate(tensors)]
+                arrays = [stand_in(t, guess, at, kind, values) for at, t in enumerate(tensors)]
                 yield guess, _run(primitive, arrays, attrs)
             except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError) as error:
                 errors.append(error)
@@ -164,7 +164,8 @@ def sizes_to_try(tensors: list[Any], first: list[int] | None = None) -> Iterator
                 yield size, rank
 
 
-def _stand_in(tensor: Any, guess: Guess | None, at: int, kind: int, values: bool) -> Any:
+def stand_in(tensor: Any, guess: Guess | None, at: int, kind: int, values: bool) -> Any:
+    """An array for tensor number ``at``, with its value where constants determine it, if ``values`` are wanted."""
     value = tensor.graph.folded.get(tensor._row) if values else None
     if value is not None:
         return value
