@@ -269,7 +269,11 @@ def _elementwise(code: int, inputs: tuple[int, ...], known: dict[int, Any], valu
 
 def _call(call: Any, known: dict[int, Any], values: Sweep) -> None:
     primitive = call.primitive
-    if not any(i in known for i in call.inputs) or primitive.rules is None:
+    if not any(i in known for i in call.inputs):
+        return
+    if primitive.rules is None:
+        if primitive.missing == "unregistered" and values.tensor(call.row).dtype.differentiable:
+            raise LookupError(f"gradient registry has no entry for: {primitive.op}")
         return
     if primitive.code:
         found = _elementwise(primitive.code, call.inputs, known, values, call.row)
@@ -289,9 +293,20 @@ def _call(call: Any, known: dict[int, Any], values: Sweep) -> None:
         if parts:
             known[call.row] = _sum(parts)
         return
-    for output, tangent in enumerate(_transposed(call, inputs, known, values)):
+    found = _in_a_run(call, inputs, known, values) if state.graph is not None else None
+    for output, tangent in enumerate(_transposed(call, inputs, known, values) if found is None else found):
         if tangent is not None:
             known[call.row + output] = tangent
+
+
+def _in_a_run(call: Any, inputs: list[Any], known: dict[int, Any], values: Sweep) -> list[Any] | None:
+    """The tangents of a call's outputs where only a run of the graph knows the shapes; None for other calls."""
+    from .graphs.jacobians import tangents_row
+
+    outputs = [values.tensor(r) for r in range(call.row, call.row + call.outputs)]
+    if all(t.shape.is_fully_defined() for t in [*inputs, *outputs]):
+        return None
+    return tangents_row(call, inputs, outputs, [known.get(r) for r in call.inputs])
 
 
 def _transposed(call: Any, inputs: list[Any], known: dict[int, Any], values: Sweep) -> list[Any]:

@@ -143,7 +143,7 @@ class GraphSweep(Sweep):
         in_column = call.primitive.name == "gather_nd"
         if in_column and (indices.shape.rank != 2 or indices.shape[1] != 1):
             return False
-        if not in_column and (x.shape.rank is None or indices.shape.rank != 1 and inner.count(None)):
+        if not in_column and (x.shape.rank is None or (indices.shape.rank != 1 and inner.count(None))):
             return False
         values = self._dense(self.adjoints.get(call.row), call.row)
         if indices.shape.rank != 1:

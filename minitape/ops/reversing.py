@@ -68,7 +68,7 @@ def reverse_sequence(
             f"Length of seq_lengths != input.dims({batch}), ({len(lengths)} vs. {x.shape[batch]})", "ReverseSequence"
         )
     for n in lengths.tolist():
-        if n < 0 or x.shape[seq] is not None and n > x.shape[seq]:
+        if n < 0 or (x.shape[seq] is not None and n > x.shape[seq]):
             raise invalid(f"seq_lens({lengths.tolist().index(n)}) < 0" if n < 0 else
                           f"seq_lens({lengths.tolist().index(n)}) > input.dims({seq})", "ReverseSequence")  # fmt: skip
     return apply(
