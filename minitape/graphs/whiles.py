@@ -80,18 +80,23 @@ def _while_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     return [(t.shape, t.dtype) for t in body.inputs]
 
 
-def _declared(pure: str, noted: str, rules: Any) -> dict[bool, GraphPrimitive]:
+def _reduce_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    with unrecorded():
+        return _while_eager(tensors, attrs)
+
+
+def _declared(pure: str, noted: str, eager: Any, rules: Any) -> dict[bool, GraphPrimitive]:
     """The primitives of a loop without effects and of one with effects."""
     return {
-        False: GraphPrimitive("while", pure, _while_infer, forward=_while_forward, eager=_while_eager, rules=rules),
+        False: GraphPrimitive("while", pure, _while_infer, forward=_while_forward, eager=eager, rules=rules),
         True: GraphPrimitive("while", noted, lambda tensors, attrs: [*_while_infer(tensors, attrs), NOTES],
-                             forward=_while_noting, eager=_while_eager, stateful=True, rules=rules,
+                             forward=_while_noting, eager=eager, stateful=True, rules=rules,
                              unnoted=lambda *arrays, **attrs: (*_while_forward(*arrays, **attrs), None)),
     }  # fmt: skip
 
 
-WHILE = _declared("StatelessWhile", "While", "replay")
-REDUCE = _declared("ReduceDataset", "ReduceDataset", None)  # no gradient passes a loop over a dataset
+WHILE = _declared("StatelessWhile", "While", _while_eager, "replay")
+REDUCE = _declared("ReduceDataset", "ReduceDataset", _reduce_eager, None)  # no gradient passes a loop over a dataset
 
 
 def build_while(test: Body, body: Body, values: Sequence[Any], limit: Any, kinds: Any = WHILE) -> list[Any]:
