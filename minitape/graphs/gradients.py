@@ -152,7 +152,7 @@ def sweep_rows(
     if not starts:
         return [None] * len(rows)
     sweep = graph.sweeper(graph, starts, wanted, marks, recorded=True)
-    sweep.stops, sweep.prefix, sweep.missing = stops, prefix, _NO_GRADIENT
+    sweep.stops, sweep.prefix, sweep.missing, sweep.verifies = stops, prefix, _NO_GRADIENT, True
     sweep.run()
     found = []
     for group in rows:

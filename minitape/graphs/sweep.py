@@ -58,6 +58,7 @@ class GraphSweep(Sweep):
     stops: Any = ()
     prefix = ""  # the name scope of ``tf.gradients``; nothing for a tape
     missing = "gradient registry has no entry for: {1}"  # what a tape says
+    verifies = False  # no tape looks at the shapes that custom gradients return
 
     def steps(self) -> Iterator[int]:
         """Yields each row after its adjoint was handed on; down to the first, for the row of a leaf may be a late one."""
@@ -102,7 +103,8 @@ class GraphSweep(Sweep):
 
     def _shares(self, primitive: Any, wanted: Sequence[int], g: Any, z: Any, inputs: list[Any], attrs: Any) -> Any:
         if not getattr(primitive, "replays", False):
-            return super()._shares(primitive, wanted, g, z, inputs, attrs)
+            found = super()._shares(primitive, wanted, g, z, inputs, attrs)
+            return _verified(primitive, found, inputs) if self.verifies else found
         notes = [z[-1]] if primitive.noted else []
         gs = [g] if type(g) is not list else g[:-1] if notes else g
         shares = replay_row(primitive, attrs, [*gs, *notes], inputs, wanted)
@@ -190,6 +192,18 @@ class GraphSweep(Sweep):
         ]  # fmt: skip
         for i, share in zip(wanted, vjp_row(call, gs, inputs, wanted), strict=True):
             self._add(call.inputs[i], share)
+
+
+def _verified(primitive: Any, shares: list[tuple[int, Any]], inputs: list[Any]) -> list[tuple[int, Any]]:
+    """The shares of a custom gradient; ValueError for one that has not the shape of its input."""
+    for at, share in shares if primitive.name == "custom_gradient" else ():
+        if isinstance(share, Tensor) and not share.shape.is_compatible_with(inputs[at].shape):
+            raise ValueError(
+                "Incompatible shapes between op input and calculated input gradient. Forward operation: "
+                f"{primitive.op}. Input index: {at}. Original input shape: {inputs[at].shape}. Calculated input gradient "
+                f"shape: {share.shape}"
+            )
+    return shares
 
 
 def fitted(share: Any, like: SymbolicTensor) -> Any:
