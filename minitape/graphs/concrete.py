@@ -470,9 +470,9 @@ def _as_known(share: Any, known: Any, like: Any) -> Any:
 
 
 # TensorFlow hands on zeros, not None, to all inputs where the gradient of a function reads what the call has computed
-TIED = Primitive("tied", lambda share, *inputs: share,
-                 lambda g, z, share, *inputs: [g, *(TABLE["zeros_like"](i) for i in inputs)], op="PartitionedCall",
-                 label="function", keep="")  # fmt: skip
+TIED = Primitive("linear_call", lambda share, *inputs: share,
+                 for_batches(lambda gs, z, share, *inputs: [gs[0], *(TABLE["zeros_like"](i) for i in inputs)]),
+                 op="PartitionedCall", label="function")  # fmt: skip
 FUNCTION = Primitive("function", lambda *arrays, taped, saved, arrays_: arrays, _function_rule, op="PartitionedCall",
                      label="function")  # fmt: skip
 
