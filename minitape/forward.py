@@ -12,8 +12,6 @@ import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from . import nest
 from .block import block
 from .columns import CALL, operation_of
@@ -29,7 +27,7 @@ from .record import Record
 from .state import state
 from .sweep import Sweep
 from .tape import GradientTape
-from .tensor import Tensor, wrap
+from .tensor import Tensor
 
 # operations that are linear in each input: their derivative in the direction t is the operation applied to t
 LINEAR = {"reduce_sum", "reduce_mean", "reshape", "transpose", "slice", "unslice", "broadcast_to", "concat", "stack",
@@ -262,6 +260,8 @@ def _elementwise(code: int, inputs: tuple[int, ...], known: dict[int, Any], valu
         if rule is not None and i in known and "g" in reads(text):
             part = rule(known[i], z, arguments[0], arguments[-1])
             total = part if total is None else total + part
+    if total is not None and state.graph is not None and not z.shape.is_fully_defined():
+        return total + zeros_of(z)
     if total is not None and tuple(total.shape) != tuple(z.shape):
         total = TABLE["broadcast_to"](total, shape=tuple(z.shape))
     return total
@@ -269,7 +269,11 @@ def _elementwise(code: int, inputs: tuple[int, ...], known: dict[int, Any], valu
 
 def _call(call: Any, known: dict[int, Any], values: Sweep) -> None:
     primitive = call.primitive
-    if not any(i in known for i in call.inputs) or primitive.rules is None:
+    if not any(i in known for i in call.inputs):
+        return
+    if primitive.rules is None:
+        if primitive.missing == "unregistered" and values.tensor(call.row).dtype.differentiable:
+            raise LookupError(f"gradient registry has no entry for: {primitive.op}")
         return
     if primitive.code:
         found = _elementwise(primitive.code, call.inputs, known, values, call.row)
@@ -282,23 +286,34 @@ def _call(call: Any, known: dict[int, Any], values: Sweep) -> None:
         for slot, i in enumerate(call.inputs):
             if i in known and (callable(primitive.rules) or primitive.rules[slot] is not None):
                 if callable(primitive.rules):  # concat, stack: linear in all inputs together
-                    parts = [primitive(*[known.get(r, _zeros(t)) for r, t in zip(call.inputs, inputs, strict=True)],
+                    parts = [primitive(*[known.get(r, zeros_of(t)) for r, t in zip(call.inputs, inputs, strict=True)],
                                        **call.attrs)]  # fmt: skip
                     break
                 parts.append(primitive(*[known[i] if s == slot else t for s, t in enumerate(inputs)], **call.attrs))
         if parts:
             known[call.row] = _sum(parts)
         return
-    for output, tangent in enumerate(_transposed(call, inputs, known, values)):
+    found = _in_a_run(call, inputs, known, values) if state.graph is not None else None
+    for output, tangent in enumerate(_transposed(call, inputs, known, values) if found is None else found):
         if tangent is not None:
             known[call.row + output] = tangent
+
+
+def _in_a_run(call: Any, inputs: list[Any], known: dict[int, Any], values: Sweep) -> list[Any] | None:
+    """The tangents of a call's outputs where only a run of the graph knows the shapes; None for other calls."""
+    from .graphs.jacobians import tangents_row
+
+    outputs = [values.tensor(r) for r in range(call.row, call.row + call.outputs)]
+    if all(t.shape.is_fully_defined() for t in [*inputs, *outputs]):
+        return None
+    return tangents_row(call, inputs, outputs, [known.get(r) for r in call.inputs])
 
 
 def _transposed(call: Any, inputs: list[Any], known: dict[int, Any], values: Sweep) -> list[Any]:
     """The tangents of a call's outputs: the gradient of its rule with respect to the adjoint."""
     rows = range(call.row, call.row + call.outputs)
     outputs = [values.tensor(r) for r in rows]
-    adjoints = [_zeros(z) if z.dtype.differentiable else z for z in outputs]
+    adjoints = [zeros_of(z) if z.dtype.differentiable else z for z in outputs]
     with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
         tape.watch([a for a in adjoints if a.dtype.differentiable])
         g: Any = adjoints[0] if call.outputs == 1 else tuple(adjoints)
@@ -315,7 +330,7 @@ def _transposed(call: Any, inputs: list[Any], known: dict[int, Any], values: Swe
     if pairs:
         shares, tangents = zip(*pairs, strict=True)
         found = tape.gradient(list(shares), adjoints, output_gradients=list(tangents))
-    return [_zeros(z) if t is None and _hidden(call, at, known) else _tensor(t)
+    return [zeros_of(z) if t is None and _hidden(call, at, known) else _tensor(t)
             for at, (t, z) in enumerate(zip(found, outputs, strict=True))]  # fmt: skip
 
 
@@ -336,7 +351,3 @@ def _sum(parts: list[Any]) -> Any:
     for part in parts[1:]:
         total = total + part
     return total
-
-
-def _zeros(like: Any) -> Any:
-    return wrap(np.zeros(tuple(like.shape), like.dtype.as_numpy_dtype))

@@ -65,7 +65,7 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
     if refused:
         raise RuntimeError(NEEDS_PERSISTENT + "jacobian with eager execution enabled and with  experimental_use_pfor "
                            "set to False.")  # fmt: skip
-    if state.graph is not None and not target.shape.is_fully_defined():
+    if state.graph is not None and not all(t.shape.is_fully_defined() for t in [target, *flat]):
         return _in_a_run(tape, target, sources, flat, unconnected)
     target = convert_to_tensor(target) if isinstance(target, (np.ndarray, np.generic)) else target
     shape = tuple(target.shape)

@@ -27,6 +27,7 @@ _OPS = {
     "shape": "Shape Size Rank ZerosLike OnesLike",
     "count": "HistogramFixedWidth Bincount",
     "data": "tf.data",
+    "loop": "ReduceDataset",
 }  # fmt: skip
 _KIND_OF_OP = {op: kind for kind, ops in _OPS.items() for op in ops.split()}
 _EXITS = {"numpy": ".numpy()", "asarray": "NumPy", "float": "float()", "int": "int()", "complex": "complex()",

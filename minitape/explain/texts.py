@@ -417,6 +417,10 @@ TEXT = {
         "A dataset runs beside the program, where no tape follows{line}.",
         "Give the dataset the data alone, and compute inside the block from its elements.",
     ),
+    "nondifferentiable_op loop": (
+        "In a function a loop over a dataset is one operation, {what}{line}, through which no gradient passes.",
+        "Loop over iter(...) of the dataset, or take the gradient for each element, inside the loop.",
+    ),
     "no_gradient_registered": (
         "No gradient is registered for {what}{line}.",
         "Use an operation that has a gradient, or wrap this one in tf.custom_gradient.",

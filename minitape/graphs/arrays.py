@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
+from ..custom import for_batches
 from ..invalid import invalid
 from ..operation import apply
 from ..primitives import TABLE
@@ -61,8 +62,9 @@ def _write_eager(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
     return [apply(_EAGER_WRITE, tuple(tensors), attrs)[0]]
 
 
-def _write_rule(g: Any, z: Any, buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any, ...]:
-    return _without(g, buffer, index), None, TABLE["gather"](g, index, axis=0)
+@for_batches
+def _write_rule(gs: Any, z: Any, buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any, ...]:
+    return _without(gs[0], buffer, index), None, TABLE["gather"](gs[0], index, axis=0)
 
 
 def _without(g: Any, buffer: Any, index: Any) -> Any:
@@ -84,8 +86,9 @@ def _cleared(g: Any, index: Any, buffer: Any) -> tuple[Any, ...]:
     return (out,)
 
 
-def _cleared_rule(g: Any, z: Any, x: Any, index: Any, buffer: Any) -> tuple[Any, ...]:
-    return _without(g, x, index), None, None
+@for_batches
+def _cleared_rule(gs: Any, z: Any, x: Any, index: Any, buffer: Any) -> tuple[Any, ...]:
+    return _without(gs[0], x, index), None, None
 
 
 def _write_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
@@ -122,7 +125,7 @@ READ = _primitive(
     "TensorListGetItem",
     lambda t, a: [(_element(t[0].shape), t[0].dtype)],
     forward=_read,
-    rules=[lambda g, z, x, i: _placed(g, x, i), None],
+    rules=for_batches(lambda gs, z, x, i: (_placed(gs[0], x, i), None)),
 )
 READ.eager = lambda tensors, attrs: [apply(READ, tuple(tensors), attrs)[0]]
 

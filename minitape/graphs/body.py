@@ -81,7 +81,7 @@ class Body:
         """True when a gradient could pass from an output to the input or captured tensor of this number."""
         marks = {self.feeds[at]}
         for call in self.graph.calls:
-            if any(r in marks and _passes(call, i) for i, r in enumerate(call.inputs)):
+            if any(r in marks and passes(call, i) for i, r in enumerate(call.inputs)):
                 marks.update(range(call.row, call.row + call.outputs))
         return not marks.isdisjoint(self.fetches)
 
@@ -131,7 +131,7 @@ def _never_fails(call: Any) -> bool:
     return bool(primitive.code or primitive.op in ELEMENTWISE) and primitive.op not in CHECKS
 
 
-def _passes(call: Any, at: int) -> bool:
+def passes(call: Any, at: int) -> bool:
     """Whether a call has a rule for an input; of branches, whether one of them has."""
     rules, connects = call.primitive.rules, getattr(call.primitive, "connects", None)
     if connects is not None:

@@ -31,7 +31,7 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return replaced(*args, **kwargs)
     if state.graph is None:
         return function(*args, **kwargs)
-    if isinstance(function, (type, types.BuiltinFunctionType)) and function in STREAMS and args and is_stream(args[0]):
+    if isinstance(function, (type, types.BuiltinFunctionType)) and function in STREAMS and any(map(is_stream, args)):
         return STREAMS[function](*args, **kwargs)
     if _own(function):
         return _own_call(function, args, kwargs)

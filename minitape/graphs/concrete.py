@@ -15,7 +15,7 @@ from ..columns import CALL
 from ..custom import for_batches
 from ..evidence import ASSIGNED, born
 from ..invalid import invalid
-from ..operation import finish
+from ..operation import apply, finish
 from ..plan import on_tape
 from ..primitives import TABLE, Primitive
 from ..random.seeds import global_seed
@@ -23,14 +23,14 @@ from ..slices import IndexedSlices
 from ..state import state
 from ..tape import GradientTape
 from ..tensor import Tensor, bare, wrap
-from .body import Body
+from .body import Body, passes
 from .build import Graph
 from .given import GivenVariable, Slots
 from .gradients import sweep_rows
 from .inline import inline
 from .lifted import held_elsewhere, lift
 from .parts import has_parts, put_together
-from .primitive import NOTES, GraphPrimitive, apart, as_eager, dense, floats, moved, write_notes
+from .primitive import NOTES, VJP, GraphPrimitive, apart, as_eager, dense, floats, moved, write_notes
 from .program import Program, needed, replay
 
 _ONCE = (
@@ -293,7 +293,8 @@ class Taped:
         self.error: Exception | None = None
         self.grads: list[Any] = [None] * len(groups)
         self.seeds: list[Any] = []
-        border = len(graph)
+        self.border = border = len(graph)
+        self._reading: dict[int, bool] = {}
         try:
             with graph.as_default():
                 self._trace_backward(graph, body)
@@ -326,6 +327,12 @@ class Taped:
         """True when the graph has a path from an input to an output, whether or not a call goes along it."""
         seed = self.seeds[output] if self.seeds else None
         return seed is not None and seed._row in needed(self.concrete.graph, _rows_of(self.grads[at]), [], [])[1]
+
+    def reads_values(self, at: int) -> bool:
+        """True when the gradient by an input is a function of values of the forward run, not of adjoints alone."""
+        if at not in self._reading:
+            self._reading[at] = _reads(self.concrete.graph, _rows_of(self.grads[at]), self.border)
+        return self._reading[at]
 
     def replayed(self, inputs: Sequence[Any], saved: Sequence[Any]) -> list[Any]:
         """The outputs as eager operations of the inputs; what effects returned is taken from the first run."""
@@ -388,6 +395,44 @@ def _crossing(graph: Any, rows: list[int], border: int, seeds: set[int]) -> set[
     return found
 
 
+def _reads(graph: Any, rows: list[int], border: int) -> bool:
+    """Whether these rows of a gradient depend smoothly on a row below the border."""
+    stack, seen = list(rows), set()
+    while stack:
+        row = stack.pop()
+        if row in seen:
+            continue
+        seen.add(row)
+        if row < border:
+            return True
+        op, number, _, _ = graph.cell(row)
+        if op == CALL:
+            call = graph.calls[number]
+            inner = call.attrs["primitive"].name if call.primitive is VJP else ""
+            if inner in ("while", "case") and _holds_products(call.attrs["attrs"], inner == "while"):
+                return True
+            smooth = [i for i, r in enumerate(call.inputs) if graph.tensors[r].dtype.differentiable and passes(call, i)]
+            if inner in ("while", "case"):  # what they hand to their gradients TensorFlow keeps apart
+                smooth = [i for i in smooth if i < call.attrs["count"]]
+            stack += [call.inputs[i] for i in smooth]
+    return False
+
+
+def _holds_products(attrs: dict[str, Any], in_loop: bool) -> bool:
+    """Whether branches or turns multiply values with each other; in a loop also with constants, which it keeps."""
+    for body in [attrs["body"]] if "body" in attrs else attrs.get("bodies", ()):
+        for call in body.graph.calls:
+            if _holds_products(call.attrs, in_loop or "body" in call.attrs):
+                return True
+            cold = [r in body.graph.cold for r in call.inputs]
+            if call.primitive.op in _PRODUCTS and (in_loop or not any(cold)):
+                return True
+    return False
+
+
+_PRODUCTS = {"Mul", "RealDiv", "MatMul", "BatchMatMulV2", "Einsum", "Pow"}
+
+
 def _stateful_rows(graph: Any, border: int) -> set[int]:
     """The rows whose values another run might not give again."""
     return {
@@ -409,8 +454,11 @@ def _function_rule(gs: Any, z: Any, *inputs: Any, taped: Taped, saved: Any, arra
     found = tape.gradient([outs[i] for i in targets], [tensors[i] for i in chosen],
                           output_gradients=[as_eager(gs[i]) for i in targets])  # fmt: skip
     shares: list[Any] = [None] * len(inputs)
+    linked = [tensors[i] for i in chosen if taped.grads[i] is not None]
     for i, share in zip(chosen, found, strict=True):
         shares[i] = _as_known(share, taped.grads[i], tensors[i])
+        if isinstance(shares[i], Tensor) and taped.reads_values(i):
+            shares[i] = apply(TIED, (shares[i], *linked), {})
     return shares
 
 
@@ -421,6 +469,10 @@ def _as_known(share: Any, known: Any, like: Any) -> Any:
     return dense(share, like)
 
 
+# TensorFlow hands on zeros, not None, to all inputs where the gradient of a function reads what the call has computed
+TIED = Primitive("linear_call", lambda share, *inputs: share,
+                 for_batches(lambda gs, z, share, *inputs: [gs[0], *(TABLE["zeros_like"](i) for i in inputs)]),
+                 op="PartitionedCall", label="function")  # fmt: skip
 FUNCTION = Primitive("function", lambda *arrays, taped, saved, arrays_: arrays, _function_rule, op="PartitionedCall",
                      label="function")  # fmt: skip
 

@@ -12,12 +12,14 @@ from ..convert import convert_to_tensor
 from ..custom import for_batches, no_tapes
 from ..dtypes import string
 from ..invalid import invalid
+from ..operation import finish
 from ..primitives import TABLE, Primitive
+from ..pyfunction import PYTHON as EAGER_PYTHON
 from ..pyfunction import PythonCall, check_count, next_number, python_error, run_python
 from ..shape import TensorShape
 from ..state import state
 from ..tensor import Tensor, wrap
-from .primitive import RULE, GraphPrimitive
+from .primitive import RULE, GraphPrimitive, linkable, write_notes
 from .refusals import brackets, unmergeable
 
 # -- variables --------------------------------------------------------------------------------------------------------
@@ -144,9 +146,14 @@ def _assign_mismatch(graph: Any, shape: TensorShape, tensor: Any, op: str) -> st
 def _python_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
     """The results, and behind them the run itself: its tape gives the gradient."""
     call = run_python(func, [wrap(a) for a in arrays], dtypes, differentiate=True)
-    token = np.empty((), object)
-    token[()] = call
-    return (*[o.array for o in call.outputs], token)
+    return (*[o.array for o in call.outputs], write_notes(call))
+
+
+def _python_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    call = run_python(attrs["func"], tensors, attrs["dtypes"], differentiate=True)
+    outs = [wrap(o.array) for o in call.outputs]
+    finish(EAGER_PYTHON, tuple(tensors), {"call": call}, tuple(outs))
+    return [*outs, wrap(write_notes(call))]
 
 
 def _promised(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
@@ -185,7 +192,8 @@ def _python_gradient_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
 
 
 PYTHON = GraphPrimitive(
-    "py_function", "EagerPyFunc", _python_infer, forward=_python_forward, rules=_python_rule, stateful=True
+    "py_function", "EagerPyFunc", _python_infer, forward=_python_forward, eager=_python_eager, rules=_python_rule,
+    stateful=True,
 )
 PYTHON_GRADIENT = GraphPrimitive(
     "py_function_gradient", "EagerPyFunc", _python_gradient_infer, forward=_python_gradient, rules=None, stateful=False
@@ -259,7 +267,7 @@ def vjp_row(call: Any, gs: list[Any], inputs: list[Any], wanted: list[int]) -> l
     """Adds the row that applies a call's rule when its shapes are known."""
     graph = state.graph
     zs = [graph.tensor_at(r) for r in range(call.row, call.row + call.outputs)]
-    return graph.apply(RULE, (*gs, *zs, *inputs), {"call": call, "count": len(gs), "wanted": wanted})
+    return linkable(RULE, (*gs, *zs, *inputs), {"call": call, "count": len(gs), "wanted": wanted})
 
 
 def is_stateful(primitive: Primitive) -> bool:

@@ -152,7 +152,7 @@ def sweep_rows(
     if not starts:
         return [None] * len(rows)
     sweep = graph.sweeper(graph, starts, wanted, marks, recorded=True)
-    sweep.stops, sweep.prefix = stops, prefix
+    sweep.stops, sweep.prefix, sweep.missing, sweep.verifies = stops, prefix, _NO_GRADIENT, True
     sweep.run()
     found = []
     for group in rows:
@@ -204,3 +204,12 @@ def _rows(graph: Graph, source: Any) -> list[int]:
 
 def _zeros(source: Any) -> Any:
     return TABLE["zeros_like"](source if isinstance(source, Tensor) else source._read())
+
+
+_NO_GRADIENT = (
+    "No gradient defined for operation'{}' (op type: {}). In general every operation must have an associated "
+    "`@tf.RegisterGradient` for correct autodiff, which this op is lacking. If you want to pretend this operation is a "
+    "constant in your program, you may insert `tf.stop_gradient`. This can be useful to silence the error in cases "
+    "where you know gradients are not needed, e.g. the forward pass of tf.custom_gradient. Please see more details in "
+    "https://www.tensorflow.org/api_docs/python/tf/custom_gradient."
+)

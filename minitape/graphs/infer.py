@@ -8,7 +8,6 @@ the inputs (``boolean_mask``, ``unique``), which is found by a second run on oth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -34,6 +33,7 @@ _ROWS_BY_VALUE = {"SegmentSum", "SegmentMean", "SegmentProd", "SegmentMax", "Seg
 _LARGE = 1 << 16  # elements from which on stand-ins are made smaller for elementwise operations
 
 Spec = tuple[TensorShape, dtypes.DType]
+Guess = tuple[Any, ...]  # a size and a rank, for what is not known; and where it is one larger, see _unknown
 
 
 class Mismatch(Exception):
@@ -95,14 +95,12 @@ def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
 def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> list[Any]:
     """Results of the primitive that show which sizes depend on what."""
     errors: list[Exception] = []
-    worked: list[Any] = []
 
-    def runs(guesses: Iterable[tuple[int, int] | None], kind: int, values: bool = True) -> Iterator[Any]:
-        for sizes in guesses:
+    def runs(guesses: Iterable[Guess | None], kind: int, values: bool = True) -> Iterator[tuple[Guess | None, Any]]:
+        for guess in guesses:
             try:
-                made = _run(primitive, [_stand_in(t, sizes, kind, values) for t in tensors], attrs)
-                worked[:] = [(sizes, kind, values)]
-                yield made
+                arrays = [stand_in(t, guess, at, kind, values) for at, t in enumerate(tensors)]
+                yield guess, _run(primitive, arrays, attrs)
             except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError) as error:
                 errors.append(error)
 
@@ -112,30 +110,24 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
     if all(t.dtype.kind in "fc" for t in tensors):
         ways.append((2, True))  # decompositions refuse matrices of zeros
     for way in ways:
-        found = list(islice(runs(guesses, *way), 2))  # two sizes show which of the result's depend on the unknown ones
-        if found:
+        fitting = list(islice(runs(guesses, *way), 2))  # two sizes show which of the result's depend on the unknown ones
+        if fitting:
             break
     else:
         raise _refusal(primitive, tensors, errors[0], known)
-    if not known and len(found) == 1:
-        found += _varied(primitive, tensors, attrs, *worked[0])
+    if not known and len(fitting) == 1:  # as some of the unknown sizes have to be: the others may be any
+        fitting += runs([(*fitting[0][0][:2], places) for places in _unknown(tensors)], *way)
     if primitive.op in _BY_VALUE or any(t.dtype.kind in "iub" and t.op.type != "Const" for t in tensors):
-        found += runs([None] if known else islice(sizes_to_try(tensors), 1), 1)
-    return found
+        fitting += runs([None] if known else islice(sizes_to_try(tensors), 1), 1)
+    return [result for _, result in fitting]
 
 
-def _varied(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], guess: tuple[int, int], kind: int,
-            values: bool) -> Iterator[Any]:  # fmt: skip
-    """Results for sizes of which one is another than the only one that fits all: does a size of the result depend on it?"""
-    stand_ins = [_stand_in(t, guess, kind, values) for t in tensors]
-    for at, t in enumerate(tensors):
-        for axis, size in enumerate(t.shape if t.shape.rank is not None else ()):
-            sizes = list(np.shape(stand_ins[at]))
-            if size is not None or len(sizes) != t.shape.rank:
-                continue
-            sizes[axis] += 1
-            with suppress(OpError, ValueError, IndexError, TypeError, ZeroDivisionError):
-                yield _run(primitive, [*stand_ins[:at], filled(tuple(sizes), t.dtype, kind), *stand_ins[at + 1 :]], attrs)
+def _unknown(tensors: list[Any]) -> list[set[tuple[int, int]]]:
+    """Where unknown sizes stand, as (number of the tensor, axis): one at a time, and those of one axis together."""
+    ranked = [(at, t.shape.as_list()) for at, t in enumerate(tensors) if t.shape.rank is not None]
+    places = [(at, axis) for at, sizes in ranked for axis, size in enumerate(sizes) if size is None]
+    together = [{place for place in places if place[1] == axis} for axis in sorted({axis for _, axis in places})]
+    return [{place} for place in places] + [axes for axes in together if 1 < len(axes) < len(places)]
 
 
 def _refusal(primitive: Primitive, tensors: list[Any], error: Exception, known: bool) -> Exception:
@@ -172,15 +164,17 @@ def sizes_to_try(tensors: list[Any], first: list[int] | None = None) -> Iterator
                 yield size, rank
 
 
-def _stand_in(tensor: Any, guess: tuple[int, int] | None, kind: int, values: bool = True) -> Any:
+def stand_in(tensor: Any, guess: Guess | None, at: int, kind: int, values: bool) -> Any:
+    """An array for tensor number ``at``, with its value where constants determine it, if ``values`` are wanted."""
     value = tensor.graph.folded.get(tensor._row) if values else None
     if value is not None:
         return value
-    shape = tensor.shape
+    shape, (size, rank, *other) = tensor.shape, guess or (0, 0)
     if shape.rank is None:
-        sizes = (guess[0],) * guess[1]
+        sizes = (size,) * rank
     else:
-        sizes = tuple(guess[0] if d is None else d for d in shape.as_list())
+        larger = {axis for number, axis in (other[0] if other else ()) if number == at}
+        sizes = tuple((size + (axis in larger) if d is None else d) for axis, d in enumerate(shape.as_list()))
     return filled(sizes, tensor.dtype, kind)
 
 

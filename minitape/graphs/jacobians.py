@@ -1,4 +1,4 @@
-"""Jacobians inside functions where only a run knows how many elements the target has: computed when the graph runs."""
+"""Jacobians and tangents inside functions where only a run knows how many elements there are: computed when it runs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..backward import gradients_of
+from ..ends import UnconnectedGradients
+from ..forward import ForwardAccumulator
+from ..operation import apply
 from ..ops.filling import zeros
 from ..plan import on_tape
 from ..tape import GradientTape
 from .effects import later
-from .primitive import moved
+from .primitive import apart, moved
 from .program import needed, replay
 
 
@@ -39,7 +42,7 @@ def jacobian_row(tape: Any, target: Any, sources: Sequence[Any], batch: bool) ->
             zeros([*again.shape, *s.shape], s.dtype) if j is None else j for j, s in zip(found, starts, strict=True)
         ]
 
-    specs = [(target.shape.concatenate(s.shape[1:] if batch else s.shape), target.dtype) for s in sources]
+    specs = [(target.shape.concatenate(s.shape[1:] if batch else s.shape), s.dtype) for s in sources]
     places = [s if not hasattr(s, "_read") else s._read() for s in sources]
     made = later(run, [*[graph.tensor_at(r) for r in edge], *places], specs)
     return [None if g is None else j for g, j in zip(connected, made, strict=True)]
@@ -55,3 +58,25 @@ def _edge(graph: Any, target: int, sources: set[int], on: Any) -> list[int]:
     made = {c.row + i for c in calls for i in range(c.outputs)}
     used = [row for c in calls for row in c.inputs] + [target]
     return sorted({row for row in used if row not in made and row not in sources})
+
+
+def tangents_row(call: Any, inputs: list[Any], outputs: list[Any], tangents: list[Any]) -> list[Any] | None:
+    """The tangents of a call's outputs, given those of its inputs or None; None for loops and branches.
+
+    The row runs the operation again, as an eager one that an accumulator of its own follows.
+    """
+    special = getattr(call.primitive, "infer", None) is not None
+    if special and call.primitive.name not in ("later", "getitem", "rule"):
+        return None
+    moving = [i for i, t in enumerate(tangents) if t is not None]
+
+    def run(*tensors: Any) -> list[Any]:
+        given = apart(tensors[: len(inputs)])
+        with ForwardAccumulator([given[i] for i in moving], list(tensors[len(inputs) :])) as accumulator:
+            found = call.primitive.eager(given, call.attrs) if special else apply(call.primitive, tuple(given), call.attrs)
+        found = list(found) if isinstance(found, (list, tuple)) else [found]
+        return [accumulator.jvp(z, UnconnectedGradients.ZERO) for z in found if z.dtype.differentiable]
+
+    smooth = [z for z in outputs if z.dtype.differentiable]
+    made = iter(later(run, [*inputs, *(tangents[i] for i in moving)], [(z.shape, z.dtype) for z in smooth]))
+    return [next(made) if z.dtype.differentiable else None for z in outputs]

@@ -43,7 +43,7 @@ from .values import (
     is_value,
     without_variables,
 )
-from .whiles import build_while
+from .whiles import WHILE, build_while
 
 
 def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]) -> None:
@@ -272,7 +272,7 @@ class _Loop:
         if odd is not None:
             self._run_without(*odd, first, test, body, source)
             return
-        found = build_while(tested, made, [*index, *start], options.limit)
+        found = build_while(tested, made, [*index, *start], options.limit, getattr(walk, "kinds", WHILE))
         if self.late or self.keys:
             self._demand_a_turn(found[0] if walk is None else TABLE["not_equal"](found[0], walk.start))
         values = _filled(dict(zip(self.names, before, strict=True)), carried, found[len(index) :], latest)

@@ -5,7 +5,7 @@ They are called when the graph runs. What they will give is found out by calling
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,15 +69,21 @@ def _specs(alike: tuple[Any, ...], open_rank: bool) -> list[Any]:
 
     With an ``open_rank`` they do not tell how many axes values have.
     """
-    model, shape = alike[0], common_shape(alike)
+    model, shape = alike[0], _common(alike)
     if not _whole(model):
         return [(TensorShape(None) if open_rank else shape, model.dtype)]
     kinds = [part.dtype for part in model._components()]
     if _is_ragged(model):
-        inner = TensorShape(None) if open_rank else common_shape([each.flat_values for each in alike])[1:]
+        inner = TensorShape(None) if open_rank else _common([each.flat_values for each in alike])[1:]
         splits = [TensorShape([shape[0] and shape[0] + 1]), *[TensorShape([None])] * (len(kinds) - 2)]
         return list(zip((TensorShape([None]).concatenate(inner), *splits), kinds, strict=True))
     return list(zip((TensorShape([None, shape.rank]), TensorShape([None]), TensorShape([shape.rank])), kinds, strict=True))
+
+
+def _common(alike: Sequence[Any]) -> TensorShape:
+    """The shape that results of several trials have in common; one alone does not tell which sizes depend on what."""
+    shape = common_shape(alike)
+    return shape if len(alike) > 1 else TensorShape([None] * shape.rank)
 
 
 def _made(alike: tuple[Any, ...], waiting: Any) -> Any:
@@ -88,7 +94,7 @@ def _made(alike: tuple[Any, ...], waiting: Any) -> Any:
         model = model._without_lengths(other)
     made = model._rebuilt([next(waiting) for _ in model._components()])
     if not _is_ragged(model):
-        made.set_shape(common_shape(alike))
+        made.set_shape(_common(alike))
     return made
 
 

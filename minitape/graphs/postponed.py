@@ -14,7 +14,7 @@ from ..block import block
 from ..custom import no_tapes, variables_read
 from ..shape import TensorShape
 from ..state import state
-from ..tensor import Tensor, wrap
+from ..tensor import EagerTensor, Tensor, wrap
 from ..variable import Variable
 from .effects import later
 from .infer import filled, sizes_to_try
@@ -47,7 +47,7 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
     Variables are read here, those that the function reads by itself as well, so that gradients find their way back to
     them.
     """
-    leaves = [leaf._read() if hasattr(leaf, "_read") else leaf for leaf in nest.flatten([list(args), kwargs])]
+    leaves = [_entered(leaf) for leaf in nest.flatten([list(args), kwargs])]
     at = [i for i, leaf in enumerate(leaves) if type(leaf) is SymbolicTensor]
     symbolic = [leaves[i] for i in at]
 
@@ -76,6 +76,15 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
     tensors = [*symbolic, *(v._read() for v in held)]
     found = later(call, tensors, specs, stateful, name, None if stateful else again)
     return [nest.pack_sequence_as(structure, found)]
+
+
+def _entered(leaf: Any) -> Any:
+    """A variable's value, and an eager tensor of which gradients may be asked, as the graph knows them; others as they are."""
+    if hasattr(leaf, "_read"):
+        return leaf._read()
+    if type(leaf) is EagerTensor and leaf.dtype.differentiable:
+        return state.graph.tensor_at(state.graph.enter(leaf))
+    return leaf
 
 
 def _tried(run: Any, symbolic: list[Any], past: list[int], variables: dict[int, Variable]) -> tuple[Any, Any]:

@@ -155,14 +155,12 @@ def replay_row(
 
     Behind the adjoints ``gs`` stand the notes of a noted primitive.
     """
-    from ..state import state
-
     connects = primitive.connects
     wanted = [i for i in wanted if inputs[i].dtype.differentiable and (connects is None or connects(attrs, i))]
     shares: list[Any] = [None] * len(inputs)
     if wanted:
         row = {"primitive": primitive, "attrs": attrs, "count": len(gs), "wanted": wanted}
-        made = state.graph.apply(VJP, (*gs, *inputs), row)
+        made = linkable(VJP, (*gs, *inputs), row)
         for i, share in zip(wanted, made, strict=True):
             shares[i] = share
     return shares
@@ -193,7 +191,68 @@ def _vjp_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     return [(inputs[i].shape, inputs[i].dtype) for i in attrs["wanted"]]
 
 
-VJP = GraphPrimitive("vjp", "SymbolicGradient", _vjp_infer, eager=_vjp_eager)
+def linkable(primitive: GraphPrimitive, tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    """Adds a row that computes shares in adjoints; attrs["links"] is to say on which of its inputs they depend."""
+    from ..state import state
+
+    graph = state.graph
+    return graph.apply(primitive, tuple(tensors), attrs | {"links": _Links([graph.tensor_at(graph.enter(t)) for t in tensors])})
+
+
+class _Links:
+    """Of a row with derivatives in it: its inputs, and on which of them the derivatives depend once somebody asked."""
+
+    def __init__(self, tensors: list[Any]) -> None:
+        self.tensors = tensors
+        self.found: set[int] | None = None
+
+
+def _is_linked(attrs: dict[str, Any], at: int) -> bool:
+    """Whether a derivative depends on this input: not where the function is linear."""
+    links = attrs["links"]
+    if links.found is None:
+        known = "call" in attrs or attrs["primitive"].name in ("later", "getitem", "rule")  # functions of minitape
+        links.found = _linked(attrs, links.tensors) if known else set(range(len(links.tensors)))
+    return at in links.found
+
+
+def _linked(attrs: dict[str, Any], tensors: list[Any]) -> set[int]:
+    """The inputs that make a difference to derivatives of stand-ins for them; all where those are refused."""
+    from .infer import sizes_to_try
+    from .postponed import trying
+
+    run = _rule_eager if "call" in attrs else _vjp_eager
+    for guess in sizes_to_try(tensors):
+        try:
+            with trying(), no_tapes():
+                given = _stand_ins(attrs, tensors, guess)
+                with GradientTape() as tape:
+                    tape.watch([given[i] for i in floats(given)])
+                    shares = run(given, attrs)
+            found = tape.gradient(shares, given)
+        except Exception:  # another size may do
+            continue
+        return {i for i, share in enumerate(found) if share is not None}
+    return set(range(len(tensors)))
+
+
+def _stand_ins(attrs: dict[str, Any], tensors: list[Any], guess: Any) -> list[Any]:
+    """Tensors in the place of the adjoints, of the outputs that a rule reads, and of the inputs."""
+    from .infer import filled, stand_in
+
+    count = attrs["count"]
+    first = 2 * count if "call" in attrs else count
+    inputs = [wrap(np.array(stand_in(t, guess, at, 1, True))) for at, t in enumerate(tensors) if at >= first]
+    if "call" in attrs:
+        found = attrs["call"].primitive.forward(*[t.array for t in inputs], **attrs["call"].attrs)
+        outs = [wrap(np.array(z)) for z in (found if type(found) is tuple else (found,))]
+    else:
+        outs = list(attrs["primitive"].eager(inputs, attrs["attrs"]))
+    gs = [wrap(np.array(filled(tuple(z.shape), z.dtype, 1))) for z in outs]
+    return [*gs, *outs, *inputs] if "call" in attrs else [*gs, *inputs]
+
+
+VJP = GraphPrimitive("vjp", "SymbolicGradient", _vjp_infer, eager=_vjp_eager, connects=_is_linked)
 
 
 # -- the rule of an ordinary primitive whose shapes only a run knows ---------------------------------------------------
@@ -230,4 +289,4 @@ def _rule_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     return [(inputs[i].shape, inputs[i].dtype) for i in attrs["wanted"]]
 
 
-RULE = GraphPrimitive("rule", "SymbolicGradient", _rule_infer, eager=_rule_eager)
+RULE = GraphPrimitive("rule", "SymbolicGradient", _rule_infer, eager=_rule_eager, connects=_is_linked)

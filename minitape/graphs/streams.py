@@ -16,6 +16,7 @@ from .primitive import GraphPrimitive
 from .scopes import init_scope
 from .spec import TensorSpec
 from .symbolic import is_symbolic
+from .whiles import REDUCE, WHILE
 
 NEXT = GraphPrimitive(
     "next_element", "IteratorGetNext", LATER_STATEFUL.infer, eager=LATER_STATEFUL.eager, stateful=True
@@ -28,13 +29,13 @@ def specs_of(source: Any) -> list[Any] | None:
     with init_scope():
         try:
             spec = source.element_spec
-            made_here = getattr(source, "_in_graph", False) and next(iter(source), None)
+            made_here = next(iter(source), ()) if getattr(source, "_in_graph", False) else ()
         except Exception:  # of the user's functions; Python's loop, which then walks over it, raises it again
             return None
     leaves = nest.flatten(spec)
     if not leaves or not all(type(leaf) is TensorSpec for leaf in leaves):
         return None
-    if any(is_symbolic(leaf) or not isinstance(leaf, Tensor) for leaf in nest.flatten(made_here or [])):
+    if any(is_symbolic(leaf) or not isinstance(leaf, Tensor) for leaf in nest.flatten(made_here)):
         return None
     return [(leaf.shape, leaf.dtype) for leaf in leaves]
 
@@ -44,6 +45,7 @@ class Stream:
 
     def __init__(self, source: Any, specs: list[Any]) -> None:
         self._source, self._specs, self._run = source, specs, 0
+        self.kinds = REDUCE if _is_dataset(source) else WHILE  # of loops; of an iterator's, too, they are ordinary ones
         self._live: Iterator[Any] = iter(())
         self._seen: list[Any] = []  # a gradient goes through the loop's turns once more
         self.start = later(self._begin, [], [(TensorShape([]), dtypes.int64)], stateful=True)[0]
@@ -154,4 +156,22 @@ def _enumerate(value: Any, start: Any = 0) -> Any:
     return enumerate(value, start)
 
 
-STREAMS: dict[Any, Callable[..., Any]] = {iter: _iter, next: _next, enumerate: _enumerate}
+def _zip(*values: Any, **options: Any) -> Any:
+    if all(map(_is_dataset, values)) and not options:
+        return type(values[0]).zip(values)
+    return zip(*values, **options)  # noqa: B905 - as the caller said
+
+
+def _map(function: Any, *values: Any) -> Any:
+    if not all(map(_is_dataset, values)):
+        return map(function, *values)
+    return (_zip(*values) if len(values) > 1 else values[0]).map(function)
+
+
+def _filter(function: Any, values: Any) -> Any:
+    return values.filter(function) if _is_dataset(values) else filter(function, values)
+
+
+STREAMS: dict[Any, Callable[..., Any]] = {
+    iter: _iter, next: _next, enumerate: _enumerate, zip: _zip, map: _map, filter: _filter
+}  # fmt: skip

@@ -57,6 +57,8 @@ class GraphSweep(Sweep):
 
     stops: Any = ()
     prefix = ""  # the name scope of ``tf.gradients``; nothing for a tape
+    missing = "gradient registry has no entry for: {1}"  # what a tape says
+    verifies = False  # no tape looks at the shapes that custom gradients return
 
     def steps(self) -> Iterator[int]:
         """Yields each row after its adjoint was handed on; down to the first, for the row of a leaf may be a late one."""
@@ -101,7 +103,8 @@ class GraphSweep(Sweep):
 
     def _shares(self, primitive: Any, wanted: Sequence[int], g: Any, z: Any, inputs: list[Any], attrs: Any) -> Any:
         if not getattr(primitive, "replays", False):
-            return super()._shares(primitive, wanted, g, z, inputs, attrs)
+            found = super()._shares(primitive, wanted, g, z, inputs, attrs)
+            return _verified(primitive, found, inputs) if self.verifies else found
         notes = [z[-1]] if primitive.noted else []
         gs = [g] if type(g) is not list else g[:-1] if notes else g
         shares = replay_row(primitive, attrs, [*gs, *notes], inputs, wanted)
@@ -119,10 +122,10 @@ class GraphSweep(Sweep):
             self._registered(call, op, name)
         elif call.primitive.rules is None and call.primitive.missing == "unregistered":
             if wanted:
-                raise LookupError(_NO_GRADIENT.format(op.name, op.type))
+                raise LookupError(self.missing.format(op.name, op.type))
         elif self._shapes_known(call):
             super()._call(call, wanted)
-        elif call.primitive.name == "gather" and self._slices(call):
+        elif self._slices(call):
             pass
         else:
             self._when_run(call)
@@ -134,24 +137,27 @@ class GraphSweep(Sweep):
         return all(self.tensor(r).shape.is_fully_defined() for r in rows if r in self.record.tensors)
 
     def _slices(self, call: Any) -> bool:
-        """The adjoint of a gather along the first axis as slices; False where their shape is not known."""
+        """Hands the adjoint of whole rows that were picked on as slices; False for other calls and unknown shapes."""
+        if call.primitive.name not in ("gather", "gather_nd") or call.attrs.get("axis", 0) or call.attrs.get("batch_dims"):
+            return False
         x, indices = (self.tensor(r) for r in call.inputs)
         inner = [] if x.shape.rank is None else x.shape.as_list()[1:]
-        if call.attrs.get("axis", 0) or call.attrs.get("batch_dims") or x.shape.rank is None:
+        in_column = call.primitive.name == "gather_nd"
+        if in_column and (indices.shape.rank != 2 or indices.shape[1] != 1):
+            return False
+        if not in_column and (x.shape.rank is None or (indices.shape.rank != 1 and inner.count(None))):
             return False
         values = self._dense(self.adjoints.get(call.row), call.row)
         if indices.shape.rank != 1:
-            if inner.count(None):
-                return False
-            values = TABLE["reshape"](values, shape=(-1, *inner))
+            values = values if in_column else TABLE["reshape"](values, shape=(-1, *inner))
             indices = TABLE["reshape"](indices, shape=(-1,))
-        self._add(call.inputs[0], IndexedSlices(values, indices, TABLE["shape"](x, dtype=int32)))
+        self._add(call.inputs[0], IndexedSlices(values, indices, TABLE["shape"](x, dtype=indices.dtype if in_column else int32)))
         return True
 
     def _registered(self, call: Any, op: Any, name: str) -> None:
         """The gradient function that was registered under a name takes the place of the rules."""
         if name not in GRADIENTS:
-            raise LookupError(_NO_GRADIENT.format(op.name, op.type))
+            raise LookupError(self.missing.format(op.name, op.type))
         function = GRADIENTS[name]
         if function is None:
             return
@@ -188,6 +194,18 @@ class GraphSweep(Sweep):
             self._add(call.inputs[i], share)
 
 
+def _verified(primitive: Any, shares: list[tuple[int, Any]], inputs: list[Any]) -> list[tuple[int, Any]]:
+    """The shares of a custom gradient; ValueError for one that has not the shape of its input."""
+    for at, share in shares if primitive.name == "custom_gradient" else ():
+        if isinstance(share, Tensor) and not share.shape.is_compatible_with(inputs[at].shape):
+            raise ValueError(
+                "Incompatible shapes between op input and calculated input gradient. Forward operation: "
+                f"{primitive.op}. Input index: {at}. Original input shape: {inputs[at].shape}. Calculated input gradient "
+                f"shape: {share.shape}"
+            )
+    return shares
+
+
 def fitted(share: Any, like: SymbolicTensor) -> Any:
     """A share of an adjoint in the shape of the value it belongs to."""
     if type(share) is EagerTensor and type(like) is EagerTensor:
@@ -204,12 +222,3 @@ def _tensor(value: Any) -> Any:
     from ..convert import convert_to_tensor
 
     return convert_to_tensor(value)
-
-
-_NO_GRADIENT = (
-    "No gradient defined for operation'{}' (op type: {}). In general every operation must have an associated "
-    "`@tf.RegisterGradient` for correct autodiff, which this op is lacking. If you want to pretend this operation is a "
-    "constant in your program, you may insert `tf.stop_gradient`. This can be useful to silence the error in cases "
-    "where you know gradients are not needed, e.g. the forward pass of tf.custom_gradient. Please see more details in "
-    "https://www.tensorflow.org/api_docs/python/tf/custom_gradient."
-)

@@ -90,21 +90,32 @@ def _while_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     return [(t.shape, t.dtype) for t in body.inputs]
 
 
-WHILE = {
-    False: GraphPrimitive("while", "StatelessWhile", _while_infer, forward=_while_forward, eager=_while_eager),
-    True: GraphPrimitive("while", "While", lambda tensors, attrs: [*_while_infer(tensors, attrs), NOTES],
-                         forward=_while_noting, eager=_while_eager, stateful=True,
-                         unnoted=lambda *arrays, **attrs: (*_while_forward(*arrays, **attrs), None)),
-}  # fmt: skip
+def _reduce_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    with unrecorded():
+        return _while_eager(tensors, attrs)
 
 
-def build_while(test: Body, body: Body, values: Sequence[Any], limit: Any) -> list[Any]:
+def _declared(pure: str, noted: str, eager: Any, rules: Any) -> dict[bool, GraphPrimitive]:
+    """The primitives of a loop without effects and of one with effects."""
+    return {
+        False: GraphPrimitive("while", pure, _while_infer, forward=_while_forward, eager=eager, rules=rules),
+        True: GraphPrimitive("while", noted, lambda tensors, attrs: [*_while_infer(tensors, attrs), NOTES],
+                             forward=_while_noting, eager=eager, stateful=True, rules=rules,
+                             unnoted=lambda *arrays, **attrs: (*_while_forward(*arrays, **attrs), None)),
+    }  # fmt: skip
+
+
+WHILE = _declared("StatelessWhile", "While", _while_eager, "replay")
+REDUCE = _declared("ReduceDataset", "ReduceDataset", _reduce_eager, None)  # no gradient passes a loop over a dataset
+
+
+def build_while(test: Body, body: Body, values: Sequence[Any], limit: Any, kinds: Any = WHILE) -> list[Any]:
     """Adds the operation that runs a loop; ``limit`` is what ``as_limit`` gives."""
     captured = share_captures([test, body])
     stateful = bool(test.effects or body.effects)
     given = [limit] if isinstance(limit, Tensor) else []
     attrs = {"test": test, "body": body, "count": len(values), "limit": GIVEN if given else limit}
-    found = list(state.graph.apply(WHILE[stateful], (*values, *given, *captured), attrs))
+    found = list(state.graph.apply(kinds[stateful], (*values, *given, *captured), attrs))
     return found[:-1] if stateful else found
 
 

@@ -86,6 +86,8 @@ class Variable(Operators):
                 "When creating a Variable from an initializer, the `shape` argument should be "
                 f"specified. Received: initializer={initializer} and shape={shape}"
             )
+        if state.trying:
+            raise RuntimeError("A weight takes its shape from values, not from what stands in their place.")
         kind = standardize_dtype(dtype)
         with tf.init_scope():  # eagerly, also where a function is being traced
             return convert(initializer(self._full_shape(shape), dtype=kind), kind)

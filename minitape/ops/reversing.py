@@ -63,12 +63,12 @@ def reverse_sequence(
             raise invalid(f"{label} must be < input rank ( {axis} vs. {x.ndim})", "ReverseSequence")
         if axis < 0:
             raise invalid(f"Invalid {label} {axis}", "ReverseSequence")
-    if len(lengths) != x.shape[batch]:
+    if x.shape[batch] not in (None, len(lengths)):
         raise invalid(
             f"Length of seq_lengths != input.dims({batch}), ({len(lengths)} vs. {x.shape[batch]})", "ReverseSequence"
         )
     for n in lengths.tolist():
-        if n < 0 or n > x.shape[seq]:
+        if n < 0 or (x.shape[seq] is not None and n > x.shape[seq]):
             raise invalid(f"seq_lens({lengths.tolist().index(n)}) < 0" if n < 0 else
                           f"seq_lens({lengths.tolist().index(n)}) > input.dims({seq})", "ReverseSequence")  # fmt: skip
     return apply(

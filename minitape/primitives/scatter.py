@@ -114,17 +114,33 @@ def _scatter_places(g: Any, indices: Any, *, shape: tuple[int, ...], batch_dims:
     return out
 
 
+def _targets(indices: Any, sizes: tuple[int, ...]) -> tuple[Any, ...]:
+    """The NumPy index of places to write to. A graph knows them only here; NumPy would count negative ones from behind."""
+    from ..invalid import invalid, shown
+    from ..ops.places import outside
+
+    bad = outside(indices, sizes[: indices.shape[-1]]) if np.size(indices) else None
+    if bad is not None:
+        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}")
+    return places(indices)
+
+
 def _scatter_update(t: Any, indices: Any, updates: Any) -> Any:
     out = np.array(t)
-    out[places(indices)] = updates
+    out[_targets(indices, out.shape)] = updates
     return out
+
+
+def _scatter_nd(indices: Any, updates: Any, *, shape: tuple[int, ...]) -> Any:
+    _targets(indices, shape)
+    return _scatter_places(updates, indices, shape=shape)
 
 
 def _scatter_by(function: Any) -> Any:
     def forward(t: Any, indices: Any, updates: Any) -> Any:
         out = np.array(t)
         by = np.floor_divide if function is np.divide and out.dtype.kind in "iu" else function
-        by.at(out, places(indices), updates)
+        by.at(out, _targets(indices, out.shape), updates)
         return out
 
     return forward
@@ -175,7 +191,7 @@ declare("scatter_places", _scatter_places,
         [lambda g, z, v, i, *, shape, batch_dims=0: TABLE["gather_nd"](g, i, batch_dims=batch_dims), None],
         op="GatherNdGrad", label="scatter", keep="y",
         example=lambda rng: ((rng.normal(size=3), np.array([[0, 1], [1, 2], [0, 1]])), {"shape": (2, 3)}))  # fmt: skip
-declare("scatter_nd", lambda indices, updates, *, shape: _scatter_places(updates, indices, shape=shape),
+declare("scatter_nd", _scatter_nd,
         [None, lambda g, z, i, u, *, shape: _pick(g, i)], op="ScatterNd", keep="x",
         example=lambda rng: ((np.array([[1], [1], [3]]), rng.normal(size=3)), {"shape": (4,)}))  # fmt: skip
 declare("tensor_scatter_update", _scatter_update,

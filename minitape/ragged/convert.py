@@ -119,7 +119,7 @@ def to_tensor(rt: Any, default_value: Any, shape: Any) -> Any:
             )
     places = coordinates(rt)
     outer = sizes[: len(places)]
-    kept = np.ones(nvals(flat), bool)
+    kept = np.ones(len(places[0]), bool)
     for place, size in zip(places, outer, strict=True):
         kept &= place < size
     index = np.zeros(int(kept.sum()), np.int64)

@@ -92,7 +92,10 @@ def frame(
     _check_count(count)
     _check_count(length)
     places = np.arange(count)[:, None] * step + np.arange(length)[None]
-    return gather(x, wrap(places.astype(np.int32)), axis=at)
+    if at or not x.shape.is_fully_defined():
+        return gather(x, wrap(places.astype(np.int32)), axis=at)
+    row = TABLE["reshape"](x, shape=(1, *x.shape))  # along the first axis the gradient would be slices
+    return TABLE["slice"](gather(row, wrap(places.astype(np.int32)), axis=1), spec=(0,))
 
 
 @strict

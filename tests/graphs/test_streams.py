@@ -79,14 +79,14 @@ def test_break_enumerate_and_structures():
     assert int(f(ds)) == 2
 
 
-def test_gradient_goes_through_the_elements_that_were_drawn():
+def test_gradient_goes_through_the_elements_that_an_iterator_drew():
     w = tf.Variable(3.0)
     ds = tf.data.Dataset.from_tensor_slices(([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])).shuffle(3).batch(2)
 
     @tf.function
     def loss(ds):
         out = 0.0
-        for x, y in ds:
+        for x, y in iter(ds):
             out += tf.reduce_sum((w * x - y) ** 2)
         return out
 
