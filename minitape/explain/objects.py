@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..evidence import Origin, birth_of
+from ..frames import place_of
 from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
@@ -52,6 +53,8 @@ class Objects(Names):
             binds = statement.binds()
             if not binds:
                 continue
+            if self.built_late(source, where):
+                return None
             again = isinstance(source, UnreadVariable) or statement.reads_itself()
             if again and self.relatives(node):
                 return Finding("rebound", where.at(statement.line), binds[0])
@@ -63,6 +66,16 @@ class Objects(Names):
             if statement.function is None or statement.function.name not in RUN_ONCE:
                 return None  # else the object that it belongs to may have been made anew
         return None
+
+    def built_late(self, source: Any, where: Place) -> bool:
+        """Whether a statement only called the layer of a variable, made before: what it binds is what the layer gave."""
+        made = () if isinstance(source, Tensor) else birth_of(self.owners.of(source))
+        frames = self.born(source).frames
+        if not made or all(code.co_name != "build" for code, _ in frames):
+            return False
+        inside = frames[: len(frames) - len(where.frames)]
+        here = any(place_of(*frame)[:2] == place_of(*made[0])[:2] for frame in where.frames)
+        return not here and all(code is not made[0][0] for code, _ in inside)
 
     def bound_elsewhere(self, statement: Statement, text: str) -> list[tuple[int, Node, Place]]:
         """The first two values on the way to the target that a name got from other statements, with the places of these."""
