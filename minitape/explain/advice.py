@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evidence import STACK, Origin
+from ..evidence import STACK, Exit, Origin
 from ..frames import user_frame
 from ..tensor import Tensor
 from .connection import operations
@@ -47,8 +47,11 @@ _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 class Advice(Remedies):
     """The kind of a break, and what its sentences may name: ``fields`` are code, instead, used, function."""
 
-    def __init__(self, cause: str, place: Any, what: str, subject: Any, source: Any, inquiry: Any) -> None:
+    def __init__(
+        self, cause: str, place: Any, what: str, subject: Any, source: Any, inquiry: Any, until: Any = None
+    ) -> None:
         self.place, self.what, self.subject, self.source, self.inquiry = place, what, subject, source, inquiry
+        self.until = until
         self.fields = {"what": what, "code": "", "instead": "", "used": "", "function": ""}
         self.statement: Statement | None = None
         self.call: ast.expr | None = None
@@ -153,6 +156,8 @@ class Advice(Remedies):
         )
 
     def _left_through_numpy(self) -> str:
+        if isinstance(self.subject, Exit) and self.inquiry.only_decides(self.subject):
+            return "choice"
         self.fields["what"] = _EXITS.get(self.what, self.what)
         name = "" if not isinstance(self.call, ast.Call) else last_name(self.call.func)
         self.fields["code"] = "" if not isinstance(self.call, ast.Call) else unparse(self.call.func)
@@ -204,6 +209,22 @@ class Advice(Remedies):
         return "optimizer" if optimizes else ""
 
     def _outside_tape(self) -> str:
+        kind = self._outside()
+        lines = self._lines_until() if kind in ("", "before", "after") else ""
+        if lines:
+            self.fields["used"] = lines
+        return f"{kind} lines".strip() if lines else kind
+
+    def _lines_until(self) -> str:
+        """Where a run of operations outside the tape ends, in the same function; empty if that is on the line where it begins."""
+        code = self.place.frames[0][0]
+        last = next((Place((frame,)) for frame in (self.until or self.place).frames if frame[0] is code), self.place)
+        end = next((s for s, _ in self.inquiry.statements(last)), None)
+        if end is None or self.statement is None or end.line <= self.statement.line:
+            return ""
+        return f"line {last.line}" if last.filename == self.place.filename else where(last.filename, last.line)
+
+    def _outside(self) -> str:
         if self.what == "reset":
             return "reset"
         if self.what == "gradient":
@@ -286,7 +307,8 @@ class Advice(Remedies):
         return "new" if made and not self.statement.reads_itself() else ""
 
     def _unused_layer(self) -> str:
-        return self.subject or ""
+        owner = self.inquiry.owners.of(self.source)
+        return self.subject or ("" if type(owner).__module__.startswith("minitape.") else "own")
 
     def _wrong_object(self) -> str:
         born = self.inquiry.born(self.source)
@@ -325,6 +347,8 @@ class Advice(Remedies):
         if at is not None and not getattr(self.source, "trainable", True) and self._of_layer():
             return "statistic"
         self.fields["used"] = "" if at is None else where(at.filename, at.line)
+        if any(s.calls("add_loss") for s, _ in self.inquiry.statements(at)):
+            return "added"
         return "" if at is None else "used"
 
     # -- what is there ------------------------------------------------------------------------------------------------

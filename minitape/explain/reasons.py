@@ -47,7 +47,8 @@ class Inquiry(Objects):
 
     def on_path(self, source: Any, path: Path) -> Finding:
         """The first break on the way from the source to the target."""
-        breaks = [self.called_outside(b) for b in merge([self.in_a_pause(b) for _, _, b in path if b is not None])]
+        met = with_flat_ones([self.in_a_pause(b) for _, _, b in path if b is not None])
+        breaks = [self.called_outside(b) for b in merge(met)]
         first = self.at_source(source, path)
         if first is not None:
             if breaks and breaks[0].cause == first.cause == "integer_dtype":
@@ -58,7 +59,9 @@ class Inquiry(Objects):
         if not breaks or self.seed_of_gradient(breaks[0]):
             return Finding("independent", path=path if not breaks else None)
         blame = self.rebound_on(source, breaks[0]) or self.copied_on(source, path, breaks[0]) or breaks[0]
-        return Finding(blame.cause, blame.place, blame.what, breaks[1:], path, blame.subject)
+        found = Finding(blame.cause, blame.place, blame.what, breaks[1:], path, blame.subject)
+        found.until = blame.until
+        return found
 
     def seed_of_gradient(self, b: Break) -> bool:
         """Whether a break is the ones that a gradient inside a tf.function begins with: they are no part of a way."""
@@ -86,7 +89,11 @@ class Inquiry(Objects):
             at = level
             if here.frames[0][0].co_name in RUN_ONCE:
                 break
-        return Break(b.cause, Place(frames[at:]), b.what, b.subject) if at else b
+        if not at:
+            return b
+        whole_call = Break(b.cause, Place(frames[at:]), b.what, b.subject)
+        whole_call.until = b.until
+        return whole_call
 
     def in_a_pause(self, b: Break) -> Break:
         """An operation that no tape recorded, as paused where the text says so: a gradient leaves no rows in a pause."""
@@ -257,13 +264,23 @@ class Inquiry(Objects):
         flow = self.flow(exit, arrivals.lines)
         if flow is None:
             return bool(exit.stack)  # no text: that it left before is all that can be said
-        chose = exit.how in ("bool", "index")  # a conditional expression, max, tf.cond
-        if (flow, chose) not in self._flows:
-            ran = (self.statement(name, line) for name, line in arrivals.lines)
-            self._flows[flow, chose] = any(flow.enters(*point) for point in arrivals.points) or any(
-                flow.decides(s) or (chose and s is flow.start) for s in ran if s is not None
-            )
+        if flow not in self._flows:
+            self._flows[flow] = any(flow.enters(*point) for point in arrivals.points)
+        return bool(self._flows[flow]) or self.decided(flow, exit.how in ("bool", "index"))
+
+    def decided(self, flow: Flow, chose: bool) -> bool:
+        """Whether the text lets a value decide what ran; with ``chose`` also in the statement by which it left."""
+        if (flow, chose) not in self._flows:  # a conditional expression, max, tf.cond
+            ran = (self.statement(name, line) for name, line in self._arrivals.lines)
+            self._flows[flow, chose] = any(flow.decides(s) or (chose and s is flow.start) for s in ran if s is not None)
         return bool(self._flows[flow, chose])
+
+    def only_decides(self, exit: Exit) -> bool:
+        """Whether a value that left came back nowhere, and decided no more than what ran."""
+        if self._arrivals is None or not self.arrived(exit):
+            return False
+        flow = self.flow(exit, self._arrivals.lines)
+        return flow is not None and not self._flows[flow]
 
     def flows(self, exit: Exit, places: frozenset[tuple[str, int]]) -> bool:
         """Whether the text lets the value that left reach one of these lines."""
@@ -303,15 +320,37 @@ class Inquiry(Objects):
         return None if source is None else source.at(filename, line)
 
 
+def with_flat_ones(breaks: list[Break]) -> list[Break]:
+    """The breaks of a path, and behind operations outside the tape those that would stay if they were moved inside."""
+    found = []
+    for b in breaks:
+        found.append(b)
+        made = b.subject
+        if b.cause == "outside_tape" and isinstance(made, Origin) and made.kind == "op" and is_flat(made.detail):
+            found.append(Break("nondifferentiable_op", b.place, made.detail.op or made.detail.label, made))
+    return found
+
+
+def is_flat(primitive: Any) -> bool:
+    """Whether an operation has no derivative by any of its inputs."""
+    rules = primitive.rules
+    return rules is None or (not callable(rules) and all(rule is None for rule in rules))
+
+
 def merge(breaks: list[Break]) -> list[Break]:
     """The breaks of a path without repetitions: a run of operations outside the tape is one break.
 
     An operation outside the tape that only prepares an assign or an exit of the same statement is not named either.
     """
     kept: list[Break] = []
+    outside = False  # whether the run of operations outside the tape goes on
     for b in breaks:
         last = kept[-1] if kept else None
-        if last is not None and last.cause == b.cause in ("outside_tape", "recording_paused", "integer_dtype"):
+        if outside and b.cause == "outside_tape":
+            next(one for one in reversed(kept) if one.cause == b.cause).until = b.place
+            continue
+        outside = b.cause == "outside_tape" or (outside and b.cause == "nondifferentiable_op" and isinstance(b.subject, Origin))
+        if last is not None and last.cause == b.cause in ("recording_paused", "integer_dtype"):
             continue
         if last is not None and last.cause == "nondifferentiable_op" and b.cause == "integer_dtype":
             continue  # its result is one

@@ -62,12 +62,16 @@ class Place:
 
 
 class Break:
-    """Why no gradient passes an edge: the cause, where, and what stands there (an operation's name, a variable ...)."""
+    """Why no gradient passes an edge: the cause, where, and what stands there (an operation's name, a variable ...).
 
-    __slots__ = ("cause", "place", "what", "subject")
+    ``until`` is where a run of operations ends that all have this cause.
+    """
+
+    __slots__ = ("cause", "place", "what", "subject", "until")
 
     def __init__(self, cause: str, place: Place | None, what: str = "", subject: Any = None) -> None:
         self.cause, self.place, self.what, self.subject = cause, place, what, subject
+        self.until = place
 
 
 class Node:

@@ -183,14 +183,21 @@ def _say(found: Any, name: str, source: Any, inquiry: Any) -> Explanation:
         place = None
     at = "" if place is None else f" ({where(place.filename, place.line)})"
     try:
-        advice = Advice(cause, place, found.what, found.subject, source, inquiry)
+        advice = Advice(cause, place, found.what, found.subject, source, inquiry, found.until)
         kind, fields = advice.kind, advice.fields
     except Exception:  # the words are less exact then
         kind, fields = "", dict.fromkeys(("what", "code", "instead", "used", "function"), found.what)
     message, fix = TEXT.get(f"{cause} {kind}") or TEXT[cause]
-    fields = {**fields, "x": name, "line": at, "what": fields["what"] or "the value"}
+    fields = {**fields, "x": name, "line": at, "what": fields["what"] or "the value", "watched": _unwatched(name, source, inquiry)}
     message, fix = message.format(**fields), fix.format(**fields)
     return Explanation(cause, message, fix, place and place.filename, place and place.line)
+
+
+def _unwatched(name: str, source: Any, inquiry: Any) -> str:
+    """For a tensor that the tape does not watch, that this is wanted as well."""
+    if inquiry is None or not isinstance(source, Tensor) or inquiry.watched(inquiry.trace.of_tensor(source)):
+        return ""
+    return f", after tape.watch({name})"
 
 
 def name_of(source: Any, inquiry: Any) -> str:

@@ -159,7 +159,8 @@ def _of_factors(name: str, other: Any, mine: Any, g: Any) -> tuple[str, str]:
         small = np.any(other) and np.any(g) and not np.max(np.abs(other)) * np.max(np.abs(g))
     if small:
         return _SMALL.format(x=shown(other), g=shown(g), dtype=g.dtype), _SCALE
-    return (_EVENS_OUT, "") if np.all(other) and np.shape(mine) != g.shape else ("", "")
+    summed = name == "matmul" or np.shape(mine) != g.shape
+    return (_EVENS_OUT, "") if summed and np.all(other) else ("", "")
 
 
 def _promised(inquiry: Any, source: Any) -> tuple[str, str]:

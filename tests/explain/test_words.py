@@ -349,6 +349,10 @@ def test_the_remedy_is_written_with_what_the_program_says(body: str, said: str, 
         ("tf.Variable(7)", "write 7.0 instead of 7, or pass dtype=tf.float32"),
         ("tf.Variable(np.arange(3).max())", "write 3.0 instead of 3"),
         ("tf.Variable(np.array(x.shape))", "Make x a float: pass dtype=tf.float32."),
+        ("tf.Variable(tf.zeros([2], tf.int32))", "Make x a float: write tf.float32 instead of tf.int32."),
+        ("tf.constant(np.array([1, 2], dtype='int64'))", "Make x a float: write 'float32' instead of 'int64'."),
+        ("tf.Variable(np.random.randint(0, 9, 3))", "Make x a float: pass dtype=tf.float32."),
+        ("tf.argmax([1.0, 2.0])", "compute with tf.cast(..., tf.float32) of it"),
         ("tf.Variable(True)", "Leave x out of the sources"),
         ("tf.Variable('2.5')", "Keep the number itself in x"),
     ],
@@ -372,7 +376,7 @@ def test_an_object_that_holds_variables_is_not_assigned_to() -> None:
 
 def test_what_another_tape_recorded() -> None:
     why = explained("y = h * 2.0", before="with tf.GradientTape() as first:\n    h = tf.exp(x)")
-    assert why.cause == "outside_tape" and "ran under another tape" in why.message and "Ask that tape" in why.fix
+    assert why.cause == "outside_tape" and "ran under another tape" in why.message and "ask that tape" in why.fix
 
 
 def test_what_an_earlier_round_recorded() -> None:
