@@ -58,8 +58,17 @@ class Explanation:
             parts.append(f"  {where(self.filename, self.line)}" + (f":  {self.code}" if self.code else ""))
         if self.fix:
             parts.append(f"  Mend it: {self.fix}")
-        parts += [f"  Also: {other.message}" for other in self.others]
+        parts += [f"  Also: {text}" for text in self._further()]
         return "\n".join(parts)
+
+    def _further(self) -> list[str]:
+        """The further breaks, each with what mends it; what mends two of them is said once."""
+        fixes = [self.fix]
+        texts = []
+        for other in self.others:
+            texts.append(other.message if other.fix in fixes else f"{other.message} {other.fix}")
+            fixes.append(other.fix)
+        return texts
 
     def _repr_html_(self) -> str:
         color = "#2e7d32" if self.connected else "#c62828"
@@ -71,7 +80,7 @@ class Explanation:
                         f"<code>{html.escape(self.code)}</code>")  # fmt: skip
         if self.fix:
             rows.append(f"<i>{html.escape(self.fix)}</i>")
-        rows += [f"Also: {html.escape(other.message)}" for other in self.others]
+        rows += [f"Also: {html.escape(text)}" for text in self._further()]
         rows.append(_picture(self))
         body = "".join(f'<div style="margin:2px 0">{row}</div>' for row in rows if row)
         return f'<div style="border-left:4px solid {color};padding:4px 10px;max-width:60em">{body}</div>'
