@@ -187,7 +187,7 @@ def test_weights_of_keras_layers_have_their_names() -> None:
 
 
 def test_every_sentence_can_be_said() -> None:
-    fields = {"x", "line", "what", "code", "instead", "used", "function"}
+    fields = {"x", "line", "what", "code", "instead", "used", "function", "watched"}
     for key, sentences in TEXT.items():
         for text in sentences:
             assert {name for _, name, _, _ in Formatter().parse(text) if name is not None} <= fields, key
@@ -485,3 +485,68 @@ def test_a_size_in_a_list() -> None:
     for body in ("y = tf.pad(tf.ones([2]), [[0, n]])", "y = tf.reshape(tf.ones([1]), [n, -1])"):
         why = explained(f"n = tf.cast(x[1], tf.int32)\n{body} + 1.0")
         assert why.cause == "integer_dtype" and "becomes int32" in why.message
+
+
+def test_the_lines_that_go_on_with_a_result_move_along() -> None:
+    why = explained("y = h * 2.0", before="h = x * 3.0\nh = tf.exp(h)")
+    assert (why.line, why.fix) == (4, "Move the line into the with block, and with it all that goes on with its result (up to line 5).")
+    why = explained("h = x * 2.0", after="h = h - 1.0\ny = tf.reduce_sum(h)")
+    assert why.line == 7 and "had ended" in why.message and "(up to line 8)" in why.fix
+
+
+def test_what_has_no_derivative_outside_the_block_is_said_as_well() -> None:
+    why = explained("y = h * 2.0", before="h = tf.round(x * 3.0)")
+    assert [other.cause for other in why.others] == ["nondifferentiable_op"]
+    assert str(why).splitlines()[-1].startswith("  Also: tf.round (") and "tf.stop_gradient(tf.round(" in str(why)
+
+
+def test_a_tensor_that_is_not_used_wants_to_be_watched_too() -> None:
+    why = explained("y = x * 2.0\nx = t", before="t = tf.ones([2])")
+    assert why.cause == "independent" and why.fix.startswith("Use t in the computation of the target, after tape.watch(t), or")
+
+
+def test_a_value_that_only_decides_is_a_choice() -> None:
+    why = explained("y = tf.reduce_sum(x)\nif math.isnan(y):\n    y = tf.constant(0.0)\nelse:\n    y = tf.constant(1.0)")
+    assert why.message.startswith("Python decided by the value (") and "tf.where" in why.fix
+
+
+def test_an_added_loss_that_is_left_out() -> None:
+    layer = """
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.w = self.add_weight(name="w", shape=())
+    def call(self, t):
+        self.add_loss(self.w ** 2)
+        return t * 2.0
+layer = L()
+"""
+    why = explained("y = layer(x)\nx = layer.w", before=layer)
+    assert "was used in add_loss (" in why.message and "sum(model.losses)" in why.fix
+
+
+def test_a_layer_that_leaves_its_weight_out() -> None:
+    layer = """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable(1.0)
+    def call(self, t):
+        return t * 2.0
+layer = L()
+"""
+    why = explained("y = layer(x)\nx = layer.w", before=layer)
+    assert why.cause == "unused_layer" and "its call leaves" in why.message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "t = tf.strings.reduce_join(tf.strings.as_string(x), separator=',')\ny = tf.strings.to_number(tf.strings.split(t, ','))",
+        "n = tf.cast(x + 1.0, tf.int64)\ny = tf.reduce_mean(tf.RaggedTensor.from_row_lengths([1.0, 2.0, 3.0], n), axis=1)",
+        "i = tf.cast(x, tf.int64)[:, None]\ny = tf.sparse.reduce_sum(tf.SparseTensor(i, [1.0, 2.0], [3])) * 2.0",
+        "i = tf.sparse.from_dense(tf.cast(x, tf.int64)[None])\ny = tf.edit_distance(i, tf.sparse.from_dense(tf.ones([1, 2], tf.int64)))",
+    ],
+)
+def test_ways_through_text_and_places(body: str) -> None:
+    why = explained(body)
+    assert (why.cause, why.line) == ("integer_dtype", 6), str(why)
