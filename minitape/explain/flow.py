@@ -22,6 +22,7 @@ _MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setde
 _CONTAINERS = frozenset((*dir(list), *dir(dict), *dir(set), *dir(str), "appendleft"))
 # what a model does with values that leave is to report them: they are in what the call returns, not in the model
 _REPORTS = {"fit", "evaluate", "predict", "predict_on_batch", "train_on_batch", "test_on_batch"}
+_FOUND = ("found", "")  # among what is tainted: the result of a function that only the run finds
 _CALLED = ("__call__", "call", "forward")
 _LOOKS = ("assert", "print", "plot", "show", "log")  # how the names begin of functions that only look at what they get
 _SHOWS = {"matplotlib", "seaborn", "plotly", "logging", "warnings", "tqdm", "wandb", "mlflow", "pprint", "sys", "time",
@@ -42,6 +43,11 @@ class Texts:
         self._reads: dict[ast.AST, list[ast.AST]] = {}
         for statement in (s for source in sources for s in source.statements):
             self._look_at(statement)
+
+    def unnamed(self, function: Any) -> bool:
+        """Whether a function is called, if at all, by other names than its own: it was given to a registry, or is looked up."""
+        given = any(last_name(getattr(d, "func", d)) in self.known for d in function.decorator_list)
+        return given or (function.name not in self.mentions and not function.name.startswith("__"))
 
     def reads(self, expression: ast.AST) -> list[ast.AST]:
         """What an expression reads, see :func:`reads_of`."""
@@ -77,7 +83,7 @@ class Flow:
 
     def __init__(self, start: Statement, origin: ast.AST | None, sources: list[Source]) -> None:
         self.start, self.origin, self.sources = start, origin, sources
-        # ("attribute", name, of which class), ("returns", function), ("called", class), ("here", statement, name)
+        # ("attribute", name, of which class), ("returns", function), ("called", class), ("here", statement, name), _FOUND
         self.tainted: set[Any] = set()
         self._names: dict[Any, set[Statement | None]] = {}  # names and items -> where they got the value; None: anywhere
         self._items: dict[Any, list[Any]] = {}  # names -> their items among these
@@ -105,7 +111,7 @@ class Flow:
         if key not in self.tainted:
             self.tainted.add(key)
             kind, name = key[:2]
-            self._fresh.add(key[2] if kind == "here" else CALLS if kind == "called" else name)
+            self._fresh.add(key[2] if kind == "here" else CALLS if kind in ("called", "found") else name)
             if kind == "attribute":
                 self._attributes.setdefault(name, set()).add(key[2])
 
@@ -166,8 +172,9 @@ class Flow:
             return self._item_is_tainted(held, item_of(node), statement)
         if isinstance(node, ast.Call) and self._calls_object(node):
             mine = self._class(node.func, statement)
-            return any(key[0] == "called" and _same(mine, key[1]) for key in self.tainted)
-        return False
+            if any(key[0] == "called" and _same(mine, key[1]) for key in self.tainted):
+                return True
+        return isinstance(node, ast.Call) and _FOUND in self.tainted and self._finds_its_function(node)
 
     def _item_is_tainted(self, holder: ast.Name, item: str | None, statement: Statement) -> bool:
         """Whether an item of what a name holds may be the value, or all of it may."""
@@ -180,6 +187,12 @@ class Flow:
         known = name in self._texts.known or name in self._texts.classes or name in _BUILTINS
         held = _root(call.func) == "self" and name not in _CONTAINERS
         return not known and (held or isinstance(call.func, ast.Name))
+
+    def _finds_its_function(self, call: ast.Call) -> bool:
+        """Whether only the run tells which function a call is of: ``handlers[name](x)``, ``h(x)``, ``getattr(a, b)(x)``."""
+        if isinstance(call.func, (ast.Name, ast.Attribute)):
+            return isinstance(call.func, ast.Name) and self._calls_object(call)
+        return isinstance(call.func, (ast.Subscript, ast.Call))
 
     def _holds(self, key: Any, statement: Statement) -> bool:
         """Whether a name may hold the value when a statement reads it: none that was bound anew in between."""
@@ -243,6 +256,8 @@ class Flow:
         method = any(id(function) in source.methods for source in self.sources)
         key = ("attribute", function.name, self._owner(function)) if method else ("returns", function.name)
         self._mark(key)
+        if self._texts.unnamed(function):
+            self._mark(_FOUND)
 
     def _taint_here(self, statement: Statement, targets: Iterable[ast.AST]) -> None:
         """Names that a part of a statement binds for itself: those of a comprehension, the parameters of a lambda."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..evidence import Exit, Origin, all_exits
 from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .arrivals import Arrivals
+from .chains import LONG
 from .connection import Finding, Path, is_leaf
 from .flow import Flow
 from .objects import Objects, same_value
@@ -20,6 +21,7 @@ __all__ = ["Finding", "Inquiry"]
 
 _BEFORE_EXITS = ("stop_gradient", "nondifferentiable_op", "integer_dtype", "left_through_numpy")
 ENOUGH = 20_000  # statements that are looked at for where values go, the last to leave first: a long session has many cells
+OF_ONE_CALL = 20  # exits of one call that are compared, the last to leave first
 _BEFORE_WATCHING = ("outside_tape", "recording_paused", "state", "left_through_numpy")
 
 
@@ -32,7 +34,7 @@ class Inquiry(Objects):
 
     def __init__(self, *asked: Any) -> None:
         super().__init__(*asked)
-        self._leads: dict[int, Any] = {}  # the exits from which all was visited -> the names of what leads there
+        self._leads: tuple[list[Any], list[int]] | None = None  # the sources asked for, and by exit which of them lead there
 
     def ask(self, source: Any) -> Finding:
         """Why no gradient reaches ``source``, or that one does."""
@@ -208,23 +210,32 @@ class Inquiry(Objects):
     def through_python(self, source: Any) -> Finding | None:
         """The exit by which the source's value left and came back as a number, if a flow in the text joins the two."""
         found: list[tuple[int, Exit, Path]] = []  # those of one call, with their numbers of breaks
-        names = set(self.trace.names(source))
-        for exit in self.in_time():
-            if names.isdisjoint(self._leads.get(exit.when) or names) or (found and exit.stack != found[0][1].stack):
+        for exit in self.leading_to(source):
+            if (found and exit.stack != found[0][1].stack) or not (found or self.arrived(exit)):
                 continue
-            start = self.trace.of_ref(exit.value)
-            path = self.trace.path([start], source)
-            if path is None:
-                self._leads[exit.when] = self.trace.reached(start)
-                continue
-            if found or self.arrived(exit):
+            path = self.trace.path([self.trace.of_ref(exit.value)], source)
+            if path is not None:
                 found.append((sum(broken is not None for _, _, broken in path), exit, path))
-                if not found[-1][0]:
+                if not found[-1][0] or len(found) == OF_ONE_CALL:
                     break
         if not found:
             return None
         _, exit, path = min(found, key=lambda one: one[0])
         return self.by_exit(source, exit, path)
+
+    def leading_to(self, source: Any) -> Iterator[Exit]:
+        """The exits in time of values that were computed from a source, the last first."""
+        if self._leads is None or not any(one is source for one in self._leads[0]):
+            asked = [s for s in self.sources if s is not source] + [source]
+            starts = [self.trace.of_ref(exit.value) for exit in self.in_time()]
+            if self.record is not None and len(self.record) > LONG:
+                self.trace.look_for(*asked)
+                self.trace.keep(node.row for node in starts if node.record is self.record)
+                starts = [self.trace.of_ref(exit.value) for exit in self.in_time()]
+            self._leads = asked, self.trace.leads(starts, asked)
+        asked, bits = self._leads
+        mine = 1 << next(i for i, one in enumerate(asked) if one is source)
+        return (exit for exit, those in zip(self.in_time(), bits, strict=True) if those & mine)
 
     def in_time(self) -> list[Exit]:
         """What left before the targets had been computed, the last first: names are used again, and that is meant."""

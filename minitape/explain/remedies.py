@@ -95,7 +95,7 @@ class Remedies:
         written = f"write {numbers[0]}.0 instead of {numbers[0]}, or " if numbers else ""
         if written or (isinstance(value, ast.Call) and last_name(value.func) in _WITH_DTYPE):
             return f"{written}pass dtype=tf.float32"
-        return "compute with tf.cast(..., tf.float32) of it, and watch and ask for the result of that"
+        return "compute with tf.cast(..., tf.float32) of it, and watch and ask for the result of that, or leave it out of the sources"
 
     def _only_assign(self) -> ast.Call | None:
         """The one call of the statement that assigns: of a function that was traced no more than the line is known."""
