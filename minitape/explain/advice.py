@@ -13,7 +13,7 @@ from ..evidence import STACK, Exit, Origin
 from ..frames import user_frame
 from ..tensor import Tensor
 from .connection import operations
-from .remedies import LEAVES, STEPS, Remedies
+from .remedies import LEAVES, STEPS, Remedies, term
 from .source import RUN_ONCE, Statement, last_name, unparse
 from .trace import Node, Place
 from .words import where
@@ -134,7 +134,8 @@ class Advice(Remedies):
             if len(self.fields["code"]) > 40:
                 return "cast"
             return "embedding inside" if self._numbers_rows() else "inside"
-        return "cast" if node is not None and not isinstance(node, Origin) and self._is_cast(node) else ""
+        cast = node is not None and not isinstance(node, Origin) and self._is_cast(node)
+        return "" if not cast else "cast through" if self._past_the_cast() else "cast"
 
     def _is_index(self) -> bool:
         """Whether the source chooses rows of a table."""
@@ -437,9 +438,10 @@ class Advice(Remedies):
             kind = _KIND_IN_NUMPY.get(name, "") if isinstance(call.func, ast.Attribute) or name in dir(builtins) else ""
             instead = self._in_tensorflow(call.func)
             if kind == "rounded":
-                given = unparse(call.args[0]) if call is self.call and len(call.args) == 1 else "x"
-                smooth = given if len(given) <= 40 else "x"
-                self.fields.update(code=smooth, instead=f"{STEPS.get(name.capitalize(), 'tf.round')}({smooth})")
+                given = call.args[0] if call is self.call and len(call.args) == 1 else None
+                given = ast.Name("x") if given is None or len(unparse(given)) > 40 else given
+                hard = f"{STEPS.get(name.capitalize(), 'tf.round')}({unparse(given)})"
+                self.fields.update(code=term(given), instead=hard)
             elif not kind and instead:
                 self.fields.update(code=text, instead=instead)
                 kind = "instead"

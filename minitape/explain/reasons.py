@@ -337,9 +337,14 @@ def with_flat_ones(breaks: list[Break]) -> list[Break]:
     for b in breaks:
         found.append(b)
         made = b.subject
-        if b.cause == "outside_tape" and isinstance(made, Origin) and made.kind == "op" and is_flat(made.detail):
+        if b.cause == "outside_tape" and _is_operation(made) and is_flat(made.detail):
             found.append(Break("nondifferentiable_op", b.place, made.detail.op or made.detail.label, made))
     return found
+
+
+def _is_operation(origin: Any) -> bool:
+    """Whether an origin is an operation that ran outside of any tape."""
+    return isinstance(origin, Origin) and origin.kind == "op"
 
 
 def is_flat(primitive: Any) -> bool:
@@ -360,7 +365,7 @@ def merge(breaks: list[Break]) -> list[Break]:
         if outside and b.cause == "outside_tape":
             next(one for one in reversed(kept) if one.cause == b.cause).until = b.place
             continue
-        outside = b.cause == "outside_tape" or (outside and b.cause == "nondifferentiable_op" and isinstance(b.subject, Origin))
+        outside = b.cause == "outside_tape" or (outside and b.cause == "nondifferentiable_op" and _is_operation(b.subject))
         if last is not None and last.cause == b.cause in ("recording_paused", "integer_dtype"):
             continue
         if last is not None and last.cause == "nondifferentiable_op" and b.cause == "integer_dtype":

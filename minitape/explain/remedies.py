@@ -77,8 +77,16 @@ class Remedies:
         elif isinstance(call, ast.Call) and self.fields["what"].startswith("tf."):
             hard = f"{self.fields['what']}(x)"
             if len(call.args) == 1 and not call.keywords and len(unparse(call)) <= 40:
-                smooth, hard = unparse(call.args[0]), unparse(call)
+                smooth, hard = term(call.args[0]), unparse(call)
         self.fields.update(code=smooth, instead=hard)
+
+    def _past_the_cast(self) -> bool:
+        """The same for a cast to whole numbers; False where its text is long."""
+        call = self.call
+        if not isinstance(call, ast.Call) or last_name(call.func) != "cast" or not call.args or len(unparse(call)) > 40:
+            return False
+        self.fields.update(code=term(call.args[0]), instead=f"tf.cast({unparse(call)}, tf.float32)")
+        return True
 
     def _as_float(self) -> str:
         """How the source becomes a float where it was made: ``write 3.0 instead of 3``."""
@@ -222,6 +230,12 @@ class Remedies:
         born = self.inquiry.born(self.source)
         at = [i for i, v in enumerate(values) if born is not None and covers(v, born.line, born.column)]
         return at[0] if len(at) == 1 else None
+
+
+def term(expression: ast.expr) -> str:
+    """The text of an expression that is added to something, and subtracted from it."""
+    sums = isinstance(expression, ast.BinOp) and isinstance(expression.op, (ast.Add, ast.Sub))
+    return f"({unparse(expression)})" if sums or isinstance(expression, ast.IfExp) else unparse(expression)
 
 
 def _exists(path: str) -> bool:

@@ -98,6 +98,11 @@ TEXT = {
         "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
         "Leave out the cast, or use the float for everything that is to be differentiated.",
     ),
+    "integer_dtype cast through": (
+        "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
+        "Leave out the cast, or use the float for everything that is to be differentiated. To pass the gradient as if nothing "
+        "was cut off write {code} + tf.stop_gradient({instead} - {code}).",
+    ),
     "integer_dtype text": (
         "Gradients flow through floating-point values only, and the value becomes text{line}.",
         "Keep the number: a text has no derivative, also when it is read as a number again.",

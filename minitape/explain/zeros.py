@@ -143,7 +143,7 @@ def _flat(inquiry: Any, step: Any, row: int) -> tuple[str, str]:
             return why, mend
     if name == "softmax" and np.ptp(step.adjoint) == 0:
         name = "sum of softmax"
-    why, mend = _WHY.get(written if written == "dropout" else name, (f"the derivative of {name} is 0 there", ""))
+    why, mend = _WHY.get(written if written in ("dropout", "clip_by_value") else name, (f"the derivative of {name} is 0 there", ""))
     return why.format(x=shown(record.value(inputs[0]))), mend
 
 
