@@ -131,9 +131,11 @@ class Advice(Remedies):
             self.fields["code"] = unparse(self.call.func)
             if _is_layer(self.call, "Embedding"):
                 return "embedding"
+            if self._chosen_by(("sparse_softmax_cross_entropy",)):
+                return "labels"
             if len(self.fields["code"]) > 40:
                 return "cast"
-            return "embedding inside" if self._numbers_rows() else "inside"
+            return "embedding inside" if self._chosen_by(("gather",)) else "inside"
         cast = node is not None and not isinstance(node, Origin) and self._is_cast(node)
         return "" if not cast else "cast through" if self._past_the_cast() else "cast"
 
@@ -143,10 +145,10 @@ class Advice(Remedies):
             return False
         return self._chooses(self.inquiry.record, set(self.inquiry.tape._rows_of(self.source)), ("gather", "one_hot"))
 
-    def _numbers_rows(self) -> bool:
-        """Whether the whole numbers that the value became choose rows of a table: what an embedding does."""
+    def _chosen_by(self, by: tuple[str, ...]) -> bool:
+        """Whether the whole numbers that the value became choose among something: rows of a table, as an embedding's do."""
         record = getattr(self.subject, "record", None)
-        return record is not None and self._chooses(record, {self.subject.row}, ("gather",))
+        return record is not None and self._chooses(record, {self.subject.row}, by)
 
     def _chooses(self, record: Any, rows: set[int], by: tuple[str, ...]) -> bool:
         """Whether an operation of one of these names reads one of the rows."""

@@ -74,6 +74,8 @@ class Remedies:
         smooth, hard = "x", f"{STEPS.get(self.what, 'tf.round')}(x)"
         if isinstance(call, ast.BinOp) and isinstance(call.op, ast.FloorDiv):
             smooth, hard = f"{unparse(call.left)} / {unparse(call.right)}", unparse(call)
+        elif isinstance(call, ast.Call) and last_name(call.func) == "floordiv" and len(call.args) == 2:
+            smooth, hard = " / ".join(f"({unparse(a)})" if isinstance(a, ast.BinOp) else unparse(a) for a in call.args), unparse(call)
         elif isinstance(call, ast.Call) and self.fields["what"].startswith("tf."):
             hard = f"{self.fields['what']}(x)"
             if len(call.args) == 1 and not call.keywords and len(unparse(call)) <= 40:

@@ -84,6 +84,10 @@ TEXT = {
         "Gradients flow through floating-point values only, and {code}{line} makes the value {what}.",
         "Leave {code} out and compute with the float, or ask for the gradient of a float behind it.",
     ),
+    "integer_dtype labels": (
+        "{code}{line} takes this value for its labels, as whole numbers, and no gradient passes those.",
+        "Give the labels first and the predictions second: {code}(labels, predictions).",
+    ),
     "integer_dtype embedding": (
         "{code}{line} takes its input for the numbers of rows, as whole numbers, and no gradient passes an index.",
         "Ask for the gradient of the rows that it gives, tape.watch(rows), or of {code}.trainable_variables.",

@@ -234,6 +234,13 @@ def test_the_fix_for_a_variable_of_a_layer_is_code_that_runs() -> None:
         ("y = tf.tile([1.0], [tf.cast(x[1], tf.int32)])", "becomes int32", "cast"),
         ("y = tf.repeat([1.0, 2.0], tf.cast(x, tf.int32))", "becomes int32", "cast"),
         ("y = tf.cast(tf.math.in_top_k([0], [x], 1), tf.float32)", "tf.math.in_top_k", "loss"),
+        (
+            "p = tf.reshape(tf.sigmoid(x), [2, 1])\nf = tf.keras.losses.SparseCategoricalCrossentropy()\n"
+            "y = f(p, tf.constant([[0.5, 0.5], [0.5, 0.5]]))",
+            "f (",
+            "f(labels, predictions)",
+        ),
+        ("y = tf.math.floordiv(x, 2.0)", "tf.math.floordiv", "write x / 2.0 + tf.stop_gradient(tf.math.floordiv(x, 2.0) - x / 2.0)"),
         ("y = tf.math.ceil(x)", "tf.math.ceil", "tf.stop_gradient(tf.math.ceil(x) - x)"),
         ("y = tf.random.poisson([2], x)", "tf.random.poisson", "log-probability"),
         ("y = tf.constant(np.random.default_rng(0).normal(x, 1.0))", "drew plain numbers", "tf.random.normal"),
