@@ -30,6 +30,8 @@ class Finding:
 class Connection:
     """What is on a tape, and which rows the adjoints of its targets reach."""
 
+    paths: dict[Any, str] | None = None  # how the user's names lead to attributes, see words.py
+
     def __init__(self, tape: Any, targets: list[Any], sources: list[Any] | None = None) -> None:
         read_again()
         self.owners = Owners(sources or [])

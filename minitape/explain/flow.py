@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from .source import CALLS, Source, Statement, holder_of, item_of, last_name, parameters, reads_of
+from .source import CALLED, CALLS, Source, Statement, holder_of, item_of, last_name, parameters, reads_of
 
 _BUILTINS = frozenset(dir(builtins))
 _MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill", "set"}
@@ -23,7 +23,6 @@ _CONTAINERS = frozenset((*dir(list), *dir(dict), *dir(set), *dir(str), "appendle
 # what a model does with values that leave is to report them: they are in what the call returns, not in the model
 _REPORTS = {"fit", "evaluate", "predict", "predict_on_batch", "train_on_batch", "test_on_batch"}
 _FOUND = ("found", "")  # among what is tainted: the result of a function that only the run finds
-_CALLED = ("__call__", "call", "forward")
 _LOOKS = ("assert", "print", "plot", "show", "log")  # how the names begin of functions that only look at what they get
 _SHOWS = {"matplotlib", "seaborn", "plotly", "logging", "warnings", "tqdm", "wandb", "mlflow", "pprint", "sys", "time",
           "tensorflow", "keras", "minitape", "IPython", "rich"}  # modules whose functions change no argument  # fmt: skip
@@ -225,7 +224,7 @@ class Flow:
         node = statement.node
         if isinstance(node, ast.Return) and function is not None:
             self._taint_result(function)
-            if function.name in _CALLED:  # what an object does when it is called
+            if function.name in CALLED:  # what an object does when it is called
                 self._mark(("called", self._owner(function)))
         if isinstance(node, ast.Raise) and node.exc is not None:
             self._taint_handlers(last_name(node.exc.func if isinstance(node.exc, ast.Call) else node.exc))
@@ -335,7 +334,7 @@ class Flow:
             self._taint_parameters(function, call, hot)
         if self._calls_object(call):
             mine = self._class(call.func, statement)
-            for function in (f for wanted in _CALLED for f in self._functions(wanted)):
+            for function in (f for wanted in CALLED for f in self._functions(wanted)):
                 if _same(mine, self._owner(function)):
                     self._taint_parameters(function, call, hot)
         for at, function in self._texts.lambdas.get(name, ()):

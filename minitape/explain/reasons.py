@@ -14,7 +14,7 @@ from .chains import LONG
 from .connection import Finding, Path, is_leaf
 from .flow import Flow
 from .objects import Objects, same_value
-from .source import RUN_ONCE, Statement, last_name, source_of, sources_of
+from .source import CALLED, RUN_ONCE, Statement, last_name, source_of, sources_of
 from .trace import COPIES, Break, Node, Place
 
 __all__ = ["Finding", "Inquiry"]
@@ -79,7 +79,8 @@ class Inquiry(Objects):
         beside = {code for note in enters for code, _ in note[3]}
         blocks = [s.node for note in enters if note[2] < b.subject.when for s, _ in [*self.statements(Place(note[3]))][:1]]
         frames = b.place.frames
-        whole = len(frames) - 1 if frames[-1][0].co_name == "<module>" else 0
+        ends = [i for i, (code, _) in enumerate(frames) if code.co_name not in CALLED]  # of what calls objects, the call
+        whole = len(frames) - 1 if frames[-1][0].co_name == "<module>" else min(ends, default=0)
         last = next((i for i, (code, _) in enumerate(frames) if code in beside), whole)
         at = 0
         for statement, here in self.statements(b.place) if last else ():

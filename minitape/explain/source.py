@@ -24,6 +24,7 @@ _LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 _BINDERS = (ast.Assign, ast.AnnAssign, ast.With, ast.AsyncWith, ast.For, ast.AsyncFor)
 
 CALLS = "()"  # stands among the names that a statement mentions for a call
+CALLED = ("__call__", "call", "forward")  # functions that run when an object is called
 RUN_ONCE = ("__init__", "__post_init__", "build")  # functions that make an object
 
 _trees: dict[tuple[str, int], ast.Module | None] = {}  # (file name, its text) -> parsed

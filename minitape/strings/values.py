@@ -12,7 +12,7 @@ from ..convert import convert_to_tensor
 from ..evidence import born, left
 from ..invalid import invalid
 from ..state import state
-from ..tensor import Tensor, wrap
+from ..tensor import EagerTensor, Tensor, wrap
 
 
 def strings_of(x: Any, op: str) -> Any:
@@ -26,7 +26,7 @@ def strings_of(x: Any, op: str) -> Any:
             f"{tensor.dtype.kernel_name} tensor",
             op,
         )
-    if is_tensor:
+    if is_tensor and type(tensor) is EagerTensor:
         left(tensor, "text")
     return np.asarray(tensor.array, object)
 
@@ -37,8 +37,8 @@ def converted(x: Any, label: str = "") -> Any:
         tensor = convert_to_tensor(x, dtypes.string)
     except ValueError as error:
         raise ValueError(f"{label}{error}") from None
-    if tensor is x:
-        left(tensor, "text")
+    if tensor is x and type(x) is EagerTensor:
+        left(x, "text")
     return np.asarray(tensor.array, object)
 
 
