@@ -159,7 +159,7 @@ class Advice(Remedies):
         )
 
     def _left_through_numpy(self) -> str:
-        if isinstance(self.subject, Exit) and self.inquiry.only_decides(self.subject):
+        if isinstance(self.subject, Exit) and self.what not in ("int", "index") and self.inquiry.only_decides(self.subject):
             return "choice"
         self.fields["what"] = _EXITS.get(self.what, self.what)
         name = "" if not isinstance(self.call, ast.Call) else last_name(self.call.func)

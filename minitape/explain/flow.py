@@ -143,6 +143,11 @@ class Flow:
                 return True
         return False
 
+    def chooses(self, statement: Statement) -> bool:
+        """True when the value may choose in ``statement`` itself: ``a if value else b``, ``models[value]``."""
+        tests = (n.test if isinstance(n, ast.IfExp) else n.slice for n in statement.walk() if isinstance(n, (ast.IfExp, ast.Subscript)))
+        return any(self._reads(test, statement) for test in tests)
+
     def _reads(self, expression: ast.AST, statement: Statement) -> bool:
         return any(self._is_tainted(node, statement) for node in self._texts.reads(expression))
 

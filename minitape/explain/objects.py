@@ -276,6 +276,9 @@ class Objects(Names):
                 return Finding("wrong_object", Place(origin.stack) if origin.stack else None)
             if isinstance(source, Tensor) and origin.when < other.when and self.one_watched(node, source):
                 return Finding("wrong_object", Place(other.stack) if other.stack else None)
+            if isinstance(source, Tensor) and is_data(source.array):
+                made = origin if origin.when > other.when else other
+                return Finding("wrong_object", Place(made.stack) if made.stack else None)
         return None
 
     def alike(self, source: Any) -> list[Node]:
@@ -396,6 +399,11 @@ def _value_key(x: Any) -> Any:
 def _sample(x: Any) -> Any:
     """The elements of a small array, and some of a large one from all over it."""
     return x if x.size <= SAMPLE else x.flat[:: x.size // SAMPLE]
+
+
+def is_data(x: Any) -> bool:
+    """Whether an array holds so many different values that another one is not equal to it by chance."""
+    return x.dtype.kind == "f" and x.size >= 6 and len(np.unique(_sample(x))) >= 4
 
 
 def equal_arrays(x: Any, y: Any) -> bool:

@@ -284,7 +284,9 @@ class Inquiry(Objects):
         """Whether the text lets a value decide what ran; with ``chose`` also in the statement by which it left."""
         if (flow, chose) not in self._flows:  # a conditional expression, max, tf.cond
             ran = (self.statement(name, line) for name, line in self._arrivals.lines)
-            self._flows[flow, chose] = any(flow.decides(s) or (chose and s is flow.start) for s in ran if s is not None)
+            self._flows[flow, chose] = any(
+                flow.decides(s) or flow.chooses(s) or (chose and s is flow.start) for s in ran if s is not None
+            )
         return bool(self._flows[flow, chose])
 
     def only_decides(self, exit: Exit) -> bool:

@@ -317,11 +317,11 @@ TEXT = {
     ),
     "wrong_object named": (
         "The target was computed from {code}{line}, not from {x}: an equal value is not the same object.",
-        "Use {x} instead of {code} there, or watch {code} as a tensor and ask for its gradient.",
+        "Use {x} instead of {code} there{watched}, or watch {code} as a tensor and ask for its gradient.",
     ),
     "wrong_object copy": (
         "{x} is an object of its own{line}: a copy, an item or a new reading of what the target was computed from.",
-        "Pass the very tensor or variable that was used in the computation, or compute the target from {x}.",
+        "Pass the very tensor or variable that was used in the computation, or compute the target from {x}{watched}.",
     ),
     "wrong_object watch": (
         "tape.watch{line} was given another object than {x}: a copy or an equal value is not the same object.",
