@@ -40,6 +40,7 @@ _OF_NUMPY = {
     "counted": "histogram histogram2d histogramdd bincount count_nonzero unique",
 }  # fmt: skip
 _KIND_IN_NUMPY = {name: kind for kind, names in _OF_NUMPY.items() for name in names.split()}
+_ASKS = ("gradient", "jacobian", "explain", "apply_gradients", "watch", "print", "append", "assign", "assign_add", "assign_sub")
 _DRAWS = ("normal", "standard_normal", "randn", "gauss", "lognormal", "multivariate_normal", "laplace", "uniform")
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 
@@ -311,6 +312,8 @@ class Advice(Remedies):
 
     def _unused_layer(self) -> str:
         owner = self.inquiry.owners.of(self.source)
+        if not self.subject and self._read_in_a_branch():
+            return "branch"
         return self.subject or ("" if type(owner).__module__.startswith("minitape.") else "own")
 
     def _wrong_object(self) -> str:
@@ -352,7 +355,28 @@ class Advice(Remedies):
         self.fields["used"] = "" if at is None else where(at.filename, at.line)
         if any(s.calls("add_loss") for s, _ in self.inquiry.statements(at)):
             return "added"
+        if at is None and not self.inquiry.used_at_all(self.source) and self._read_in_a_branch():
+            return "branch"
         return "" if at is None else "used"
+
+    def _read_in_a_branch(self) -> bool:
+        """Whether the text computes with a variable, which no operation read, in a branch alone: ``used`` is where."""
+        places = [] if isinstance(self.source, Tensor) else self.inquiry.statements(self.inquiry.born(self.source))
+        made, at = next(((s, at) for s, at in places if s.makes_variable()), (None, None))
+        name = "" if made is None else made.name_at(at.line, at.column)
+        if not name.removeprefix("self.").isidentifier():
+            return False
+        found = []
+        for s in made.source.statements:
+            inside = s.function is not None or any(isinstance(o.node, ast.With) for o in s.around)
+            same = s.class_name == made.class_name or name in made.source.bound
+            if inside and same and s is not made and not s.calls(*_ASKS) and s.computes_with(name):
+                if not s.in_branch(name):
+                    return False
+                found.append(s)
+        if found:
+            self.fields["used"] = where(found[0].filename, found[0].line)
+        return bool(found)
 
     # -- what is there ------------------------------------------------------------------------------------------------
 

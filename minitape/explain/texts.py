@@ -363,6 +363,10 @@ TEXT = {
         "The target was not computed from {x}: {x} was used in add_loss ({used}), and the target leaves those losses out.",
         "Add them to the target: loss + sum(model.losses), of the model or layer that was called.",
     ),
+    "independent branch": (
+        "The target was not computed from {x}: {x} is used in a branch alone ({used}), which did not run.",
+        "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
+    ),
     "independent statistic": (
         "{x} is a variable of a layer that is not to be trained: the layer adjusts it while it runs, and the target was not "
         "computed from it.",
@@ -445,6 +449,11 @@ TEXT = {
         "{x} belongs to the layer {what}{line}, of which nothing was used on the way to the target: it was not called, or its "
         "call leaves {x} out.",
         "Call the layer in the computation, and let its call use {x}. Or leave its variables out of the sources.",
+    ),
+    "unused_layer branch": (
+        "{x} belongs to the layer {what}{line}, which uses it in a branch alone ({used}): that did not run on the way to the "
+        "target.",
+        "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
     ),
     "unused_layer again": (
         "{x} belongs to the layer {what}{line}, which was never called on the way to the target: another one was, which the "

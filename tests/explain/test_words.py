@@ -560,3 +560,17 @@ layer = L()
 def test_ways_through_text_and_places(body: str) -> None:
     why = explained(body)
     assert (why.cause, why.line) == ("integer_dtype", 6), str(why)
+
+
+@pytest.mark.parametrize(
+    ("before", "body"),
+    [
+        ("u, v = tf.Variable(1.0), tf.Variable(2.0)\ndef f(t, on):\n    if on:\n        t = t * v\n    return t", "y = f(x, False)"),
+        ("v = tf.Variable(2.0)\ndef f(t, on):\n    both = [x, v]\n    return t * v if on else t", "y = f(x, False)"),
+        ("class M(tf.Module):\n    def __init__(self):\n        self.v = tf.Variable(1.0)\n    def __call__(self, t, on):\n"
+         "        if on:\n            t = t * self.v\n        return t\nm = M()", "y = m(x, False)\nv = m.v"),
+    ],
+)  # fmt: skip
+def test_a_branch_that_did_not_run(before: str, body: str) -> None:
+    why = explained(body, before=before, after="x = v")
+    assert "in a branch alone (" in why.message and "See whether the condition there holds" in why.fix
