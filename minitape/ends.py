@@ -39,6 +39,13 @@ class UnconnectedGradients(Enum):
 
 def no_tensor(values: Sequence[Any]) -> Exception:
     """The error for targets or sources of which some are no tensors: TensorFlow takes each for a dtype first."""
+    from .explain.unasked import why_no_tensor
+
+    plain = next((v for v in values if type(v) is not EagerTensor and not hasattr(v, "_tape_rows")), None)
+    return why_no_tensor(_for_no_tensor(values), plain)
+
+
+def _for_no_tensor(values: Sequence[Any]) -> Exception:
     from .dtypes import as_dtype
 
     first = None

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..evidence import STACK, Origin
+from ..evidence import STACK, Exit, Origin
 from ..frames import user_frame
 from ..tensor import Tensor
 from .connection import operations
-from .remedies import LEAVES, STEPS, Remedies
+from .remedies import LEAVES, STEPS, Remedies, term
 from .source import RUN_ONCE, Statement, last_name, unparse
 from .trace import Node, Place
 from .words import where
@@ -41,6 +41,7 @@ _OF_NUMPY = {
     "counted": "histogram histogram2d histogramdd bincount count_nonzero unique",
 }  # fmt: skip
 _KIND_IN_NUMPY = {name: kind for kind, names in _OF_NUMPY.items() for name in names.split()}
+_ASKS = ("gradient", "jacobian", "explain", "apply_gradients", "watch", "print", "append", "assign", "assign_add", "assign_sub")
 _DRAWS = ("normal", "standard_normal", "randn", "gauss", "lognormal", "multivariate_normal", "laplace", "uniform")
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 
@@ -48,8 +49,11 @@ _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 class Advice(Remedies):
     """The kind of a break, and what its sentences may name: ``fields`` are code, instead, used, function."""
 
-    def __init__(self, cause: str, place: Any, what: str, subject: Any, source: Any, inquiry: Any) -> None:
+    def __init__(
+        self, cause: str, place: Any, what: str, subject: Any, source: Any, inquiry: Any, until: Any = None
+    ) -> None:
         self.place, self.what, self.subject, self.source, self.inquiry = place, what, subject, source, inquiry
+        self.until = until
         self.fields = {"what": what, "code": "", "instead": "", "used": "", "function": ""}
         self.statement: Statement | None = None
         self.call: ast.expr | None = None
@@ -129,10 +133,13 @@ class Advice(Remedies):
             self.fields["code"] = unparse(self.call.func)
             if _is_layer(self.call, "Embedding"):
                 return "embedding"
+            if self._chosen_by(("sparse_softmax_cross_entropy",)):
+                return "labels"
             if len(self.fields["code"]) > 40:
                 return "cast"
-            return "embedding inside" if self._numbers_rows() else "inside"
-        return "cast" if node is not None and not isinstance(node, Origin) and self._is_cast(node) else ""
+            return "embedding inside" if self._chosen_by(("gather",)) else "inside"
+        cast = node is not None and not isinstance(node, Origin) and self._is_cast(node)
+        return "" if not cast else "cast through" if self._past_the_cast() else "cast"
 
     def _is_index(self) -> bool:
         """Whether the source chooses rows of a table."""
@@ -140,10 +147,10 @@ class Advice(Remedies):
             return False
         return self._chooses(self.inquiry.record, set(self.inquiry.tape._rows_of(self.source)), ("gather", "one_hot"))
 
-    def _numbers_rows(self) -> bool:
-        """Whether the whole numbers that the value became choose rows of a table: what an embedding does."""
+    def _chosen_by(self, by: tuple[str, ...]) -> bool:
+        """Whether the whole numbers that the value became choose among something: rows of a table, as an embedding's do."""
         record = getattr(self.subject, "record", None)
-        return record is not None and self._chooses(record, {self.subject.row}, ("gather",))
+        return record is not None and self._chooses(record, {self.subject.row}, by)
 
     def _chooses(self, record: Any, rows: set[int], by: tuple[str, ...]) -> bool:
         """Whether an operation of one of these names reads one of the rows."""
@@ -154,6 +161,8 @@ class Advice(Remedies):
         )
 
     def _left_through_numpy(self) -> str:
+        if isinstance(self.subject, Exit) and self.what not in ("int", "index") and self.inquiry.only_decides(self.subject):
+            return "choice"
         self.fields["what"] = _EXITS.get(self.what, self.what)
         name = "" if not isinstance(self.call, ast.Call) else last_name(self.call.func)
         self.fields["code"] = "" if not isinstance(self.call, ast.Call) else unparse(self.call.func)
@@ -205,6 +214,22 @@ class Advice(Remedies):
         return "optimizer" if optimizes else ""
 
     def _outside_tape(self) -> str:
+        kind = self._outside()
+        lines = self._lines_until() if kind in ("", "before", "after") else ""
+        if lines:
+            self.fields["used"] = lines
+        return f"{kind} lines".strip() if lines else kind
+
+    def _lines_until(self) -> str:
+        """Where a run of operations outside the tape ends, in the same function; empty if that is on the line where it begins."""
+        code = self.place.frames[0][0]
+        last = next((Place((frame,)) for frame in (self.until or self.place).frames if frame[0] is code), self.place)
+        end = next((s for s, _ in self.inquiry.statements(last)), None)
+        if end is None or self.statement is None or end.line <= self.statement.line:
+            return ""
+        return f"line {last.line}" if last.filename == self.place.filename else where(last.filename, last.line)
+
+    def _outside(self) -> str:
         if self.what == "reset":
             return "reset"
         if self.what == "gradient":
@@ -287,7 +312,10 @@ class Advice(Remedies):
         return "new" if made and not self.statement.reads_itself() else ""
 
     def _unused_layer(self) -> str:
-        return self.subject or ""
+        owner = self.inquiry.owners.of(self.source)
+        if not self.subject and self._read_in_a_branch():
+            return "branch"
+        return self.subject or ("" if type(owner).__module__.startswith("minitape.") else "own")
 
     def _wrong_object(self) -> str:
         born = self.inquiry.born(self.source)
@@ -326,7 +354,30 @@ class Advice(Remedies):
         if at is not None and not getattr(self.source, "trainable", True) and self._of_layer():
             return "statistic"
         self.fields["used"] = "" if at is None else where(at.filename, at.line)
+        if any(s.calls("add_loss") for s, _ in self.inquiry.statements(at)):
+            return "added"
+        if at is None and not self.inquiry.used_at_all(self.source) and self._read_in_a_branch():
+            return "branch"
         return "" if at is None else "used"
+
+    def _read_in_a_branch(self) -> bool:
+        """Whether the text computes with a variable, which no operation read, in a branch alone: ``used`` is where."""
+        places = [] if isinstance(self.source, Tensor) else self.inquiry.statements(self.inquiry.born(self.source))
+        made, at = next(((s, at) for s, at in places if s.makes_variable()), (None, None))
+        name = "" if made is None else made.name_at(at.line, at.column)
+        if not name.removeprefix("self.").isidentifier():
+            return False
+        found = []
+        for s in made.source.statements:
+            inside = s.function is not None or any(isinstance(o.node, ast.With) for o in s.around)
+            same = s.class_name == made.class_name or name in made.source.bound
+            if inside and same and s is not made and not s.calls(*_ASKS) and s.computes_with(name):
+                if not s.in_branch(name):
+                    return False
+                found.append(s)
+        if found:
+            self.fields["used"] = where(found[0].filename, found[0].line)
+        return bool(found)
 
     # -- what is there ------------------------------------------------------------------------------------------------
 
@@ -414,9 +465,10 @@ class Advice(Remedies):
             kind = _KIND_IN_NUMPY.get(name, "") if isinstance(call.func, ast.Attribute) or name in dir(builtins) else ""
             instead = self._in_tensorflow(call.func)
             if kind == "rounded":
-                given = unparse(call.args[0]) if call is self.call and len(call.args) == 1 else "x"
-                smooth = given if len(given) <= 40 else "x"
-                self.fields.update(code=smooth, instead=f"{STEPS.get(name.capitalize(), 'tf.round')}({smooth})")
+                given = call.args[0] if call is self.call and len(call.args) == 1 else None
+                given = ast.Name("x") if given is None or len(unparse(given)) > 40 else given
+                hard = f"{STEPS.get(name.capitalize(), 'tf.round')}({unparse(given)})"
+                self.fields.update(code=term(given), instead=hard)
             elif not kind and instead:
                 self.fields.update(code=text, instead=instead)
                 kind = "instead"

@@ -18,16 +18,19 @@ Path = list[tuple[Node, Node, Break | None]]
 class Finding:
     """What was found for one source: a cause with its place, or connected; ``breaks`` are the others, in order."""
 
-    __slots__ = ("cause", "place", "what", "breaks", "path", "subject")
+    __slots__ = ("cause", "place", "what", "breaks", "path", "subject", "until")
 
     def __init__(self, cause: str, place: Place | None = None, what: str = "", breaks: Any = (),
                  path: Path | None = None, subject: Any = None) -> None:  # fmt: skip
         self.cause, self.place, self.what, self.breaks, self.path = cause, place, what, list(breaks), path
         self.subject = subject
+        self.until = place  # see Break
 
 
 class Connection:
     """What is on a tape, and which rows the adjoints of its targets reach."""
+
+    paths: dict[Any, str] | None = None  # how the user's names lead to attributes, see words.py
 
     def __init__(self, tape: Any, targets: list[Any], sources: list[Any] | None = None) -> None:
         read_again()

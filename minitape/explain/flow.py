@@ -15,14 +15,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from .source import CALLS, Source, Statement, holder_of, item_of, last_name, parameters, reads_of
+from .source import CALLED, CALLS, Source, Statement, holder_of, item_of, last_name, parameters, reads_of
 
 _BUILTINS = frozenset(dir(builtins))
 _MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill", "set"}
 _CONTAINERS = frozenset((*dir(list), *dir(dict), *dir(set), *dir(str), "appendleft"))
 # what a model does with values that leave is to report them: they are in what the call returns, not in the model
 _REPORTS = {"fit", "evaluate", "predict", "predict_on_batch", "train_on_batch", "test_on_batch"}
-_CALLED = ("__call__", "call", "forward")
+_FOUND = ("found", "")  # among what is tainted: the result of a function that only the run finds
 _LOOKS = ("assert", "print", "plot", "show", "log")  # how the names begin of functions that only look at what they get
 _SHOWS = {"matplotlib", "seaborn", "plotly", "logging", "warnings", "tqdm", "wandb", "mlflow", "pprint", "sys", "time",
           "tensorflow", "keras", "minitape", "IPython", "rich"}  # modules whose functions change no argument  # fmt: skip
@@ -42,6 +42,11 @@ class Texts:
         self._reads: dict[ast.AST, list[ast.AST]] = {}
         for statement in (s for source in sources for s in source.statements):
             self._look_at(statement)
+
+    def unnamed(self, function: Any) -> bool:
+        """Whether a function is called, if at all, by other names than its own: it was given to a registry, or is looked up."""
+        given = any(last_name(getattr(d, "func", d)) in self.known for d in function.decorator_list)
+        return given or (function.name not in self.mentions and not function.name.startswith("__"))
 
     def reads(self, expression: ast.AST) -> list[ast.AST]:
         """What an expression reads, see :func:`reads_of`."""
@@ -77,7 +82,7 @@ class Flow:
 
     def __init__(self, start: Statement, origin: ast.AST | None, sources: list[Source]) -> None:
         self.start, self.origin, self.sources = start, origin, sources
-        # ("attribute", name, of which class), ("returns", function), ("called", class), ("here", statement, name)
+        # ("attribute", name, of which class), ("returns", function), ("called", class), ("here", statement, name), _FOUND
         self.tainted: set[Any] = set()
         self._names: dict[Any, set[Statement | None]] = {}  # names and items -> where they got the value; None: anywhere
         self._items: dict[Any, list[Any]] = {}  # names -> their items among these
@@ -105,7 +110,7 @@ class Flow:
         if key not in self.tainted:
             self.tainted.add(key)
             kind, name = key[:2]
-            self._fresh.add(key[2] if kind == "here" else CALLS if kind == "called" else name)
+            self._fresh.add(key[2] if kind == "here" else CALLS if kind in ("called", "found") else name)
             if kind == "attribute":
                 self._attributes.setdefault(name, set()).add(key[2])
 
@@ -138,6 +143,11 @@ class Flow:
                 return True
         return False
 
+    def chooses(self, statement: Statement) -> bool:
+        """True when the value may choose in ``statement`` itself: ``a if value else b``, ``models[value]``."""
+        tests = (n.test if isinstance(n, ast.IfExp) else n.slice for n in statement.walk() if isinstance(n, (ast.IfExp, ast.Subscript)))
+        return any(self._reads(test, statement) for test in tests)
+
     def _reads(self, expression: ast.AST, statement: Statement) -> bool:
         return any(self._is_tainted(node, statement) for node in self._texts.reads(expression))
 
@@ -166,8 +176,9 @@ class Flow:
             return self._item_is_tainted(held, item_of(node), statement)
         if isinstance(node, ast.Call) and self._calls_object(node):
             mine = self._class(node.func, statement)
-            return any(key[0] == "called" and _same(mine, key[1]) for key in self.tainted)
-        return False
+            if any(key[0] == "called" and _same(mine, key[1]) for key in self.tainted):
+                return True
+        return isinstance(node, ast.Call) and _FOUND in self.tainted and self._finds_its_function(node)
 
     def _item_is_tainted(self, holder: ast.Name, item: str | None, statement: Statement) -> bool:
         """Whether an item of what a name holds may be the value, or all of it may."""
@@ -180,6 +191,12 @@ class Flow:
         known = name in self._texts.known or name in self._texts.classes or name in _BUILTINS
         held = _root(call.func) == "self" and name not in _CONTAINERS
         return not known and (held or isinstance(call.func, ast.Name))
+
+    def _finds_its_function(self, call: ast.Call) -> bool:
+        """Whether only the run tells which function a call is of: ``handlers[name](x)``, ``h(x)``, ``getattr(a, b)(x)``."""
+        if isinstance(call.func, (ast.Name, ast.Attribute)):
+            return isinstance(call.func, ast.Name) and self._calls_object(call)
+        return isinstance(call.func, (ast.Subscript, ast.Call))
 
     def _holds(self, key: Any, statement: Statement) -> bool:
         """Whether a name may hold the value when a statement reads it: none that was bound anew in between."""
@@ -212,7 +229,7 @@ class Flow:
         node = statement.node
         if isinstance(node, ast.Return) and function is not None:
             self._taint_result(function)
-            if function.name in _CALLED:  # what an object does when it is called
+            if function.name in CALLED:  # what an object does when it is called
                 self._mark(("called", self._owner(function)))
         if isinstance(node, ast.Raise) and node.exc is not None:
             self._taint_handlers(last_name(node.exc.func if isinstance(node.exc, ast.Call) else node.exc))
@@ -243,6 +260,8 @@ class Flow:
         method = any(id(function) in source.methods for source in self.sources)
         key = ("attribute", function.name, self._owner(function)) if method else ("returns", function.name)
         self._mark(key)
+        if self._texts.unnamed(function):
+            self._mark(_FOUND)
 
     def _taint_here(self, statement: Statement, targets: Iterable[ast.AST]) -> None:
         """Names that a part of a statement binds for itself: those of a comprehension, the parameters of a lambda."""
@@ -320,7 +339,7 @@ class Flow:
             self._taint_parameters(function, call, hot)
         if self._calls_object(call):
             mine = self._class(call.func, statement)
-            for function in (f for wanted in _CALLED for f in self._functions(wanted)):
+            for function in (f for wanted in CALLED for f in self._functions(wanted)):
                 if _same(mine, self._owner(function)):
                     self._taint_parameters(function, call, hot)
         for at, function in self._texts.lambdas.get(name, ()):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..evidence import Origin, birth_of
+from ..frames import place_of
 from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
@@ -52,6 +53,8 @@ class Objects(Names):
             binds = statement.binds()
             if not binds:
                 continue
+            if self.built_late(source, where):
+                return None
             again = isinstance(source, UnreadVariable) or statement.reads_itself()
             if again and self.relatives(node):
                 return Finding("rebound", where.at(statement.line), binds[0])
@@ -63,6 +66,16 @@ class Objects(Names):
             if statement.function is None or statement.function.name not in RUN_ONCE:
                 return None  # else the object that it belongs to may have been made anew
         return None
+
+    def built_late(self, source: Any, where: Place) -> bool:
+        """Whether a statement only called the layer of a variable, made before: what it binds is what the layer gave."""
+        made = () if isinstance(source, Tensor) else birth_of(self.owners.of(source))
+        frames = self.born(source).frames
+        if not made or all(code.co_name != "build" for code, _ in frames):
+            return False
+        inside = frames[: len(frames) - len(where.frames)]
+        here = any(place_of(*frame)[:2] == place_of(*made[0])[:2] for frame in where.frames)
+        return not here and all(code is not made[0][0] for code, _ in inside)
 
     def bound_elsewhere(self, statement: Statement, text: str) -> list[tuple[int, Node, Place]]:
         """The first two values on the way to the target that a name got from other statements, with the places of these."""
@@ -263,6 +276,9 @@ class Objects(Names):
                 return Finding("wrong_object", Place(origin.stack) if origin.stack else None)
             if isinstance(source, Tensor) and origin.when < other.when and self.one_watched(node, source):
                 return Finding("wrong_object", Place(other.stack) if other.stack else None)
+            if isinstance(source, Tensor) and is_data(source.array):
+                made = origin if origin.when > other.when else other
+                return Finding("wrong_object", Place(made.stack) if made.stack else None)
         return None
 
     def alike(self, source: Any) -> list[Node]:
@@ -383,6 +399,11 @@ def _value_key(x: Any) -> Any:
 def _sample(x: Any) -> Any:
     """The elements of a small array, and some of a large one from all over it."""
     return x if x.size <= SAMPLE else x.flat[:: x.size // SAMPLE]
+
+
+def is_data(x: Any) -> bool:
+    """Whether an array holds so many different values that another one is not equal to it by chance."""
+    return x.dtype.kind == "f" and x.size >= 6 and len(np.unique(_sample(x))) >= 4
 
 
 def equal_arrays(x: Any, y: Any) -> bool:

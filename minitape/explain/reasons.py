@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..evidence import Exit, Origin, all_exits
 from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .arrivals import Arrivals
+from .chains import LONG
 from .connection import Finding, Path, is_leaf
 from .flow import Flow
 from .objects import Objects, same_value
-from .source import RUN_ONCE, Statement, last_name, source_of, sources_of
+from .source import CALLED, RUN_ONCE, Statement, last_name, source_of, sources_of
 from .trace import COPIES, Break, Node, Place
 
 __all__ = ["Finding", "Inquiry"]
 
 _BEFORE_EXITS = ("stop_gradient", "nondifferentiable_op", "integer_dtype", "left_through_numpy")
 ENOUGH = 20_000  # statements that are looked at for where values go, the last to leave first: a long session has many cells
+OF_ONE_CALL = 20  # exits of one call that are compared, the last to leave first
 _BEFORE_WATCHING = ("outside_tape", "recording_paused", "state", "left_through_numpy")
 
 
@@ -32,7 +34,7 @@ class Inquiry(Objects):
 
     def __init__(self, *asked: Any) -> None:
         super().__init__(*asked)
-        self._leads: dict[int, Any] = {}  # the exits from which all was visited -> the names of what leads there
+        self._leads: tuple[list[Any], list[int]] | None = None  # the sources asked for, and by exit which of them lead there
 
     def ask(self, source: Any) -> Finding:
         """Why no gradient reaches ``source``, or that one does."""
@@ -47,7 +49,8 @@ class Inquiry(Objects):
 
     def on_path(self, source: Any, path: Path) -> Finding:
         """The first break on the way from the source to the target."""
-        breaks = [self.called_outside(b) for b in merge([self.in_a_pause(b) for _, _, b in path if b is not None])]
+        met = with_flat_ones([self.in_a_pause(b) for _, _, b in path if b is not None])
+        breaks = [self.called_outside(b) for b in merge(met)]
         first = self.at_source(source, path)
         if first is not None:
             if breaks and breaks[0].cause == first.cause == "integer_dtype":
@@ -58,7 +61,9 @@ class Inquiry(Objects):
         if not breaks or self.seed_of_gradient(breaks[0]):
             return Finding("independent", path=path if not breaks else None)
         blame = self.rebound_on(source, breaks[0]) or self.copied_on(source, path, breaks[0]) or breaks[0]
-        return Finding(blame.cause, blame.place, blame.what, breaks[1:], path, blame.subject)
+        found = Finding(blame.cause, blame.place, blame.what, breaks[1:], path, blame.subject)
+        found.until = blame.until
+        return found
 
     def seed_of_gradient(self, b: Break) -> bool:
         """Whether a break is the ones that a gradient inside a tf.function begins with: they are no part of a way."""
@@ -74,7 +79,8 @@ class Inquiry(Objects):
         beside = {code for note in enters for code, _ in note[3]}
         blocks = [s.node for note in enters if note[2] < b.subject.when for s, _ in [*self.statements(Place(note[3]))][:1]]
         frames = b.place.frames
-        whole = len(frames) - 1 if frames[-1][0].co_name == "<module>" else 0
+        ends = [i for i, (code, _) in enumerate(frames) if code.co_name not in CALLED]  # of what calls objects, the call
+        whole = len(frames) - 1 if frames[-1][0].co_name == "<module>" else min(ends, default=0)
         last = next((i for i, (code, _) in enumerate(frames) if code in beside), whole)
         at = 0
         for statement, here in self.statements(b.place) if last else ():
@@ -86,7 +92,11 @@ class Inquiry(Objects):
             at = level
             if here.frames[0][0].co_name in RUN_ONCE:
                 break
-        return Break(b.cause, Place(frames[at:]), b.what, b.subject) if at else b
+        if not at:
+            return b
+        whole_call = Break(b.cause, Place(frames[at:]), b.what, b.subject)
+        whole_call.until = b.until
+        return whole_call
 
     def in_a_pause(self, b: Break) -> Break:
         """An operation that no tape recorded, as paused where the text says so: a gradient leaves no rows in a pause."""
@@ -201,23 +211,32 @@ class Inquiry(Objects):
     def through_python(self, source: Any) -> Finding | None:
         """The exit by which the source's value left and came back as a number, if a flow in the text joins the two."""
         found: list[tuple[int, Exit, Path]] = []  # those of one call, with their numbers of breaks
-        names = set(self.trace.names(source))
-        for exit in self.in_time():
-            if names.isdisjoint(self._leads.get(exit.when) or names) or (found and exit.stack != found[0][1].stack):
+        for exit in self.leading_to(source):
+            if (found and exit.stack != found[0][1].stack) or not (found or self.arrived(exit)):
                 continue
-            start = self.trace.of_ref(exit.value)
-            path = self.trace.path([start], source)
-            if path is None:
-                self._leads[exit.when] = self.trace.reached(start)
-                continue
-            if found or self.arrived(exit):
+            path = self.trace.path([self.trace.of_ref(exit.value)], source)
+            if path is not None:
                 found.append((sum(broken is not None for _, _, broken in path), exit, path))
-                if not found[-1][0]:
+                if not found[-1][0] or len(found) == OF_ONE_CALL:
                     break
         if not found:
             return None
         _, exit, path = min(found, key=lambda one: one[0])
         return self.by_exit(source, exit, path)
+
+    def leading_to(self, source: Any) -> Iterator[Exit]:
+        """The exits in time of values that were computed from a source, the last first."""
+        if self._leads is None or not any(one is source for one in self._leads[0]):
+            asked = [s for s in self.sources if s is not source] + [source]
+            starts = [self.trace.of_ref(exit.value) for exit in self.in_time()]
+            if self.record is not None and len(self.record) > LONG:
+                self.trace.look_for(*asked)
+                self.trace.keep(node.row for node in starts if node.record is self.record)
+                starts = [self.trace.of_ref(exit.value) for exit in self.in_time()]
+            self._leads = asked, self.trace.leads(starts, asked)
+        asked, bits = self._leads
+        mine = 1 << next(i for i, one in enumerate(asked) if one is source)
+        return (exit for exit, those in zip(self.in_time(), bits, strict=True) if those & mine)
 
     def in_time(self) -> list[Exit]:
         """What left before the targets had been computed, the last first: names are used again, and that is meant."""
@@ -257,13 +276,25 @@ class Inquiry(Objects):
         flow = self.flow(exit, arrivals.lines)
         if flow is None:
             return bool(exit.stack)  # no text: that it left before is all that can be said
-        chose = exit.how in ("bool", "index")  # a conditional expression, max, tf.cond
-        if (flow, chose) not in self._flows:
-            ran = (self.statement(name, line) for name, line in arrivals.lines)
-            self._flows[flow, chose] = any(flow.enters(*point) for point in arrivals.points) or any(
-                flow.decides(s) or (chose and s is flow.start) for s in ran if s is not None
+        if flow not in self._flows:
+            self._flows[flow] = any(flow.enters(*point) for point in arrivals.points)
+        return bool(self._flows[flow]) or self.decided(flow, exit.how in ("bool", "index"))
+
+    def decided(self, flow: Flow, chose: bool) -> bool:
+        """Whether the text lets a value decide what ran; with ``chose`` also in the statement by which it left."""
+        if (flow, chose) not in self._flows:  # a conditional expression, max, tf.cond
+            ran = (self.statement(name, line) for name, line in self._arrivals.lines)
+            self._flows[flow, chose] = any(
+                flow.decides(s) or flow.chooses(s) or (chose and s is flow.start) for s in ran if s is not None
             )
         return bool(self._flows[flow, chose])
+
+    def only_decides(self, exit: Exit) -> bool:
+        """Whether a value that left came back nowhere, and decided no more than what ran."""
+        if self._arrivals is None or not self.arrived(exit):
+            return False
+        flow = self.flow(exit, self._arrivals.lines)
+        return flow is not None and not self._flows[flow]
 
     def flows(self, exit: Exit, places: frozenset[tuple[str, int]]) -> bool:
         """Whether the text lets the value that left reach one of these lines."""
@@ -303,15 +334,42 @@ class Inquiry(Objects):
         return None if source is None else source.at(filename, line)
 
 
+def with_flat_ones(breaks: list[Break]) -> list[Break]:
+    """The breaks of a path, and behind operations outside the tape those that would stay if they were moved inside."""
+    found = []
+    for b in breaks:
+        found.append(b)
+        made = b.subject
+        if b.cause == "outside_tape" and _is_operation(made) and is_flat(made.detail):
+            found.append(Break("nondifferentiable_op", b.place, made.detail.op or made.detail.label, made))
+    return found
+
+
+def _is_operation(origin: Any) -> bool:
+    """Whether an origin is an operation that ran outside of any tape."""
+    return isinstance(origin, Origin) and origin.kind == "op"
+
+
+def is_flat(primitive: Any) -> bool:
+    """Whether an operation has no derivative by any of its inputs."""
+    rules = primitive.rules
+    return rules is None or (not callable(rules) and all(rule is None for rule in rules))
+
+
 def merge(breaks: list[Break]) -> list[Break]:
     """The breaks of a path without repetitions: a run of operations outside the tape is one break.
 
     An operation outside the tape that only prepares an assign or an exit of the same statement is not named either.
     """
     kept: list[Break] = []
+    outside = False  # whether the run of operations outside the tape goes on
     for b in breaks:
         last = kept[-1] if kept else None
-        if last is not None and last.cause == b.cause in ("outside_tape", "recording_paused", "integer_dtype"):
+        if outside and b.cause == "outside_tape":
+            next(one for one in reversed(kept) if one.cause == b.cause).until = b.place
+            continue
+        outside = b.cause == "outside_tape" or (outside and b.cause == "nondifferentiable_op" and _is_operation(b.subject))
+        if last is not None and last.cause == b.cause in ("recording_paused", "integer_dtype"):
             continue
         if last is not None and last.cause == "nondifferentiable_op" and b.cause == "integer_dtype":
             continue  # its result is one

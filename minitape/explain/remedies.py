@@ -11,7 +11,7 @@ from ..frames import own_file
 from .source import Statement, covers, last_name, unparse
 from .trace import is_state
 
-_OTHER = {"array": "tf.stack", "asarray": "tf.convert_to_tensor", "concatenate": "tf.concat", "dot": "tf.tensordot",
+_OTHER = {"array": "tf.convert_to_tensor", "asarray": "tf.convert_to_tensor", "concatenate": "tf.concat", "dot": "tf.tensordot",
           "amax": "tf.reduce_max", "amin": "tf.reduce_min", "absolute": "tf.abs", "power": "tf.pow", "clip":
           "tf.clip_by_value", "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs",
           "outer": "tf.einsum", "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
@@ -27,6 +27,9 @@ _OF_ARRAYS = {"T": "tf.transpose", "transpose": "tf.transpose", "astype": "tf.ca
               "reshape": "tf.reshape", "squeeze": "tf.squeeze", "clip": "tf.clip_by_value", "dot": "tf.tensordot",
               "copy": "tf.identity", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
               **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod")}}  # fmt: skip
+_WHOLE = ("int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_COUNTS = ("randint", "randrange", "integers", "choice", "argmax", "argmin", "argsort", "uniform", "reshape", "zeros", "ones")
+_WITH_DTYPE = ("Variable", "constant", "convert_to_tensor", "array", "asarray", "range", "arange", "full", "add_weight")
 _SHORT = 60  # letters of an expression that is repeated in a sentence
 _TENSORS = ("minitape", "tensorflow", "keras")
 _LISTS = (ast.Subscript, ast.ListComp, ast.List, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp, ast.Constant)
@@ -71,19 +74,38 @@ class Remedies:
         smooth, hard = "x", f"{STEPS.get(self.what, 'tf.round')}(x)"
         if isinstance(call, ast.BinOp) and isinstance(call.op, ast.FloorDiv):
             smooth, hard = f"{unparse(call.left)} / {unparse(call.right)}", unparse(call)
+        elif isinstance(call, ast.Call) and last_name(call.func) == "floordiv" and len(call.args) == 2:
+            smooth, hard = " / ".join(f"({unparse(a)})" if isinstance(a, ast.BinOp) else unparse(a) for a in call.args), unparse(call)
         elif isinstance(call, ast.Call) and self.fields["what"].startswith("tf."):
             hard = f"{self.fields['what']}(x)"
             if len(call.args) == 1 and not call.keywords and len(unparse(call)) <= 40:
-                smooth, hard = unparse(call.args[0]), unparse(call)
+                smooth, hard = term(call.args[0]), unparse(call)
         self.fields.update(code=smooth, instead=hard)
 
+    def _past_the_cast(self) -> bool:
+        """The same for a cast to whole numbers; False where its text is long."""
+        call = self.call
+        if not isinstance(call, ast.Call) or last_name(call.func) != "cast" or not call.args or len(unparse(call)) > 40:
+            return False
+        self.fields.update(code=term(call.args[0]), instead=f"tf.cast({unparse(call)}, tf.float32)")
+        return True
+
     def _as_float(self) -> str:
-        """What to write for the whole number where the source was made: ``write 3.0 instead of 3, or``."""
-        numbers = [] if self.statement is None else [
-            n.value for n in ast.walk(self.statement.value() or ast.Pass())
-            if isinstance(n, ast.Constant) and type(n.value) is int
-        ]  # fmt: skip
-        return f"write {numbers[0]}.0 instead of {numbers[0]}, or " if numbers else ""
+        """How the source becomes a float where it was made: ``write 3.0 instead of 3``."""
+        value = None if self.statement is None else self.statement.value()
+        nodes = [] if value is None else [*ast.walk(value)]
+        for n in nodes:
+            name = n.value if isinstance(n, ast.Constant) else last_name(n)
+            if name in _WHOLE:
+                text = unparse(n)
+                return f"write {text.replace(name, 'float32') if name != 'int' else 'tf.float32'} instead of {text}"
+        makers = [n for n in nodes if isinstance(n, ast.Call)]
+        taken = {c for call in makers if last_name(call.func) in _COUNTS for c in ast.walk(call)}
+        numbers = [n.value for n in nodes if isinstance(n, ast.Constant) and type(n.value) is int and n not in taken]
+        written = f"write {numbers[0]}.0 instead of {numbers[0]}, or " if numbers else ""
+        if written or (isinstance(value, ast.Call) and last_name(value.func) in _WITH_DTYPE):
+            return f"{written}pass dtype=tf.float32"
+        return "compute with tf.cast(..., tf.float32) of it, and watch and ask for the result of that, or leave it out of the sources"
 
     def _only_assign(self) -> ast.Call | None:
         """The one call of the statement that assigns: of a function that was traced no more than the line is known."""
@@ -210,6 +232,12 @@ class Remedies:
         born = self.inquiry.born(self.source)
         at = [i for i, v in enumerate(values) if born is not None and covers(v, born.line, born.column)]
         return at[0] if len(at) == 1 else None
+
+
+def term(expression: ast.expr) -> str:
+    """The text of an expression that is added to something, and subtracted from it."""
+    sums = isinstance(expression, ast.BinOp) and isinstance(expression.op, (ast.Add, ast.Sub))
+    return f"({unparse(expression)})" if sums or isinstance(expression, ast.IfExp) else unparse(expression)
 
 
 def _exists(path: str) -> bool:

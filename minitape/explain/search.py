@@ -25,7 +25,7 @@ class Search:
         self._best: dict[Any, float] = {node.key: 0.0 for node in starts}
         self._before: dict[Any, tuple[Node, Break | None]] = {}
         self._done: dict[Any, int] = {}  # the key of each node that was visited -> how many were before
-        self.visited: dict[Any, Node] = {}  # what a node stands for, see ``_meanings`` -> the first such node
+        self.visited: dict[Any, Node] = {}  # what a node stands for -> the first such node
 
     def path(self, value: Any) -> Steps | None:
         """The edges (made value, what from, break) from ``value`` to a start; None: there is no path."""
@@ -45,12 +45,8 @@ class Search:
         if node.key in self._done:
             return None
         self._done[node.key] = len(self._done)
-        if node.tensor is not None:
-            self.visited.setdefault(("tensor", id(node.tensor)), node)
-        if node.variable is not None:
-            self.visited.setdefault(("variable", id(node.variable)), node)
-        if node.record is not None and node.record is self.trace.record:
-            self.visited.setdefault(("row", node.row), node)
+        for name in self.trace.stands_for(node):
+            self.visited.setdefault(name, node)
         for parent, broken in self.trace.edges(node):
             total = cost + (0.0 if broken is None else _COST.get(broken.cause, 1.0))
             if total < self._best.get(parent.key, 1e9):

@@ -24,6 +24,7 @@ _LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 _BINDERS = (ast.Assign, ast.AnnAssign, ast.With, ast.AsyncWith, ast.For, ast.AsyncFor)
 
 CALLS = "()"  # stands among the names that a statement mentions for a call
+CALLED = ("__call__", "call", "forward")  # functions that run when an object is called
 RUN_ONCE = ("__init__", "__post_init__", "build")  # functions that make an object
 
 _trees: dict[tuple[str, int], ast.Module | None] = {}  # (file name, its text) -> parsed
@@ -162,6 +163,18 @@ class Statement:
         if self._loops is None:
             self._loops = [s for s in self.around if isinstance(s.node, _LOOPS) and s.function is self.function]
         return self._loops
+
+    def computes_with(self, name: str) -> bool:
+        """Whether it reads something by this name, other than to list it."""
+        listed = {e for n in self.walk() if isinstance(n, (ast.List, ast.Tuple)) for e in n.elts}
+        return any(unparse(n) == name and n not in listed for n in self.reads())
+
+    def in_branch(self, name: str) -> bool:
+        """Whether it runs under a condition alone, or what reads this name in it does."""
+        if any(isinstance(s.node, (ast.If, ast.Match)) and s.function is self.function for s in self.around):
+            return True
+        chosen = {n for e in self.walk() if isinstance(e, ast.IfExp) for part in (e.body, e.orelse) for n in ast.walk(part)}
+        return all(n in chosen for n in self.reads() if unparse(n) == name)
 
     def before(self, other: Statement) -> bool:
         """Whether it has always run when another statement of the same function runs."""

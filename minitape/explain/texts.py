@@ -9,6 +9,9 @@ from __future__ import annotations
 _NUMPY = "The value left TensorFlow's world by {what}{line}; what came back is a constant that knows nothing of {x}."
 _STATE = "{what}{line} stored a value in a variable. A variable is state: it does not know where its value came from."
 _FLAT = "{what}{line} has no derivative: its result does not change smoothly with its input."
+_BEFORE = "{what} ran before the tape's with block began{line}, so the tape does not know it."
+_AFTER = "{what} ran after the tape's with block had ended{line}, so the tape does not know it."
+_MOVE_LINES = "Move the line into the with block, and with it all that goes on with its result (up to {used})."
 _OUTSIDE = "{what} ran outside the tape's with block{line}, so the tape does not know it."
 _REBOUND = (
     "The name {what} was bound to another object{line}: the one that is asked about is not the one that was used."
@@ -62,7 +65,7 @@ TEXT = {
     ),
     "integer_dtype source": (
         "Gradients flow through floating-point values only, and {x} is {what}{line}.",
-        "Make {x} a float: {instead}pass dtype=tf.float32.",
+        "Make {x} a float: {instead}.",
     ),
     "integer_dtype source bool": (
         "Gradients flow through floating-point values only, and {x} is {what}{line}: it chooses, and no gradient passes a "
@@ -81,6 +84,10 @@ TEXT = {
         "Gradients flow through floating-point values only, and {code}{line} makes the value {what}.",
         "Leave {code} out and compute with the float, or ask for the gradient of a float behind it.",
     ),
+    "integer_dtype labels": (
+        "{code}{line} takes this value for its labels, as whole numbers, and no gradient passes those.",
+        "Give the labels first and the predictions second: {code}(labels, predictions).",
+    ),
     "integer_dtype embedding": (
         "{code}{line} takes its input for the numbers of rows, as whole numbers, and no gradient passes an index.",
         "Ask for the gradient of the rows that it gives, tape.watch(rows), or of {code}.trainable_variables.",
@@ -94,6 +101,11 @@ TEXT = {
     "integer_dtype cast": (
         "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
         "Leave out the cast, or use the float for everything that is to be differentiated.",
+    ),
+    "integer_dtype cast through": (
+        "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
+        "Leave out the cast, or use the float for everything that is to be differentiated. To pass the gradient as if nothing "
+        "was cut off write {code} + tf.stop_gradient({instead} - {code}).",
     ),
     "integer_dtype text": (
         "Gradients flow through floating-point values only, and the value becomes text{line}.",
@@ -112,22 +124,19 @@ TEXT = {
         "Call tape.watch({x}) outside the stop_recording() block, before {x} is used.",
     ),
     "outside_tape": (_OUTSIDE, "Move the line into the with block."),
-    "outside_tape before": (
-        "{what} ran before the tape's with block began{line}, so the tape does not know it.",
-        "Move the line into the with block.",
-    ),
+    "outside_tape before": (_BEFORE, "Move the line into the with block."),
+    "outside_tape lines": (_OUTSIDE, _MOVE_LINES),
+    "outside_tape before lines": (_BEFORE, _MOVE_LINES),
+    "outside_tape after lines": (_AFTER, _MOVE_LINES),
     "outside_tape called": (
-        "{what} ran before the tape's with block began{line}, so the tape does not know it.",
+        _BEFORE,
         "Call {function} inside the with block, and use what it computes then, not what was kept from before.",
     ),
     "outside_tape cached": (
         "{what} ran before the tape's with block began{line}, and {function} keeps its result: nothing ran again in the block.",
         "Compute it anew inside the block: leave out the cache of {function}.",
     ),
-    "outside_tape after": (
-        "{what} ran after the tape's with block had ended{line}, so the tape does not know it.",
-        "Move the line into the with block.",
-    ),
+    "outside_tape after": (_AFTER, "Move the line into the with block."),
     "outside_tape setup": (
         "{what} ran before the tape's with block began{line}: {function} runs once, not each time.",
         "Compute it where it is used, inside the block: in call, __call__ or the function that the block calls.",
@@ -139,7 +148,8 @@ TEXT = {
     ),
     "outside_tape another": (
         "{what}{line} ran under another tape, not under this one.",
-        "Ask that tape for the gradient, or nest the two: its with block, and its gradient call, inside this tape's.",
+        "Run it anew inside this tape's block: what was kept from before belongs to the other tape. Or ask that tape for the "
+        "gradient, or nest the two.",
     ),
     "outside_tape elsewhere": (
         "{what}{line} ran while the with block did, but where the tape does not record: a tape follows one thread, and no "
@@ -250,10 +260,11 @@ TEXT = {
     ),
     "left_through_numpy weights": (
         "{code}{line} returns NumPy copies of the weights: constants that know nothing of {x}.",
-        "Use the variables themselves: layer.kernel, model.trainable_variables.",
+        "Use the variables themselves: layer.kernel, model.trainable_variables. Where a copy of the model was run, ask for the "
+        "copy's variables, or run this model.",
     ),
     "left_through_numpy choice": (
-        "Python asked for the truth of the value{line}: which branch runs depends on {x}, but no gradient passes a choice.",
+        "Python decided by the value{line} what runs next: that depends on {x}, but no gradient passes a choice.",
         _BRANCH,
     ),
     "left_through_numpy index": (
@@ -306,11 +317,11 @@ TEXT = {
     ),
     "wrong_object named": (
         "The target was computed from {code}{line}, not from {x}: an equal value is not the same object.",
-        "Use {x} instead of {code} there, or watch {code} as a tensor and ask for its gradient.",
+        "Use {x} instead of {code} there{watched}, or watch {code} as a tensor and ask for its gradient.",
     ),
     "wrong_object copy": (
         "{x} is an object of its own{line}: a copy, an item or a new reading of what the target was computed from.",
-        "Pass the very tensor or variable that was used in the computation, or compute the target from {x}.",
+        "Pass the very tensor or variable that was used in the computation, or compute the target from {x}{watched}.",
     ),
     "wrong_object watch": (
         "tape.watch{line} was given another object than {x}: a copy or an equal value is not the same object.",
@@ -318,7 +329,7 @@ TEXT = {
     ),
     "independent": (
         "The target was not computed from {x}: there is no path between them.",
-        "Use {x} in the computation of the target, or leave it out of the sources. "
+        "Use {x} in the computation of the target{watched}, or leave it out of the sources. "
         'unconnected_gradients="zero" gives zeros instead of None.',
     ),
     "wrong_object model": (
@@ -348,6 +359,14 @@ TEXT = {
         "Use that result in the computation of the target, or leave {x} out of the sources. "
         'unconnected_gradients="zero" gives zeros instead of None.',
     ),
+    "independent added": (
+        "The target was not computed from {x}: {x} was used in add_loss ({used}), and the target leaves those losses out.",
+        "Add them to the target: loss + sum(model.losses), of the model or layer that was called.",
+    ),
+    "independent branch": (
+        "The target was not computed from {x}: {x} is used in a branch alone ({used}), which did not run.",
+        "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
+    ),
     "independent statistic": (
         "{x} is a variable of a layer that is not to be trained: the layer adjusts it while it runs, and the target was not "
         "computed from it.",
@@ -355,7 +374,7 @@ TEXT = {
     ),
     "independent constant": (
         "The target is a constant{used}: it was not computed from {x}, nor from anything else.",
-        "Compute the target from {x} with tf operations, inside the with block.",
+        "Compute the target from {x} with tf operations, inside the with block{watched}.",
     ),
     "independent derivative": (
         "The target is a derivative, and {x} is not in it: what was differentiated is linear in {x}, or has no {x}.",
@@ -429,6 +448,16 @@ TEXT = {
     "unused_layer": (
         "{x} belongs to the layer {what}{line}, which was never called on the way to the target.",
         "Call the layer in the computation, or leave its variables out of the sources.",
+    ),
+    "unused_layer own": (
+        "{x} belongs to the layer {what}{line}, of which nothing was used on the way to the target: it was not called, or its "
+        "call leaves {x} out.",
+        "Call the layer in the computation, and let its call use {x}. Or leave its variables out of the sources.",
+    ),
+    "unused_layer branch": (
+        "{x} belongs to the layer {what}{line}, which uses it in a branch alone ({used}): that did not run on the way to the "
+        "target.",
+        "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
     ),
     "unused_layer again": (
         "{x} belongs to the layer {what}{line}, which was never called on the way to the target: another one was, which the "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from types import CodeType
 from typing import Any
@@ -62,12 +62,16 @@ class Place:
 
 
 class Break:
-    """Why no gradient passes an edge: the cause, where, and what stands there (an operation's name, a variable ...)."""
+    """Why no gradient passes an edge: the cause, where, and what stands there (an operation's name, a variable ...).
 
-    __slots__ = ("cause", "place", "what", "subject")
+    ``until`` is where a run of operations ends that all have this cause.
+    """
+
+    __slots__ = ("cause", "place", "what", "subject", "until")
 
     def __init__(self, cause: str, place: Place | None, what: str = "", subject: Any = None) -> None:
         self.cause, self.place, self.what, self.subject = cause, place, what, subject
+        self.until = place
 
 
 class Node:
@@ -452,22 +456,53 @@ class Trace:
         row = None if self.record is None else self.record.find(value)
         return [("tensor", id(value))] + ([] if row is None else [("row", row)])
 
-    def reached(self, start: Node) -> Any:
-        """The names of all that a search from a node met that has come to its end; None where it leaves rows out."""
-        long = self.record is not None and len(self.record) > LONG
-        return None if long else self._searches[(start.key,)].visited
+    def look_for(self, *values: Any) -> None:
+        """Of a long recording, keeps the rows of some values apart from the runs around them."""
+        if self.record is not None and len(self.record) > LONG:
+            self.keep(row for value in values for row in self.tape._rows_of(value))
 
-    def look_for(self, value: Any) -> None:
-        """Of a long recording, keeps the rows of a value apart from the runs around them."""
-        if self.record is None or len(self.record) <= LONG:
-            return
-        rows = {row for row in self.tape._rows_of(value) if self.record.cell(row)[0] >= FIRST_CODE}
-        if rows != self.wanted:
-            self.wanted = rows
+    def keep(self, rows: Iterable[int]) -> None:
+        """Keeps rows of scalars apart from the runs around them."""
+        record: Any = self.record
+        more = {row for row in rows if record.cell(row)[0] >= FIRST_CODE} - self.wanted
+        if more:
+            self.wanted |= more
             for node in self.nodes.values():
                 node._edges = None
             self.nodes.clear()
             self._searches.clear()
+
+    def leads(self, starts: list[Node], values: list[Any]) -> list[int]:
+        """From which values each of the nodes was computed, breaks or not: a bit for each value, the first one's lowest."""
+        asked: dict[Any, int] = {}
+        for i, value in enumerate(values):
+            for name in self.names(value):
+                asked[name] = asked.get(name, 0) | 1 << i
+        found: dict[Any, int] = {}
+        waiting = [*starts]
+        while waiting and len(found) < LIMIT:
+            node = waiting[-1]
+            if node.key not in found:  # first what it was computed from, then itself
+                found[node.key] = 0
+                waiting += [parent for parent, _ in self.edges(node) if parent.key not in found]
+                continue
+            waiting.pop()
+            bits = found[node.key]
+            for name in self.stands_for(node):
+                bits |= asked.get(name, 0)
+            for parent, _ in self.edges(node):
+                bits |= found.get(parent.key, 0)
+            found[node.key] = bits
+        return [found.get(node.key, 0) for node in starts]
+
+    def stands_for(self, node: Node) -> Iterator[Any]:
+        """What :meth:`names` calls the tensor, the variable and the row of a node."""
+        if node.tensor is not None:
+            yield "tensor", id(node.tensor)
+        if node.variable is not None:
+            yield "variable", id(node.variable)
+        if node.record is not None and node.record is self.record:
+            yield "row", node.row
 
     def ancestors(self, starts: list[Node]) -> dict[Any, Node]:
         """Everything that the nodes were computed from, breaks or not, and themselves."""

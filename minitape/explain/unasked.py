@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import Any
+
+import numpy as np
 
 from ..ends import leaf_of
 from ..tape import GradientTape
@@ -12,6 +15,10 @@ from .words import Explanation
 
 FRAMES = 40  # calls through which a tape is looked for
 MOST = 20  # sources that are explained
+_PLAIN = (
+    "A plain {kind} is no tensor: it does not know what it was computed from. Pass the tensor itself, without .numpy(), "
+    "float() or NumPy functions on the way; of data make a tensor first, x = tf.constant(data), and watch it."
+)
 _ASK = "To see why, call minitape.explain.warn() before the step: each gradient that is None then says so."
 
 
@@ -39,6 +46,20 @@ def why_none(error: Exception, variables: Any = None) -> Exception:
             error.add_note(_ASK)
     except Exception:  # the error itself is what counts
         pass
+    return error
+
+
+def why_no_tensor(error: Exception, value: Any) -> Exception:
+    """The error with a note on a target or source that no tape can know."""
+    from .connection import Finding
+    from .words import describe
+
+    with suppress(Exception):
+        if isinstance(value, (bool, int, float, complex, np.generic, np.ndarray)):
+            error.add_note(_PLAIN.format(kind=type(value).__name__))
+        else:
+            answer = describe(Finding("wrong_object", what=type(value).__name__), value, None, None)
+            error.add_note(f"{answer.message} {answer.fix}")
     return error
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import html
 import sys
 from contextlib import suppress
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 from ..frames import cells, lines_of, user_frame
 from ..tensor import Tensor
 from .texts import TEXT
 
+_PLACES = (ModuleType, type)
+_MANY = 1000  # objects whose attributes are looked through at once
 _MAKES = ("Variable", "add_weight", "get_variable", "deepcopy", "copy")  # what makes a variable in the user's text
 
 
@@ -58,8 +60,17 @@ class Explanation:
             parts.append(f"  {where(self.filename, self.line)}" + (f":  {self.code}" if self.code else ""))
         if self.fix:
             parts.append(f"  Mend it: {self.fix}")
-        parts += [f"  Also: {other.message}" for other in self.others]
+        parts += [f"  Also: {text}" for text in self._further()]
         return "\n".join(parts)
+
+    def _further(self) -> list[str]:
+        """The further breaks, each with what mends it; what mends two of them is said once."""
+        fixes = [self.fix]
+        texts = []
+        for other in self.others:
+            texts.append(other.message if other.fix in fixes else f"{other.message} {other.fix}")
+            fixes.append(other.fix)
+        return texts
 
     def _repr_html_(self) -> str:
         color = "#2e7d32" if self.connected else "#c62828"
@@ -71,7 +82,7 @@ class Explanation:
                         f"<code>{html.escape(self.code)}</code>")  # fmt: skip
         if self.fix:
             rows.append(f"<i>{html.escape(self.fix)}</i>")
-        rows += [f"Also: {html.escape(other.message)}" for other in self.others]
+        rows += [f"Also: {html.escape(text)}" for text in self._further()]
         rows.append(_picture(self))
         body = "".join(f'<div style="margin:2px 0">{row}</div>' for row in rows if row)
         return f'<div style="border-left:4px solid {color};padding:4px 10px;max-width:60em">{body}</div>'
@@ -183,14 +194,21 @@ def _say(found: Any, name: str, source: Any, inquiry: Any) -> Explanation:
         place = None
     at = "" if place is None else f" ({where(place.filename, place.line)})"
     try:
-        advice = Advice(cause, place, found.what, found.subject, source, inquiry)
+        advice = Advice(cause, place, found.what, found.subject, source, inquiry, found.until)
         kind, fields = advice.kind, advice.fields
     except Exception:  # the words are less exact then
         kind, fields = "", dict.fromkeys(("what", "code", "instead", "used", "function"), found.what)
     message, fix = TEXT.get(f"{cause} {kind}") or TEXT[cause]
-    fields = {**fields, "x": name, "line": at, "what": fields["what"] or "the value"}
+    fields = {**fields, "x": name, "line": at, "what": fields["what"] or "the value", "watched": _unwatched(name, source, inquiry)}
     message, fix = message.format(**fields), fix.format(**fields)
     return Explanation(cause, message, fix, place and place.filename, place and place.line)
+
+
+def _unwatched(name: str, source: Any, inquiry: Any) -> str:
+    """For a tensor that the tape does not watch, that this is wanted as well."""
+    if inquiry is None or not isinstance(source, Tensor) or inquiry.watched(inquiry.trace.of_tensor(source)):
+        return ""
+    return f", after tape.watch({name})"
 
 
 def name_of(source: Any, inquiry: Any) -> str:
@@ -200,7 +218,7 @@ def name_of(source: Any, inquiry: Any) -> str:
         for statement, place in inquiry.statements(inquiry.born(source, used=False)):
             name = statement.name_at(place.line, place.column)
             if name and (isinstance(source, Tensor) or statement.calls(*_MAKES)):
-                return _as_reached(name, source, frame)
+                return _as_reached(name, source, frame, inquiry)
     for space in () if frame is None else (frame.f_locals, frame.f_globals):
         for text, value in list(space.items()):
             if value is source and not text.startswith("_"):
@@ -209,7 +227,7 @@ def name_of(source: Any, inquiry: Any) -> str:
     return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else "the source"
 
 
-def _as_reached(name: str, source: Any, frame: FrameType | None) -> str:
+def _as_reached(name: str, source: Any, frame: FrameType | None, inquiry: Any) -> str:
     """What the code that asks calls a source: ``cell.h`` for ``self.h``, ``weights["b"]`` for one of ``weights``."""
     if frame is None:
         return name
@@ -221,10 +239,32 @@ def _as_reached(name: str, source: Any, frame: FrameType | None) -> str:
     attribute = name.removeprefix("self.")
     if attribute == name or not attribute.isidentifier() or "self" in frame.f_locals:
         return name
-    for text, thing in names.items():
-        if not text.startswith("_") and _is(getattr(thing, "__dict__", {}).get(attribute), source):
-            return f"{text}.{attribute}"
-    return name
+    if inquiry is None:
+        return name
+    if inquiry.paths is None:
+        inquiry.paths = _paths(names)
+    return str(inquiry.paths.get((id(source), attribute), name))
+
+
+def _paths(names: dict[str, Any]) -> dict[tuple[int, str], str]:
+    """How these names lead to the attributes of objects, ``agent.net.w``: by the identity of a value and its attribute."""
+    found: dict[tuple[int, str], str] = {}
+    level = [(text, thing) for text, thing in names.items() if not text.startswith("_")]
+    seen: set[int] = set()
+    for _ in range(3):
+        inner = []
+        for text, thing in level[:_MANY]:
+            space = {} if isinstance(thing, _PLACES) else getattr(thing, "__dict__", {})
+            if id(space) in seen:
+                continue
+            seen.add(id(space))
+            for attribute, value in list(space.items()):
+                leaf = value._gradient_leaf() if hasattr(value, "_gradient_leaf") else value
+                found.setdefault((id(leaf), attribute), f"{text}.{attribute}")
+                if not attribute.startswith("_"):
+                    inner.append((f"{text}.{attribute}", value))
+        level = inner
+    return found
 
 
 def _is(value: Any, source: Any) -> bool:

@@ -43,6 +43,7 @@ _WHY = {  # operation: (why it is flat, what mends that)
 }  # fmt: skip
 
 _CANCELS = "what comes along several ways cancels out"
+_EVENS_OUT = "it counts for several elements, and what these hand back cancels out"
 _SMALL = "the product of {x} and the adjoint {g} is too small for {dtype}"
 _SCALE = "Keep weights and gradients in float32, or scale the loss: multiply it by a large number, and divide the gradients by it."
 
@@ -136,14 +137,30 @@ def _flat(inquiry: Any, step: Any, row: int) -> tuple[str, str]:
     record = inquiry.record
     name, inputs = operation(record, step.row)
     written = inquiry.called_at(inquiry.trace.place(inquiry.trace.of_row(record, step.row)))
-    if name in ("multiply", "matmul") and len(inputs) == 2:
-        other, g = record.value(inputs[inputs[0] == row]), np.asarray(step.adjoint)
-        if other is not None and np.shape(other) in ((), g.shape) and np.any((other != 0) & (g != 0)):
-            return _SMALL.format(x=shown(other), g=shown(g), dtype=g.dtype), _SCALE
+    if name in ("multiply", "matmul", "add", "subtract") and len(inputs) == 2:
+        why, mend = _of_factors(name, record.value(inputs[inputs[0] == row]), record.value(row), np.asarray(step.adjoint))
+        if why:
+            return why, mend
     if name == "softmax" and np.ptp(step.adjoint) == 0:
         name = "sum of softmax"
-    why, mend = _WHY.get(written if written == "dropout" else name, (f"the derivative of {name} is 0 there", ""))
+    why, mend = _WHY.get(written if written in ("dropout", "clip_by_value") else name, (f"the derivative of {name} is 0 there", ""))
     return why.format(x=shown(record.value(inputs[0]))), mend
+
+
+def _of_factors(name: str, other: Any, mine: Any, g: Any) -> tuple[str, str]:
+    """Why the adjoint times the other factor is 0 although neither is; empty where one of them is."""
+    if name in ("add", "subtract"):
+        return _EVENS_OUT, ""
+    if other is None or mine is None:
+        return "", ""
+    if name == "multiply" and np.shape(mine) == g.shape:
+        small = np.any((other != 0) & (g != 0))
+    else:
+        small = np.any(other) and np.any(g) and not np.max(np.abs(other)) * np.max(np.abs(g))
+    if small:
+        return _SMALL.format(x=shown(other), g=shown(g), dtype=g.dtype), _SCALE
+    summed = name == "matmul" or np.shape(mine) != g.shape
+    return (_EVENS_OUT, "") if summed and np.all(other) else ("", "")
 
 
 def _promised(inquiry: Any, source: Any) -> tuple[str, str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
+from ..evidence import planned
 from ..invalid import invalid
 
 SHOWN = 3
@@ -15,7 +16,9 @@ SHOWN = 3
 
 def partition(value: Any, name: str) -> Any:
     """Row splits (or lengths, starts, ...) as an int32 or int64 array of one axis."""
-    return np.asarray(numbers(value, name).array)
+    tensor = numbers(value, name)
+    planned(tensor)
+    return np.asarray(tensor.array)
 
 
 def numbers(value: Any, name: str) -> Any:

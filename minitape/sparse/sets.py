@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
+from ..evidence import decided
 from ..invalid import invalid, shown
 from ..operands import strict
 from ..tensor import Tensor, wrap
@@ -162,7 +163,8 @@ def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str
         target = second.get(place, [])
         steps = _steps(first.get(place, []), target)
         out[place] = steps if not normalize else steps / len(target) if target else np.inf if steps else 0
-    return wrap(out)
+    parts = [part for value in (hypothesis, truth) for part in (value.values, value.indices)]
+    return decided(wrap(out), parts, "EditDistance")
 
 
 def _steps(made: list[Any], wanted: list[Any]) -> int:

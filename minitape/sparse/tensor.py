@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor, converted
+from ..evidence import planned
 from ..introspection import get_static_value
 from ..shape import TensorShape
 from ..tensor import EagerTensor, wrap
@@ -35,6 +36,8 @@ class SparseTensor(Operators):
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         self._indices = _int64(indices, "indices")
+        if self._indices is indices and getattr(indices, "_home", None) is not None:  # computed under a tape
+            planned(indices)
         self._values = converted(values)
         self._dense_shape = _int64(dense_shape, "dense_shape")
         count, rank = self._indices.shape.with_rank(2)

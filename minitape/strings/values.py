@@ -9,9 +9,10 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
+from ..evidence import born, left
 from ..invalid import invalid
 from ..state import state
-from ..tensor import Tensor, wrap
+from ..tensor import EagerTensor, Tensor, wrap
 
 
 def strings_of(x: Any, op: str) -> Any:
@@ -25,15 +26,20 @@ def strings_of(x: Any, op: str) -> Any:
             f"{tensor.dtype.kernel_name} tensor",
             op,
         )
+    if is_tensor and type(tensor) is EagerTensor:
+        left(tensor, "text")
     return np.asarray(tensor.array, object)
 
 
 def converted(x: Any, label: str = "") -> Any:
     """The same where TensorFlow converts first: ValueError (which names the argument) for a tensor of another type."""
     try:
-        return np.asarray(convert_to_tensor(x, dtypes.string).array, object)
+        tensor = convert_to_tensor(x, dtypes.string)
     except ValueError as error:
         raise ValueError(f"{label}{error}") from None
+    if tensor is x and type(x) is EagerTensor:
+        left(x, "text")
+    return np.asarray(tensor.array, object)
 
 
 def texts(values: Any, shape: Any = None) -> Any:
@@ -42,7 +48,9 @@ def texts(values: Any, shape: Any = None) -> Any:
     array = np.empty(len(values), object)
     for i, value in enumerate(values):
         array[i] = value
-    return wrap(array if shape is None else array.reshape(shape))
+    tensor = wrap(array if shape is None else array.reshape(shape))
+    tensor._made = born("made")
+    return tensor
 
 
 def each(function: Callable[[bytes], bytes], array: Any) -> Any:

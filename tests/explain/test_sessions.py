@@ -10,6 +10,7 @@ import pytest
 import minitape as tf
 from minitape.explain import reasons, source
 from minitape.explain.flow import Flow
+from minitape.explain.search import Search
 
 CELL = """
 x = tf.Variable(2.0)
@@ -96,3 +97,18 @@ for _ in range(20):
     session("old = held[0]\nwith tf.GradientTape() as tape:\n    total = tf.reduce_sum(old * 2.0)\n")
     why = session("why = tape.explain(total, old)")["why"]
     assert why.cause == "not_watched" and "tape.watch(old)" in why.fix, why
+
+
+def test_a_loop_whose_steps_were_logged_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    w, other, log = tf.Variable(tf.eye(2)), tf.Variable(1.0), []
+    with tf.GradientTape() as tape:
+        h = tf.ones([1, 2])
+        for _ in range(200):
+            h = tf.tanh(h @ w)
+            log.append(float(tf.reduce_sum(h)))
+        y = tf.reduce_mean(h)
+    visits: list[None] = []
+    visit = Search._visit
+    monkeypatch.setattr(Search, "_visit", lambda self: visits.append(None) or visit(self))
+    assert tape.explain(y, other).cause == "independent"
+    assert len(visits) < 3 * len(tape._record)

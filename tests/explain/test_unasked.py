@@ -109,3 +109,21 @@ def test_a_warning_has_the_mend_and_is_said_once_for_one_reason() -> None:
         explain.warn(False)
     (said,) = (str(one.message) for one in caught)
     assert "tf.round" in said and "tf.stop_gradient" in said and said.endswith("The same holds for 1 more.")
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda tape, y, model: tape.gradient(float(y), model.trainable_variables), "A plain float is no tensor"),
+        (lambda tape, y, model: tape.gradient(y, np.ones(2)), "x = tf.constant(data), and watch it"),
+        (lambda tape, y, model: tape.gradient(y, model), "Pass its variables: model.trainable_variables"),
+        (lambda tape, y, model: tape.gradient(y, model.inputs), "Pass the tensor that the model was called with"),
+    ],
+)
+def test_what_is_no_tensor_says_so(ask, said) -> None:
+    model = network()
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(model(tf.ones([1, 3])))
+    with pytest.raises((TypeError, AttributeError)) as error:
+        ask(tape, y, model)
+    assert said in notes_of(error)

@@ -106,3 +106,11 @@ def test_a_variable_that_is_not_finite() -> None:
     text = "v = tf.Variable(2.0)\nv.assign(v / 0.0)\n" + program("v", "y = x * x")
     why = ran(text)["why"]
     assert "The variable v holds inf (" in why.message and "line 2" in why.message and "that step" in why.fix
+
+
+def test_elements_that_cancel_out() -> None:
+    b, s = tf.Variable([0.0]), tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum((tf.ones([2, 1]) + b) * s * [[1.0], [-1.0]])
+    for why in tape.explain(y, [b, s]):
+        assert "it counts for several elements, and what these hand back cancels out" in why.message

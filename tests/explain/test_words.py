@@ -36,7 +36,8 @@ def explained(body: str, before: str = "", after: str = ""):
         ("y = tf.cast(tf.histogram_fixed_width(x, [0.0, 1.0]), tf.float32)", "counts", "smooth count"),
         ("y = tf.keras.metrics.binary_accuracy([1.0, 0.0], x)", "hits", "loss"),
         ("y = next(iter(tf.data.Dataset.from_tensors(x * 2.0))) * 2.0", "dataset", "elements"),
-        ("y = tf.cast(tf.cast(x, tf.int32), tf.float32)", "becomes int32", "cast"),
+        ("y = tf.cast(tf.cast(x, tf.int32), tf.float32)", "becomes int32",
+         "write x + tf.stop_gradient(tf.cast(tf.cast(x, tf.int32), tf.float32) - x)"),
         ("y = tf.strings.to_number(tf.strings.as_string(x))", "text", "number"),
         ("y = tf.constant(np.mean(x)) * 2.0", "by np.mean", "tf.reduce_mean instead of np.mean"),
         ("y = tf.constant(math.exp(x[0])) * 2.0", "by math.exp", "tf.exp instead of math.exp"),
@@ -187,7 +188,7 @@ def test_weights_of_keras_layers_have_their_names() -> None:
 
 
 def test_every_sentence_can_be_said() -> None:
-    fields = {"x", "line", "what", "code", "instead", "used", "function"}
+    fields = {"x", "line", "what", "code", "instead", "used", "function", "watched"}
     for key, sentences in TEXT.items():
         for text in sentences:
             assert {name for _, name, _, _ in Formatter().parse(text) if name is not None} <= fields, key
@@ -233,6 +234,13 @@ def test_the_fix_for_a_variable_of_a_layer_is_code_that_runs() -> None:
         ("y = tf.tile([1.0], [tf.cast(x[1], tf.int32)])", "becomes int32", "cast"),
         ("y = tf.repeat([1.0, 2.0], tf.cast(x, tf.int32))", "becomes int32", "cast"),
         ("y = tf.cast(tf.math.in_top_k([0], [x], 1), tf.float32)", "tf.math.in_top_k", "loss"),
+        (
+            "p = tf.reshape(tf.sigmoid(x), [2, 1])\nf = tf.keras.losses.SparseCategoricalCrossentropy()\n"
+            "y = f(p, tf.constant([[0.5, 0.5], [0.5, 0.5]]))",
+            "f (",
+            "f(labels, predictions)",
+        ),
+        ("y = tf.math.floordiv(x, 2.0)", "tf.math.floordiv", "write x / 2.0 + tf.stop_gradient(tf.math.floordiv(x, 2.0) - x / 2.0)"),
         ("y = tf.math.ceil(x)", "tf.math.ceil", "tf.stop_gradient(tf.math.ceil(x) - x)"),
         ("y = tf.random.poisson([2], x)", "tf.random.poisson", "log-probability"),
         ("y = tf.constant(np.random.default_rng(0).normal(x, 1.0))", "drew plain numbers", "tf.random.normal"),
@@ -332,6 +340,8 @@ def test_an_unwatched_tensor_that_was_used_outside_wants_both_mended() -> None:
         ("y = tf.cast(tf.math.count_nonzero(x), tf.float32)", "counts", "tf.sigmoid"),
         ("y = tf.cast(tf.math.top_k(x).indices, tf.float32)", "The indices that tf.math.top_k gives", "tf.reduce_max"),
         ("y = tf.math.betainc(x, 1.5, 0.5)", "by this argument", "fixed"),
+        ("y = tf.round(x + 1.0)", "tf.round", "write (x + 1.0) + tf.stop_gradient(tf.round(x + 1.0) - (x + 1.0))"),
+        ("y = tf.constant(np.round(x - 1.0))", "np.round", "write (x - 1.0) + tf.stop_gradient(tf.round(x - 1.0) - (x - 1.0))"),
         ("y = x // 2.0", "x // 2.0", "write x / 2.0 + tf.stop_gradient(x // 2.0 - x / 2.0)"),
         ("y = tf.floor(x * 4.0) * 2.0", "tf.floor", "write x * 4.0 + tf.stop_gradient(tf.floor(x * 4.0) - x * 4.0)"),
         ("f = tf.floor\ny = f(x) * 2.0", "Floor", "tf.stop_gradient(tf.floor(x) - x)"),
@@ -349,6 +359,10 @@ def test_the_remedy_is_written_with_what_the_program_says(body: str, said: str, 
         ("tf.Variable(7)", "write 7.0 instead of 7, or pass dtype=tf.float32"),
         ("tf.Variable(np.arange(3).max())", "write 3.0 instead of 3"),
         ("tf.Variable(np.array(x.shape))", "Make x a float: pass dtype=tf.float32."),
+        ("tf.Variable(tf.zeros([2], tf.int32))", "Make x a float: write tf.float32 instead of tf.int32."),
+        ("tf.constant(np.array([1, 2], dtype='int64'))", "Make x a float: write 'float32' instead of 'int64'."),
+        ("tf.Variable(np.random.randint(0, 9, 3))", "Make x a float: pass dtype=tf.float32."),
+        ("tf.argmax([1.0, 2.0])", "compute with tf.cast(..., tf.float32) of it"),
         ("tf.Variable(True)", "Leave x out of the sources"),
         ("tf.Variable('2.5')", "Keep the number itself in x"),
     ],
@@ -372,7 +386,7 @@ def test_an_object_that_holds_variables_is_not_assigned_to() -> None:
 
 def test_what_another_tape_recorded() -> None:
     why = explained("y = h * 2.0", before="with tf.GradientTape() as first:\n    h = tf.exp(x)")
-    assert why.cause == "outside_tape" and "ran under another tape" in why.message and "Ask that tape" in why.fix
+    assert why.cause == "outside_tape" and "ran under another tape" in why.message and "ask that tape" in why.fix
 
 
 def test_what_an_earlier_round_recorded() -> None:
@@ -481,3 +495,82 @@ def test_a_size_in_a_list() -> None:
     for body in ("y = tf.pad(tf.ones([2]), [[0, n]])", "y = tf.reshape(tf.ones([1]), [n, -1])"):
         why = explained(f"n = tf.cast(x[1], tf.int32)\n{body} + 1.0")
         assert why.cause == "integer_dtype" and "becomes int32" in why.message
+
+
+def test_the_lines_that_go_on_with_a_result_move_along() -> None:
+    why = explained("y = h * 2.0", before="h = x * 3.0\nh = tf.exp(h)")
+    assert (why.line, why.fix) == (4, "Move the line into the with block, and with it all that goes on with its result (up to line 5).")
+    why = explained("h = x * 2.0", after="h = h - 1.0\ny = tf.reduce_sum(h)")
+    assert why.line == 7 and "had ended" in why.message and "(up to line 8)" in why.fix
+
+
+def test_what_has_no_derivative_outside_the_block_is_said_as_well() -> None:
+    why = explained("y = h * 2.0", before="h = tf.round(x * 3.0)")
+    assert [other.cause for other in why.others] == ["nondifferentiable_op"]
+    assert str(why).splitlines()[-1].startswith("  Also: tf.round (") and "tf.stop_gradient(tf.round(" in str(why)
+
+
+def test_a_tensor_that_is_not_used_wants_to_be_watched_too() -> None:
+    why = explained("y = x * 2.0\nx = t", before="t = tf.ones([2])")
+    assert why.cause == "independent" and why.fix.startswith("Use t in the computation of the target, after tape.watch(t), or")
+
+
+def test_a_value_that_only_decides_is_a_choice() -> None:
+    why = explained("y = tf.reduce_sum(x)\nif math.isnan(y):\n    y = tf.constant(0.0)\nelse:\n    y = tf.constant(1.0)")
+    assert why.message.startswith("Python decided by the value (") and "tf.where" in why.fix
+
+
+def test_an_added_loss_that_is_left_out() -> None:
+    layer = """
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.w = self.add_weight(name="w", shape=())
+    def call(self, t):
+        self.add_loss(self.w ** 2)
+        return t * 2.0
+layer = L()
+"""
+    why = explained("y = layer(x)\nx = layer.w", before=layer)
+    assert "was used in add_loss (" in why.message and "sum(model.losses)" in why.fix
+
+
+def test_a_layer_that_leaves_its_weight_out() -> None:
+    layer = """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable(1.0)
+    def call(self, t):
+        return t * 2.0
+layer = L()
+"""
+    why = explained("y = layer(x)\nx = layer.w", before=layer)
+    assert why.cause == "unused_layer" and "its call leaves" in why.message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "t = tf.strings.reduce_join(tf.strings.as_string(x), separator=',')\ny = tf.strings.to_number(tf.strings.split(t, ','))",
+        "n = tf.cast(x + 1.0, tf.int64)\ny = tf.reduce_mean(tf.RaggedTensor.from_row_lengths([1.0, 2.0, 3.0], n), axis=1)",
+        "i = tf.cast(x, tf.int64)[:, None]\ny = tf.sparse.reduce_sum(tf.SparseTensor(i, [1.0, 2.0], [3])) * 2.0",
+        "i = tf.sparse.from_dense(tf.cast(x, tf.int64)[None])\ny = tf.edit_distance(i, tf.sparse.from_dense(tf.ones([1, 2], tf.int64)))",
+    ],
+)
+def test_ways_through_text_and_places(body: str) -> None:
+    why = explained(body)
+    assert (why.cause, why.line) == ("integer_dtype", 6), str(why)
+
+
+@pytest.mark.parametrize(
+    ("before", "body"),
+    [
+        ("u, v = tf.Variable(1.0), tf.Variable(2.0)\ndef f(t, on):\n    if on:\n        t = t * v\n    return t", "y = f(x, False)"),
+        ("v = tf.Variable(2.0)\ndef f(t, on):\n    both = [x, v]\n    return t * v if on else t", "y = f(x, False)"),
+        ("class M(tf.Module):\n    def __init__(self):\n        self.v = tf.Variable(1.0)\n    def __call__(self, t, on):\n"
+         "        if on:\n            t = t * self.v\n        return t\nm = M()", "y = m(x, False)\nv = m.v"),
+    ],
+)  # fmt: skip
+def test_a_branch_that_did_not_run(before: str, body: str) -> None:
+    why = explained(body, before=before, after="x = v")
+    assert "in a branch alone (" in why.message and "See whether the condition there holds" in why.fix
