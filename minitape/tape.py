@@ -313,6 +313,12 @@ class GradientTape:
         """
         return tuple(sorted(self.variables.values(), key=lambda v: v._number))
 
+    def __repr__(self) -> str:
+        spans = [*self.spans, (self._start, len(self._record))] if self._recording else self.spans
+        states = (("persistent", self._persistent), ("recording", self._recording), ("used up", self._used))
+        words = [f"{sum(b - a for a, b in spans)} rows", f"{len(self.watched)} watched", *[w for w, so in states if so]]
+        return f"<{type(self).__name__}: {', '.join(words)}>"
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """The picture that a notebook shows of a tape."""
         from .picture.drawing import draw
@@ -346,10 +352,12 @@ class GradientTape:
         if self._used or self._recording or self._record is None:
             self._begin()
         if target is None:
-            raise TypeError(
+            from .explain.unasked import why_none
+
+            raise why_none(TypeError(
                 "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
                 "be differentiated, but received None."
-            )
+            ))  # fmt: skip
         zero = unconnected_gradients is not _NONE and wants_zeros(unconnected_gradients)
         (_, targets), (given, flat) = ends_of(target), ends_of(sources)
         seeds = [None] * len(targets) if output_gradients is None else given_seeds(output_gradients, len(targets))

@@ -450,3 +450,16 @@ def test_a_tape_of_other_numbers_can_not_move_here_and_nothing_is_changed():
             other.__enter__()
         z = z * b
     assert tape.gradient(z, b).numpy() == 27.0 and other.gradient(y, a).numpy() == 4.0
+
+
+def test_a_tape_says_how_it_is():
+    x, tape = tf.Variable(3.0), tf.GradientTape()
+    assert repr(tape) == "<GradientTape: 0 rows, 0 watched>"
+    with tape:
+        y = tf.sin(x)
+        assert repr(tape) == "<GradientTape: 2 rows, 1 watched, recording>"
+        with tape.stop_recording():
+            tf.sin(x)
+    tape.gradient(y, x)
+    assert repr(tape) == "<GradientTape: 2 rows, 1 watched, used up>"
+    assert repr(tf.GradientTape(persistent=True)) == "<GradientTape: 0 rows, 0 watched, persistent>"

@@ -127,3 +127,14 @@ def test_what_is_no_tensor_says_so(ask, said) -> None:
     with pytest.raises((TypeError, AttributeError)) as error:
         ask(tape, y, model)
     assert said in notes_of(error)
+
+
+def test_a_target_that_is_none_says_why() -> None:
+    x = tf.constant(2.0)
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = x * x
+        slope = inner.gradient(y, x)
+    with pytest.raises(TypeError, match="received None") as caught:
+        outer.gradient(slope, x)
+    assert "tape.watch(x)" in notes_of(caught)
