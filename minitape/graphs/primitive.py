@@ -211,13 +211,21 @@ def _is_linked(attrs: dict[str, Any], at: int) -> bool:
     """Whether a derivative depends on this input: not where the function is linear."""
     links = attrs["links"]
     if links.found is None:
-        known = "call" in attrs or attrs["primitive"].name in ("later", "getitem", "rule")  # functions of minitape
-        links.found = _linked(attrs, links.tensors) if known else set(range(len(links.tensors)))
+        name = None if "call" in attrs else attrs["primitive"].name
+        if name == "case" and not attrs["primitive"].noted:
+            links.found = set().union(*[_linked(attrs, links.tensors, k) for k in range(len(attrs["attrs"]["bodies"]))])
+        elif name in (None, "later", "getitem", "rule"):  # functions of minitape
+            links.found = _linked(attrs, links.tensors)
+        else:
+            links.found = set(range(len(links.tensors)))
     return at in links.found
 
 
-def _linked(attrs: dict[str, Any], tensors: list[Any]) -> set[int]:
-    """The inputs that make a difference to derivatives of stand-ins for them; all where those are refused."""
+def _linked(attrs: dict[str, Any], tensors: list[Any], way: int | None = None) -> set[int]:
+    """The inputs that make a difference to derivatives of stand-ins for them; all where those are refused.
+
+    Of branches one is taken, the ``way``.
+    """
     from .infer import sizes_to_try
     from .postponed import trying
 
@@ -225,7 +233,7 @@ def _linked(attrs: dict[str, Any], tensors: list[Any]) -> set[int]:
     for guess in sizes_to_try(tensors):
         try:
             with trying(), no_tapes():
-                given = _stand_ins(attrs, tensors, guess)
+                given = _stand_ins(attrs, tensors, guess, way)
                 with GradientTape() as tape:
                     tape.watch([given[i] for i in floats(given)])
                     shares = run(given, attrs)
@@ -236,13 +244,15 @@ def _linked(attrs: dict[str, Any], tensors: list[Any]) -> set[int]:
     return set(range(len(tensors)))
 
 
-def _stand_ins(attrs: dict[str, Any], tensors: list[Any], guess: Any) -> list[Any]:
+def _stand_ins(attrs: dict[str, Any], tensors: list[Any], guess: Any, way: int | None) -> list[Any]:
     """Tensors in the place of the adjoints, of the outputs that a rule reads, and of the inputs."""
     from .infer import filled, stand_in
 
     count = attrs["count"]
     first = 2 * count if "call" in attrs else count
     inputs = [wrap(np.array(stand_in(t, guess, at, 1, True))) for at, t in enumerate(tensors) if at >= first]
+    if way is not None:
+        inputs[0] = wrap(np.int32(way))
     if "call" in attrs:
         found = attrs["call"].primitive.forward(*[t.array for t in inputs], **attrs["call"].attrs)
         outs = [wrap(np.array(z)) for z in (found if type(found) is tuple else (found,))]
