@@ -97,7 +97,7 @@ class IndexedSlices(metaclass=Shown):
         from .convert import convert_to_tensor
 
         values, indices = convert_to_tensor(self._values), convert_to_tensor(self._indices)
-        if hasattr(indices, "array"):  # not while a graph is being built
+        if hasattr(indices, "array") and self.shape[0] is not None:  # else a run of the graph finds it
             check_places(indices.array, self.shape[0])
         return IndexedSlices(values, indices, self._dense_shape).dense()
 

@@ -1,0 +1,28 @@
+"""Random programs give the same however they are run: once or often, eagerly or in functions of known and unknown sizes."""
+
+from __future__ import annotations
+
+import pytest
+from wander import agree, answer, arrays, made, program
+
+import minitape as tf
+
+
+@pytest.mark.parametrize("seed", range(1, 91))
+def test_the_ways_to_run_a_program_agree(seed):
+    p = program(seed)
+    step = made(p["text"])
+    given = [tf.constant(a) for a in arrays(seed, p["shapes"])]
+
+    def run(*inputs):
+        return [tf.convert_to_tensor(value) for value in step(tf, *inputs)]
+
+    first = answer(tf, run(*given))
+    for _ in range(20):  # then sweeps are written out
+        again = answer(tf, run(*given))
+    assert agree(first, again), p["text"]
+    compiled = tf.function(run)
+    for _ in range(3):
+        assert agree(first, answer(tf, compiled(*given))), p["text"]
+    unknown = tf.function(run, input_signature=[tf.TensorSpec([None] * len(s)) for s in p["shapes"]])
+    assert agree(first, answer(tf, unknown(*given))), p["text"]
