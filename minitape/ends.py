@@ -162,13 +162,18 @@ def _refuse_larger(seed: Any, target: Any) -> None:
                           "Reshape")  # fmt: skip
 
 
-def zeros_of(source: Any) -> Any:
-    """Zeros in the shape and dtype of a source, for unconnected gradients."""
-    if state.graph is not None and isinstance(source, Tensor):
-        return TABLE["stop_gradient"](TABLE["zeros_like"](source))  # a constant: nothing follows from the source
+def unconnected_zeros(source: Any) -> Any:
+    """What a source without a gradient gets where zeros are asked for; open tapes record how it was made."""
     if state.graph is None:
         value = source._read() if hasattr(source, "_read") else source  # which tapes count as an access
         if state.tapes and type(value) is EagerTensor and source.dtype.kind != "s":
-            return TABLE["zeros_like"](value)  # which they record
+            return TABLE["zeros_like"](value)
+    return zeros_of(source)
+
+
+def zeros_of(source: Any) -> Any:
+    """Zeros in the shape and dtype of a source, which no tape knows."""
+    if state.graph is not None and isinstance(source, Tensor):
+        return TABLE["stop_gradient"](TABLE["zeros_like"](source))  # a constant: nothing follows from the source
     zero = b"" if source.dtype.kind == "s" else 0
     return wrap(np.full(tuple(source.shape), zero, source.dtype.as_numpy_dtype))

@@ -16,7 +16,7 @@ from . import nest
 from .block import block
 from .columns import CALL, operation_of
 from .convert import convert_to_tensor
-from .ends import UnconnectedGradients, zeros_of
+from .ends import UnconnectedGradients, unconnected_zeros, zeros_of
 from .logs import log_first_n
 from .operation import apply
 from .plan import reach, recorded_rules
@@ -158,7 +158,7 @@ class ForwardAccumulator:
                 raise AttributeError(f"{type(value).__name__!r} object has no attribute '_id'")
         found = self._tangents_of(leaves)
         if zero:
-            found = [zeros_of(v) if t is None else t for v, t in zip(leaves, found, strict=True)]
+            found = [unconnected_zeros(v) if t is None else t for v, t in zip(leaves, found, strict=True)]
         return nest.pack_sequence_as(primals, found)
 
     def _tangents_of(self, values: Sequence[Any]) -> list[Any]:

@@ -20,7 +20,7 @@ from typing import Any
 from . import nest
 from .backward import gradients_of, rows_of
 from .block import block
-from .ends import UnconnectedGradients, ends_of, given_seeds, packed, wants_zeros, zeros_of
+from .ends import UnconnectedGradients, ends_of, given_seeds, packed, unconnected_zeros, wants_zeros
 from .evidence import clock, note_gradients, site, stack, told
 from .logs import log_first_n, warn_not_watchable
 from .moving import adopt
@@ -371,7 +371,7 @@ class GradientTape:
             self._warn(gradients, targets, flat)
         self.last, self.nones = (targets, flat, seeds), [*map(_is_none, gradients)]
         if zero:
-            gradients = [zeros_of(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
+            gradients = [unconnected_zeros(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
         if flat is not given:
             gradients = [
                 g if f is s or g is None else s._like_gradient(g)

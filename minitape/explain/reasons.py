@@ -340,7 +340,7 @@ def with_flat_ones(breaks: list[Break]) -> list[Break]:
     for b in breaks:
         found.append(b)
         made = b.subject
-        if b.cause == "outside_tape" and _is_operation(made) and is_flat(made.detail):
+        if b.cause == "outside_tape" and _is_operation(made) and made.detail.flat:
             found.append(Break("nondifferentiable_op", b.place, made.detail.op or made.detail.label, made))
     return found
 
@@ -348,12 +348,6 @@ def with_flat_ones(breaks: list[Break]) -> list[Break]:
 def _is_operation(origin: Any) -> bool:
     """Whether an origin is an operation that ran outside of any tape."""
     return isinstance(origin, Origin) and origin.kind == "op"
-
-
-def is_flat(primitive: Any) -> bool:
-    """Whether an operation has no derivative by any of its inputs."""
-    rules = primitive.rules
-    return rules is None or (not callable(rules) and all(rule is None for rule in rules))
 
 
 def merge(breaks: list[Break]) -> list[Break]:

@@ -406,9 +406,7 @@ class TensorArray(TensorArrayBase):
         if known is None or len(set(np.reshape(known, -1).tolist())) > 1:
             from .mixed import MixedTensorArray
 
-            mixed = object.__new__(MixedTensorArray)
-            mixed.__dict__.update(self.__dict__)
-            return mixed.split(value, lengths)
+            return MixedTensorArray._with(self, self._buffer).split(value, lengths)
         made = self._with(apply(_SPLIT, (value, lengths), {})[0])
         size = int(np.reshape(known, -1)[0]) if np.size(known) else None
         made._shape = TensorShape([size]).concatenate(value.shape[1:])

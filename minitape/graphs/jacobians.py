@@ -13,7 +13,7 @@ from ..ops.filling import zeros
 from ..plan import on_tape
 from ..tape import GradientTape
 from .effects import later
-from .primitive import apart, moved
+from .primitive import OURS, apart, moved
 from .program import needed, replay
 
 
@@ -66,7 +66,7 @@ def tangents_row(call: Any, inputs: list[Any], outputs: list[Any], tangents: lis
     The row runs the operation again, as an eager one that an accumulator of its own follows.
     """
     special = getattr(call.primitive, "infer", None) is not None
-    if special and call.primitive.name not in ("later", "getitem", "rule"):
+    if special and call.primitive.name not in OURS:
         return None
     moving = [i for i, t in enumerate(tangents) if t is not None]
 

@@ -207,6 +207,9 @@ class _Links:
         self.found: set[int] | None = None
 
 
+OURS = ("later", "getitem", "rule")  # primitives that run functions of minitape, not bodies of the user
+
+
 def _is_linked(attrs: dict[str, Any], at: int) -> bool:
     """Whether a derivative depends on this input: not where the function is linear."""
     links = attrs["links"]
@@ -214,7 +217,7 @@ def _is_linked(attrs: dict[str, Any], at: int) -> bool:
         name = None if "call" in attrs else attrs["primitive"].name
         if name == "case" and not attrs["primitive"].noted:
             links.found = set().union(*[_linked(attrs, links.tensors, k) for k in range(len(attrs["attrs"]["bodies"]))])
-        elif name in (None, "later", "getitem", "rule"):  # functions of minitape
+        elif name is None or name in OURS:
             links.found = _linked(attrs, links.tensors)
         else:
             links.found = set(range(len(links.tensors)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import threading
+import weakref
 from collections import defaultdict
 from typing import Any
 
@@ -384,10 +385,21 @@ def is_keras_tensor(x: Any) -> bool:
 # -- masks ------------------------------------------------------------------------------------------------------------
 
 
+def attach(notes: dict[int, tuple[Any, Any]], x: Any, value: Any) -> None:
+    """Notes a value of a tensor, which can be no key itself, for as long as it lives."""
+    key = id(x)
+    notes[key] = (weakref.ref(x, lambda _: notes.pop(key, None)), value)
+
+
+def attached(notes: dict[int, tuple[Any, Any]], x: Any) -> Any:
+    """What was noted of a tensor, None if nothing was."""
+    found = notes.get(id(x))
+    return found[1] if found is not None and found[0]() is x else None
+
+
 def get_keras_mask(x: Any) -> Any:
     """The mask that travels with a tensor, None if there is none."""
-    found = current.masks.get(id(x))
-    return found[1] if found is not None and found[0]() is x else None
+    return attached(current.masks, x)
 
 
 def get_keras_masks(value: Any) -> Any:
@@ -402,13 +414,10 @@ def get_keras_masks(value: Any) -> Any:
 
 def set_keras_mask(x: Any, mask: Any) -> None:
     """Attaches a mask to a tensor; None takes it away."""
-    import weakref
-
-    key = id(x)
     if mask is None:
-        current.masks.pop(key, None)
-        return
-    current.masks[key] = (weakref.ref(x, lambda _: current.masks.pop(key, None)), mask)
+        current.masks.pop(id(x), None)
+    else:
+        attach(current.masks, x, mask)
 
 
 def mask_of(x: Any) -> Any:

@@ -7,18 +7,17 @@ model that is very wrong would learn nothing.
 from __future__ import annotations
 
 import warnings
-import weakref
 from typing import Any
 
 from ..graphs.symbolic import SymbolicTensor
+from .base import attach, attached
 
 _KNOWN: dict[int, tuple[Any, Any]] = {}  # by the id of an output: a weak reference to it, and its logits
 
 
 def with_logits(output: Any, logits: Any) -> Any:
     """The output of an activation, of which is noted what it was computed from."""
-    key = id(output)
-    _KNOWN[key] = weakref.ref(output, lambda _: _KNOWN.pop(key, None)), logits
+    attach(_KNOWN, output, logits)
     return output
 
 
@@ -27,7 +26,7 @@ def logits_of(output: Any, from_logits: bool, activation: str, loss: str) -> tup
 
     In a graph any operation of the type ``activation`` will do. Warns of ``from_logits`` for what an activation made.
     """
-    found = _KNOWN.get(id(output), (None, None))[1]
+    found = attached(_KNOWN, output)
     if found is None and type(output) is SymbolicTensor and output.op.type == activation:
         found = output.op.inputs[0]
     if found is None:

@@ -128,7 +128,7 @@ def _documented(name: str, sentence: str, example: str, arguments: str, rules: s
 
 
 def _rules_of(primitive: Any) -> str:
-    if primitive.rules is None or all(r is None for r in primitive.rules):
+    if primitive.flat:
         return "Not differentiable."
     texts = [t for t in primitive.texts[1:] if t != "-"]
     return f"Differentiable: {'; '.join(texts)}." if texts else "Differentiable."

@@ -64,7 +64,7 @@ def fields_of(primitive: Any) -> dict[str, Any]:
         cut = "stop_gradient"
     elif primitive.rules is None:
         cut = "no_gradient_registered" if primitive.missing == "unregistered" else "nondifferentiable"
-    elif not callable(primitive.rules) and all(rule is None for rule in primitive.rules):
+    elif primitive.flat:
         cut = "nondifferentiable"
     return {
         "op": primitive.name, "label": primitive.label, "formula": texts[0] if texts else "",

@@ -81,6 +81,12 @@ class Primitive:
             return self.forward(*inputs, **attrs)
         return _TENSOR[1](self, inputs if False not in tensors else _TENSOR[2](inputs), attrs)
 
+    @property
+    def flat(self) -> bool:
+        """Whether it has no derivative by any of its inputs."""
+        rules = self.rules
+        return rules is None or (not callable(rules) and all(rule is None for rule in rules))
+
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
 

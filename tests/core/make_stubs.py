@@ -103,7 +103,10 @@ def shown_in(path: Path) -> set[str]:
 
 def definition(name: str, function: Any) -> str:
     """A function as a stub has it: its arguments with their defaults, what it returns, and its first sentence."""
-    arguments = [p.replace(annotation="_Any", default=Default(p.default)) for p in inspect.signature(function).parameters.values()]
+    arguments = [
+        p.replace(annotation="_Any", default=p.empty if p.default is p.empty else Default(p.default))
+        for p in inspect.signature(function).parameters.values()
+    ]
     result = getattr(inspect.unwrap(function), "__annotations__", {}).get("return")
     returns = {"Tensor": "_Tensor", "None": "None", None: "_Any"}.get(result, "_Any")
     text = str(inspect.Signature(arguments)).replace("'_Any'", "_Any")
@@ -113,9 +116,6 @@ def definition(name: str, function: Any) -> str:
 
 class Default:
     """A default as a stub shows it: a number, a text or None as it is, anything else as an ellipsis."""
-
-    def __new__(cls, value: Any) -> Any:
-        return value if value is inspect.Parameter.empty else super().__new__(cls)
 
     def __init__(self, value: Any) -> None:
         self.value = value
