@@ -207,7 +207,7 @@ def convert_operand(value: Any, like: DType, strict: bool = True) -> Any:
 
 def _enter(tensor: EagerTensor, value: Any) -> EagerTensor:
     """Notes where a constant was made and of which NumPy value: `explain` follows values that left and came back."""
-    tensor._made = born("constant", (), exits().of(value) if isinstance(value, (np.ndarray, np.generic)) else None)
+    tensor._origin = born("constant", (), exits().of(value) if isinstance(value, (np.ndarray, np.generic)) else None)
     return tensor
 
 

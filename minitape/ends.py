@@ -14,7 +14,6 @@ from .invalid import invalid
 from .operation import check_broadcast, check_same_dtype
 from .primitives import TABLE
 from .primitives.blocks import filled
-from .record import Record
 from .state import state
 from .sweep import unbroadcast
 from .tensor import EagerTensor, Tensor, wrap
@@ -143,8 +142,7 @@ def seed_of(target: Any, seed: Any, recorded: bool) -> Any:
             check_broadcast("Mul", seed, target)
             _refuse_larger(seed, target)
         return seed if recorded else unbroadcast(seed.array, tuple(target.shape))
-    if type(target) is EagerTensor and type(target._lane) is Record:
-        one = ONE[target._lane.real]
+    if type(target) is EagerTensor and (one := ONE.get(type(target._value))) is not None:
         return wrap(one) if recorded else one
     if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
         return TABLE["ones_like"](target)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .frames import _OWN, own_file
-from .record import HOOKS, Record
+from .record import ORIGINS
 from .state import state
 
 DEPTH = 40  # an origin remembers this many generations before it
@@ -56,6 +56,20 @@ class Origin(NamedTuple):
     def again(self, detail: Any) -> Origin:
         """The origin of another value that was made of the same inputs by the same statement."""
         return _new(Origin, (clock(), self.kind, self.stack, self.inputs, detail, self.depth))
+
+
+def read(note: Any) -> Origin | None:
+    """A note of origin as an :class:`Origin`: operators write theirs down in short, see :func:`computed`."""
+    if type(note) is not tuple:
+        return note
+    when, code, lasti, primitive, first, depth, origin, second, other = note
+    refs = (Ref(first, origin, None, -1), Ref(second, other, None, -1)) if second is not None else (Ref(first, origin, None, -1),)
+    return Origin(when, "op", ((code, lasti),), refs, primitive, depth)
+
+
+def origin_of(tensor: Any) -> Origin | None:
+    """Where a tensor came from, as far as it is noted on it."""
+    return read(tensor._origin)
 
 
 class Ref(NamedTuple):
@@ -176,9 +190,9 @@ def site() -> Stack:
     return ((frame.f_code, frame.f_lasti),)
 
 
-def stack(level: int = 2) -> Stack:
-    """The user's frames from ``level`` on, innermost first, without those of minitape and of libraries."""
-    frame: Any = _getframe(level)
+def stack() -> Stack:
+    """The user's frames, innermost first, without those of minitape and of libraries."""
+    frame: Any = _getframe(1)
     own, sites = _OWN, []
     while frame is not None:
         code = frame.f_code
@@ -196,23 +210,19 @@ _new = tuple.__new__  # builds a named tuple at a third of the price
 def ref(value: Any) -> Ref:
     """A reference to a tensor, or to the current state of a variable."""
     tensor = value if type(value) is EAGER[0] else value._state
-    lane, home = tensor._lane, tensor._home
-    if home is None and lane is not None:
-        home = lane if type(lane) is Record else lane.home
-    if home is None:
-        return _new(Ref, (weakref.ref(tensor), tensor._made, None, -1))
-    return _new(Ref, (weakref.ref(tensor), tensor._made, weakref.ref(home), tensor._row))
+    record = tensor._record
+    if record is None:
+        return _new(Ref, (weakref.ref(tensor), tensor._origin, None, -1))
+    return _new(Ref, (weakref.ref(tensor), tensor._origin, weakref.ref(record), tensor._row))
 
 
-def born(
-    kind: str, inputs: Sequence[Any] = (), detail: Any = None, level: int = 3, frames: Stack | None = None, step: int = 1
-) -> Origin:
+def born(kind: str, inputs: Sequence[Any] = (), detail: Any = None, frames: Stack | None = None, step: int = 1) -> Origin:
     """The origin of a value that is made right now, by the statement in ``frames`` or, without them, that runs now.
 
     It is ``step`` generations younger than the youngest of its inputs whose origin is not too long ago to be remembered.
     """
     if frames is None:
-        frames = stack(level)
+        frames = stack()
     refs: tuple[Ref, ...] = ()
     depth = 0
     for value in inputs:
@@ -235,8 +245,8 @@ def note_gradients(gradients: list[Any], targets: list[Any], frames: Stack) -> N
             if origin is None:
                 if state.graph is not None:  # which keeps its own notes
                     return
-                origin = born("gradient", targets, None, 0, frames)
-            g._made = origin
+                origin = born("gradient", targets, None, frames)
+            g._origin = origin
 
 
 def planned(tensor: Any) -> None:
@@ -249,7 +259,7 @@ def decided(value: Any, inputs: Sequence[Any], op: str) -> Any:
     """Notes that the values of ``inputs`` decided about a result that no row leads to; returns the result."""
     known = [t for t in inputs if type(t) is EAGER[0] or hasattr(t, "_state")]
     if known and type(value) is EAGER[0]:
-        value._made = born("value", known, op)
+        value._origin = born("value", known, op)
     return value
 
 
@@ -257,7 +267,7 @@ def left(tensor: Any, how: str, array: Any = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     record, known = state.record, state.exits or exits()
     out = weakref.ref(array) if type(array) is np.ndarray else array
-    value, frames, notes = ref(tensor), stack(3), known.notes
+    value, frames, notes = ref(tensor), stack(), known.notes
     if record is None:
         notes.append((clock(), how, value, frames, None, 0, out))
     else:
@@ -281,7 +291,7 @@ def _nothing() -> None:
     """A weak reference to nothing."""
 
 
-HOOKS["moved"] = moved
+ORIGINS.append(moved)
 
 _births: weakref.WeakKeyDictionary[Any, Stack] = weakref.WeakKeyDictionary()
 

@@ -14,16 +14,15 @@ from typing import Any
 
 from . import nest
 from .block import block
-from .columns import CALL, operation_of
 from .convert import convert_to_tensor
 from .ends import UnconnectedGradients, unconnected_zeros, zeros_of
 from .logs import log_first_n
 from .operation import apply
-from .plan import reach, recorded_rules
+from .reach import reach, recorded_rules
 from .primitives import TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import reads
-from .record import Record
+from .record import CALL, Record, operation_of
 from .state import state
 from .sweep import Sweep
 from .tape import GradientTape

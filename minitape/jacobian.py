@@ -14,7 +14,7 @@ from .block import block
 from .convert import convert_to_tensor
 from .ends import leaf_of, reads_target, wants_zeros
 from .evidence import site
-from .plan import on_tape
+from .reach import on_tape
 from .primitives import TABLE
 from .slices import IndexedSlices
 from .state import state

@@ -10,45 +10,34 @@ import numpy as np
 from .elements import dtype_of_numpy
 from .evidence import born
 from .invalid import invalid
-from .lane import Wide
-from .late import put_off
 from .primitives import _TENSOR, TABLE, Primitive
+from .primitives.elementwise import scalar_table
 from .quiet import hush, restore
-from .record import FAST, Record
+from .record import REALS
 from .state import state
-from .tensor import EagerTensor, Tensor, bare, tensor_of_row
+from .tensor import EagerTensor, Tensor, bare
 
 
-def apply(
-    primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], shape: tuple[int, ...] | None = None
-) -> Any:
+def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     """Runs ``primitive`` on tensors, and writes its row when a tape is open.
 
-    Returns one tensor, or a tuple when the forward function returned several arrays. ``shape`` is that of the result,
-    where the caller knows it.
+    Returns one tensor, or a tuple when the forward function returned several arrays.
     """
     if state.graph is not None:
         return _symbolic(primitive, inputs, attrs)
     for t in inputs:
         if type(t) is not EagerTensor:
             return _symbolic(primitive, inputs, attrs)
-    record = state.record
-    if record is not None:
-        if primitive.code and not attrs:
-            made = _fast_row(record, primitive, inputs)
-            if made is not None:
-                return made
-        if primitive.shape is not None and not record.watchers:
-            place = put_off(record, primitive, inputs, attrs, shape)
-            if place is not None:
-                return tensor_of_row(*place)
-    arrays = [t._value if t._lane is None else t.array for t in inputs]
+    arrays = [t._value for t in inputs]
     kinds = tuple([a.dtype for a in arrays])
     if kinds not in primitive.accepted:
         _accept(primitive, kinds)
     before = hush()
     try:
-        out = primitive.forward(*arrays, **attrs)
+        if primitive.code and type(arrays[0]) is type(arrays[-1]) in REALS:  # numbers have functions of their own
+            out = scalar_table(type(arrays[0]))[primitive.code].forward(None, None, arrays[0], arrays[-1])
+        else:
+            out = primitive.forward(*arrays, **attrs)
     finally:
         restore(before)
     if type(out) is tuple:
@@ -56,10 +45,7 @@ def apply(
         finish(primitive, inputs, attrs, tensors)
         return tensors
     tensor = bare(out)
-    if record is not None and not record.watchers:
-        record.call(primitive, inputs, attrs, (tensor,), bool(state.tapes))
-    else:
-        finish(primitive, inputs, attrs, (tensor,))
+    finish(primitive, inputs, attrs, (tensor,))
     return tensor
 
 
@@ -81,35 +67,13 @@ def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any],
     """Records an operation that has just computed ``tensors``."""
     record = state.record
     if record is not None:
-        record.call(primitive, inputs, attrs, tensors, bool(state.tapes))
+        record.write(primitive, inputs, attrs, tensors, bool(state.tapes))
         if record.watchers:
             record.notify()
         return
-    origin = born("op", inputs, primitive, 4)  # outside any tape: a note for `explain`
+    origin = born("op", inputs, primitive)  # outside any tape: a note for `explain`
     for tensor in tensors:
-        tensor._made = origin
-
-
-def _fast_row(record: Record, primitive: Primitive, inputs: tuple[Any, ...]) -> EagerTensor | None:
-    """The row of an elementwise operation on scalars, or on small arrays of one shape; None for any other."""
-    rows, lane = [], record
-    for t in inputs:
-        own = t._lane
-        if own is None or (own is not record and own.home is not record):
-            value = t._value if own is None else t.array
-            if value.size > FAST:
-                return None
-            own = record if record.is_scalar(value) else record.lane_of(value)
-            if own is None:
-                return None
-            rows.append(record.enter(t))
-        else:
-            rows.append(t._row)
-        if own is not record:
-            if (lane is not record and lane is not own) or type(own) is Wide:
-                return None
-            lane = own
-    return tensor_of_row(lane, lane.append(primitive.code, rows[0], rows[-1], record.here()))
+        tensor._origin = origin
 
 
 # -- operands ---------------------------------------------------------------------------------------------------------
@@ -151,24 +115,16 @@ def check_broadcast(op: str, x: Any, y: Any) -> None:
             raise invalid(f"Incompatible shapes: [{show[0]}] vs. [{show[1]}]", op)
 
 
-def _fit_lanes(x: Any, y: Any) -> bool:
-    """Whether two operands are rows of one recording that broadcast: of one lane, or one of them scalar."""
-    if x is None or y is None:
-        return False
-    return x is y or (x.home is y.home and x.home is not None and (x is x.home or y is y.home))
-
-
 def binary(primitive: Primitive, x: Any, y: Any) -> Any:
     """An elementwise operation on two tensors, after the checks that TensorFlow makes."""
     if type(x) is EagerTensor and type(y) is EagerTensor:
-        if not _fit_lanes(x._lane, y._lane):
-            dtype, a, b = x.dtype, x._dims, y._dims
-            if dtype.kind == "s" and primitive.op == "AddV2":
-                primitive = TABLE["string_add"]
-            if dtype is not y.dtype:
-                check_same_dtype(primitive.op, x, y)
-            if b != a[len(a) - len(b) :] and a:  # equal, a bias or a number: no question
-                check_broadcast(primitive.op, x, y)
+        dtype, a, b = x.dtype, x._dims, y._dims
+        if dtype.kind == "s" and primitive.op == "AddV2":
+            primitive = TABLE["string_add"]
+        if dtype is not y.dtype:
+            check_same_dtype(primitive.op, x, y)
+        if b != a[len(a) - len(b) :] and a:  # equal, a bias or a number: no question
+            check_broadcast(primitive.op, x, y)
         if primitive.op in CHECKS:
             CHECKS[primitive.op](primitive, x, y)
     return apply(primitive, (x, y), {})

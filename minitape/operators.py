@@ -1,35 +1,33 @@
 """The operators of tensors: what ``a + b``, ``2 * a`` or ``a < b`` do.
 
-On scalar rows, and on rows of small arrays, an arithmetic operator only writes its row. Everything else goes through
-:func:`minitape.operation.binary` and its checks.
+``+ - * /`` on numbers of one float type are written out once, from the text of the table of derivatives, for they run
+most often: compute, append a row, make a tensor. Everything else goes through :func:`minitape.operation.binary` and its
+checks.
 """
 
 from __future__ import annotations
 
+import weakref
 from functools import lru_cache
 from sys import _getframe
-from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from . import dtypes
-from .columns import number_leaf
-from .evidence import born
+from .evidence import DEPTH, clock
+from .frames import _OWN
 from .invalid import invalid
-from .lane import Wide
-from .late import put_off
 from .opdefs import refused_operand
 from .operation import apply, binary, check_same_dtype
 from .primitives import TABLE, Primitive
-from .primitives.blocks import LARGE as BLOCKS
 from .quiet import hush, restore
-from .record import REALS, Record
+from .record import FULL, REALS, WIDTH
 from .slices import IndexedSlices
 from .state import state
-from .tensor import EagerTensor, Tensor, bare, tensor_of_row, wrap
+from .tensor import EagerTensor, Tensor, bare, wrap
 
-# the operators that write rows: Python's name -> the primitive's
+# Python's name -> the primitive's
 ARITHMETIC = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "pow", "floordiv": "floordiv",
     "mod": "mod",
@@ -43,15 +41,13 @@ def _number(x: Tensor, y: float) -> Any:
     if not dtype.differentiable:
         return y
     kind = dtype.as_numpy_dtype
-    if record is None and state.graph is None and y != 0:  # 0.0 and -0.0 are one key
-        return _known_number(y, kind)
-    key = (y, dtype.name)
-    if record is not None and key in record.numbers:
-        return record.numbers[key]
-    made = _made_number(y, kind)
-    if record is not None and y != 0:
-        record.numbers[key] = made
-    return made
+    if record is None:
+        return _known_number(y, kind) if state.graph is None and y != 0 else _made_number(y, kind)  # 0.0 and -0.0 are one key
+    found = record.numbers.get((y, kind)) if y != 0 else None
+    if found is None:
+        found = _made_number(y, kind)
+        record.enter_number(found, y)
+    return found
 
 
 def _made_number(y: float, kind: Any) -> EagerTensor:
@@ -65,21 +61,6 @@ def _made_number(y: float, kind: Any) -> EagerTensor:
 
 
 _known_number = lru_cache(256, typed=True)(_made_number)  # outside a recording, where no tensor gets a row
-
-
-def _beside(primitive: Primitive, x: Any, y: Any) -> Any:
-    """A Python number beside plain floats, outside any recording: the usual case of what is not to be differentiated.
-
-    It comes as NumPy combines it fastest with the value of ``x``; None for what needs more thought.
-    """
-    if (type(y) is not float and type(y) is not int) or type(x) is not EagerTensor or x._lane is not None:
-        return None
-    value = x._value
-    kind = value.dtype.type
-    if kind not in REALS or y == 0 or abs(y) > LARGE or state.record is not None or state.graph is not None:
-        return None
-    leaf, number = number_leaf(y, kind)
-    return leaf.array if value.ndim and primitive.name != "pow" else number  # an exponent is looked at
 
 
 def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
@@ -98,149 +79,75 @@ def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
     return convert_operand(y, x.dtype, strict)
 
 
-def write(lane: Any, code: int, a: int, b: int, frame: FrameType) -> EagerTensor | None:
-    """Writes the row of an operation on rows of ``lane`` that the caller in ``frame`` asked for; its result.
-
-    Returns None when nothing may be recorded now: the recording is closed, or another thread's.
-    """
-    if type(lane) is Wide:
-        return write_wide(lane, code, a, b, frame)
-    home = lane if type(lane) is Record else lane.home
-    if home is None or (frame is not home.frame and not home.move(frame)):
-        return None
-    try:
-        row = next(home.ahead)
-    except StopIteration:
-        home.pack()
-        row = next(home.ahead)
-    if home is not lane:
-        home.meta[row] = lane.spec
-    put = home.put
-    put((code, a, b, frame.f_lasti))
-    made = EagerTensor()  # as tensor_of_row() makes it
-    made._lane, made._row = lane, row
-    made._value = made._home = made._made = None
-    return made
-
-
-def write_wide(lane: Wide, code: int, a: int, b: int, frame: FrameType) -> EagerTensor | None:
-    """The same on large arrays, which are only put off while a tape records."""
-    record = lane.home
-    if record is None or record is not state.record or record.watchers or not state.tapes:
-        return None
-    with record.lock:
-        if not all(r in record.wide or r in record.arrays or r not in record.meta for r in (a, b)):
-            return None  # computed meanwhile by another thread, and not kept
-        if frame is not record.frame and not record.move(frame):
-            return None
-        row = lane.append(code, a, b, frame.f_lasti)
-        lane.awaits(row)
-        return tensor_of_row(lane, row)
-
-
-def row_of(lane: Any, b: Any) -> int | None:
-    """The row of the other operand of an operation on a row of ``lane``; None for one that needs more thought.
-
-    Rows of the same lane, scalar rows beside a lane of arrays, Python numbers, variables, and tensors of such shapes
-    that the recording did not meet before have one.
-    """
-    kind = type(b)
-    if kind is float or kind is int:
-        row = lane.constants.get(b)
-        if row is None and not abs(b) > LARGE:
-            home = _open(lane)
-            return None if home is None else home.constant(float(b))
-        return row
-    if kind is not EagerTensor:
-        if not hasattr(b, "_read"):
-            return None
-        b = b._read()
-        if type(b) is not EagerTensor:  # of a graph that is being built
-            return None
-    own, home = b._lane, lane if type(lane) is Record else lane.home
-    if own is not None and (own is lane or own is home):
-        return b._row
-    if own is None:
-        shape, real = b._value.shape, b._value.dtype.type
-    else:
-        shape, real = own.shape, own.real
-    if real is not lane.real or (shape and (shape != lane.shape or type(lane) is Wide)) or _open(lane) is None:
-        return None
-    return home.enter(b, level=4)
-
-
-def _open(lane: Any) -> Any:
-    """The recording of a lane, where it takes rows of this thread now; else None."""
-    home = lane if type(lane) is Record else lane.home
-    return home if home is not None and home.open and home is state.record else None
-
-
-def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: Any) -> None:
-    """Installs a binary operator and its reflection. On scalar rows they only write a row; the rest is ``slow``."""
-    code = primitive.code
-
-    def operator(a: EagerTensor, b: Any) -> Any:
-        lane = a._lane
-        if lane is not None:
-            if type(b) is EagerTensor and b._lane is lane:
-                other: int | None = b._row
-            elif (type(b) is float or type(b) is int) and b in lane.constants:
-                other = lane.constants[b]
-            else:
-                other = row_of(lane, b)
-            if other is not None:
-                frame = _getframe(1)
-                if frame is lane.frame:  # of scalar rows: what write() does, without the calls
+# What follows makes a tensor of a number, with a row where the user's frame goes on in which the last row was written, and
+# with a note for `explain` (see minitape.evidence.read) where nothing records. All else is left to ``general``.
+_NUMBERS = """
+def {name}(a, b):
+    record, frame = a._record, _getframe(1)
+    if record is not None and frame is record.frame:
+        if type(b) is EagerTensor:
+            other = b if b._record is record else None
+        else:
+            other = record.numbers.get(b) if type(b) is float or type(b) is int else None
+        if other is not None:
+            {x}, {y} = a._value, other._value
+            if type(x) is type(y) in REALS:
+                rows = record.rows
+                place = len(rows)
+                if place < FULL:
+                    before = hush()
                     try:
-                        row = next(lane.ahead)
-                    except StopIteration:
-                        lane.pack()
-                        row = next(lane.ahead)
-                    put = lane.put  # found faster than a method is
-                    put((code, a._row, other, frame.f_lasti))
+                        value = {formula}
+                    finally:
+                        restore(before)
+                    record.put(({code}, {a}._row, {b}._row, frame.f_lasti, value))
                     made = EagerTensor()
-                    made._lane, made._row = lane, row
-                    made._value = made._home = made._made = None
+                    made._value, made._record, made._row, made._origin = value, record, record.base + place // WIDTH, None
                     return made
-                made = write(lane, code, a._row, other, frame)
-                if made is not None:
-                    return made
-        own = b._lane if type(b) is EagerTensor else None
-        if own is not None and own is not lane:  # a number or a tensor that is new here, and a row
-            other = row_of(own, a)
-            made = None if other is None else write(own, code, other, b._row, _getframe(1))
-            if made is not None:
+    elif record is None and type(a._value) in REALS and state.record is None and state.graph is None:
+        other = b if type(b) is EagerTensor else number(a, b) if type(b) is float or type(b) is int else None
+        if other is not None and other._record is None and type(other._value) is type(a._value) and not own[frame.f_code.co_filename]:
+            {x}, {y} = a._value, other._value
+            before = hush()
+            try:
+                value = {formula}
+            finally:
+                restore(before)
+            made = EagerTensor()
+            made._value, made._record = value, None
+            first, depth = a._origin, 0
+            if first is not None:
+                depth = first[5] + 1
+                if depth > DEPTH:
+                    first, depth = None, 0
+            if other is not b:
+                made._origin = clock(), frame.f_code, frame.f_lasti, primitive, ref(a), depth, first, None, None
                 return made
-        return slow(a, b)
+            second = b._origin
+            if second is not None and second[5] >= depth:
+                depth = second[5] + 1
+                if depth > DEPTH:
+                    second, depth = None, 0
+            made._origin = clock(), frame.f_code, frame.f_lasti, primitive, ref(a), depth, first, ref(b), second
+            return made
+    return general(a, b)
+"""
 
-    def reflected(a: EagerTensor, b: Any) -> Any:
-        lane = a._lane
-        if lane is not None:
-            other = row_of(lane, b)
-            if other is not None:
-                made = write(lane, code, other, a._row, _getframe(1))
-                if made is not None:
-                    return made
-        return slow_reversed(a, b)
 
-    for function, label in ((operator, f"__{name}__"), (reflected, f"__r{name}__")):
-        function.__name__ = function.__qualname__ = label
-        function.__doc__ = f"{primitive.texts[0]}, elementwise." if label[2] != "r" or name == "rsub" else None
+def _numbers_operator(name: str, primitive: Primitive, general: Any) -> None:
+    """Installs a binary operator and its reflection."""
+    for label, x, y in ((f"__{name}__", "x", "y"), (f"__r{name}__", "y", "x")):
+        first, second = ("a", "other") if x == "x" else ("other", "a")
+        text = _NUMBERS.format(name=label, x=x, y=y, a=first, b=second, code=primitive.code, formula=primitive.texts[0])
+        run = general[0] if x == "x" else general[1]
+        space = {"general": run, "number": _number, "primitive": primitive, "EagerTensor": EagerTensor, "REALS": REALS,
+                 "FULL": FULL, "WIDTH": WIDTH, "DEPTH": DEPTH, "hush": hush, "restore": restore, "state": state,
+                 "clock": clock, "ref": weakref.ref, "own": _OWN, "_getframe": _getframe}  # fmt: skip
+        exec(compile(text, "<formula operator>", "exec"), space)
+        function = space[label]
+        function.__qualname__ = label
+        function.__doc__ = f"{primitive.texts[0]}, elementwise." if x == "x" or name == "rsub" else None
         setattr(EagerTensor, label, function)
-
-
-def _fast_unary(name: str, primitive: Primitive, slow: Any) -> None:
-    """The same for an operator of one operand."""
-    code = primitive.code
-
-    def operator(a: EagerTensor) -> Any:
-        lane = a._lane
-        made = None if lane is None else write(lane, code, a._row, a._row, _getframe(1))
-        return slow(a) if made is None else made
-
-    operator.__name__ = operator.__qualname__ = name
-    operator.__doc__ = f"{primitive.texts[0]}, elementwise."
-    setattr(EagerTensor, name, operator)
 
 
 def _left_to_other(name: str, a: Any, b: Any, error: Exception) -> Any:
@@ -262,7 +169,7 @@ def _alike(a: Any, b: Any) -> bool:
 
     Arithmetic has nothing to check about such: this is the usual case, a few times faster than the checks.
     """
-    if type(a) is not EagerTensor or type(b) is not EagerTensor or a._lane is not None or b._lane is not None:
+    if type(a) is not EagerTensor or type(b) is not EagerTensor:
         return False
     x, y = a._value, b._value
     if x.dtype is not y.dtype or x.dtype.type not in REALS:
@@ -270,50 +177,19 @@ def _alike(a: Any, b: Any) -> bool:
     return x.shape[x.ndim - y.ndim :] == y.shape if x.ndim else True
 
 
-def _broadcast(primitive: Primitive, a: Any, b: Any) -> EagerTensor | None:
-    """The result of an operation on float arrays of unlike shapes that is put off; None where more is to be asked."""
-    record = state.record
-    if state.graph is not None or type(a) is not EagerTensor or type(b) is not EagerTensor or record.watchers:
-        return None
-    x = a._value if a._lane is None else a._lane
-    y = b._value if b._lane is None else b._lane
-    if x.shape == y.shape or not x.shape or not y.shape or x.dtype is not y.dtype or x.dtype.type not in REALS:
-        return None
-    place = put_off(record, primitive, (a, b), {})
-    return None if place is None else tensor_of_row(*place)
-
-
-def _computed(primitive: Primitive, x: Any, y: Any, inputs: tuple[EagerTensor, ...]) -> EagerTensor:
-    """The result of an operation on plain floats outside any recording: what ``apply`` does, without its questions."""
-    before = hush()
-    try:
-        small = x.size < BLOCKS > y.size
-        made = bare(primitive.plain[0](None, None, x, y) if small else primitive.forward(x, y))
-    finally:
-        restore(before)
-    made._made = born("op", inputs, primitive, 5)  # the user called an operator, that `slow`, that perhaps `run`
-    return made
-
-
-def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: bool = True) -> tuple[Any, Any]:
+def _pair(name: str, primitive: Primitive, prepare: Any = None, strict: bool = True) -> tuple[Any, Any]:
+    """An operator and its reflection for operands of any kind."""
     from .convert import convert_to_tensor
 
     arithmetic = name in ARITHMETIC
 
     def run(a: Any, b: Any) -> Any:
-        made = _broadcast(primitive, a, b) if arithmetic and state.record is not None else None
-        if made is not None:
-            return made
         if arithmetic and _alike(a, b):
-            outside = state.record is None and state.graph is None
-            return _computed(primitive, a._value, b._value, (a, b)) if outside else apply(primitive, (a, b), {})
+            return apply(primitive, (a, b), {})
         return binary(primitive, a, b) if prepare is None else prepare(primitive, a, b)
 
-    def slow(a: Any, b: Any) -> Any:
+    def direct(a: Any, b: Any) -> Any:
         if type(b) is not EagerTensor:
-            number = _beside(primitive, a, b) if arithmetic else None
-            if number is not None:
-                return _computed(primitive, a._value, number, (a,))
             try:
                 b = _other(a, b, strict and not (prepare is _multiply and _is_bool(a)))
             except (TypeError, ValueError) as error:
@@ -324,10 +200,7 @@ def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: boo
                 return b
         return run(a, b)
 
-    def slow_reversed(a: Any, b: Any) -> Any:
-        number = _beside(primitive, a, b) if arithmetic else None
-        if number is not None:
-            return _computed(primitive, number, a._value, (a,))
+    def reflected(a: Any, b: Any) -> Any:
         if type(b) is float or type(b) is int:
             b = _number(a, b)
         elif hasattr(b, "_composite") and type(b) is not IndexedSlices:
@@ -336,7 +209,7 @@ def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: boo
             b = convert_to_tensor(b, a.dtype)
         return run(b, a)
 
-    return slow, slow_reversed
+    return direct, reflected
 
 
 def float_quotient(a: Any, b: Any) -> tuple[Any, Any]:
@@ -371,15 +244,14 @@ def _multiply(primitive: Primitive, a: Any, b: Any) -> Any:
 
 
 def _is_bool(t: Any) -> bool:
-    return t._lane is None and t.dtype is dtypes.bool  # the rows of lanes are floats
+    return t.dtype is dtypes.bool
 
 
 def fit_matrices(a: Any, b: Any) -> bool:
     """Whether two tensors are matrices of one (native) dtype that can be multiplied: nothing more is to be asked then."""
     if type(a) is not EagerTensor or type(b) is not EagerTensor:
         return False
-    x = a._value if a._lane is None else a._lane
-    y = b._value if b._lane is None else b._lane
+    x, y = a._value, b._value
     return len(x.shape) == len(y.shape) == 2 and x.shape[1] == y.shape[0] and x.dtype is y.dtype
 
 
@@ -443,21 +315,20 @@ def install() -> None:
     for name, primitive_name in ARITHMETIC.items():
         primitive = TABLE[primitive_name]
         prepare = {"mul": _multiply, "truediv": _divide}.get(name)
-        slow, slow_reversed = _slow_pair(name, primitive, prepare, strict=name not in ("add", "truediv"))
-        _fast_operator(name, primitive, slow, slow_reversed)
-        setattr(Tensor, f"__{name}__", slow)
-        setattr(Tensor, f"__r{name}__", slow_reversed)
+        pair = _pair(name, primitive, prepare, strict=name not in ("add", "truediv"))
+        setattr(Tensor, f"__{name}__", pair[0])
+        setattr(Tensor, f"__r{name}__", pair[1])
+        if "(" not in primitive.texts[0]:  # a formula of operators alone
+            _numbers_operator(name, primitive, pair)
     for name, primitive_name, prepare in (
         ("matmul", "matmul", _matmul), ("and", "logical_and", _logical), ("or", "logical_or", _logical),
         ("xor", "logical_xor", _logical),
     ):  # fmt: skip
-        slow, slow_reversed = _slow_pair(name, TABLE[primitive_name], prepare, strict=name != "matmul")
-        setattr(Tensor, f"__{name}__", slow)
-        setattr(Tensor, f"__r{name}__", slow_reversed)
+        direct, reflected = _pair(name, TABLE[primitive_name], prepare, strict=name != "matmul")
+        setattr(Tensor, f"__{name}__", direct)
+        setattr(Tensor, f"__r{name}__", reflected)
     Tensor.__neg__ = lambda a: apply(TABLE["negative"], (a,), {})
     Tensor.__abs__ = lambda a: apply(_abs_of(a), (a,), {})
-    _fast_unary("__neg__", TABLE["negative"], Tensor.__neg__)
-    _fast_unary("__abs__", TABLE["abs"], Tensor.__abs__)
     Tensor.__invert__ = lambda a: apply(TABLE["logical_not" if a.dtype.kind == "b" else "bitwise_not"], (a,), {})
     for name, primitive_name in (("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal")):
         _comparison(f"__{name}__", TABLE[primitive_name])

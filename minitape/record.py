@@ -2,202 +2,294 @@
 
 Each operation that runs under a tape appends one row; the row's number is the name of its value. The columns are
 
-    op   0 a leaf (watched tensor, variable's state, constant), 1 a call, else the code of a scalar operation
-    a,b  the rows of a scalar operation's inputs (a == b for one input); for a call its number and which output it is
-    site the bytecode offset of the user's statement, turned into a line only when somebody asks
+    op    0 a leaf (watched tensor, variable's state, constant), 1 a call, else the code of an elementwise operation
+    a, b  the rows of an elementwise operation's inputs (a == b for one input); of a call its number and which output
+    site  the bytecode offset of the user's statement, turned into a line only when somebody asks
+    value a number, an array, or the :class:`Outline` of an array that no rule reads
 
-Rows of numbers ("scalar rows": 0-d tensors of the recording's one float type) are nothing but these four integers, and
-so are elementwise operations on arrays of one shape (see :mod:`minitape.lane`). Their values are not even computed until
-somebody looks or a sweep needs them. Everything else is a *call*: a :class:`Call` holds its primitive, input rows and
-attributes. Most calls are put off as well (:mod:`minitape.late`). ``arrays`` holds the arrays that rules will read.
+An operation with more inputs, attributes or outputs is a *call*: a :class:`Call` holds its primitive, the rows of its
+inputs and its attributes. Rows are collected in one flat list, and packed into 32-bit integers when they are many.
 
 Which rows belong to which tape is not written down: a tape knows what it watches and when it was recording, and finds
-its rows from that when a gradient is asked for (:mod:`minitape.plan`).
+its rows from that when a gradient is asked for (:mod:`minitape.reach`).
 """
 
 from __future__ import annotations
 
 import math
+import struct
 import sys
 import weakref
-from _thread import RLock, get_ident
+from _thread import get_ident
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from functools import lru_cache
 from operator import itemgetter
 from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
 
-from . import evaluation
-from .columns import ARRAY_ROW, CALL, CHUNK, LEAF, Call, Event, Leaf, more, number_leaf, packed
-from .frames import _OWN, own_file, place_of, user_frame
-from .lane import Lane, Wide, spec
-from .primitives.elementwise import FIRST_CODE
-from .state import state
+from .frames import _OWN, place_of, user_frame
+from .primitives import STAND_INS
+from .primitives.elementwise import BY_CODE, FIRST_CODE
+from .state import more, state
 
-REALS = frozenset((np.float32, np.float64))  # what scalar rows may hold
-LONG = 512  # a scalar tape of this many rows earns the compiled kernels
+LEAF, CALL = 0, 1  # the first column of rows that are no elementwise operations
+WIDTH = 5  # columns
+CHUNK = 16384  # rows per packed block
+ARRAY_ROW = 256  # added to the op of packed elementwise rows whose values are no numbers: kernels hand them over
+FULL = WIDTH * CHUNK
 EVENTS = 10_000  # events kept by one recording
-FAST = 1024  # arrays up to this size are rows like scalars: see Lane
-LOOKED = 16  # so many sweeps compute all rows after somebody looked at one that a sweep had left
-_CHUNK = range(CHUNK)
-_first = itemgetter(0)
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
+RETAINED = 8  # skeletons of recordings that a thread keeps for `explain`, once no tape asks them any more
+SKELETON = 4096  # rows of one at most
+_first = itemgetter(0)
+
+ORIGINS: list[Any] = []  # what minitape.evidence notes of a tensor that leaves a released recording; it needs this module first
 
 
-HOOKS: dict[str, Any] = {}  # functions of minitape.evidence, which needs this module first
+class Outline:
+    """The shape and dtype of an array that nobody kept, because no rule reads its elements."""
+
+    __slots__ = ("shape", "dtype")
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape, self.dtype = shape, dtype
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: math.prod(self.shape))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise RuntimeError("a rule reads an array that nobody kept: its primitive's `keep` does not name it")
+
+
+outline = lru_cache(4096)(Outline)
+
+
+def _of_outline(primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    if primitive.name != "conj":
+        raise RuntimeError(f"{primitive.name} reads an array that nobody kept")
+    return inputs[0]
+
+
+STAND_INS[Outline] = _of_outline
+REALS = frozenset((np.float32, np.float64))  # the numbers that a compiled sweep takes
+NUMBERS = REALS | {Outline}  # what takes no memory worth releasing
+
+
+class Call:
+    """One row (or several: one for each output) that is more than an elementwise operation."""
+
+    __slots__ = ("row", "primitive", "inputs", "attrs", "outputs")
+
+    def __init__(self, row: int, primitive: Any, inputs: tuple[int, ...], attrs: dict[str, Any], outputs: int) -> None:
+        self.row, self.primitive, self.inputs, self.attrs, self.outputs = row, primitive, inputs, attrs, outputs
+
+
+class Leaf:
+    """What a leaf row stands for: a tensor, one state of a variable, or a Python number."""
+
+    __slots__ = ("tensor", "variable", "version", "number", "gone")
+
+    gone: tuple[Any, Any, Any]  # of a released recording: tensor and variable, weak, and the tensor's origin
+
+    def __init__(self, tensor: Any = None, variable: Any = None, version: int = 0, number: float | None = None) -> None:
+        self.tensor, self.variable, self.version, self.number = tensor, variable, version, number
+
+
+class Event:
+    """Something that happened beside the rows: an assign, a value that left to NumPy, a pause. ``row`` is its time."""
+
+    __slots__ = ("kind", "row", "subject", "site")
+
+    def __init__(self, kind: str, row: int, subject: Any, site: tuple[CodeType, int] | None) -> None:
+        self.kind, self.row, self.subject, self.site = kind, row, subject, site
 
 
 class Record:
-    """The table. Appending is all that recording does; ``value(row)`` computes scalar rows when they are needed."""
+    """The table: operations append to it, a sweep reads it backwards."""
 
     __slots__ = (
-        "real", "pending", "put", "ahead", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known", "lock",
-        "calls", "late", "lanes", "wide_lanes", "wide", "held", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "lent", "laden", "cold", "segments", "events", "open",
-        "thread", "tapes", "lean", "paused", "adopted", "by_marks", "scopes", "watchers", "members", "__weakref__",
+        "rows", "put", "base", "blocks", "frame", "calls", "leaves", "leaf_of", "numbers", "variables", "cold", "kinds", "large",
+        "segments", "events", "open", "thread", "tapes", "paused", "merged", "by_marks", "scopes", "watchers", "members",
+        "__weakref__",
     )  # fmt: skip
 
+    lasting = False  # whether it outlives its tapes, as a graph does
+
     def __init__(self) -> None:
-        self.real: type | None = None  # the type of scalar rows: that of the first float scalar to come
-        self.pending: list[int] = []  # op, a, b, site of the rows since the last block
-        self.put = self.pending.extend
-        self.ahead = iter(_CHUNK)  # the numbers of the rows to come
+        self.rows: list[Any] = []  # op, a, b, site, value of the rows since the last block
+        self.put = self.rows.extend
         self.base = 0  # number of packed rows
-        self.frame: FrameType | None = None
-        self.constants: dict[float, int] = {}  # row of each Python number used as an operand
-        self.numbers: dict[tuple[float, str], Any] = {}  # the same as tensors, for operands of arrays
-        self.values: Any = []  # value of each scalar row: a list while short, then an array
-        self.done = 0  # rows below this have their values
-        self.lock = RLock()  # values may be asked for by another thread than the one that records
-        self.known: dict[int, Any] = {}  # values of scalar leaves and scalar results of calls, not yet in values
+        self.blocks: Sequence[tuple[int, np.ndarray, Any]] = ()  # (first row, int32 rows x 4, values)
+        self.frame: FrameType | None = None  # the user's frame that wrote the last row, as long as it may go on
         self.calls: list[Call] = []
-        self.late: dict[int, None] = {}  # rows of calls that were put off: computed when somebody looks, as scalar rows are
-        self.lanes: dict[tuple[int, ...], Lane] = {}  # by shape
-        self.wide_lanes: dict[tuple[int, ...], Wide] = {}
-        self.wide: dict[int, Any] = {}  # rows of large arrays that are yet to be computed: weak references to their tensors
-        self.held = 0  # bytes of arrays that are there only because rows that were put off will read them
         self.leaves: dict[int, Leaf] = {}
         self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> row
+        self.numbers: dict[Any, Any] = {}  # Python numbers that were operands, alone and with a dtype -> their tensors
         self.variables: dict[int, tuple[Any, list[int]]] = {}  # id of a variable -> it and the rows of its states
-        self.meta: dict[int, tuple[tuple[int, ...], Any]] = {}  # shape and NumPy dtype of rows that are no scalars, in order
-        self.arrays: dict[int, Any] = {}  # values of such rows, as long as a rule may need them
-        self.bulky = False  # whether arrays without a lane may be among them, other than leaves
-        self.lent = 0  # bytes of the leaves without a lane, which their tensors hold as well
-        self.laden = False  # whether there are calls of primitives without ``shape``, whose attributes may be large
-        self.cold: set[int] = set()  # such rows, and leaves, that no tape watches
+        self.cold: set[int] = set()  # leaves and rows of arrays that no tape watches
+        self.kinds: set[type] = set()  # the types in the column of values
+        self.large = False  # whether arrays beyond SMALL are held
         self.segments: list[tuple[int, CodeType, int | None]] = []  # from which row on which code was running
-        # what few recordings have, see more()
-        self.blocks: Sequence[tuple[int, np.ndarray]] = ()  # (first row, int32 rows x 4)
-        self.events: Sequence[Event] = ()
-        self.adopted: Sequence[tuple[Record, int]] = ()  # recordings whose rows were copied here, and their shift
-        self.by_marks: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
-        self.scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
-        if state._scope:
-            self.scopes = ((0, state._scope),)
-        self.watchers: Sequence[Any] = ()  # callables told that rows were added (live pictures), see notify()
         self.open = True
         self.thread = get_ident()
         self.tapes = 0  # tapes that may still ask for gradients
-        self.lean: Any = None  # the program of a sweep that left rows which no rule reads, see minitape.straight
         self.paused = 0  # tapes inside stop_recording()
         self.members: list[tuple[weakref.ref[Any], list[tuple[int, int]], dict[int, int]]] = []  # tapes, spans, watched
-
-    shape: tuple[int, ...] = ()  # of what a row holds; lanes have others
-    lasting = False  # whether it outlives its tapes, as a graph does
-
-    @property
-    def home(self) -> Record:
-        """The recording itself: what a lane calls its recording."""
-        return self
+        # what few recordings have is made when the first of it comes, see more()
+        self.events: Sequence[Event] = ()
+        self.merged: Sequence[tuple[Record, int]] = ()  # recordings whose rows were copied here, and their shift
+        self.by_marks: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
+        self.scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
+        self.watchers: Sequence[Any] = ()  # callables told that rows were added (live pictures), see notify()
+        if state._scope:
+            self.scopes = ((0, state._scope),)
 
     # -- rows -------------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return self.base + (len(self.pending) >> 2)
+        return self.base + len(self.rows) // WIDTH
 
-    def append(self, op: int, a: int, b: int, site: int) -> int:
+    def append(self, op: int, a: int, b: int, site: int, value: Any = None) -> int:
         """Writes a row and returns its number."""
-        try:
-            row = next(self.ahead)
-        except StopIteration:
+        if len(self.rows) >= FULL:
             self.pack()
-            row = next(self.ahead)
-        put = self.put  # found faster than a method is
-        put((op, a, b, site))
+        row = self.base + len(self.rows) // WIDTH
+        self.kinds.add(type(value))
+        self.put((op, a, b, site, value))
         return row
 
-    def pack(self) -> None:
-        """Moves the pending rows into a block of 32-bit integers."""
-        with self.lock:
-            self._pack()
+    def pack(self) -> bool:
+        """Moves the rows since the last block into a block of 32-bit integers; numbers of one type become an array.
 
-    def _pack(self) -> None:
-        n = len(self.pending) >> 2
-        if n:
-            block = packed(self.pending)
-            if self.meta:
-                arrays = np.fromiter(takewhile(self.base.__le__, reversed(self.meta)), np.int64) - self.base
-                arrays = arrays[arrays < n]
-                block[arrays, 0] += np.where(block[arrays, 0] >= FIRST_CODE, ARRAY_ROW, 0).astype(np.int32)
-            self.blocks = more(self.blocks, (self.base, block))
-            self.pending.clear()  # in this order, so that a picture that reads from another thread sees no row twice
-            self.base += n
-        self.ahead = iter(range(self.base, self.base + CHUNK))
+        False, and nothing moved, where another thread goes on recording.
+        """
+        if self.open and get_ident() != self.thread:
+            return False
+        cells, values = self.rows.copy(), self.rows[WIDTH - 1 :: WIDTH]
+        if not cells:
+            return True
+        del cells[WIDTH - 1 :: WIDTH]
+        block = np.frombuffer(bytearray(struct.pack(f"{len(cells)}i", *cells)), np.int32).reshape(-1, WIDTH - 1)
+        kinds = set(map(type, values)) if len(self.kinds) > 1 else self.kinds
+        if len(kinds) == 1 and kinds <= REALS:
+            values = np.fromiter(values, next(iter(kinds)), len(values))
+        else:
+            arrays = [type(value) not in REALS for value in values]
+            block[arrays & (block[:, 0] >= FIRST_CODE), 0] += ARRAY_ROW
+        self.blocks = more(self.blocks, (self.base, block, values))
+        self.rows.clear()  # in this order, so that a picture that reads from another thread sees no row twice
+        self.base += len(block)
+        return True
+
+    @property
+    def real(self) -> Any:
+        """The one type of the numbers in the column of values, which a compiled sweep takes; None where there are two."""
+        found = self.kinds & REALS
+        return found.pop() if len(found) == 1 else None
+
+    def numbers_from(self, real: Any) -> np.ndarray:
+        """The packed column of values as an array; rows that are no numbers hold NaN there."""
+        parts = [values if type(values) is np.ndarray else
+                 np.array([value if type(value) is real else np.nan for value in values], real)
+                 for _, _, values in self.blocks]  # fmt: skip
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def cell(self, row: int) -> tuple[int, int, int, int]:
         """(op, a, b, site) of a row."""
         if row >= self.base:
-            at = (row - self.base) << 2
-            return tuple(self.pending[at : at + 4])  # type: ignore[return-value]
-        first, block = _last_from(self.blocks, row)
+            at = WIDTH * (row - self.base)
+            return tuple(self.rows[at : at + WIDTH - 1])  # type: ignore[return-value]
+        first, block, _ = _last_from(self.blocks, row)
         op, a, b, site = block[row - first].tolist()
         return op & (ARRAY_ROW - 1), a, b, site
 
+    def held(self, row: int) -> Any:
+        """What stands in the column of values: a number, an array, or an outline."""
+        if row >= self.base:
+            return self.rows[WIDTH * (row - self.base) + WIDTH - 1]
+        first, _, values = _last_from(self.blocks, row)
+        return values[row - first]
+
+    def value(self, row: int) -> Any:
+        """The value of a row: a NumPy scalar or array; None when its array was released, or never kept."""
+        found = self.held(row)
+        return None if type(found) is Outline else found
+
+    def hold(self, row: int, value: Any) -> None:
+        """Puts a value into the column: an array that a rule will read, or the outline of one that none does."""
+        if row >= self.base:
+            self.rows[WIDTH * (row - self.base) + WIDTH - 1] = value
+        else:
+            first, _, values = _last_from(self.blocks, row)
+            values[row - first] = value
+        self.large = True
+
+    def large_arrays(self) -> dict[int, np.ndarray]:
+        """The arrays beyond ``SMALL`` that are held, by row."""
+        values = self.columns()[-1] if self.large else ()
+        return {row: value for row, value in enumerate(values) if type(value) is np.ndarray and value.size > SMALL}
+
+    def shape_dtype(self, row: int) -> tuple[tuple[int, ...], Any]:
+        """The shape and the NumPy dtype of a row."""
+        found = self.held(row)
+        return found.shape, found.dtype
+
+    def columns(self, low: int = 0, high: int | None = None) -> list[list[Any]]:
+        """The five columns of the rows from ``low`` to ``high``, as lists; right also while another thread appends."""
+        while True:
+            base, blocks, rows = self.base, list(self.blocks), self.rows.copy()
+            if self.base == base:
+                break
+        columns: list[list[Any]] = [[], [], [], [], []]
+        stop = base + len(rows) // WIDTH
+        stop = stop if high is None else min(stop, high)
+        for first, block, values in blocks:
+            start, end = max(first, low), min(first + len(block), stop, base)
+            if start < end:
+                part = slice(start - first, end - first)
+                columns[0] += (block[part, 0] & (ARRAY_ROW - 1)).tolist()
+                for column, numbers in zip(columns[1:], block[part, 1:].T, strict=False):
+                    column += numbers.tolist()
+                columns[-1].extend(values[part])
+        start = max(low, base)
+        if start < stop:
+            flat = rows if start == base and stop == base + len(rows) // WIDTH else rows[WIDTH * (start - base) : WIDTH * (stop - base)]
+            for k, column in enumerate(columns):
+                column += flat[k::WIDTH]
+        return columns
+
     # -- where the user is ------------------------------------------------------------------------------------------
 
-    def move(self, frame: FrameType) -> bool:
-        """Called when operations come from another frame than before; False when nothing may be recorded now."""
-        if not self.open or get_ident() != self.thread:
-            return False
-        if state.site is not None:  # a sweep is being recorded
-            self._segment(*state.site)
-            return True
-        self.frame = frame
-        user = frame
-        if own_file(frame.f_code.co_filename):
-            user = user_frame(frame) or frame
-        self._segment(user.f_code, None if user is frame else user.f_lasti)
-        return True
-
-    def _segment(self, code: CodeType, fixed: int | None) -> None:
-        last = self.segments[-1] if self.segments else None
-        if last is None or last[1] is not code or last[2] != fixed:
-            self.segments.append((self.base + (len(self.pending) >> 2), code, fixed))
-
-    def here(self, level: int = 2) -> int:
-        """Notes the user's frame, searched ``level`` frames up, and returns the site of the statement that runs now.
+    def here(self) -> int:
+        """The bytecode offset of the user's statement that runs now; notes which code it is in.
 
         While a sweep is recorded, or a function replayed, its statement is the site of all its rows.
         """
-        frame = sys._getframe(level)
-        if frame is self.frame:  # the user's statement itself called, in the frame of the one before
-            return frame.f_lasti
         site = state.site
         if site is not None:
             self._segment(*site)
             self.frame = None
             return site[1]
-        while _OWN[frame.f_code.co_filename]:  # as user_frame() does
-            if frame.f_back is None:
-                return 0
+        frame: FrameType | None = sys._getframe(1)
+        last, own = self.frame, _OWN
+        while frame is not last and own[frame.f_code.co_filename]:
             frame = frame.f_back
-        if frame is not self.frame:
+            if frame is None:
+                return 0
+        if frame is not last:
             self._segment(frame.f_code, None)
-            if self.open and get_ident() == self.thread:
+            if self.open and not self.watchers and get_ident() == self.thread:
                 self.frame = frame
         return frame.f_lasti
+
+    def _segment(self, code: CodeType, fixed: int | None) -> None:
+        last = self.segments[-1] if self.segments else None
+        if last is None or last[1] is not code or last[2] != fixed:
+            self.segments.append((len(self), code, fixed))
 
     def place(self, row: int) -> tuple[str, int, CodeType] | None:
         """(file name, line, code) of the user's statement that wrote ``row``."""
@@ -220,156 +312,86 @@ class Record:
 
     # -- leaves -----------------------------------------------------------------------------------------------------
 
-    def constant(self, number: float) -> int:
-        """The row of a Python number that was used as an operand: of the operator two frames up."""
-        tensor = self.numbers.get((number, self.real.__name__)) if self.numbers else None
-        if tensor is not None and tensor._lane is self:  # a call has met it before
-            self.constants[number] = tensor._row
-            return tensor._row
-        frame = sys._getframe(3)
-        row = self.append(LEAF, 0, 0, frame.f_lasti if frame is self.frame else self.here(4))
-        if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
-            self.leaves[row], self.known[row] = number_leaf(number, self.real)
-            self.constants[number] = row
-        else:
-            self.leaves[row], self.known[row] = number_leaf.__wrapped__(number, self.real)
-        return row
-
-    def enter(self, tensor: Any, variable: Any = None, version: int = 0, level: int = 3, site: int | None = None) -> int:
-        """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one).
-
-        The user's frame is searched ``level`` frames up where the ``site`` is not given: behind the caller, minitape's own.
-        """
-        own, old = tensor._lane, tensor._home
-        if old is None and own is not None:
-            old = own if own is self else own.home
-        row = tensor._row if old is self else self._leaf_of(tensor) if id(tensor) in self.leaf_of or self.adopted else None
+    def enter(self, tensor: Any, variable: Any = None, version: int = 0, site: int | None = None) -> int:
+        """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one)."""
+        row = self.find(tensor)
         if row is not None:
             if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)
             return row
-        value = tensor._value
-        if value is None:
-            value = tensor.array
-        row = self.append(LEAF, 0, 0, self.here(level) if site is None else site)
-        self.leaves[row] = Leaf(tensor, variable, version)
+        return self._leaf(tensor, Leaf(tensor, variable, version), self.here() if site is None else site)
+
+    def enter_number(self, tensor: Any, number: float) -> None:
+        """A Python number that was used as an operand becomes a leaf; the same number is met again as the same tensor."""
+        self._leaf(tensor, Leaf(tensor, number=number), self.here())
+        if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
+            self.numbers[number, tensor._value.dtype.type] = tensor
+            self.numbers.setdefault(number, tensor)
+
+    def _leaf(self, tensor: Any, leaf: Leaf, site: int) -> int:
+        row = self.append(LEAF, 0, 0, site, tensor._value)
+        self.leaves[row] = leaf
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)
-        lane = self._set(row, value)
-        if old is None and tensor._made is None:
-            old = released(tensor)
+        old = tensor._record
         if old is not None:
             if old.tapes > 0 and tensor._row not in old.leaves:
                 return row  # it stays a row of that recording
-            if tensor._made is None:
-                tensor._made = HOOKS["moved"](tensor, old)
-        tensor._row, tensor._lane, tensor._home = row, lane, None if lane is self else self
+            if tensor._origin is None:
+                tensor._origin = ORIGINS[0](tensor, old)
+        tensor._record, tensor._row = self, row
         return row
 
     def find(self, tensor: Any) -> int | None:
         """The row of a tensor, or None when this recording never met it."""
-        return tensor._row if recording_of(tensor) is self else self._leaf_of(tensor)
-
-    def _leaf_of(self, tensor: Any) -> int | None:
+        if tensor._record is self:
+            return tensor._row
         row = self.leaf_of.get(id(tensor))
         if row is not None and self.leaves[row].tensor is tensor:
             return row
-        for old, shift in self.adopted:
-            if recording_of(tensor) is old:
+        for old, shift in self.merged:
+            if tensor._record is old:
                 return tensor._row + shift
         return None
 
-    def settled(self, kind: type) -> type | None:
-        """The recording's float type, which the first value of such a type settles; None where ``kind`` is none."""
-        if self.real is None and kind in REALS:
-            self.real = kind
-        return self.real
+    # -- operations -------------------------------------------------------------------------------------------------
 
-    def is_scalar(self, value: Any) -> bool:
-        """True for a value that fits a scalar row."""
-        return type(value) is (self.real or self.settled(type(value)))
-
-    def lane_of(self, value: Any) -> Lane | None:
-        """The lane of an array; None for one that is large, empty, or not of the recording's float type."""
-        lane = self.lanes.get(value.shape)
-        dtype = value.dtype
-        if lane is not None and lane.dtype is dtype:
-            return lane
-        if type(value) is not np.ndarray or not 0 < value.size <= FAST:
-            return None
-        if dtype.type is not (self.real or self.settled(dtype.type)):
-            return None
-        lane = self.lanes[value.shape] = Lane(self, value.shape, self.real)
-        return lane
-
-    def lane_for(self, shape: tuple[int, ...] | None) -> Lane | None:
-        """The lane of arrays of this shape, small or large; None for an unknown shape, and for one without elements."""
-        lane = self.lanes.get(shape) or self.wide_lanes.get(shape)
-        if lane is not None:
-            return lane
-        size = math.prod(shape) if shape else 0
-        if not size:
-            return None
-        if size <= FAST:
-            lane = self.lanes[shape] = Lane(self, shape, self.real)
-            return lane
-        lane = self.wide_lanes[shape] = Wide(self, shape, self.real)
-        return lane
-
-    def _set(self, row: int, value: Any) -> Record | Lane | None:
-        """Notes the value of a row that no scalar operation wrote, and returns the lane that it belongs to."""
-        kind = type(value)
-        if kind is self.real or (self.real is None and kind is self.settled(kind)):
-            self.known[row] = value
-            return self
-        self.arrays[row] = value
-        lane = self.lane_of(value)
-        if lane is None:
-            self.lent += value.nbytes
-            self.meta[row] = spec(value.shape, value.dtype)
-        else:
-            self.meta[row] = lane.spec
-        return lane
-
-    # -- calls ------------------------------------------------------------------------------------------------------
-
-    def call(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...],
-             recording: bool) -> None:  # fmt: skip
+    def write(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...],
+              recording: bool) -> None:  # fmt: skip
         """Writes one row for each output of an operation that has just computed ``tensors``."""
-        cold, arrays, found = self.cold, self.arrays, []
-        for t in inputs:
-            lane = t._lane
-            held = lane is self or (t._home if lane is None else lane.home) is self
-            found.append(t._row if held else self.enter(t, level=4))
-        rows = tuple(found)
+        site, cold = self.here(), self.cold
+        rows = tuple([t._row if t._record is self else self.enter(t, None, 0, site) for t in inputs])
         hot = recording and not cold.issuperset(rows)
-        if hot:
-            for i in self.read_inputs(primitive, rows):
-                if rows[i] not in arrays and inputs[i]._lane is not self:
-                    arrays[rows[i]] = inputs[i].array
-                    self.bulky = True
-        first, site, number = self.base + (len(self.pending) >> 2), self.here(4), len(self.calls)
-        self.calls.append(Call(first, primitive, rows, attrs, len(tensors), hot))
-        self.laden = self.laden or primitive.shape is None
-        real = self.real
-        for output, tensor in enumerate(tensors):
-            row = tensor._row = self.append(CALL, number, output, site)
-            value = tensor._value
-            if type(value) is real or (real is None and self.is_scalar(value)):
-                tensor._lane = self
-                self.known[row] = value
-            else:
-                tensor._home = self
-                tensor._lane = lane = self.lane_of(value)
-                self.meta[row] = spec(value.shape, value.dtype) if lane is None else lane.spec
-                if lane is not None or value.size <= SMALL or self.watchers or (hot and primitive.keeps_output):
-                    arrays[row] = value
-                    self.bulky = self.bulky or lane is None
-            if not hot:
-                cold.add(row)
+        values = [t._value if t._value.size <= SMALL else self._large(primitive, rows, inputs, t._value, hot) for t in tensors]
+        if hot and self.large:
+            self._hold_inputs(primitive, rows, inputs)
+        if primitive.code and not attrs and values[0].dtype.type in REALS:
+            written = [self.append(primitive.code, rows[0], rows[-1], site, values[0])]
+        else:
+            number = len(self.calls)
+            self.calls.append(Call(len(self), primitive, rows, attrs, len(tensors)))
+            written = [self.append(CALL, number, output, site, value) for output, value in enumerate(values)]
+        for row, tensor in zip(written, tensors, strict=True):
+            tensor._record, tensor._row = self, row
+        if not hot:
+            cold.update(written)
+
+    def _large(self, primitive: Any, rows: tuple[int, ...], inputs: Sequence[Any], value: Any, hot: bool) -> Any:
+        """What is held of a large array: itself where its own rule reads it, else its outline."""
+        self.large = True
+        if (hot and primitive.keeps_output) or self.watchers:
+            return value
+        return outline(value.shape, value.dtype)
+
+    def _hold_inputs(self, primitive: Any, rows: tuple[int, ...], inputs: Sequence[Any]) -> None:
+        """Sees to it that the arrays that the rules of an operation read are held."""
+        for i in self.read_inputs(primitive, rows):
+            value = inputs[i]._value
+            if value.size > SMALL and type(self.held(rows[i])) is Outline:
+                self.hold(rows[i], value)
 
     def read_inputs(self, primitive: Any, rows: tuple[int, ...]) -> Iterable[int]:
-        """Which inputs of a call the rules will read: beside a Python number, those that the rule of the other one reads."""
+        """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other one reads."""
         if primitive.code and len(rows) == 2:
             for i, row in enumerate(rows):
                 if self.is_number(row):
@@ -379,53 +401,7 @@ class Record:
     def is_number(self, row: int) -> bool:
         """Whether a row is a Python number, of which nobody can want a gradient."""
         leaf = self.leaves.get(row)
-        if leaf is None:
-            return False
-        return leaf.number is not None or any(leaf.tensor is number for number in self.numbers.values())
-
-    # -- values -----------------------------------------------------------------------------------------------------
-
-    def value(self, row: int) -> Any:
-        """The value of a row: a NumPy scalar or array; None when its array was released."""
-        if row in self.meta:
-            if row not in self.arrays and self.holds(row):
-                self.evaluate(row + 1)
-            return self.arrays.get(row)
-        if row >= self.done:
-            if row in self.known:
-                return self.known[row]
-            self.evaluate(row + 1)
-        return self.values[row]
-
-    def holds(self, row: int) -> bool:
-        """Whether the array of a row is there, or can be computed; else it was released, or never kept."""
-        if row in self.arrays:
-            return True
-        return row >= self.done and (row in self.late or self.cell(row)[0] >= FIRST_CODE)
-
-    def evaluate(self, upto: int | None = None) -> None:
-        """Computes the rows up to (not including) row ``upto``: here when they are few, else in a kernel."""
-        with self.lock:  # also while counting: another thread may be packing rows
-            n = len(self)
-            if upto is not None and upto < n and not self.wide:  # large arrays are computed with all that reads them
-                n = upto
-            if n > self.done:
-                self._evaluate(n)
-
-    def _evaluate(self, n: int) -> None:
-        if self.lean is not None:  # somebody looks after all, and may do so again
-            self.lean.looked, self.lean = LOOKED, None
-        recording_elsewhere = self.open and get_ident() != self.thread  # then its pending rows are not to be moved
-        if not recording_elsewhere and (n - self.done > LONG or self.done < self.base):
-            self._pack()
-        if self.done < self.base:
-            evaluation.blocks(self, min(n, self.base))
-        if self.done < n:
-            evaluation.pending(self, n)
-        for row in list(self.late):
-            if row < n:
-                del self.late[row]
-        self.held = 0
+        return leaf is not None and leaf.number is not None
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
@@ -437,34 +413,43 @@ class Record:
     def reopen(self) -> None:
         """A tape is entered again."""
         self.open = True
-        self.renumber()
-
-    def renumber(self) -> None:
-        """The next row gets the number of rows: also after Ctrl-C came between taking a number and writing the row."""
-        self.ahead = iter(range(len(self), self.base + CHUNK))
-
-    def mend(self) -> None:
-        """Forgets what an exception (Ctrl-C, say) left noted of rows that were never written."""
-        self.renumber()
-        n = len(self)
-        for column in (self.meta, self.late, self.wide, self.leaves, self.known, self.arrays):
-            for row in [r for r in column if r >= n]:
-                del column[row]
-        for names in (self.constants, self.leaf_of):
-            for name in [k for k, r in names.items() if r >= n]:
-                del names[name]
-        self.cold = {row for row in self.cold if row < n}
-        while self.calls and self.calls[-1].row >= n:
-            self.calls.pop()
 
     def free(self) -> None:
-        """A tape that no other shares was used up: lets go of the large arrays."""
-        if not self.bulky:
+        """The last tape that could ask was used up: large arrays are let go of, but for those of leaves."""
+        for row, value in self.large_arrays().items():
+            if row not in self.leaves:
+                self.hold(row, outline(value.shape, value.dtype))
+        self.large = False
+
+    def release(self) -> None:
+        """No tape is left to ask: all values go, and so does everything else of recordings that are long or old.
+
+        The skeletons of the last few stay, for `explain`: which operation a tensor came from that outlived its tape.
+        """
+        self.numbers, self.variables, self.leaf_of, self.events, self.frame = {}, {}, {}, (), None
+        if self.base or len(self.rows) > WIDTH * SKELETON:
+            self._forget()
             return
-        if self.done < len(self):
-            self.evaluate()  # what was put off may read them
-        lanes, meta, self.bulky = self.lanes, self.meta, False
-        self.arrays = {r: a for r, a in self.arrays.items() if a.size <= SMALL or meta[r][0] in lanes}
+        if not self.kinds <= NUMBERS:
+            self.rows[WIDTH - 1 :: WIDTH] = [_outlined(value) for value in self.rows[WIDTH - 1 :: WIDTH]]
+        for call in self.calls:
+            call.attrs = {}
+        for leaf in self.leaves.values():
+            tensor, variable = leaf.tensor, leaf.variable
+            if tensor is not None:
+                owner = None if variable is None else weakref.ref(variable)
+                leaf.gone, leaf.tensor, leaf.variable = (weakref.ref(tensor), owner, tensor._origin), None, None
+        retained = state.retained
+        if retained is None:
+            retained = state.retained = deque()
+        retained.append(self)
+        if len(retained) > RETAINED:
+            retained.popleft()._forget()
+
+    def _forget(self) -> None:
+        self.blocks, self.base = (), 0
+        for column in (self.rows, self.calls, self.leaves, self.segments, self.cold):
+            column.clear()
 
     def member(self, tape: Any) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""
@@ -475,10 +460,60 @@ class Record:
                 return k
         return None
 
+    def tapes_now(self) -> list[Any]:
+        """The tapes of this recording that are still there, and None for those that are gone."""
+        return [member[0]() for member in self.members]
+
     def notify(self) -> None:
         """Tells live pictures that rows may have been added."""
         for watcher in list(self.watchers):
             watcher()
+
+    # -- two become one ---------------------------------------------------------------------------------------------
+
+    def merge(self, old: Record) -> list[int]:
+        """Copies the rows of another recording behind those of this one; returns their numbers here.
+
+        A tape is entered again while tapes of another recording are open. A leaf whose tensor has a row here is that row.
+        """
+        shift = len(self)
+        rows = [self._row_of(old.leaves.get(row), row + shift) for row in range(len(old))]
+        for row in range(len(old)):
+            op, a, b, site = old.cell(row)
+            if op >= FIRST_CODE:
+                a, b = rows[a], rows[b]
+            elif op == CALL:
+                a += len(self.calls)
+            found = old.site(row)
+            if found is not None:
+                self._segment(found[0], None)
+                site = found[1]
+            self.append(op, a, b, site, old.held(row))
+        self.frame = None
+        for call in old.calls:
+            inputs = tuple([rows[r] for r in call.inputs])
+            self.calls.append(Call(call.row + shift, call.primitive, inputs, call.attrs, call.outputs))
+        for row, leaf in old.leaves.items():
+            self.leaves[row + shift] = leaf
+            if leaf.tensor is not None and rows[row] == row + shift:
+                self.leaf_of[id(leaf.tensor)] = row + shift
+        for key, (variable, states) in old.variables.items():
+            kept = self.variables.setdefault(key, (variable, []))[1]
+            kept += [rows[r] for r in states if rows[r] not in kept]
+        self.cold -= {here for row, here in enumerate(rows) if row not in old.cold}
+        self.cold.update(row + shift for row in old.cold)
+        self.large = self.large or old.large
+        self.merged = more(self.merged, (old, shift))
+        return rows
+
+    def _row_of(self, leaf: Leaf | None, row: int) -> int:
+        """The row of a leaf's tensor where the recording has one, else ``row``."""
+        found = None if leaf is None or leaf.tensor is None else self.find(leaf.tensor)
+        return row if found is None else found
+
+
+def _outlined(value: Any) -> Any:
+    return outline(value.shape, value.dtype) if type(value) is np.ndarray else value
 
 
 def _last_from(spans: Sequence[Any], row: int) -> Any:
@@ -486,13 +521,12 @@ def _last_from(spans: Sequence[Any], row: int) -> Any:
     return spans[bisect_right(spans, row, key=_first) - 1]
 
 
-def recording_of(tensor: Any) -> Record | None:
-    """The recording that a tensor is a row of, None for a plain value."""
-    lane, home = tensor._lane, tensor._home
-    return home if home is not None or lane is None else lane.home
-
-
-def released(tensor: Any) -> Record | None:
-    """The released recording that an array was a row of, as long as its skeleton is kept."""
-    lane = tensor._lane
-    return lane.was() if type(lane) is Lane and lane.was is not None else None
+def operation_of(record: Any, row: int) -> tuple[Any, tuple[int, ...]]:
+    """(primitive, input rows) of the operation that wrote a row; None and no inputs for a leaf."""
+    op, a, b, _ = record.cell(row)
+    if op >= FIRST_CODE:
+        primitive = BY_CODE[op - FIRST_CODE]
+        return primitive, (a, b)[: len(primitive.texts) - 1]
+    if op == CALL and a < len(record.calls):
+        return record.calls[a].primitive, record.calls[a].inputs
+    return None, ()

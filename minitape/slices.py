@@ -36,7 +36,7 @@ class IndexedSlices(metaclass=Shown):
 
     _composite = True
     _shown = "tensorflow.python.framework.indexed_slices"
-    __slots__ = ("_values", "_indices", "_dense_shape", "_home")
+    __slots__ = ("_values", "_indices", "_dense_shape")
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
         self._values, self._indices, self._dense_shape = values, indices, dense_shape

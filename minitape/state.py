@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
-from .columns import more
 
 
 class State(threading.local):
@@ -17,7 +17,7 @@ class State(threading.local):
     by: Any = None  # the tape whose sweep is writing rows, None for the user's own
     site: tuple[CodeType, int] | None = None  # to which all rows belong while a sweep is recorded or a function replayed
     _scope: tuple[str, ...] = ()
-    graves: Any = None  # skeletons of released recordings, see minitape.release
+    retained: Any = None  # skeletons of released recordings, see Record.release
     exits: Any = None  # values that left to NumPy or Python, see minitape.evidence
     trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
     scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing
@@ -40,3 +40,10 @@ class State(threading.local):
 
 
 state = State()
+
+
+def more(items: Sequence[Any], item: Any) -> list[Any]:
+    """The same items and one more: lists that few recordings need are made when the first item comes."""
+    found = items if type(items) is list else [*items]
+    found.append(item)
+    return found

@@ -1,8 +1,7 @@
 """The reverse sweep: walks the rows from the targets down and hands each adjoint on to the row's inputs.
 
 There is one sweep. ``gradient`` runs it to its end, the picture's stepper advances it row by row. It works on plain
-arrays, or on tensors when an outer tape is to record it, and runs long stretches of scalar rows in a compiled kernel.
-Where tapes of one structure come again and again, its plan is written out as a function (:mod:`minitape.straight`).
+arrays, or on tensors when an outer tape is to record it, and runs long stretches of numbers in a compiled kernel.
 Adjoints that do not have the shape of their input, because the operation broadcast it, are summed down here only.
 """
 
@@ -10,29 +9,24 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import kernels, plan
-from .columns import LEAF, Call
-from .evaluation import long_values
-from .plan import Visit
+from . import kernels
 from .primitives import BATCHES, TABLE
 from .primitives.blocks import LARGE, WALKED, accumulate
+from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .quiet import hush, restore
-from .record import LONG, Record
+from .reach import breadth_first, in_batches, recorded_rules
+from .record import CALL, LEAF, Call, Outline, Record
 from .slices import IndexedSlices, join
-from .tensor import EagerTensor, tensor_of_row, wrap
+from .tensor import EagerTensor, bare, wrap
 
-FEW = 24  # rows from which on a kernel that is loaded already is faster than Python
-MANY = 100_000  # rows swept in Python after which numba is worth its loading time
-
-
-_SHAPE, _DIMS = attrgetter("shape"), attrgetter("_dims")  # the shape of an array, and of a tensor, as a tuple
-_SCALAR = ((), None)
+FEW = 24  # numbers from which on a kernel that is loaded already is faster than Python
+LONG = 512  # numbers that earn the loading of numba
+MANY = 100_000  # rows swept in Python after which it is worth its loading time, too
 
 
 class Sweep:
@@ -41,32 +35,48 @@ class Sweep:
     ``seeds`` maps the targets' rows to their adjoints, ``marks[row]`` is true where a source can be reached through
     ``row`` (None: everywhere), ``sources`` are the rows whose adjoints are wanted at the end (``adjoint(row)``).
     ``recorded`` makes the sweep itself a sequence of recorded operations. ``stepwise`` keeps the ``edges`` of each
-    step: (input row, share of the adjoint, sum so far). ``visits`` is the plan, where the caller has one already.
+    step: (input row, share of the adjoint, sum so far). ``held`` are arrays by row that the recording does not hold.
     """
 
-    tensor_of = staticmethod(lambda record, row: tensor_of(record, row))
-
     def __init__(self, record: Record, seeds: dict[int, Any], sources: Iterable[int], marks: Any = None, *,
-                 recorded: bool = False, stepwise: bool = False, visits: list[Visit] | None = None) -> None:  # fmt: skip
+                 recorded: bool = False, stepwise: bool = False, held: dict[int, Any] | None = None) -> None:  # fmt: skip
         self.record, self.marks, self.recorded, self.stepwise = record, marks, recorded, stepwise
         self.sources = sources if type(sources) is set else set(sources)
         self.high = max(seeds) if seeds else -1
         self.low = min(self.sources) if self.sources else self.high + 1
         self.adjoints: dict[int, Any] = {}
         self.edges: list[tuple[int, Any, Any]] = []
-        self.visits = visits
         self.targets = tuple(seeds)
+        self.order: Iterable[int] | None = None  # of the rows, where it is not theirs
         self.slices: dict[int, list[tuple[int, int]]] = {}  # row -> (call, number) of the slices that arrived there
-        self.long: Any = None  # adjoints of scalar rows when kernels do the work
+        self.long: Any = None  # adjoints of numbers when a kernel does the work
         self.batched = bool(BATCHES) and any(type(s) in BATCHES for s in seeds.values())
-        if not recorded and record.real is not None:
-            if not stepwise and not self.batched and earns_kernels(self.high - self.low + 1 - len(record.meta)):
-                self._prepare_long()
-            else:
-                record.evaluate(self.high + 1)
-        self.values = Values(record, self.tensor_of) if recorded else arrays(record)
+        self.rules = self._tables()
+        if not recorded and not stepwise and not self.batched and earns_kernels(record, self.high - self.low + 1):
+            self._prepare_long()
+        self.values = self._values(held or {})
         for row, seed in seeds.items():
             self._add(row, seed)
+
+    def _tables(self) -> Callable[[int, Any], Any]:
+        """The rules of an elementwise row by its code and value."""
+        if self.recorded:
+            return lambda op, value: recorded_rules(op)
+        if self.batched:
+            return lambda op, value: [None if r is None else in_batches(r) for r in BY_CODE[op - FIRST_CODE].rules]
+        return rules_of
+
+    def _values(self, held: dict[int, Any]) -> Any:
+        """The value of each row: as NumPy holds it, or as the tensor that an outer tape knows."""
+        if self.recorded:
+            return Tensors(self)
+        if self.long is not None:
+            return Held(self.record)
+        values = self.record.columns()[-1]
+        for row, value in held.items():
+            if row <= self.high and type(values[row]) is Outline:
+                values[row] = value
+        return values
 
     def run(self) -> None:
         """Runs the sweep to its end."""
@@ -80,14 +90,14 @@ class Sweep:
         """Yields each row after its adjoint was handed on."""
         if self.long is not None:
             return self._steps_long()
-        return self._walk(self._planned(range(self.high, self.low - 1, -1)) if self.visits is None else self.visits)
-
-    def _planned(self, rows: Iterable[int]) -> Iterator[Visit]:
-        return plan.visits(self.record, rows, self.low, self.marks, self.recorded, self.batched)
+        if self.order is not None:
+            return self._walk([(row, *self.record.cell(row)[:3]) for row in self.order if row >= self.low])
+        ops, left, right, _, _ = self.record.columns(self.low, self.high + 1)
+        return self._walk(zip(range(self.high, self.low - 1, -1), reversed(ops), reversed(left), reversed(right), strict=True))
 
     def adjoint(self, row: int) -> Any:
         """The adjoint that has arrived at ``row``, None when none has."""
-        if self.long is not None and row not in self.record.meta:
+        if self.long is not None and type(self.values[row]) is self.record.real:
             return self.record.real(self.long[row]) if self.reach[row] & 2 else None
         return self.adjoints.get(row)
 
@@ -101,7 +111,7 @@ class Sweep:
         for call, count in arrived:
             place.setdefault(call, []).extend(range(first, first + count))
             first += count
-        order = np.array([i for call in plan.breadth_first(self.record, self.targets) for i in place.get(call, ())])
+        order = np.array([i for call in breadth_first(self.record, self.targets) for i in place.get(call, ())])
         if self.recorded:
             places = wrap(order)
             values, indices = (TABLE["gather"](part, places, axis=0) for part in (slices.values, slices.indices))
@@ -109,47 +119,54 @@ class Sweep:
             values, indices = slices.values[order], slices.indices[order]
         return IndexedSlices(values, indices, slices.dense_shape)
 
-    def _walk(self, visits: Iterable[Visit]) -> Iterator[int]:
-        """Hands on one share after the other; yields a row when its last share is handed on."""
-        adjoints, values, calls, meta = self.adjoints, self.values, self.record.calls, self.record.meta
-        arrived, dims = adjoints.get, _DIMS if self.recorded else _SHAPE
-        plain, now = not self.stepwise and self.long is None, -1
-        kept: Container[int] = range(self.high + 1) if self.stepwise else self.sources
-        for row, rule, a, b, to, last in visits:
-            if rule is None:
-                self.edges, call = [], calls[a]
-                if self._call(call, to):
-                    for r in range(row, row + call.outputs):
-                        if r not in kept:
-                            adjoints.pop(r, None)
-                    yield row
+    def _walk(self, rows: Iterable[tuple[int, int, int, int]]) -> Iterator[int]:
+        """Hands on the adjoint of each of the rows (number, op, a, b) that has one; then yields the row."""
+        marks, adjoints, values, rules, stepwise = self.marks, self.adjoints, self.values, self.rules, self.stepwise
+        arrived, kept = adjoints.get, self.sources
+        for row, op, a, b in rows:
+            if op == LEAF or (marks is not None and marks[row] != 1):
                 continue
-            g = arrived(row)
-            if g is None:
-                continue
-            if type(g) is IndexedSlices:
-                g = g.dense()
-            share = rule(g, values[row], values[a], values[b])
-            if plain and share is not None and dims(share) == (meta[to][0] if to in meta else ()):
-                before = arrived(to)
-                adjoints[to] = share if before is None else self._sum(to, before, share)
+            if op == CALL:
+                if b or not self._call_row(self.record.calls[a]):
+                    continue
             else:
-                if row != now:
-                    now, self.edges = row, []
-                if share is not None:
-                    self._add(to, share)
-            if last:
-                if row not in kept:
+                g = arrived(row)
+                if g is None:
+                    continue
+                if type(g) is IndexedSlices:
+                    g = g.dense()
+                if stepwise:
+                    self.edges = []
+                z = values[row]
+                x, y = values[a], values[b]
+                to = a
+                for rule in rules(op, z):
+                    if rule is not None and (marks is None or marks[to]):
+                        share = rule(g, z, x, y)
+                        if share is not None:
+                            self._add(to, share)
+                    to = b
+                if not stepwise and row not in kept:
                     del adjoints[row]
-                yield row
+            yield row
+
+    def _call_row(self, call: Call) -> bool:
+        """Hands on the adjoints of a call; False where none has arrived."""
+        low, marks, self.edges = self.low, self.marks, []
+        wanted = [i for i, r in enumerate(call.inputs) if r >= low and (marks is None or marks[r])]
+        if not self._call(call, wanted):
+            return False
+        if not self.stepwise:
+            for row in range(call.row, call.row + call.outputs):
+                if row not in self.sources:
+                    self.adjoints.pop(row, None)
+        return True
+
+    # -- long stretches of numbers ------------------------------------------------------------------------------------
 
     def _prepare_long(self) -> None:
         record = self.record
-        record.evaluate()
-        if record.done and type(record.values) is list:
-            record.pack()
-            long_values(record)
-        record.pack()
+        self.numbers = record.numbers_from(record.real)
         self.long = np.zeros(len(record), record.real)
         self.reach = (
             np.ones(len(record), np.uint8) if self.marks is None else np.frombuffer(self.marks, np.uint8).copy()
@@ -158,14 +175,14 @@ class Sweep:
     def _steps_long(self) -> Iterator[int]:
         record = self.record
         backward = kernels.load(record.real).backward
-        for first, block in reversed(record.blocks):
+        for first, block, _ in reversed(record.blocks):
             low, row = max(first, self.low), min(first + len(block) - 1, self.high)
             while row >= low:
-                row = backward(block, first, row, low, record.values, self.long, self.reach)
+                row = backward(block, first, row, low, self.numbers, self.long, self.reach)
                 if row < low:
                     break
                 # a row that the kernel does not know: resume below it
-                yield from self._walk(self._planned((row,)))
+                yield from self._walk([(row, *record.cell(row)[:3])])
                 row -= 1
 
     # -- one call -----------------------------------------------------------------------------------------------------
@@ -208,11 +225,11 @@ class Sweep:
         rules = primitive.rules
         if primitive.code:  # of the table of derivatives
             if self.recorded:
-                rules = plan.recorded_rules(primitive.code)
+                rules = recorded_rules(primitive.code)
             elif self.batched:
-                rules = [None if r is None else plan.in_batches(r) for r in rules]
+                rules = [None if r is None else in_batches(r) for r in rules]
             if _is_complex(inputs):  # d/dz of an analytic function: g * conj(f'(z))
-                inputs, z = [_conjugate(v) for v in inputs], _conjugate(z)
+                inputs, z = [TABLE["conj"](v) for v in inputs], TABLE["conj"](z)
         if callable(rules):
             shares = list(rules(g, z, *inputs, **attrs))
             return [(i, shares[i]) for i in wanted]
@@ -220,8 +237,7 @@ class Sweep:
 
     def _dense(self, g: Any, row: int) -> Any:
         if g is None:  # an output that nothing depends on
-            shape, dtype = self.record.meta.get(row, ((), self.record.real))
-            zeros = np.zeros(shape, dtype)
+            zeros = np.zeros(*self.record.shape_dtype(row))
             return wrap(zeros) if self.recorded else zeros[()]
         return g.dense() if type(g) is IndexedSlices else g
 
@@ -237,10 +253,11 @@ class Sweep:
         A source gets what a custom gradient gave for it ``as_given``: TensorFlow does not look at its shape either.
         """
         if type(share) is not IndexedSlices:
-            share = share if as_given else self._fitted(row, share)
+            if not as_given:
+                share = self._fitted(row, share)
             if self.long is not None:
                 self.reach[row] |= 2
-                if row not in self.record.meta:
+                if type(self.values[row]) is self.record.real:
                     self.long[row] += share
                     return
         before = self.adjoints.get(row)
@@ -260,110 +277,86 @@ class Sweep:
 
     def _fitted(self, row: int, share: Any) -> Any:
         """A share in the shape and dtype of the row that it belongs to."""
-        shape, dtype = self.record.meta.get(row, _SCALAR)
-        if (share._dims if type(share) is EagerTensor else share.shape) != shape:
-            share = unbroadcast(share, shape)
-        if dtype is not None and isinstance(share, (np.ndarray, np.generic)) and share.dtype is not dtype:
-            share = share.astype(dtype)  # NumPy computes some of the half types in float32
+        value = self.values[row]
+        if type(share) is EagerTensor:
+            return share if share._value.shape == value._value.shape else unbroadcast(share, value._value.shape)
+        if share.shape != value.shape:
+            share = unbroadcast(share, tuple(value.shape))
+        if share.dtype is not value.dtype and isinstance(share, (np.ndarray, np.generic)):
+            share = share.astype(value.dtype)  # NumPy computes some of the half types in float32
         return share
 
 
-_swept = [0]  # scalar rows that this process swept without kernels
+def rules_of(op: int, value: Any) -> Any:
+    """The rules of an elementwise row: for numbers of their type, for arrays, for large arrays."""
+    kind = type(value)
+    if kind is np.float32 or kind is np.float64:
+        return scalar_table(kind)[op].rules
+    primitive = BY_CODE[op - FIRST_CODE]
+    return primitive.rules if value.size >= LARGE else primitive.plain[1]
 
 
-def earns_kernels(rows: int) -> bool:
-    """Whether a sweep over so many scalar rows should be left to the compiled kernels.
+_swept = [0]  # numbers that this process swept without kernels
 
-    Loading numba costs about half a second: one long tape earns it, and so do many short ones together. Without numba
-    there is nothing to gain: the kernels' text would run as Python, slower than the walk.
+
+def earns_kernels(record: Any, rows: int) -> bool:
+    """Whether a sweep over so many rows should be left to the compiled kernels.
+
+    Loading numba costs about half a second: one long tape of numbers earns it, and so do many short ones together. Without
+    numba there is nothing to gain: the kernels' text would run as Python, slower than the walk.
     """
-    if kernels.loaded():
-        return rows >= FEW
-    _swept[0] += rows
-    return (rows >= LONG or (_swept[0] > MANY and rows >= FEW)) and kernels.available()
+    if rows < FEW or record.real is None or (len(record.kinds) > 1 and _numbers(record) < FEW):
+        return False
+    if not kernels.loaded():
+        _swept[0] += rows
+        if not ((rows >= LONG or _swept[0] > MANY) and kernels.available()):
+            return False
+    return record.pack()
 
 
-class Outline:
-    """The shape and dtype of an array that nobody kept, because no rule reads its elements."""
-
-    __slots__ = ("shape", "dtype")
-
-    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
-        self.shape, self.dtype = shape, dtype
-
-    ndim = property(lambda self: len(self.shape))
-    size = property(lambda self: math.prod(self.shape))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        raise RuntimeError("a rule reads an array that nobody kept: its primitive's `keep` does not name it")
+def _numbers(record: Any) -> int:
+    """How many rows are operations on numbers."""
+    ops, _, _, _, values = record.columns()
+    return sum(op >= FIRST_CODE and type(value) is record.real for op, value in zip(ops, values, strict=True))
 
 
-class Values(dict[int, Any]):
-    """Row -> value; what is not there yet is found by a function of the recording and the row."""
+class Held:
+    """The column of values of a long recording, of which few are read."""
 
-    def __init__(self, record: Any, find: Callable[[Any, int], Any]) -> None:
-        self.record, self.find = record, find
+    def __init__(self, record: Any) -> None:
+        self.record = record
+
+    def __getitem__(self, row: int) -> Any:
+        return self.record.held(row)
+
+
+class Tensors(dict[int, Any]):
+    """The values of rows as tensors that an outer tape knows: made when they are asked for."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        self.record = sweep.record
 
     def __missing__(self, row: int) -> Any:
-        value = self[row] = self.find(self.record, row)
+        value = self[row] = tensor_of(self.record, row)
         return value
 
 
-class _Long(Values):
-    """The values of a long recording: nothing is kept twice."""
-
-    def __missing__(self, row: int) -> Any:
-        return self.find(self.record, row)
-
-
-def arrays(record: Record) -> Values:
-    """The values of rows as NumPy holds them: those that are there at once, the others when they are asked for."""
-    if type(record.values) is not list:
-        return _Long(record, array_of)
-    found = Values(record, array_of)
-    found.update(enumerate(record.values))
-    found.update(record.arrays)
-    for row in record.meta.keys() - record.arrays.keys():  # arrays that nobody kept
-        found.pop(row, None)
-    return found
-
-
-def array_of(record: Record, row: int) -> Any:
-    """The value of a row; where no rule reads it, and so nobody kept it, only its shape and dtype."""
-    if row in record.arrays:
-        return record.arrays[row]
-    if row in record.meta:
-        value = record.value(row) if record.lanes else None
-        return Outline(*record.meta[row]) if value is None else value
-    return record.values[row] if row < record.done else record.value(row)
-
-
-def tensor_of(record: Record, row: int) -> Any:
-    """The value of a row as the tensor that an outer tape knows."""
+def tensor_of(record: Any, row: int) -> Any:
+    """The tensor of a row: that of a leaf, or one with the same value in the same place."""
     leaf = record.leaves.get(row)
     if leaf is not None and leaf.tensor is not None:
         return leaf.tensor
-    if row not in record.meta:
-        return tensor_of_row(record, row)
-    shape, dtype = record.meta[row]
-    lane = record.wide_lanes.get(shape) if row in record.wide and row not in record.arrays else record.lanes.get(shape)
-    if lane is not None and lane.dtype is dtype:
-        return tensor_of_row(lane, row)
-    value = array_of(record, row)
+    value = record.held(row)
     if type(value) is Outline:
         value = np.broadcast_to(np.zeros((), value.dtype), value.shape)
-    tensor = wrap(value)
-    tensor._home, tensor._row = record, row
+    tensor = bare(value)
+    tensor._record, tensor._row = record, row
     return tensor
 
 
 def _is_complex(values: list[Any]) -> bool:
     dtype = values[0].dtype if values else None
     return getattr(dtype, "kind", "") == "c"
-
-
-def _conjugate(value: Any) -> Any:
-    return value if type(value) is Outline else TABLE["conj"](value)  # that no rule reads
 
 
 def unbroadcast(g: Any, shape: Any) -> Any:

@@ -8,7 +8,6 @@ itself the result of a row on the tape.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import weakref
 from _thread import interrupt_main, start_new_thread
@@ -23,9 +22,7 @@ from .block import block
 from .ends import UnconnectedGradients, ends_of, given_seeds, packed, unconnected_zeros, wants_zeros
 from .evidence import clock, note_gradients, site, stack, told
 from .logs import log_first_n, warn_not_watchable
-from .moving import adopt
 from .record import Record
-from .release import orphans, release
 from .state import state
 from .tensor import EagerTensor, Tensor
 
@@ -52,7 +49,7 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "_planned", "late", "number", "last", "watchers", "notes", "nones", "_warns", "_paused", "__weakref__", "__dict__")  # fmt: skip
+                 "watched", "variables", "number", "last", "watchers", "notes", "nones", "_warns", "_paused", "__weakref__", "__dict__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
         self._record: Record | None = None
@@ -66,8 +63,6 @@ class GradientTape:
         self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, Any] = {}  # watched variables by id
-        self._planned: tuple[Any, Any] = (None, None)  # of a persistent tape: the last plan, and what was asked
-        self.late = False  # something was watched after it was first used: spans and order matter
         self.last: Any = None  # (targets, sources, seeds) of the last gradient, for the picture
         self.watchers: list[Any] = []  # live pictures of this tape, told by the recording
 
@@ -81,9 +76,6 @@ class GradientTape:
                 ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
                 "The tape was entered", self.notes, "enter",
             )  # fmt: skip
-        for _ in range(len(orphans)):  # those that can not be released yet come back
-            with contextlib.suppress(IndexError):  # another thread was faster
-                release(orphans.pop(0))
         if self._used:  # entered again after its one gradient: it begins anew
             self._forget()
         try:
@@ -98,7 +90,7 @@ class GradientTape:
                 record.reopen()
             elif record is not self._record:
                 self._join(record)
-            self._start = now = record.base + (len(record.pending) >> 2)
+            self._start = now = len(record)
             self.notes.append(("enter", now, clock(), site()))
             self._recording = True
             state.tapes.append(self)
@@ -126,8 +118,6 @@ class GradientTape:
             except BaseException:  # Ctrl-C, say
                 self._pop()
                 raise
-            if kind is not None:
-                self._record.mend()
 
     def _pop(self) -> None:
         """Stops recording; may be called again where it was interrupted."""
@@ -141,7 +131,7 @@ class GradientTape:
             state.record = record.close()
         state.token = object()
         if self._recording:
-            self.spans.append((self._start, record.base + (len(record.pending) >> 2)))
+            self.spans.append((self._start, len(record)))
             self._recording = False
             if record.watchers:
                 record.notify()
@@ -152,9 +142,9 @@ class GradientTape:
             if self._recording and self in state.tapes:
                 state.tapes.remove(self)
             record.tapes -= 1
-            if record.tapes <= 0:
+            if record.tapes <= 0 and not record.lasting:
                 try:
-                    release(record)
+                    record.release()
                 except KeyboardInterrupt:  # which Python would drop here: so it is raised anew in a moment
                     start_new_thread(interrupt_main, ())
 
@@ -165,7 +155,7 @@ class GradientTape:
         """This tape is entered again while another recording is open: its rows move there."""
         old: Record = self._record
         shift = len(record)
-        rows = adopt(record, old)
+        rows = record.merge(old)
         for tape in state.tapes:  # those that are recording here did not see what has come
             if tape._record is record:
                 tape.spans.append((tape._start, shift))
@@ -198,7 +188,6 @@ class GradientTape:
 
     def _forget(self) -> None:
         self.spans, self.watched, self.variables, self._used = [], {}, {}, False
-        self.late, self._planned = True, (None, None)
 
     @block
     def stop_recording(self) -> Iterator[None]:
@@ -256,7 +245,7 @@ class GradientTape:
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             if len(self.notes) < NOTES:
                 record = self._record  # another one, perhaps, once a tensor was watched
-                rows = 0 if record is None else record.base + (len(record.pending) >> 2)
+                rows = 0 if record is None else len(record)
                 self.notes.append(("watch", rows, _weak(t), frames))
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables and composite tensors
@@ -292,11 +281,10 @@ class GradientTape:
     def _watch_row(self, row: int) -> None:
         if row not in self.watched:
             record: Record = self._record
-            self.watched[row] = now = record.base + (len(record.pending) >> 2)
+            self.watched[row] = now = len(record)
             record.cold.discard(row)
             if row != now - 1:
-                self.late = True
-                record.note("watch", (self, row))
+                        record.note("watch", (self, row))
 
     def _watch_variable(self, variable: Any) -> None:
         self.variables[id(variable)] = variable
@@ -496,8 +484,8 @@ class GradientTape:
         if not self._persistent:
             self._used = True
             record: Record = self._record
-            self.notes.append(("gradient", record.base + (len(record.pending) >> 2), None, frames))
-            if record.bulky and record.tapes == 1:
+            self.notes.append(("gradient", len(record), None, frames))
+            if record.large and (record.tapes == 1 or all(t is None or t._used for t in record.tapes_now())):
                 record.free()
 
     def _rows_of(self, value: Any) -> tuple[int, ...]:

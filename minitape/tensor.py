@@ -1,31 +1,21 @@
 """Tensors: immutable values.
 
-A tensor holds a NumPy array or NumPy scalar, or it is a *scalar row* of an open recording: then it only knows the
-recording (``_lane``) and its row, and its value is computed when somebody looks. Operators on scalar rows write their
-row and return; everything else goes through
-:func:`minitape.operation.apply`.
+A tensor holds a NumPy array or NumPy scalar, and, once a recording has met it, the recording and its row there.
 """
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from . import dtypes
 from .dtypes import DType
 from .elements import dtype_of_numpy
 from .evidence import EAGER, born, left
-from .lane import Lane, Wide
-from .record import HOOKS, Record, released
 from .shape import TensorShape
 from .state import state
 from .typed import TensorMembers
-
-SCALAR_DTYPES = {np.float32: dtypes.float32, np.float64: dtypes.float64}
-
 
 class Tensor(TensorMembers):
     """A multi-dimensional array of elements of one type; immutable.
@@ -60,13 +50,9 @@ class _Named(type):
 
 
 class EagerTensor(Tensor, metaclass=_Named):
-    """A tensor with a value.
+    """A tensor with a value."""
 
-    Whoever makes one sets all its slots: with ``__getattr__`` for those that were not, Python would read every slot of
-    every tensor five times slower.
-    """
-
-    __slots__ = ("_lane", "_row", "_value", "_home", "_made", "__weakref__")
+    __slots__ = ("_value", "_record", "_row", "_origin", "__weakref__")
     __module__ = _MODULE
 
     # -- value --------------------------------------------------------------------------------------------------------
@@ -74,18 +60,7 @@ class EagerTensor(Tensor, metaclass=_Named):
     @property
     def array(self) -> Any:
         """The value as minitape holds it: a NumPy scalar or an array that nobody may change."""
-        value = self._value
-        if value is None:
-            lane = self._lane
-            if type(lane) is Wide:
-                lane.home.evaluate()
-                return self._value  # it was handed over
-            value = self._value = lane.value(self._row)
-            if type(lane) is Lane and lane.home is None:
-                if self._made is None and (was := released(self)) is not None:
-                    self._made = HOOKS["moved"](self, was)
-                self._lane = None  # the recording is gone: nothing to hold on to
-        return value
+        return self._value
 
     def numpy(self) -> Any:
         """The value as a NumPy array (a copy) or, for a tensor without axes, a NumPy scalar.
@@ -107,9 +82,6 @@ class EagerTensor(Tensor, metaclass=_Named):
     @property
     def dtype(self) -> DType:
         """The type of the elements."""
-        lane = self._lane
-        if lane is not None:
-            return SCALAR_DTYPES[lane.real]
         return dtype_of_numpy(self._value.dtype)
 
     @property
@@ -124,8 +96,7 @@ class EagerTensor(Tensor, metaclass=_Named):
 
     @property
     def _dims(self) -> tuple[int, ...]:
-        lane = self._lane
-        return self._value.shape if lane is None else lane.shape
+        return self._value.shape
 
     def get_shape(self) -> TensorShape:
         """The same as ``shape``.
@@ -350,7 +321,7 @@ def wrap(value: Any) -> EagerTensor:
     """A tensor around a NumPy scalar or an array that nobody else will change."""
     tensor = bare(value)
     if state.record is None:
-        tensor._made = born("made")
+        tensor._origin = born("made")
     return tensor
 
 
@@ -365,32 +336,5 @@ def bare(value: Any) -> EagerTensor:
             value = value[()]
     tensor = EagerTensor()
     tensor._value = value
-    tensor._lane = tensor._home = tensor._made = None
+    tensor._record = tensor._origin = None
     return tensor
-
-
-def tensor_of_row(lane: Record | Lane, row: int) -> EagerTensor:
-    """The tensor that a row of scalars or of arrays stands for; its value is computed when somebody looks."""
-    if type(lane) is Wide:
-        return _tensor_of_wide_row(lane, row)
-    tensor = EagerTensor()
-    tensor._lane, tensor._row = lane, row
-    tensor._value = tensor._home = tensor._made = None
-    return tensor
-
-
-def _tensor_of_wide_row(lane: Any, row: int) -> EagerTensor:
-    """The one tensor of a row of large arrays, which is told when its value is there."""
-    record = lane.home
-    with record.lock:
-        known = record.wide.get(row)
-        tensor = None if known is None else known()
-        if tensor is None:
-            tensor = EagerTensor()
-            tensor._lane, tensor._row = lane, row
-            tensor._value = tensor._home = tensor._made = None
-            if row in record.wide:
-                record.wide[row] = weakref.ref(tensor)
-            else:  # computed meanwhile by another thread
-                tensor._value, tensor._lane, tensor._home = record.arrays[row], None, record
-        return tensor

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from sys import _getframe
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from .convert import convert_to_tensor, to_array
 from .evidence import ASSIGNED, born
 from .invalid import invalid
 from .operation import apply
-from .operators import write
 from .primitives import TABLE
 from .quiet import hush, restore
 from .record import REALS, Record
@@ -104,7 +102,7 @@ class ResourceVariable(VariableOperators, Variable):
         self._version = 0
         self.constraint = constraint
         self._set(array)
-        self._born = self._state._made = born("variable", (tensor,), weakref.ref(self))
+        self._born = self._state._origin = born("variable", (tensor,), weakref.ref(self))
 
     # -- state --------------------------------------------------------------------------------------------------------
 
@@ -151,7 +149,7 @@ class ResourceVariable(VariableOperators, Variable):
 
     def _row_in(self, record: Any) -> int:
         """The row of the current state in a recording."""
-        row: int = record.enter(self._state, self, self._version, level=5)  # only methods of variables come here
+        row: int = record.enter(self._state, self, self._version)
         known = record.variables.get(id(self))
         if known is None:
             record.variables[id(self)] = self, [row]
@@ -178,7 +176,7 @@ class ResourceVariable(VariableOperators, Variable):
         if row is not None and row not in tape.watched:  # what was read before stays unwatched: from here on, another row
             old = self._state
             self._set(old.array)
-            self._state._made = old._made
+            self._state._origin = old._origin
         tape._watch_row(self._row_in(record))
 
     def _tape_rows(self, tape: Any) -> tuple[int, ...]:
@@ -201,10 +199,7 @@ class ResourceVariable(VariableOperators, Variable):
         >>> float(v.assign_add(2.0)), float(before)
         (3.0, 1.0)
         """
-        tensor = self._read()
-        lane = tensor._lane
-        made = None if lane is None else write(lane, _IDENTITY.code, tensor._row, tensor._row, _getframe(1))
-        return apply(_IDENTITY, (tensor,), {}) if made is None else made
+        return apply(_IDENTITY, (self._read(),), {})
 
     def read_value(self) -> Any:
         """The same as ``value``."""
@@ -309,7 +304,7 @@ class ResourceVariable(VariableOperators, Variable):
         self._version += 1
         old = self._state
         self._state, self._seen = bare(tensor.array) if delta is None else tensor, None
-        self._state._made = born(how, (tensor,) if delta is None else (delta, old), weakref.ref(self), 4, step=ASSIGNED)
+        self._state._origin = born(how, (tensor,) if delta is None else (delta, old), weakref.ref(self), step=ASSIGNED)
         if not read_value:
             return None
         if record is not None or state.readers:
@@ -449,7 +444,7 @@ class ResourceVariable(VariableOperators, Variable):
     def __deepcopy__(self, memo: Any) -> ResourceVariable:
         copy = type(self)(to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape,
                           synchronization=self._synchronization, aggregation=self._aggregation)  # fmt: skip
-        copy._born = copy._state._made = born("variable", (self,), weakref.ref(copy))
+        copy._born = copy._state._origin = born("variable", (self,), weakref.ref(copy))
         return copy
 
 
@@ -508,7 +503,7 @@ def _same_floats(old: Any, delta: Any) -> bool:
     if type(delta) is not EagerTensor or type(old) is not EagerTensor:
         return False
     x, y = old._value, delta._value
-    return x is not None and y is not None and x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in REALS
+    return x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in REALS
 
 
 def _unpickle(value: Any, trainable: Any, name: str, shape: Any) -> ResourceVariable:

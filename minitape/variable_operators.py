@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from sys import _getframe
 from typing import Any
 
 from .convert import convert_to_tensor
-from .operators import ARITHMETIC, row_of, write
-from .primitives import TABLE, Primitive
+from .operators import ARITHMETIC
 
 
 class VariableOperators:
@@ -27,23 +25,6 @@ def _add(method: str, operator: Callable[..., Any]) -> None:
     operator.__name__ = method
     operator.__qualname__ = f"VariableOperators.{method}"
     setattr(VariableOperators, method, operator)
-
-
-def _arithmetic(method: str, primitive: Primitive) -> Callable[..., Any]:
-    """The operator writes a row by itself where those of the current state do."""
-    code = primitive.code
-
-    def operator(self: Any, other: Any, *more: Any) -> Any:
-        tensor = self._read()
-        lane = tensor._lane
-        if lane is not None and not more:
-            row = row_of(lane, other)
-            made = None if row is None else write(lane, code, tensor._row, row, _getframe(1))
-            if made is not None:
-                return made
-        return getattr(tensor, method)(other, *more)
-
-    return operator
 
 
 def _forwarded(method: str) -> Callable[..., Any]:
@@ -65,9 +46,7 @@ _IN_PLACE = (
     "or `out = {name} {result} value` if you need to get a new output Tensor."
 )
 
-for _name, _primitive in ARITHMETIC.items():
-    _add(f"__{_name}__", _arithmetic(f"__{_name}__", TABLE[_primitive]))
-for _name in ("neg", "abs", "invert", "lt", "le", "gt", "ge", "matmul", "and", "or", "xor"):
+for _name in (*ARITHMETIC, "neg", "abs", "invert", "lt", "le", "gt", "ge", "matmul", "and", "or", "xor"):
     _add(f"__{_name}__", _forwarded(f"__{_name}__"))
 for _name in (*ARITHMETIC, "matmul", "and", "or", "xor"):
     _add(f"__r{_name}__", _forwarded(f"__r{_name}__"))

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..columns import ARRAY_ROW
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
 
 LONG = 20_000  # rows from which on runs of scalar rows are contracted
@@ -18,10 +15,7 @@ class Chains:
     """The rows of one long recording as plain lists, and what a run of them is made of."""
 
     def __init__(self, record: Any, spans: list[tuple[int, int]], wanted: set[int]) -> None:
-        record.pack()
-        rows = np.concatenate([block for _, block in record.blocks])
-        self.op = (rows[:, 0] & (ARRAY_ROW - 1)).tolist()
-        self.a, self.b = rows[:, 1].tolist(), rows[:, 2].tolist()
+        self.op, self.a, self.b, _, _ = record.columns()
         self.inside = bytearray(len(self.op))
         for first, last in spans:
             self.inside[first:last] = b"\x01" * (min(last, len(self.op)) - first)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..columns import CALL, LEAF
-from ..plan import on_tape
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
+from ..reach import differentiable, on_tape
+from ..record import CALL, LEAF
 from .owners import Owners
 from .source import read_again
 from .trace import Break, Node, Place, Trace
@@ -100,8 +100,7 @@ class Connection:
         elif op == CALL:
             call = record.calls[a]
             for parent, passes in zip(call.inputs, self.trace.passes(record, call), strict=True):
-                kind = record.meta.get(parent)
-                if passes and (kind is None or kind[1].kind in "fcV"):
+                if passes and differentiable(record, parent):
                     live[parent] = 1
 
     def watched(self, node: Node) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from ..evidence import Origin, birth_of
+from ..evidence import Origin, birth_of, origin_of
 from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .connection import Connection, is_leaf
@@ -55,7 +55,7 @@ class Names(Connection):
 
     def made(self, variable: Any) -> Place | None:
         """Where a variable was created: of a layer's own weights where the layer was."""
-        place = _place(getattr(variable, "_born", None) or variable._state._made)
+        place = _place(getattr(variable, "_born", None) or origin_of(variable._state))
         statement = next(self.statements(place), None)
         if statement is not None and not statement[0].calls("Variable", "add_weight", "deepcopy", "copy"):
             owner = self.owners.of(variable)
@@ -67,9 +67,9 @@ class Names(Connection):
     def born(self, source: Any, used: bool = True) -> Place | None:
         """Where a tensor or a variable was made; with ``used`` where the tape met it first, if that is all that is known."""
         if isinstance(source, UnreadVariable):
-            return _place(source._state._made)
+            return _place(origin_of(source._state))
         if not isinstance(source, Tensor):
-            return _place(getattr(source, "_born", None) or source._state._made)
+            return _place(getattr(source, "_born", None) or origin_of(source._state))
         node = self.trace.of_tensor(source)
         if not is_leaf(node):
             return self.trace.place(node)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evidence import Origin, birth_of
+from ..evidence import Origin, birth_of, origin_of
 from ..frames import place_of
 from ..tensor import Tensor
 from ..variable import UnreadVariable
@@ -156,7 +156,7 @@ class Objects(Names):
 
     def origin(self, source: Any) -> Any:
         """What is known of the making of a tensor or variable; None when nothing is."""
-        return source._made if isinstance(source, Tensor) else getattr(source, "_born", None)
+        return origin_of(source) if isinstance(source, Tensor) else getattr(source, "_born", None)
 
     def target_rebound(self, source: Any) -> Finding | None:
         """The target's name was bound to a constant after something had been computed under it."""
@@ -265,7 +265,7 @@ class Objects(Names):
 
         The weights of layers all begin with the same values, which says nothing.
         """
-        origin = source._made if isinstance(source, Tensor) else source._state._made
+        origin = origin_of(source if isinstance(source, Tensor) else source._state)
         if origin is None or self.used_at_all(source):
             return None
         if not isinstance(source, Tensor) and self.owners.of(source) is not None:

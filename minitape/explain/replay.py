@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..columns import operation_of
-from ..plan import reach, spread
 from ..pyfunction import only_looking
 from ..quiet import hush, restore
-from ..record import SMALL
+from ..reach import propagate, reach
+from ..record import SMALL, operation_of
 from ..slices import IndexedSlices
 from ..sweep import Sweep
 
@@ -46,8 +46,8 @@ def replay(inquiry: Any, sources: list[Any]) -> Iterator[Step] | None:
         if call.row <= high and call.primitive.name in _USERS and (marks is None or marks[call.row]):
             return None
     if tape._used and any(
-        row <= high and not record.holds(row) and _size(shape) > SMALL and (marks is None or marks[row])
-        for row, (shape, _) in record.meta.items()
+        record.value(row) is None and math.prod(record.shape_dtype(row)[0]) > SMALL and (marks is None or marks[row])
+        for row in range(high + 1)
     ):
         return None  # the arrays are gone
     if marks is not None:
@@ -59,7 +59,7 @@ def replay(inquiry: Any, sources: list[Any]) -> Iterator[Step] | None:
         marks = bytearray(len(record))
         for row in wanted:
             marks[row] = 1
-        spread(record, marks, min(wanted) + 1, len(record))
+        propagate(record, marks, min(wanted) + 1, len(record))
     return _steps(Sweep(record, seeds, wanted, marks, stepwise=True), marks)
 
 
@@ -107,10 +107,3 @@ def shown(value: Any) -> str:
     flat = array.reshape(-1)[:4]
     text = ", ".join(f"{v:.6g}" if array.dtype.kind == "f" else str(v) for v in flat)
     return f"[{text}{', ...' if array.size > 4 else ''}]"
-
-
-def _size(shape: Any) -> int:
-    count = 1
-    for n in shape:
-        count *= n
-    return count

@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import CALL
 from ..elements import dtype_of_numpy
-from ..evidence import Origin, Ref, exits
+from ..evidence import Origin, Ref, exits, origin_of, read
 from ..frames import place_of
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
-from ..record import Record, recording_of, released
+from ..record import CALL, Record
 from ..tensor import Tensor, wrap
 from .chains import LONG, Chains
 from .search import LIMIT, Search
@@ -99,7 +98,6 @@ class Trace:
         self._chains: dict[Any, Chains] = {}
         self.wanted: set[int] = set()  # the rows that a search looks for: no run is contracted over them
         self._passes: dict[int, list[bool]] = {}
-        self._numbers: dict[int, set[int]] = {}  # by recording: the tensors that stand for Python's numbers
         spans = list(tape.spans)
         if tape._recording:
             spans.append((tape._start, len(tape._record)))
@@ -128,13 +126,10 @@ class Trace:
         row = None if record is None else record.find(tensor)
         if row is not None:
             return self.of_row(record, row)
-        home = recording_of(tensor)
-        if home is None:
-            home = released(tensor)
-        known = home is not None and (home.calls or home.leaves or home.tapes > 0 or tensor._lane is not None)
-        if known and tensor._made is None:
+        home, origin = tensor._record, origin_of(tensor)
+        if home is not None and len(home) and origin is None:
             return self.of_row(home, tensor._row)
-        return self._node(("tensor", id(tensor)), origin=tensor._made, tensor=tensor, variable=_variable(tensor._made))
+        return self._node(("tensor", id(tensor)), origin=origin, tensor=tensor, variable=_variable(origin))
 
     def of_row(self, record: Any, row: int) -> Node:
         """The node of a row."""
@@ -145,9 +140,10 @@ class Trace:
             tensor = origin = variable = None
             if leaf is not None:
                 tensor, variable = leaf.tensor, leaf.variable
-                origin = None if tensor is None else tensor._made
+                origin = None if tensor is None else origin_of(tensor)
                 if tensor is None and hasattr(leaf, "gone"):  # the recording was released
                     weak, owner, origin = leaf.gone
+                    origin = read(origin)
                     tensor, variable = weak(), None if owner is None else owner()
             elif hasattr(record, "reads"):  # a graph's
                 variable = _read_by(record, row)
@@ -160,14 +156,15 @@ class Trace:
         if tensor is not None:
             return self.of_tensor(tensor)
         record = None if ref.record is None else ref.record()
-        if record is not None and (record is self.record or record.calls or record.leaves):
+        if record is not None and len(record):
             return self.of_row(record, ref.row)
         if record is not None and self.record is not None:
-            for old, shift in self.record.adopted:
+            for old, shift in self.record.merged:
                 if old is record:
                     return self.of_row(self.record, ref.row + shift)
         key = ("origin", id(ref.origin)) if ref.origin is not None else ("gone", id(ref))
-        return self._node(key, origin=ref.origin, variable=_variable(ref.origin))
+        origin = read(ref.origin)
+        return self._node(key, origin=origin, variable=_variable(origin))
 
     def of_origin(self, origin: Origin | None) -> Node:
         """The node of a value of which only the origin is known."""
@@ -225,10 +222,10 @@ class Trace:
             call = record.calls[a]
             primitive, inputs, rules, attrs = call.primitive, call.inputs, call.primitive.rules, call.attrs
         else:
-            home = None if node.tensor is None else recording_of(node.tensor)
+            home = None if node.tensor is None else node.tensor._record
             if node.origin is not None:
                 yield from self._origin_edges(node.origin)
-            elif home is not None and home is not record:
+            elif home is not None and home is not record and len(home):
                 yield self.of_row(home, node.tensor._row), None
             return
         outside = None if node.caller is not None else self.scope(node)
@@ -409,10 +406,7 @@ class Trace:
         if node.tensor is not None:
             return node.tensor.dtype
         if node.record is not None:
-            meta = node.record.meta.get(node.row)
-            real = node.record.real if meta is None else meta[1]
-            real = None if real is None else np.dtype(real)
-            return None if real is None else dtype_of_numpy(real)
+            return dtype_of_numpy(node.record.shape_dtype(node.row)[1])
         return None
 
     def label(self, node: Node) -> str:
@@ -431,12 +425,7 @@ class Trace:
 
     def number_at(self, record: Any, row: int) -> bool:
         """Whether a row of a recording is a Python number."""
-        leaf = record.leaves.get(row)
-        if leaf is None:
-            return False
-        if id(record) not in self._numbers:
-            self._numbers[id(record)] = {id(number) for number in record.numbers.values()}
-        return leaf.number is not None or id(leaf.tensor) in self._numbers[id(record)]
+        return record.is_number(row)
 
     # -- search -------------------------------------------------------------------------------------------------------
 
@@ -525,8 +514,7 @@ def _read_by(graph: Any, row: int) -> Any:
 def _custom(record: Any, call: Any) -> list[bool]:
     from ..custom import no_tapes
 
-    real = np.dtype(record.real or np.float32)
-    kinds = [record.meta.get(row, ((), real)) for row in range(call.row, call.row + call.outputs)]
+    kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
     try:
         with no_tapes(), contextlib.redirect_stdout(io.StringIO()):
             shares = call.attrs["call"].shares([wrap(np.ones(shape, dtype)) for shape, dtype in kinds])

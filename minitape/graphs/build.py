@@ -16,12 +16,11 @@ import numpy as np
 
 from .. import dtypes
 from ..block import block
-from ..columns import CALL, LEAF, Call, Leaf
 from ..dtypes import DType
 from ..errors import OpError
 from ..invalid import AtRun
 from ..primitives import TABLE, Primitive
-from ..record import Record
+from ..record import CALL, LEAF, Call, Leaf, Record
 from ..shape import TensorShape
 from ..state import state
 from ..tensor import EagerTensor, wrap
@@ -29,6 +28,9 @@ from . import infer
 from .named import Named
 from .naming import caller, default_name, name_within
 from .symbolic import InaccessibleTensorError, Operation, SymbolicTensor, out_of_scope, plain_shape
+
+
+_UNKNOWN = ((), np.dtype(np.float32))  # of a row that stands for a state of a variable
 
 
 class Graph(Named, Record):
@@ -67,6 +69,7 @@ class Graph(Named, Record):
         super().__init__()
         self.outer = outer  # the graph in which this one is a function's body
         self.tensors: dict[int, SymbolicTensor] = {}
+        self.meta: dict[int, tuple[tuple[int, ...], Any]] = {}  # shape and NumPy dtype of each row
         self.op_of: dict[int, Operation] = {}  # first row -> operation
         self.replays: dict[Any, Any] = {}  # (fetched rows, known rows) -> what is needed, see minitape.graphs.program
         self.by_name: dict[str, Operation] = {}
@@ -131,9 +134,9 @@ class Graph(Named, Record):
     def notify(self) -> None:
         """Live pictures follow eager recordings only."""
 
-    def is_scalar(self, value: Any) -> bool:
-        """Graphs have no scalar rows, whatever the ``value``: every operation is a call."""
-        return False
+    def shape_dtype(self, row: int) -> tuple[tuple[int, ...], Any]:
+        """The shape and the NumPy dtype of a row, as far as the graph knows them."""
+        return self.meta.get(row, _UNKNOWN)
 
     def sweeper(self, *args: Any, **kwargs: Any) -> Any:
         """The reverse sweep that writes rows into this graph."""
@@ -212,7 +215,7 @@ class Graph(Named, Record):
         self._changeable()
         site, number = self.here(), len(self.calls)
         first = len(self)
-        call = Call(first, primitive, rows, attrs, max(len(outputs), 1), True)
+        call = Call(first, primitive, rows, attrs, max(len(outputs), 1))
         cold = not any(r not in self.cold for r in rows)
         for index in range(max(len(outputs), 1)):
             row = self.append(CALL, number, index, site)
@@ -263,6 +266,11 @@ class Graph(Named, Record):
     def _watched_outside(self, tensor: Any) -> SymbolicTensor | None:
         """An eager tensor as the graphs around know it, if a tape there watches it; only bodies look there."""
         return None
+
+    def enter_number(self, tensor: Any, number: float) -> None:
+        """A Python number that was used as an operand: the graph meets the same number as the same tensor."""
+        if number != 0:  # 0.0 and -0.0 are one key
+            self.numbers[number, tensor._value.dtype.type] = tensor
 
     def find(self, tensor: Any) -> int | None:
         """The row of a tensor, or None when this graph never met it."""

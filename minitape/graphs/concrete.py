@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from .. import nest
-from ..columns import CALL
+from ..record import CALL
 from ..custom import for_batches
 from ..evidence import ASSIGNED, born
 from ..invalid import invalid
 from ..operation import apply, finish
-from ..plan import on_tape
+from ..reach import on_tape
 from ..primitives import TABLE, Primitive
 from ..random.seeds import global_seed
 from ..slices import IndexedSlices
@@ -170,7 +170,7 @@ class ConcreteFunction:
         found = self._forward.run([t.array for t in tensors] if arrays is None else arrays)
         noted = recorded or self._used
         for t in tensors:
-            noted = noted or t._lane is not None or t._home is not None
+            noted = noted or t._record is not None
         if self._single and not noted:  # the usual case
             return bare(found[0])
         outputs = [bare(a) for a in found]
@@ -191,7 +191,7 @@ class ConcreteFunction:
         if changed:
             origin = born("assign", [*tensors, *self._unassigned], step=ASSIGNED)
             for variable in changed:
-                variable._state._made = origin.again(weakref.ref(variable))
+                variable._state._origin = origin.again(weakref.ref(variable))
 
     def check(self, tensors: Sequence[Any]) -> None:
         """InvalidArgumentError for a tensor of another dtype than was traced."""

@@ -10,7 +10,7 @@ from ..ends import UnconnectedGradients
 from ..forward import ForwardAccumulator
 from ..operation import apply
 from ..ops.filling import zeros
-from ..plan import on_tape
+from ..reach import on_tape
 from ..tape import GradientTape
 from .effects import later
 from .primitive import OURS, apart, moved

@@ -51,8 +51,9 @@ _NAMES_WITHIN = {
     ("sparse_softmax_cross_entropy_with_logits", "SparseSoftmaxCrossEntropyWithLogits"):
         "SparseSoftmaxCrossEntropyWithLogits/SparseSoftmaxCrossEntropyWithLogits",
 }  # fmt: skip
-_OPERATORS = {"slow", "slow_reversed", "operator", "reflected", "compare", "<lambda>", "__getitem__", "__matmul__",
-              "__rmatmul__"}  # fmt: skip
+_OPERATORS = {"operator", "direct", "reflected", "compare", "<lambda>", "__getitem__"} | {
+    f"__{side}{name}__" for name in ("add", "sub", "mul", "truediv") for side in ("", "r")
+}  # what minitape.operators calls the functions that it makes
 
 
 _MAKERS = {"get_variable", "__init__", "_traced", "__call__", "call_flat"}

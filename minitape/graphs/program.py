@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import errors
 from ..block import block
-from ..columns import CALL
+from ..record import CALL
 from ..frames import user_frame
 from ..invalid import shown
 from ..operation import apply, finish

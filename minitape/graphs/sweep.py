@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import int32
-from ..plan import Visit
 from ..primitives import TABLE
 from ..registry import GRADIENTS
 from ..shape import TensorShape
@@ -52,6 +51,16 @@ def _dense_shape(tensors: Any) -> TensorShape:
     return TensorShape(None) if values.rank is None else TensorShape([None, *values.as_list()[1:]])
 
 
+class _Symbolic:
+    """The values of a graph's rows: its tensors."""
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+
+    def __getitem__(self, row: int) -> Any:
+        return self.graph.tensor_at(row)
+
+
 class GraphSweep(Sweep):
     """A reverse sweep over a graph's rows; ``stops`` are rows that hand nothing on."""
 
@@ -60,15 +69,16 @@ class GraphSweep(Sweep):
     missing = "gradient registry has no entry for: {1}"  # what a tape says
     verifies = False  # no tape looks at the shapes that custom gradients return
 
+    def _values(self, held: Any) -> Any:
+        return _Symbolic(self.record)
+
     def steps(self) -> Iterator[int]:
         """Yields each row after its adjoint was handed on; down to the first, for the row of a leaf may be a late one."""
         self.low = 0
         return super().steps()
 
-    def _planned(self, rows: Iterable[int]) -> Iterator[Visit]:
-        return super()._planned(row for row in rows if row not in self.stops)
-
-    tensor_of = staticmethod(lambda graph, row: graph.tensor_at(row))
+    def _walk(self, rows: Iterable[Any]) -> Iterator[int]:
+        return super()._walk(cell for cell in rows if cell[0] not in self.stops)
 
     def _dense(self, g: Any, row: int) -> Any:
         if g is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import Call
+from ..record import Call
 from ..dtypes import DType
 from ..shape import TensorShape
 from ..tensor import Reference, Tensor
@@ -44,7 +44,7 @@ class SymbolicTensor(Tensor):
 
     __slots__ = ("graph", "_row", "_op", "value_index", "_shape", "_dtype", "__weakref__")
     __module__ = "tensorflow.python.framework.tensor"
-    _value = _lane = _made = None
+    _value = _origin = None
 
     def __init__(self, graph: Graph, row: int, op: Operation, index: int, shape: TensorShape, dtype: DType) -> None:
         self.graph, self._row, self._op = graph, row, op
@@ -58,7 +58,7 @@ class SymbolicTensor(Tensor):
     device = property(lambda self: "", doc="Where it will live: not decided.")
     _dims = property(lambda self: plain_shape(self._shape))  # what the sweep of an eager tape asks for
     _id = property(lambda self: id(self))
-    _home = property(lambda self: self.graph)
+    _record = property(lambda self: self.graph)
 
     @property
     def name(self) -> str:

@@ -265,5 +265,5 @@ def _rows(array: Any, chosen: Any, made: dict[int, Any]) -> Any:
 
         return tf.gather(array, chosen) if type(array).__name__ == "RaggedTensor" else array._rows(chosen)
     rows = wrap(array[chosen])
-    rows._made = made.get(id(array))
+    rows._origin = made.get(id(array))
     return rows

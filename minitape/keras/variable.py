@@ -209,7 +209,7 @@ class Variable(Operators):
             return None
         getattr(self._value, how)(value, read_value=False)
         made = bare(self._value._state.array)  # a tensor of its own: gradients tell it from the variable
-        made._made = self._value._state._made
+        made._origin = self._value._state._origin
         return made
 
     def _read(self) -> Any:

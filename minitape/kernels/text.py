@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from ..columns import ARRAY_ROW
+from ..record import ARRAY_ROW
 from ..primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE
 
 JIT_OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": False, "boundscheck": False}

@@ -25,7 +25,7 @@ from .quick import quick
 newaxis = None
 
 
-@quick("identity")
+@quick()
 @strict
 def identity(input: Any, name: str | None = None) -> Any:
     """A tensor with the same value, as a row of its own. Differentiable.
@@ -57,7 +57,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Any]:
     return list(apply(TABLE["identity_n"], tuple(tensors), {})) if len(tensors) > 1 else [identity(x) for x in tensors]
 
 
-@quick("stop_gradient")
+@quick()
 @strict
 def stop_gradient(input: Any, name: str | None = None) -> Any:
     """The same value, through which no gradient passes.

@@ -143,7 +143,7 @@ def _make_all() -> None:
         generated = next((part[1:] for part in rest if part.startswith("=")), "")
         arguments = next((part for part in rest if not part.startswith("=")), "x")
         run = partial(pairwise if "," in arguments else unary, TABLE[primitive])
-        made = quick_function(name, TABLE[primitive], arguments, generated, run)
+        made = quick_function(name, arguments, generated, run)
         made.__doc__ = _documented(name, sentence, example, arguments, _rules_of(TABLE[primitive]))
         made.__module__ = __name__
         globals()[name] = made
@@ -156,7 +156,7 @@ mod = globals()["floormod"]
 # -- functions that prepare their arguments ---------------------------------------------------------------------------
 
 
-@quick("abs")
+@quick()
 @strict
 def abs(x: Any, name: str | None = None) -> Any:
     """The absolute value; of complex numbers the modulus, which is real.
@@ -171,7 +171,7 @@ def abs(x: Any, name: str | None = None) -> Any:
     return apply(TABLE["complex_abs" if x.dtype.kind == "c" else "abs"], (x,), {})
 
 
-@quick("sign")
+@quick()
 @strict
 def sign(x: Any, name: str | None = None) -> Any:
     """-1, 0 or 1, elementwise; of complex numbers x / abs(x), and 0 for 0. The gradient of real tensors is 0.
@@ -189,7 +189,7 @@ def sign(x: Any, name: str | None = None) -> Any:
     return apply(TABLE["div_no_nan"], (x, size), {})
 
 
-@quick("rint")
+@quick()
 @strict
 def round(x: Any, name: str | None = None) -> Any:
     """The nearest integers, halves rounded to the even one; integers come back as they are. No gradient.
@@ -204,7 +204,7 @@ def round(x: Any, name: str | None = None) -> Any:
     return x if x.dtype.is_integer else apply(TABLE["rint"], (x,), {})
 
 
-@quick("add")
+@quick()
 @strict
 def add(x: Any, y: Any, name: str | None = None) -> Any:
     """x + y, elementwise with broadcasting; joins strings. Differentiable (not for strings).
@@ -223,7 +223,7 @@ def add(x: Any, y: Any, name: str | None = None) -> Any:
     return binary(TABLE["add"], x, y)
 
 
-@quick("divide")
+@quick()
 @strict
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
     """x / y, elementwise: Python's true division, which turns integers into floats.
@@ -239,7 +239,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
     return x / y
 
 
-@quick("divide")
+@quick()
 @strict
 def truediv(x: Any, y: Any, name: str | None = None) -> Any:
     """x / y, elementwise; integers are divided as floats (float32 for 8 and 16 bits, else float64).
@@ -271,7 +271,7 @@ _QUOTIENT_TYPES = ", ".join(
                         "float32", "float64", "complex64", "complex128"))  # fmt: skip
 
 
-@quick("squared_difference", "squared_difference")
+@quick("squared_difference")
 @generated("squared_difference")
 def squared_difference(x: Any, y: Any, name: str | None = None) -> Any:
     """Computes elementwise (x - y) * (x - y); of complex numbers conj(x - y) * (x - y). Differentiable.

@@ -50,9 +50,9 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
             from .. import graph
 
             return graph.getitem(tensor, key)
-        known = {"spec": spec_of(tensor.shape, key)}, None
-    attrs, shape = known
-    out = apply(_SLICE, (tensor,), attrs, shape)
+        known = {"spec": spec_of(tensor.shape, key)}
+    attrs = known
+    out = apply(_SLICE, (tensor,), attrs)
     if variable is not None:
         attach(out, variable, attrs["spec"])
     return out
@@ -61,10 +61,7 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
 EagerTensor.__getitem__ = getitem
 
 
-_Known = tuple[dict[str, Any], tuple[int, ...] | None]  # the attributes of a slice, and its shape if it is known
-
-
-def _plain_index(key: Any, sizes: tuple[int, ...]) -> _Known | None:
+def _plain_index(key: Any, sizes: tuple[int, ...]) -> dict[str, Any] | None:
     """What integers and slices between such select, which need no more thought; None for any other key."""
     if type(key) is slice:
         try:
@@ -76,14 +73,14 @@ def _plain_index(key: Any, sizes: tuple[int, ...]) -> _Known | None:
     if not 0 < len(key) <= len(sizes):
         return None
     spec = tuple(map(_plain, key, sizes))
-    return None if None in spec else ({"spec": spec}, None)
+    return None if None in spec else {"spec": spec}
 
 
 @lru_cache(1024, typed=True)
-def _cut(sizes: tuple[int, ...], start: Any, stop: Any, step: Any) -> _Known | None:
+def _cut(sizes: tuple[int, ...], start: Any, stop: Any, step: Any) -> dict[str, Any] | None:
     """The same of one slice: programs take few different ones, again and again."""
     entry = _plain(slice(start, stop, step), sizes[0]) if sizes else None
-    return None if entry is None else ({"spec": (entry,)}, sliced(sizes, spec=(entry,)))
+    return None if entry is None else {"spec": (entry,)}
 
 
 def _plain(entry: Any, size: int) -> Any:

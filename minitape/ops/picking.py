@@ -155,7 +155,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     flat = apply(TABLE["reshape"], (x,), {"shape": (*sizes[:axis], -1 if x.array.size else _product(covered),
                                                     *sizes[axis + mask.ndim :])})  # fmt: skip
     places = wrap(np.flatnonzero(mask.array).astype(np.int64))
-    places._made = born("value", (mask,), "boolean_mask")
+    places._origin = born("value", (mask,), "boolean_mask")
     return apply(TABLE["gather"], (flat, places), {"axis": axis})
 
 

@@ -1,7 +1,7 @@
 """Reads a recording for pictures: rows as the snapshot has them (:mod:`.snapshots`), in order, each once.
 
-A reader may run in another thread than the recording. It takes only rows that are completely written, computes the
-values of scalar rows for itself and changes nothing of the recording.
+A reader may run in another thread than the recording. It takes only rows that are completely written, and changes
+nothing of the recording.
 """
 
 from __future__ import annotations
@@ -16,23 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import CALL, LEAF
 from ..custom import CUSTOM
 from ..dtypes import as_dtype
 from ..frames import lines_of, place_of
-from ..plan import differentiable, on_tape
-from ..primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
-from ..record import Record
-from .rows import Around, Row, cells_of, fields_of, first_of, last_of
+from ..primitives.elementwise import BY_CODE, FIRST_CODE
+from ..reach import differentiable, on_tape
+from ..record import CALL, LEAF, REALS, Outline, Record
+from .rows import Around, Row, fields_of, first_of, last_of
 from .values import pack_value
 
 ROW_BYTES = 20  # four columns of int32 and a value in float32
-MANY_ARRAYS = 2000
+MANY = 2000  # rows
 ITEMS = 64  # of a list in which variables are looked for
 EMPTY = "r0"  # the name of a recording that has not begun
 _numbers = count(1)
 _NAMELESS = re.compile(r"(.*/)?Variable(_\d+)?:0").fullmatch  # the name of a variable that was given none
-_MISSING = object()
 _FAR = 1 << 62  # behind every row
 
 
@@ -64,8 +62,7 @@ class Reader:
         self.namespaces = list(namespaces)
         self.record: Record | None = None
         self.name = ""
-        self.values: list[Any] = []  # of the rows read, None where they are no scalars
-        self.computed: dict[int, Any] = {}  # small arrays that the recording has not computed yet
+        self.count = 0  # of the rows read
         self.on: list[int] = []  # of the rows read: bits of the tapes to which a row that reads it belongs
         self.tapes: list[Any] = []
         self.files: set[str] = set()
@@ -86,39 +83,31 @@ class Reader:
         if not self._start():
             return []
         record: Record = self.record
-        first = len(self.values)
-        cells = cells_of(record, first, limit)
+        first = self.count
+        cells = record.columns(first, None if limit is None else first + limit)
         self._look_around()  # after the rows were taken: what holds for them is known by then
-        with np.errstate(all="ignore"):
-            return self._read(record, cells, first)
+        return self._read(record, cells, first)
 
-    def _read(self, record: Record, cells: list[list[int]], first: int) -> list[Row]:
+    def _read(self, record: Record, cells: list[list[Any]], first: int) -> list[Row]:
         rows: list[Row] = []
-        values, on, meta, watched = self.values, self.on, record.meta, self._watched_at
-        table = scalar_table(record.real or np.float32)
-        done = record.done
-        known = record.values  # in this order: it is at least as long as `done` says
+        on, watched = self.on, self._watched_at
         around, end = None, first
-        for row, op, a, b, site in zip(range(first, first + len(cells[0])), *cells, strict=True):
+        for row, op, a, b, site, value in zip(range(first, first + len(cells[0])), *cells, strict=True):
             if row >= end:
                 around = self._around(row)
                 end, forms, within = around.end, around.forms, around.within
-            if op < FIRST_CODE or row in meta or row in watched:
-                cell = op, a, b, site
-                value = self._value(row, cell)
-                if value is _MISSING:
+            if op < FIRST_CODE or row in watched or type(value) not in REALS:
+                if self._is_unfinished(row, op, a):
                     break
-                values.append(value if row not in meta else None)
-                rows.append(self._row(row, cell, value, around))
-                continue
-            value = known[row] if row < done else table[op].forward(None, None, values[a], values[b])
-            values.append(value)
-            tapes = (on[a] | on[b]) & within
-            on.append(tapes)
-            form = forms.get((op, site, tapes))
-            if form is None:
-                form = forms[op, site, tapes] = self._form(row, (op, a, b, site), around, tapes)
-            rows.append(Row(row, form, a, b if len(form["rule"]) > 1 else -1, pack_value(value)))
+                rows.append(self._row(row, (op, a, b, site), value, around))
+            else:
+                tapes = (on[a] | on[b]) & within
+                on.append(tapes)
+                form = forms.get((op, site, tapes, type(value)))
+                if form is None:
+                    form = forms[op, site, tapes, type(value)] = self._form(row, (op, a, b, site), around, tapes)
+                rows.append(Row(row, form, a, b if len(form["rule"]) > 1 else -1, pack_value(value)))
+            self.count += 1
         return rows
 
     def read_ends(self, most: int) -> list[Row]:
@@ -134,8 +123,8 @@ class Reader:
             if tape._record is record:
                 self.on = [o | (t << bit) for o, t in zip(self.on, on_tape(tape), strict=True)]
         first = len(record) - most // 2
-        for row, cell in enumerate(zip(*cells_of(record, first, None), strict=True), first):
-            rows.append(self._row(row, cell, record.value(row), self._around(row), self.on[row]))
+        for row, (*cell, value) in enumerate(zip(*record.columns(first), strict=True), first):
+            rows.append(self._row(row, tuple(cell), value, self._around(row), self.on[row]))
         return rows
 
     def _start(self) -> bool:
@@ -143,61 +132,17 @@ class Reader:
         if record is None:
             return False
         if record is not self.record:
-            self.record, self.values, self.on, self.tapes = record, [], [], []
+            self.record, self.count, self.on, self.tapes = record, 0, [], []
             self.name = f"r{next(_numbers)}"
-            self._shown, self.computed, self._forms, self._versions, self._noted = {}, {}, {}, {}, 0
+            self._shown, self._forms, self._versions, self._noted = {}, {}, {}, 0
         return True
 
-    def _value(self, row: int, cell: tuple[int, int, int, int]) -> Any:
-        """The value of a row; _MISSING while the row is still being written."""
+    def _is_unfinished(self, row: int, op: int, number: int) -> bool:
+        """Whether the recording has written a row, but not yet what belongs to it."""
         record: Record = self.record
-        op, a, b, _ = cell
-        if op >= FIRST_CODE:
-            values = self.values
-            if row in record.meta:
-                return self._array(row, op, a, b)
-            return scalar_table(record.real or np.float32)[op].forward(None, None, values[a], values[b])
-        if op == CALL and a >= len(record.calls) and record.open:
-            return _MISSING
-        if op == LEAF and row not in record.leaves and record.open:
-            return _MISSING
-        if row in record.late and row >= record.done:
-            return self._late(row, record.calls[a])
-        if row in record.meta:
-            return record.arrays.get(row)
-        known = record.known.get(row)
-        if known is not None:
-            return known
-        return record.values[row] if row < record.done else _MISSING if record.open else None
-
-    def _array(self, row: int, op: int, a: int, b: int) -> Any:
-        """The value of an elementwise row of arrays; computed here where the recording has not needed it yet."""
-        if self._is_known(row):
-            return self.record.arrays.get(row)
-        primitive = BY_CODE[op - FIRST_CODE]
-        return self._computed(row, primitive, (a, b)[: len(primitive.rules)], {})
-
-    def _late(self, row: int, call: Any) -> Any:
-        """The value of a call that was put off; computed here where the recording has not needed it yet."""
-        if self._is_known(row):
-            return self.record.arrays.get(row)
-        value = self._computed(row, call.primitive, call.inputs, call.attrs)
-        return value if value is None or value.ndim else value[()]
-
-    def _is_known(self, row: int) -> bool:
-        """Whether the recording has computed the array of a row, or does so now: large ones are not computed twice."""
-        record: Record = self.record
-        if row in record.wide:
-            record.evaluate()
-        return row in record.arrays or row < record.done
-
-    def _computed(self, row: int, primitive: Any, inputs: Iterable[int], attrs: dict[str, Any]) -> Any:
-        arrays = self.record.arrays
-        values = [arrays.get(r, self.computed.get(r, self.values[r])) for r in inputs]
-        if any(v is None for v in values):
-            return None
-        self.computed[row] = primitive.forward(*values, **attrs)
-        return self.computed[row]
+        if not record.open:
+            return False
+        return (op == CALL and number >= len(record.calls)) or (op == LEAF and row not in record.leaves)
 
     def _row(self, row: int, cell: tuple[int, int, int, int], value: Any, around: Around,
              tapes: int | None = None) -> Row:  # fmt: skip
@@ -219,13 +164,13 @@ class Reader:
                 spread |= self.on[i] if i < row else 0
             tapes = (spread & around.within) | self._watched_at.get(row, 0)
             self.on.append(tapes if differentiable(record, row) else 0)
-        shown = pack_value(value)
+        shown = None if type(value) is Outline else pack_value(value)
         if op == LEAF:
             form = self._form(row, cell, around, tapes) | {"released": shown is None}
             self._shown[row] = (form["watched"], form["kind"], tuple(form["tapes"]), form["name"])
             return Row(row, form, inputs, None, shown, own)
         what = op if op != CALL else None if call is None else call.primitive
-        key = (what, cell[3], tapes, record.meta.get(row), shown is None, row in self._watched_at)
+        key = (what, cell[3], tapes, value.shape, value.dtype, shown is None, row in self._watched_at)
         found = around.forms.get(key)
         if found is None or what is CUSTOM:  # its label is the function's name
             found = around.forms[key] = self._form(row, cell, around, tapes) | {"released": shown is None}
@@ -238,10 +183,8 @@ class Reader:
         record: Record = self.record
         op, a, _, site = cell
         file, line = self._place(around.place, site)
-        meta = record.meta.get(row)
-        shape = [] if meta is None else list(meta[0])
-        dtype = (record.real or np.float32).__name__ if meta is None else as_dtype(meta[1]).name
-        form: dict[str, Any] = {"line": line, "file": file, "cell": None, "dtype": dtype, "shape": shape, "output": 0}
+        shape, dtype = record.shape_dtype(row)
+        form: dict[str, Any] = {"line": line, "file": file, "cell": None, "dtype": as_dtype(dtype).name, "shape": list(shape), "output": 0}
         if op == LEAF:
             form |= self._leaf(row)
         elif op == CALL:
@@ -272,8 +215,7 @@ class Reader:
                     "name": None, "version": 0}  # fmt: skip
         call = record.calls[number]
         result = dict(self._operation(call.primitive))
-        meta = record.meta.get(row)
-        if result["cut"] is None and meta is not None and meta[1].kind in "biu":
+        if result["cut"] is None and record.shape_dtype(row)[1].kind in "biu":
             result["cut"] = "integer"
         if call.primitive is CUSTOM:
             result["label"] = call.attrs["call"].name
@@ -404,7 +346,7 @@ class Reader:
             for name, value in list(space.items()):
                 if not isinstance(name, str) or name.startswith("_"):
                     continue
-                if hasattr(type(value), "_lane"):
+                if hasattr(type(value), "_row"):
                     row = record.find(value)
                     if row is not None:
                         found.setdefault(row, name)
@@ -450,9 +392,9 @@ class Reader:
         held = 0
         if record is not None:
             held = ROW_BYTES * sum(b - a for a, b in spans)
-            if not tape._recording or len(record.arrays) < MANY_ARRAYS:  # counting must not slow a recording down
-                arrays = list(record.arrays.items())
-                held += sum(a.nbytes for row, a in arrays if any(low <= row < high for low, high in spans))
+            if record.large and (not tape._recording or len(record) < MANY):  # counting must not slow a recording down
+                arrays = [v for low, high in spans for v in record.columns(low, high)[-1] if type(v) is np.ndarray]
+                held += sum(array.nbytes for array in arrays)
         if type(tape) is _Gone or (state == "used" and held == 0):
             state, held = "released", 0
         return {"id": number, "name": self._tape_name(tape, number), "persistent": tape._persistent, "state": state,

@@ -6,8 +6,6 @@ from bisect import bisect_right
 from types import CodeType
 from typing import Any
 
-from ..columns import ARRAY_ROW
-from ..record import Record
 from .values import unpack_value
 
 
@@ -70,33 +68,6 @@ def fields_of(primitive: Any) -> dict[str, Any]:
         "op": primitive.name, "label": primitive.label, "formula": texts[0] if texts else "",
         "rule": ["" if t == "-" else t for t in texts[1:]], "kind": "operation", "name": None, "version": 0, "cut": cut,
     }  # fmt: skip
-
-
-def cells_of(record: Record, start: int, limit: int | None) -> list[list[int]]:
-    """The columns op, a, b and site of the rows from ``start`` on; right also while another thread appends."""
-    while True:
-        base = record.base
-        blocks = list(record.blocks)
-        pending = record.pending[: (len(record.pending) >> 2) << 2]
-        if record.base == base:
-            break
-    columns: list[list[int]] = [[], [], [], []]
-    stop = base + (len(pending) >> 2)
-    if limit is not None:
-        stop = min(stop, start + limit)
-    for first, block in blocks:
-        low, high = max(first, start), min(first + len(block), stop, base)
-        if low < high:
-            part = block[low - first : high - first].T
-            columns[0] += (part[0] & (ARRAY_ROW - 1)).tolist()  # without a mark for kernels
-            for column, numbers in zip(columns[1:], part[1:], strict=True):
-                column += numbers.tolist()
-    low = max(start, base)
-    if low < stop:
-        flat = pending[(low - base) << 2 : (stop - base) << 2]
-        for k, column in enumerate(columns):
-            column += flat[k::4]
-    return columns
 
 
 def first_of(mark: tuple[Any, ...]) -> int:

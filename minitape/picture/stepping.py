@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..backward import rows_of
-from ..block import block
-from ..columns import CALL, operation_of
 from ..ends import ends_of, seed_of
 from ..errors import OpError
-from ..plan import reach
-from ..primitives.elementwise import FIRST_CODE, scalar_table
+from ..primitives.elementwise import FIRST_CODE
 from ..pyfunction import only_looking
-from ..record import Record
-from ..sweep import Sweep
+from ..reach import reach
+from ..record import CALL, Record, operation_of
+from ..sweep import Sweep, rules_of
 from .values import show_value
 
 MOST = 20_000  # rows: the steps of a longer sweep are made when somebody asks for them
@@ -95,12 +93,12 @@ class Stepper:
             if marks is not None and not marks[row]:
                 continue
             primitive, inputs = operation_of(record, row)
-            if primitive is None or (primitive.code and row not in record.meta):  # numbers are never released
+            if primitive is None:
                 continue
             read = [inputs[i] for i in record.read_inputs(primitive, inputs)]
             if primitive.keeps_output:
                 read.append(row)
-            if any(r in record.meta and r not in self.held and not record.holds(r) for r in read):
+            if any(r not in self.held and record.value(r) is None for r in read):
                 return False
         return True
 
@@ -109,9 +107,9 @@ class Stepper:
         steps: list[dict[str, Any]] = []
         if not self.rest:
             return steps
-        with self._lent(), only_looking(), np.errstate(all="ignore"):
+        with only_looking(), np.errstate(all="ignore"):
             if self._sweep is None:
-                self._sweep = Sweep(self.record, self._starts, self._wanted, self.marks, stepwise=True)
+                self._sweep = Sweep(self.record, self._starts, self._wanted, self.marks, stepwise=True, held=self.held)
                 self._rows = self._sweep.steps()
             try:
                 for row in self._rows:
@@ -135,18 +133,6 @@ class Stepper:
             parts = [_dense(part) for part in parts if part is not None]
             found.append(self.show(sum(parts[1:], parts[0])) if parts else None)
         return found
-
-    @block
-    def _lent(self) -> Iterator[None]:
-        """The recording has its released arrays back for a while."""
-        arrays = self.record.arrays
-        lent = {row: a for row, a in self.held.items() if row not in arrays}
-        arrays.update(lent)
-        try:
-            yield
-        finally:
-            for row in lent:
-                self.record.arrays.pop(row, None)
 
     def _step(self, sweep: Sweep, row: int) -> dict[str, Any] | None:
         """The STEP of a row; None where it hands nothing on but to constants, which have no adjoint."""
@@ -172,8 +158,7 @@ class Stepper:
         """The adjoint that came in; zeros for one of several outputs that the target does not depend on."""
         adjoint = sweep.adjoint(row)
         if adjoint is None:
-            shape, dtype = self.record.meta.get(row, ((), self.record.real))
-            adjoint = np.zeros(shape, dtype)[()]
+            adjoint = np.zeros(*self.record.shape_dtype(row))[()]
         return self.show(_dense(adjoint))
 
 
@@ -204,11 +189,11 @@ def _locals(record: Record, row: int, op: int, inputs: Sequence[int], rules: Any
     out, values = record.value(row), [record.value(r) for r in inputs]
     if out is None or any(v is None for v in values):
         return {}
-    if op >= FIRST_CODE and row not in record.meta:
-        rules, one = scalar_table(record.real or np.float32)[op].rules, (record.real or np.float32)(1)
+    if op >= FIRST_CODE:
+        rules, arguments = rules_of(op, out), [out, values[0], values[-1]]
     else:
-        one = np.ones_like(out)
-    arguments = [out, *values] if op == CALL else [out, values[0], values[-1]]
+        arguments = [out, *values]
+    one = np.ones_like(out)[()]
     if np.iscomplexobj(one):  # as in the sweep
         arguments = [np.conj(v) for v in arguments]
     found = {}

@@ -36,7 +36,7 @@ class SparseTensor(Operators):
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         self._indices = _int64(indices, "indices")
-        if self._indices is indices and getattr(indices, "_home", None) is not None:  # computed under a tape
+        if self._indices is indices and getattr(indices, "_record", None) is not None:  # computed under a tape
             planned(indices)
         self._values = converted(values)
         self._dense_shape = _int64(dense_shape, "dense_shape")

@@ -49,7 +49,7 @@ def texts(values: Any, shape: Any = None) -> Any:
     for i, value in enumerate(values):
         array[i] = value
     tensor = wrap(array if shape is None else array.reshape(shape))
-    tensor._made = born("made")
+    tensor._origin = born("made")
     return tensor
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape import plan, record
+from minitape import record
 from minitape.check import check_grads
 from minitape.primitives import TABLE, load_all
 
@@ -45,12 +45,6 @@ PAIRS = [
 ]
 
 
-@pytest.fixture(autouse=True, params=[0, 10**9], ids=["written", "walked"])
-def often(request, monkeypatch):
-    """Sweeps are written out at once, or never."""
-    monkeypatch.setattr(plan, "OFTEN", request.param)
-
-
 def sample(shape, low, seed):
     return low + 0.1 + 0.7 * np.random.default_rng(seed).random(shape)
 
@@ -66,18 +60,14 @@ def domain(primitive):
 @pytest.mark.parametrize("primitive", [p for p in UNARY if passes_something(p)], ids=lambda p: p.name)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0,)], ids=str)
 def test_unary_rule(primitive, shape, monkeypatch):
-    monkeypatch.setattr(record, "SMALL", -1)
-    monkeypatch.setattr(record, "FAST", 0)
-    monkeypatch.setattr(plan, "_plans", {})  # made for other sizes
+    monkeypatch.setattr(record, "SMALL", 1)
     check_grads(primitive, [sample(shape, domain(primitive), 1)])
 
 
 @pytest.mark.parametrize("primitive", [p for p in BINARY if passes_something(p)], ids=lambda p: p.name)
 @pytest.mark.parametrize("shapes", PAIRS, ids=str)
 def test_binary_rule(primitive, shapes, monkeypatch):
-    monkeypatch.setattr(record, "SMALL", -1)
-    monkeypatch.setattr(record, "FAST", 0)
-    monkeypatch.setattr(plan, "_plans", {})  # made for other sizes
+    monkeypatch.setattr(record, "SMALL", 1)
     low = domain(primitive)
     check_grads(primitive, [sample(shapes[0], low, 1), sample(shapes[1], low, 2)])
 
@@ -98,9 +88,7 @@ def test_those_tested_elsewhere_are_primitives():
 
 @pytest.mark.parametrize("primitive", [p for p in OTHERS if p.name not in IN_OPS], ids=lambda p: p.name)
 def test_rule(primitive, monkeypatch):
-    monkeypatch.setattr(record, "SMALL", -1)  # nothing is kept that the declaration does not name
-    monkeypatch.setattr(record, "FAST", 0)
-    monkeypatch.setattr(plan, "_plans", {})  # made for other sizes
+    monkeypatch.setattr(record, "SMALL", 1)  # nothing is kept that the declaration does not name
     assert primitive.example is not None, f"{primitive.name} is declared without example="
     inputs, attrs, *options = primitive.example(np.random.default_rng(3))
     moving = [i for i, a in enumerate(inputs) if np.asarray(a).dtype.kind == "f" and passes(primitive, i)]

@@ -11,7 +11,7 @@ import pytest
 
 import minitape as tf
 from minitape import kernels
-from minitape.plan import reach
+from minitape.reach import reach
 
 
 def python(code):

@@ -109,7 +109,7 @@ class TapeView(anywidget.AnyWidget):
         """Called by the recording, often: keeps hold of arrays that a used-up tape would release."""
         record = self._tape._record
         if record is not None and not record.open:
-            self._arrays.update(record.arrays)
+            self._arrays.update(record.large_arrays())
 
     def _pull(self, limit: int | None = None) -> tuple[list[Row], list[dict[str, Any]]]:
         """Reads new rows; returns them and the changed parts of older ones."""
@@ -202,7 +202,7 @@ class TapeView(anywidget.AnyWidget):
         if leaf is not None:
             return leaf.variable if leaf.variable is not None else leaf.tensor
         known = [*(self._tape.last or ([], []))[0], *(v for space in self._reader.namespaces for v in space.values())]
-        return next((v for v in known if hasattr(type(v), "_lane") and record.find(v) == row), None)
+        return next((v for v in known if hasattr(type(v), "_row") and record.find(v) == row), None)
 
     def _post(self, part: dict[str, Any], **extra: Any) -> None:
         if self.comm is not None:

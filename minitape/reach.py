@@ -1,0 +1,188 @@
+"""Which rows of a recording matter to a gradient: those on the tape that depend on a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from . import kernels
+from .primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE, compile_recorded
+from .record import CALL, LEAF, Record, operation_of
+
+FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
+LONG = 512  # rows from which on the compiled kernels are worth their calls
+
+
+# -- which rows matter ------------------------------------------------------------------------------------------------
+
+
+def on_tape(tape: Any, foreign: set[int] | None = None) -> bytearray:
+    """For each row, 1 when it is on this tape: watched, or written during a span from something on the tape.
+
+    Rows that are watched although the operation that wrote them is not on the tape are put into ``foreign``.
+    """
+    record = tape._record
+    n = len(record)
+    on = bytearray(n)
+    spans = [*tape.spans, (tape._start, n)] if tape._recording else tape.spans
+    starts = sorted((since, row) for row, since in tape.watched.items())
+    at = 0
+    for first, last in spans:
+        while at < len(starts) and starts[at][0] < last:  # rows from `since` on see the watched row
+            since, row = starts[at]
+            if since > first:
+                propagate(record, on, first, since)
+                first = since
+            _see(record, on, row, foreign)
+            at += 1
+        propagate(record, on, first, last)
+    for _, row in starts[at:]:
+        _see(record, on, row, foreign)
+    return on
+
+
+def _see(record: Any, on: bytearray, row: int, foreign: set[int] | None) -> None:
+    if not on[row]:
+        on[row] = 1
+        if foreign is not None and record.cell(row)[0] != LEAF:
+            foreign.add(row)
+
+
+def reach(tape: Any, sources: set[int]) -> Any:
+    """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may."""
+    record = tape._record
+    n = len(record)
+    on, start, end = None, 0, n
+    foreign: set[int] = set()
+    if _all_within(tape, sources):
+        start, end = tape.spans[0]
+        if not (record.calls or record.large) and n <= LONG and (start, end) == (0, n):
+            return None  # numbers and small arrays: shares for constants cost less than to find them
+    else:
+        on = on_tape(tape, foreign)
+    marks = bytearray(n)
+    for row in sources:
+        marks[row] = on is None or on[row]
+    for row in foreign:
+        on[row] = 0  # nothing reaches it through its own operation
+    propagate(record, marks, max(min(sources) + 1, start), end, on)
+    for row in foreign & sources:
+        marks[row] = FOREIGN
+    return marks
+
+
+def _all_within(tape: Any, sources: set[int]) -> bool:
+    """Whether all that depends on the sources in the tape's one span is on the tape: they were watched at once."""
+    if tape._recording or len(tape.spans) != 1:
+        return False
+    start, watched, cell = tape.spans[0][0], tape.watched, tape._record.cell
+    for row in sources:
+        since = watched.get(row)
+        if since is None or (since > row + 1 and since > start) or cell(row)[0] != LEAF:
+            return False
+    return True
+
+
+def propagate(record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
+    """Marks each row in [low, high) that has a marked input (and passes the gate)."""
+    if high - low > LONG and record.real is not None and kernels.available() and record.pack():
+        _propagate_long(record, marks, low, high, gate)
+        return
+    calls, (ops, left, right, _, _) = record.calls, record.columns(low, high)
+    for row, op, a, b in zip(range(low, high), ops, left, right, strict=True):
+        if op >= FIRST_CODE:
+            if (marks[a] or marks[b]) and op != STOP_CODE and (gate is None or gate[row]):
+                marks[row] = 1
+        elif op == CALL and (gate is None or gate[row]) and _any_marked(record, marks, calls[a]):
+            marks[row] = 1
+
+
+def _propagate_long(record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
+    run = kernels.load(record.real).spread
+    view = np.frombuffer(marks, np.uint8)
+    through = np.ones(len(marks), np.uint8) if gate is None else np.frombuffer(gate, np.uint8)
+    for first, block, _ in record.blocks:
+        row, last = max(first, low), min(first + len(block), high)
+        while row < last:
+            row = run(block, first, row, last, view, through)
+            if row < last:  # a call: the kernel hands it over
+                if through[row] and _any_marked(record, marks, record.calls[record.cell(row)[1]]):
+                    marks[row] = 1
+                row += 1
+
+
+def _any_marked(record: Record, marks: bytearray, call: Any) -> bool:
+    """True when an input of the call is marked and of a dtype through which gradients flow."""
+    if call.primitive.code == STOP_CODE:
+        return False
+    for row in call.inputs:
+        if marks[row] and differentiable(record, row):
+            return True
+    return False
+
+
+def differentiable(record: Any, row: int) -> bool:
+    """True for a row of a dtype through which gradients flow."""
+    return record.shape_dtype(row)[1].kind in "fcV"  # V is bfloat16's
+
+
+# -- which comes first ------------------------------------------------------------------------------------------------
+
+
+def breadth_first(record: Any, targets: Iterable[int]) -> list[int]:
+    """The rows behind the targets in TensorFlow's order: each after all that read it, first come, first served.
+
+    Our own sweep goes by row numbers; this order shows only where slices are put behind each other. Of a call it is the
+    first row.
+    """
+    inputs: dict[int, list[int]] = {}
+    readers: dict[int, int] = {}
+    heads = [_first_row(record, t) for t in targets][::-1]
+    stack = list(heads)
+    while stack:
+        row = stack.pop()
+        if row not in inputs:
+            inputs[row] = found = [_first_row(record, i) for i in operation_of(record, row)[1]]
+            for i in found:
+                readers[i] = readers.get(i, 0) + 1
+            stack += found
+    queue = [h for h in heads if not readers.get(h)]
+    for row in queue:
+        for i in inputs[row]:
+            readers[i] -= 1
+            if not readers[i]:
+                queue.append(i)
+    return queue
+
+
+def _first_row(record: Any, row: int) -> int:
+    op, number, _, _ = record.cell(row)
+    return record.calls[number].row if op == CALL else row
+
+
+# -- the rules of elementwise rows ------------------------------------------------------------------------------------
+
+
+def in_batches(rule: Any) -> Any:
+    """An elementwise rule for a batch of adjoints: it broadcasts over their leading axis by itself."""
+
+    def batched(g: Any, *values: Any) -> Any:
+        share = rule(g.data, *values)
+        if np.ndim(share) < g.data.ndim:  # the rule does not read g: the same for all
+            share = np.broadcast_to(share, (g.data.shape[0], *np.shape(share)))
+        return type(g)(share)
+
+    return batched
+
+
+_recorded_ready: list[bool] = []
+
+
+def recorded_rules(code: int) -> Any:
+    """The rules of a scalar row for a sweep that is recorded."""
+    if not _recorded_ready:
+        compile_recorded()
+        _recorded_ready.append(True)
+    return BY_CODE[code - FIRST_CODE]._table_rules
