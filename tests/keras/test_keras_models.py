@@ -238,7 +238,7 @@ def test_an_operation_of_another_module_is_not_made_from_a_configuration():
               "convert", "custom_gradient", "while_loop", None, ["exp"])  # fmt: skip
     for what in listed:
         config["layers"][1]["config"]["what"] = what
-        with pytest.raises(ValueError, match="is neither a function of tf.keras.ops"):
+        with pytest.raises(ValueError, match=r"is neither a function of tf\.keras\.ops"):
             tf.keras.Model.from_config(config)
 
 
