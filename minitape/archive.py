@@ -23,5 +23,7 @@ def arrays_in(path: Any, what: str) -> dict[str, np.ndarray]:
             raise ValueError("It holds something that is no array.")
     except (EOFError, KeyError, NotImplementedError, OverflowError, RuntimeError, TypeError, ValueError, zipfile.BadZipFile,
             zlib.error) as error:  # fmt: skip
-        raise ValueError(f"{os.fspath(path)} is no {what}. (It must be an archive of arrays, undamaged and without pickles.)") from error
+        raise ValueError(
+            f"{os.fspath(path)} is no {what}. (It must be an archive of arrays, undamaged and without pickles.)"
+        ) from error
     return found

@@ -42,11 +42,12 @@ class Applied:
     """
 
     def __init__(self, what: str, args: Any, kwargs: Any) -> None:
-        self.what, self.args, self.kwargs, self._function = what, args, kwargs, _named(what)
+        _named(what)
+        self.what, self.args, self.kwargs = what, args, kwargs
 
     def __call__(self, *tensors: Any) -> Any:
         args, kwargs = nest.map_structure(lambda v: tensors[v.at] if isinstance(v, Slot) else v, (self.args, self.kwargs))
-        return self._function(*args, **kwargs)
+        return _named(self.what)(*args, **kwargs)
 
     def get_config(self) -> dict[str, Any]:
         """What it is, for JSON; TypeError for an argument that JSON can not hold."""

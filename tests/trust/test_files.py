@@ -7,6 +7,7 @@ and every opened file is seen.
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -63,7 +64,9 @@ def test_functions_and_operators_of_a_model_come_back(tmp_path):
     model = K.Model(x, ops)
     model.save(tmp_path / "model.keras")
     value = tf.reshape(tf.range(6.0), (1, 2, 3))
-    for again in (K.models.load_model(tmp_path / "model.keras"), K.models.model_from_json(model.to_json()), K.models.clone_model(model)):
+    copies = (K.models.load_model(tmp_path / "model.keras"), K.models.model_from_json(model.to_json()), K.models.clone_model(model),
+              pickle.loads(pickle.dumps(model)))  # fmt: skip
+    for again in copies:
         for one, other in zip(model(value), again(value), strict=True):
             np.testing.assert_array_equal(one, other)
 
