@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes, errors
+from .archive import arrays_in
 from .awaited import AWAITED, resume
 from .invalid import unsupported
 from .variable import ResourceVariable
@@ -76,8 +77,7 @@ def _file(prefix: Any) -> Path:
 
 def _load(prefix: Any) -> dict[str, np.ndarray]:
     try:
-        with np.load(_file(prefix), allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
+        return arrays_in(_file(prefix), "checkpoint that minitape wrote")
     except FileNotFoundError:
         raise errors.NotFoundError(
             None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {prefix}"
@@ -183,9 +183,7 @@ class Checkpoint:
         """
         unsupported("Checkpoint.read", options=options)
         arrays = _load(save_path)
-        if _GRAPH not in arrays:
-            raise ValueError(f"{save_path} is no checkpoint that minitape wrote.")
-        restoring = _Restoring(arrays)
+        restoring = _Restoring(arrays, _nodes_in(arrays, _file(save_path)))
         restoring.match(self, 0)
         return CheckpointLoadStatus(self, restoring)
 
@@ -207,12 +205,25 @@ class Checkpoint:
         return status
 
 
+def _nodes_in(arrays: dict[str, np.ndarray], file: Path) -> list[tuple[str | None, dict[str, int]]]:
+    """The objects that a checkpoint tells of: under which key each has a value, and the numbers of its children by name."""
+    try:
+        nodes = json.loads(str(arrays[_GRAPH]))
+        if nodes and all(
+            (key is None or key in arrays) and all(type(n) is int and 0 <= n < len(nodes) for n in below.values())
+            for key, below in nodes
+        ):
+            return nodes
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        pass
+    raise ValueError(f"{file} is no checkpoint that minitape wrote: it does not say which objects its values belong to.")
+
+
 class _Restoring:
     """A checkpoint that was read: its values, and which objects have taken the places of the objects that were saved."""
 
-    def __init__(self, arrays: dict[str, np.ndarray]) -> None:
-        self._arrays = arrays
-        self.nodes: list[tuple[str | None, dict[str, int]]] = json.loads(str(arrays[_GRAPH]))
+    def __init__(self, arrays: dict[str, np.ndarray], nodes: list[tuple[str | None, dict[str, int]]]) -> None:
+        self._arrays, self.nodes = arrays, nodes
         self.taken: dict[int, Any] = {}
 
     def match(self, value: Any, number: int) -> None:
@@ -463,6 +474,8 @@ def load_variable(ckpt_dir_or_file: Any, name: str) -> np.ndarray:
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
     """The prefix of the last checkpoint that ``Checkpoint.save`` wrote into a folder, or None.
 
+    ValueError where the folder's note names a file elsewhere.
+
     >>> import minitape as tf, tempfile
     >>> tf.train.latest_checkpoint(tempfile.mkdtemp()) is None
     True
@@ -470,5 +483,12 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
     note = Path(checkpoint_dir) / (latest_filename or "checkpoint")
     if not note.exists():
         return None
-    found = re.search(r'model_checkpoint_path: "([^"]+)"', note.read_text())
-    return None if found is None else os.path.join(os.fspath(checkpoint_dir), found[1])
+    found = re.search(r'model_checkpoint_path: "([^"]+)"', note.read_text(encoding="utf-8", errors="replace"))
+    if found is None:
+        return None
+    if Path(found[1]).name != found[1]:
+        raise ValueError(
+            f"{note} names a checkpoint outside of its folder: {found[1]}. `Checkpoint.save` writes the name alone. If you trust the "
+            "checkpoint there, give its prefix to `restore`."
+        )
+    return os.path.join(os.fspath(checkpoint_dir), found[1])

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import pkgutil
 import textwrap
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,20 @@ def add_exercise(exercise: Exercise) -> None:
     _added[exercise.name] = exercise
 
 
+@cache
+def own_lessons() -> frozenset[str]:
+    """The course's own lessons that have exercises."""
+    import minitape.course
+
+    names = (module.name.partition("_") for module in pkgutil.iter_modules(minitape.course.__path__))
+    return frozenset(lesson for first, _, lesson in names if first == "lesson")
+
+
 def exercises_of(lesson: str) -> dict[str, Exercise]:
     """The exercises of a lesson by name: the course's own, and those added in this session."""
     own: Iterable[Exercise] = ()
-    if lesson.isdigit():
-        with suppress(ModuleNotFoundError):  # there is no such lesson
-            own = importlib.import_module(f"minitape.course.lesson_{lesson}").EXERCISES
+    if lesson in own_lessons():  # a progress file names others, too
+        own = importlib.import_module(f"minitape.course.lesson_{lesson}").EXERCISES
     added = (exercise for exercise in _added.values() if exercise.lesson == lesson)
     return {exercise.name: exercise for exercise in (*own, *added)}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pkgutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -34,11 +33,13 @@ def read_progress() -> dict[str, Any]:
     file = progress_file()
     try:
         kept = json.loads(file.read_text(encoding="utf-8"))
-        if not all(isinstance(kept[key], dict) for key in ("exercises", "predictions")):
+        if not (all(isinstance(kept[key], dict) for key in ("exercises", "predictions"))
+                and all(isinstance(e["tries"], int) and isinstance(e["solved"], bool) for e in kept["exercises"].values())
+                and all(isinstance(p, str) for p in kept["predictions"].values())):  # fmt: skip
             raise ValueError("not a progress file")
     except OSError:
         return _unsaved.get(file, empty)
-    except (ValueError, KeyError, TypeError):
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         with contextlib.suppress(OSError):
             os.replace(file, file.with_name(file.name + ".unreadable"))
         return empty
@@ -50,7 +51,7 @@ def last_lesson(folder: Path) -> str:
     file = Path(folder, progress_file())
     try:
         last = json.loads(file.read_text(encoding="utf-8"))["last"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, KeyError, RecursionError, TypeError, ValueError):
         return ""
     return last if isinstance(last, str) else ""
 
@@ -121,11 +122,6 @@ def _two_digits(lesson: str | int) -> str:
 
 def _lessons(done: set[str]) -> list[str]:
     """The course's lessons that have exercises, and others that the learner solved something in."""
-    import minitape.course
+    from .checker import own_lessons
 
-    own = {
-        module.name.removeprefix("lesson_")
-        for module in pkgutil.iter_modules(minitape.course.__path__)
-        if module.name.startswith("lesson_")
-    }
-    return sorted(own | {name.rpartition(".")[0] for name in done})
+    return sorted(own_lessons() | {name.rpartition(".")[0] for name in done})

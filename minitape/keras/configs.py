@@ -1,23 +1,31 @@
 """Models of symbolic tensors as configurations, which JSON can hold: their layers, and the calls between them.
 
 The form is that of Keras. Plain operations on symbolic tensors are written as minitape's own: what is called, and its
-arguments, in which ``__input__`` stands for a tensor.
+arguments, in which ``__input__`` stands for a tensor. A configuration may come from a stranger: what it can call is in two
+tables, the functions of ``tf.keras.ops`` and the operators, and nothing is looked for anywhere else.
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 
 from .. import nest
+from ..namespace import load
+from . import ops
+from .operations.common import CONCRETE
 from .serial import made, plain
-from .symbolic import InputLayer, KerasTensor, Step
+from .symbolic import OPERATORS, InputLayer, KerasTensor, Step
 
 # -- functions of tensors ---------------------------------------------------------------------------------------------
 
-_HOMES = "minitape.keras.operations."
+# where each function of ``tf.keras.ops`` is that may be called on symbolic tensors
+FUNCTIONS = {
+    name: home
+    for name, home in ops.__getattr__.homes.items()
+    if f"minitape.{home[0]}" not in CONCRETE or name == "cast"
+}
 
 
 class Slot:
@@ -28,24 +36,18 @@ class Slot:
 
 
 class Applied:
-    """A function with its other arguments, as a function of tensors: one of ``tf.keras.ops``, or a tensor's method."""
+    """A function with its other arguments, as a function of tensors: one of ``tf.keras.ops``, or a tensor's operator.
+
+    ``what`` is its name; ValueError for one that is in neither table.
+    """
 
     def __init__(self, what: str, args: Any, kwargs: Any) -> None:
+        _named(what)
         self.what, self.args, self.kwargs = what, args, kwargs
-
-    def _function(self) -> Any:
-        home, _, name = self.what.rpartition(":")
-        if not home:
-            if not (name.startswith("__") and name.endswith("__")):
-                raise ValueError(f"{name!r} is no operator.")
-            return lambda x, *rest: getattr(x, name)(*rest)
-        if not home.startswith(_HOMES):
-            raise ValueError(f"{home!r} holds no operations of tf.keras.ops.")
-        return getattr(importlib.import_module(home), name)
 
     def __call__(self, *tensors: Any) -> Any:
         args, kwargs = nest.map_structure(lambda v: tensors[v.at] if isinstance(v, Slot) else v, (self.args, self.kwargs))
-        return self._function()(*args, **kwargs)
+        return _named(self.what)(*args, **kwargs)
 
     def get_config(self) -> dict[str, Any]:
         """What it is, for JSON; TypeError for an argument that JSON can not hold."""
@@ -57,8 +59,21 @@ class Applied:
         return cls(config["what"], tuple(_read(config["args"])), _read(config["kwargs"]))
 
 
-def applied(function: Any, args: Any, kwargs: Any, name: str) -> Any:
-    """The symbolic result of a function (or the name of an operator) of symbolic and other arguments."""
+def _named(what: Any) -> Any:
+    """The function or the operator of this name."""
+    if isinstance(what, str) and what in OPERATORS:
+        return lambda x, *rest: getattr(x, what)(*rest)
+    if isinstance(what, str) and what in FUNCTIONS:
+        return load(*FUNCTIONS[what])
+    raise ValueError(
+        f"{what!r} is neither a function of tf.keras.ops that takes symbolic tensors nor an operator, and a configuration names "
+        "nothing else. Of a function of your own make a layer, and register its class "
+        "(`@keras.saving.register_keras_serializable()`)."
+    )
+
+
+def applied(what: str, args: Any, kwargs: Any, name: str) -> Any:
+    """The symbolic result of a function of ``tf.keras.ops``, or of an operator, of symbolic and other arguments."""
     tensors: list[Any] = []
 
     def leaf(value: Any) -> Any:
@@ -67,7 +82,6 @@ def applied(function: Any, args: Any, kwargs: Any, name: str) -> Any:
         tensors.append(value)
         return Slot(len(tensors) - 1)
 
-    what = function if isinstance(function, str) else f"{function.__module__}:{function.__name__}"
     return Step(Applied(what, *nest.map_structure(leaf, (args, kwargs))), name)(*tensors)
 
 

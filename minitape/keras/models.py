@@ -9,6 +9,7 @@ from ..namespace import public
 from .model import Functional, Model
 from .saving import load_model, model_from_json, save_model
 from .sequential import Sequential
+from .serial import reading
 from .symbolic import InputLayer, Step
 
 
@@ -25,6 +26,11 @@ def clone_model(model: Any, *, clone_function: Any = None) -> Any:
     >>> copy.layers[1].name, copy.layers[1] is model.layers[1]
     ('out', False)
     """
+    with reading(safe_mode=False):  # the configurations are those of objects that are here
+        return _cloned(model, clone_function)
+
+
+def _cloned(model: Any, clone_function: Any) -> Any:
     make = clone_function or _again
     if isinstance(model, Sequential):
         copy = Sequential(name=model.name)

@@ -413,7 +413,7 @@ class Optimizer(Slots):
         rate = config.get("learning_rate")
         if isinstance(rate, dict):
             with known(custom_objects):
-                rate = lookup("learning rate schedule", rate, vars(schedules))
+                rate = lookup("learning rate schedule", rate, schedules.TABLE)
             config = {**config, "learning_rate": rate}
         return cls(**config)
 

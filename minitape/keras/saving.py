@@ -6,18 +6,19 @@ it was compiled), under the names that Keras demands. They are not those of Kera
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
-import zipfile
 from typing import Any
 
 import numpy as np
 
 from .. import nest
+from ..archive import arrays_in
 from ..namespace import public
 from ..shape import TensorShape
 from . import losses, metrics, optimizers, schedules
-from .serial import known, made, plain, registered, unknown
+from .serial import from_config, known, made, plain, reading, registered, unknown
 from .utils import register_keras_serializable
 
 _WEIGHTS, _MODELS = (".weights.h5",), (".keras", ".h5", ".hdf5")
@@ -64,12 +65,7 @@ def _numbered(variables: Any, prefix: str = "") -> dict[str, Any]:
 
 def _read(filepath: Any) -> dict[str, Any]:
     """The arrays in a file of minitape's own; nothing in it is run. ValueError for another kind of file."""
-    path = os.fspath(filepath)
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return dict(archive)
-    except (ValueError, TypeError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is no file that minitape wrote: it reads its own files, not those of Keras.") from error
+    return arrays_in(filepath, "file that minitape wrote: it reads its own files, not those of Keras")
 
 
 def load_weights(model: Any, filepath: Any) -> None:
@@ -91,8 +87,15 @@ def load_weights(model: Any, filepath: Any) -> None:
     if not model.built:
         raise ValueError("You are loading weights into a model that has not yet been built. Try building the model first "
                          "by calling it on some data or by using `build()`.")  # fmt: skip
-    arrays = _read(filepath)
-    model.set_weights([arrays[str(i)] for i in range(len(arrays))])
+    model.set_weights(_in_order(_read(filepath), filepath))
+
+
+def _in_order(arrays: dict[str, Any], filepath: Any, prefix: str = "") -> list[Any]:
+    """The arrays that ``_numbered`` named so."""
+    try:
+        return [arrays[f"{prefix}{i}"] for i in range(len(arrays))]
+    except KeyError as error:
+        raise ValueError(f"{os.fspath(filepath)} is no file that minitape wrote: it lacks the weight {error}.") from None
 
 
 def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
@@ -138,15 +141,15 @@ def described(model: Any) -> dict[str, Any]:
 def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
     """A new model, with fresh weights, of the text that ``model.to_json()`` gave.
 
-    ``custom_objects`` is as for ``load_model``; TypeError for a class that is not known.
+    ``custom_objects`` is as for ``load_model``, whose safe mode is on; TypeError for a class that is not known.
 
     >>> import minitape as tf
     >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
     >>> tf.keras.models.model_from_json(model.to_json()).count_params()
     3
     """
-    with known(custom_objects):
-        about = json.loads(json_string)
+    with known(custom_objects), reading():
+        about = _about(json_string, "the text")
         model = _made(about)
         if not model.built and about["build_shape"] is not None:
             model.build(tuple(about["build_shape"]))
@@ -157,8 +160,9 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True, 
     """The model in a file that ``save_model`` wrote, compiled as it was if ``compile``.
 
     Classes and functions of the user must be registered (``register_keras_serializable``) or given in
-    ``custom_objects``, a dictionary by their names. ``safe_mode`` changes nothing: no code is ever taken from a file. Raises
-    ValueError when there is no such file and for one of another kind, TypeError for a class that is not known.
+    ``custom_objects``, a dictionary by their names. No code is ever taken from a file; without ``safe_mode`` a layer may read its
+    vocabulary from another file that this one names. Raises ValueError when there is no such file, for one of another kind and
+    for a ``Lambda`` layer of a lambda, TypeError for a class that is not known.
 
     >>> import minitape as tf, pathlib, tempfile
     >>> class Double(tf.keras.layers.Layer):
@@ -176,22 +180,34 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True, 
     if not os.path.exists(path):
         raise ValueError(f"File not found: filepath={path}. Please ensure the file is an accessible `.keras` zip file.")
     arrays = _read(path)
-    about = json.loads(str(arrays.pop("about")))
-    with known(custom_objects):
-        return _restored_model(about, arrays, compile)
+    about = _about(str(arrays.pop("about", None)), path)
+    with known(custom_objects), reading(safe_mode):
+        return _restored_model(about, arrays, path, compile)
 
 
-def _restored_model(about: dict[str, Any], arrays: dict[str, Any], compile: bool) -> Any:
+def _about(text: Any, where: str) -> dict[str, Any]:
+    """The description of a model that a text holds; ValueError for another text."""
+    try:
+        about = json.loads(text)
+        if {"class_name", "kind", "build_shape", "config"} <= about.keys() and isinstance(about["class_name"], str):
+            return about
+    except (AttributeError, RecursionError, TypeError, ValueError):
+        pass
+    raise ValueError(f"{where} does not describe a model as minitape does (it reads its own files, not those of Keras). Write it "
+                     "with `model.save` or `model.to_json`.")  # fmt: skip
+
+
+def _restored_model(about: dict[str, Any], arrays: dict[str, Any], path: str, compile: bool) -> Any:
     """The model that a file tells of, with its weights, compiled on demand."""
     model = _made(about)
-    weights = [arrays[str(i)] for i in range(sum(name.isdigit() for name in arrays))]
+    weights = _in_order({name: array for name, array in arrays.items() if name.isdigit()}, path)
     if weights and not model.weights and about["build_shape"] is not None:
         model.build(tuple(about["build_shape"]))
     if weights or model.weights:
         model.set_weights(weights)
     if compile and "compiled" in about:
         model.compile(**_restored(about["compiled"]))
-        state = [arrays[f"optimizer_{i}"] for i in range(len(arrays) - len(weights))]
+        state = _in_order({name: array for name, array in arrays.items() if not name.isdigit()}, path, "optimizer_")
         if state:
             model.optimizer.build(model.trainable_variables)
             for variable, value in zip(model.optimizer.variables, state, strict=True):
@@ -204,9 +220,10 @@ def _made(about: dict[str, Any]) -> Any:
     if about["kind"] is not None:
         name = about["class_name"] if about["class_name"] in registered else about["kind"]
         return made({"class_name": name, "config": about["config"]})
-    if about["class_name"] not in registered:
+    kind = registered.get(about["class_name"])
+    if not inspect.isclass(kind):
         raise unknown("class", about["class_name"])
-    return registered[about["class_name"]](**about["config"])
+    return kind(**about["config"])
 
 
 def _plainly(value: Any) -> Any:
@@ -227,13 +244,15 @@ def _restored(value: Any) -> Any:
         return registered.get(value, value) if isinstance(value, str) else value
     if "class_name" not in value:
         return {name: _restored(v) for name, v in value.items()}
-    name, config = value["class_name"], _restored(value["config"])
-    spaces = {"keras.losses": losses.TABLE, "keras.metrics": metrics.TABLE, "keras.optimizers.schedules": vars(schedules)}
-    if name in registered:
-        return registered[name].from_config(config)
-    if value["module"] == "keras.optimizers":
-        return optimizers.get({"class_name": name, "config": config})
-    return spaces[value["module"]][name].from_config(config)
+    name, module = str(value["class_name"]), str(value.get("module"))
+    table = _TABLES.get(module, {})
+    kind = registered.get(name) or table.get(name.lower() if module == "keras.optimizers" else name)
+    return from_config(kind, {**value, "config": _restored(value.get("config"))})
+
+
+# the classes that the arguments of `compile` may name
+_TABLES = {"keras.losses": losses.TABLE, "keras.metrics": metrics.TABLE, "keras.optimizers": optimizers.TABLE,
+           "keras.optimizers.schedules": schedules.TABLE}  # fmt: skip
 
 
 __all__ = ["load_model", "load_weights", "register_keras_serializable", "save_model", "save_weights"]

@@ -257,6 +257,8 @@ class InverseTimeDecay(LearningRateSchedule):
         return self.initial_learning_rate / (1.0 + self.decay_rate * (tf.floor(p) if self.staircase else p))
 
 
+_CLASSES = (CosineDecay, CosineDecayRestarts, ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay)
+TABLE = {cls.__name__: cls for cls in _CLASSES}  # what a configuration may name
 __all__ = """CosineDecay CosineDecayRestarts ExponentialDecay InverseTimeDecay LearningRateSchedule PiecewiseConstantDecay
 PolynomialDecay""".split()
 __getattr__, __dir__ = public("tf.keras.optimizers.schedules", __all__)

@@ -1,10 +1,15 @@
-"""How Keras finds an object by its name: ``"relu"``, ``"Adam"``, ``{"class_name": ..., "config": ...}``."""
+"""How Keras finds an object by its name: ``"relu"``, ``"Adam"``, ``{"class_name": ..., "config": ...}``.
+
+A configuration may come from a stranger. It names what is public in Keras, from tables, and what the user registered or
+gave; no name leads to a module or an attribute, and nothing in it is run as code.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import inspect
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any
 
 
@@ -66,7 +71,40 @@ def known(objects: Mapping[str, Any] | None) -> Iterator[None]:
         registered.update(before)
 
 
-def unknown(kind: str, name: str) -> TypeError:
+_safe: ContextVar[bool | None] = ContextVar("safe_mode", default=None)
+
+
+@contextlib.contextmanager
+def reading(safe_mode: bool | None = None) -> Iterator[None]:
+    """In the block objects are made of a configuration: in safe mode, unless this block or one around it says otherwise."""
+    before = _safe.get()
+    token = _safe.set((before is None or before) if safe_mode is None else bool(safe_mode))
+    try:
+        yield
+    finally:
+        _safe.reset(token)
+
+
+def in_safe_mode() -> bool:
+    """Whether objects are being made of a configuration that is not trusted."""
+    return bool(_safe.get())
+
+
+def no_code(what: str) -> ValueError:
+    """The error for code in a configuration, in the words of Keras."""
+    return ValueError(
+        f"Requested the deserialization of a {what}. This carries a potential risk of arbitrary code execution and thus it is "
+        "disallowed by default. minitape takes no code from a file with `safe_mode=False` either: give the function a name with "
+        "`def`, decorate it with `@keras.saving.register_keras_serializable()`, and save the model again."
+    )
+
+
+def is_code(value: Any) -> bool:
+    """Whether a part of a configuration is what Keras makes of a lambda."""
+    return isinstance(value, dict) and value.get("class_name") == "__lambda__"
+
+
+def unknown(kind: str, name: Any) -> TypeError:
     """The error for a class or function of a configuration that nobody knows."""
     return TypeError(
         f"Could not locate {kind} '{name}'. Make sure custom classes and functions are decorated with "
@@ -80,18 +118,34 @@ def made(config: Any) -> Any:
     Raises TypeError for a class that is not known.
     """
     from . import layers
+    from .layer import Layer
     from .model import Functional
     from .sequential import Sequential
     from .symbolic import Step
 
     if not isinstance(config, dict):
         return config
-    name = config["class_name"]
-    kind = registered.get(name) or {"Functional": Functional, "Sequential": Sequential, "Step": Step}.get(name)
-    kind = kind or (getattr(layers, name) if name in dir(layers) else None)
-    if kind is None:
+    if is_code(config):
+        raise no_code("Python lambda")
+    name = config.get("class_name")
+    if not isinstance(name, str):
         raise unknown("class", name)
-    return kind.from_config(config["config"])
+    kind = registered.get(name) or {"Functional": Functional, "Sequential": Sequential, "Step": Step}.get(name)
+    if kind is None and name in dir(layers):
+        kind = getattr(layers, name)
+        kind = kind if inspect.isclass(kind) and issubclass(kind, Layer) else None
+    return from_config(kind, config)
+
+
+def from_config(kind: Any, config: Mapping[str, Any]) -> Any:
+    """An object of the class that was found for the name in a configuration; TypeError where it is no such class."""
+    if kind is None:
+        raise unknown("class", config.get("class_name"))
+    if not inspect.isclass(kind) or not hasattr(kind, "from_config"):
+        raise TypeError(f"Unable to reconstruct an instance of '{config['class_name']}' because the class is missing a "
+                        f"`from_config()` method. Full object config: {config}")  # fmt: skip
+    with reading():
+        return kind.from_config(config.get("config") or {})
 
 
 def serialize(obj: Any) -> Any:

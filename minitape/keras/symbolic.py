@@ -72,18 +72,13 @@ class KerasTensor(Operators):
 
     def cast(self, dtype: str) -> KerasTensor:
         """The symbolic tensor with its elements in another type."""
-        from .operations.making import cast
-
-        return _applied(cast, (self, dtype), "cast")
-
-    def __getitem__(self, key: Any) -> Any:
-        return _applied("__getitem__", (self, key), "get_item")
+        return _applied("cast", (self, dtype))
 
 
-def _applied(function: Any, args: Any, name: str) -> Any:
+def _applied(what: str, args: Any) -> Any:
     from .configs import applied
 
-    return applied(function, args, {}, name)
+    return applied(what, args, {}, OPERATORS.get(what, what))
 
 
 class Step(Layer):
@@ -118,41 +113,29 @@ class Step(Layer):
         return cls(Applied.from_config(config), config["name"], exactly=True)
 
 
-COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "ne": "not_equal"}
+_UNARY = {"__neg__": "negative", "__abs__": "absolute", "__invert__": "logical_not"}
+_COMPARISONS = {"__lt__": "less", "__le__": "less_equal", "__gt__": "greater", "__ge__": "greater_equal", "__ne__": "not_equal"}
+_BINARY = {
+    "and": "logical_and", "or": "logical_or", "xor": "logical_xor", "add": "add", "sub": "subtract", "mul": "multiply",
+    "truediv": "true_divide", "pow": "power", "floordiv": "floor_divide", "mod": "mod", "matmul": "matmul",
+}  # fmt: skip
+# the operators that a configuration may name, and what Keras calls them
+OPERATORS = {
+    **_UNARY, **_COMPARISONS, "__getitem__": "get_item",
+    **{f"__{side}{short}__": name for short, name in _BINARY.items() for side in ("", "r")},
+}  # fmt: skip
 
 
 def _install_operators() -> None:
-    names = {
-        **COMPARISONS,
-        "and": "logical_and",
-        "or": "logical_or",
-        "xor": "logical_xor",
-        "add": "add",
-        "sub": "subtract",
-        "mul": "multiply",
-        "truediv": "true_divide",
-        "pow": "power",
-        "floordiv": "floor_divide",
-        "mod": "mod",
-        "matmul": "matmul",
-    }
-    for short, name in names.items():
+    for method in OPERATORS:
 
-        def forward(self: Any, other: Any, method: str = f"__{short}__", name: str = name) -> Any:
-            return _applied(method, (self, other), name)
+        def alone(self: Any, method: str = method) -> Any:
+            return _applied(method, (self,))
 
-        def reflected(self: Any, other: Any, method: str = f"__r{short}__", name: str = name) -> Any:
-            return _applied(method, (self, other), name)
+        def between(self: Any, other: Any, method: str = method) -> Any:
+            return _applied(method, (self, other))
 
-        setattr(KerasTensor, f"__{short}__", forward)
-        if short not in COMPARISONS:
-            setattr(KerasTensor, f"__r{short}__", reflected)
-    for short, name in {"neg": "negative", "abs": "absolute", "invert": "logical_not"}.items():
-
-        def alone(self: Any, method: str = f"__{short}__", name: str = name) -> Any:
-            return _applied(method, (self,), name)
-
-        setattr(KerasTensor, f"__{short}__", alone)
+        setattr(KerasTensor, method, alone if method in _UNARY else between)
 
 
 _install_operators()

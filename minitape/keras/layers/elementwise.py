@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import activations, regularizers
 from ..layer import InputSpec, Layer
-from ..serial import registered, unknown
+from ..serial import is_code, no_code, registered, unknown
 from .common import SameShape, Weighted
 
 
@@ -329,10 +329,15 @@ class Lambda(Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """The layer with these arguments; TypeError for a function whose name is not registered."""
+        """The layer with these arguments.
+
+        TypeError for a function whose name is not registered, ValueError for a lambda: a configuration holds no code.
+        """
         function = config["function"]
-        if isinstance(function, str):
-            if function not in registered:
+        if is_code(function) or is_code(config.get("output_shape")) or (function == "<lambda>" and function not in registered):
+            raise no_code("`Lambda` layer whose `function` is a Python lambda")
+        if not callable(function):
+            if not isinstance(function, str) or function not in registered:
                 raise unknown("function", function)
             config = {**config, "function": registered[function]}
         return super().from_config(config)

@@ -15,6 +15,7 @@ import numpy as np
 from ...invalid import invalid
 from ..base import floatx, is_keras_tensor
 from ..layer import Layer
+from ..serial import in_safe_mode, reading
 
 _MODES = ("int", "one_hot", "multi_hot", "count", "tf_idf")
 OLD_MODES = {"binary": "multi_hot", "tf-idf": "tf_idf"}
@@ -128,6 +129,13 @@ class _Lookup(OfText):
             raise ValueError(f"`idf_weights` should only be set if output_mode is `'tf_idf'`. Received: output_mode="
                              f"{self.output_mode} and idf_weights={idf_weights}")  # fmt: skip
         if isinstance(vocabulary, str):
+            if in_safe_mode():
+                raise ValueError(
+                    "Requested the loading of a vocabulary file outside of the model archive. This carries a potential risk of "
+                    "loading arbitrary and sensitive files and thus it is disallowed by default. If you trust the source of the "
+                    "artifact, you can override this error by passing `safe_mode=False` to the loading function. Vocabulary "
+                    f"file: '{vocabulary}'"
+                )
             if not os.path.exists(vocabulary):
                 raise ValueError(f"Vocabulary file {vocabulary} does not exist.")
             with open(vocabulary, encoding="utf-8") as file:
@@ -341,6 +349,12 @@ class _Lookup(OfText):
         return tf.constant(counts[0] if flat else counts, self._kind())
 
     _config = ""
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """The layer with these arguments; ValueError for a vocabulary that is the path of a file."""
+        with reading():
+            return super().from_config(config)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments that make another one like this, with the vocabulary that it has."""

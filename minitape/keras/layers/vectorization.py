@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..serial import reading
 from .lookup import OLD_MODES, OfText, StringLookup, batches, one_of
 
 _PUNCTUATION = r"""[!"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']"""
@@ -183,7 +184,8 @@ class TextVectorization(OfText):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """The layer with these arguments."""
-        if isinstance(config["ngrams"], list):
+        """The layer with these arguments; ValueError for a vocabulary that is the path of a file."""
+        if isinstance(config.get("ngrams"), list):
             config = {**config, "ngrams": tuple(config["ngrams"])}
-        return super().from_config(config)
+        with reading():
+            return super().from_config(config)

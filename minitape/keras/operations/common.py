@@ -101,7 +101,7 @@ def symbolic(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
         from ..configs import applied
 
-        return applied(function, args, kwargs, function.__name__)
+        return applied(function.__name__, args, kwargs, function.__name__)
 
     either.__module__ = "minitape.keras.ops"
     return either
