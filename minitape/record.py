@@ -443,7 +443,7 @@ class Record:
         if retained is None:
             retained = state.retained = deque()
         retained.append(self)
-        if len(retained) > RETAINED:
+        while len(retained) > RETAINED and not state.looking:
             retained.popleft()._forget()
 
     def _forget(self) -> None:

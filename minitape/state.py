@@ -18,6 +18,7 @@ class State(threading.local):
     site: tuple[CodeType, int] | None = None  # to which all rows belong while a sweep is recorded or a function replayed
     _scope: tuple[str, ...] = ()
     retained: Any = None  # skeletons of released recordings, see Record.release
+    looking = False  # somebody reads skeletons: none is let go of meanwhile
     exits: Any = None  # values that left to NumPy or Python, see minitape.evidence
     trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
     scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import nest
 from ..ends import leaf_of
+from ..state import state
 from ..tape import _WARNS
 from ..tensor import Tensor
 from .words import Explanation, describe
@@ -38,6 +39,14 @@ def explain(tape: Any, target: Any, sources: Any) -> Any:
 
 def explain_flat(tape: Any, targets: list[Any], sources: list[Any]) -> list[Explanation]:
     """The explanations for a flat list of sources."""
+    before, state.looking = state.looking, True
+    try:
+        return _answers(tape, targets, sources)
+    finally:
+        state.looking = before
+
+
+def _answers(tape: Any, targets: list[Any], sources: list[Any]) -> list[Explanation]:
     from .reasons import Finding, Inquiry
 
     plain = [t for t in targets if not _is_tensor(t)][:1]
