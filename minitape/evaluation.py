@@ -98,8 +98,9 @@ def _array(record: Any, row: int, op: int, a: int, b: int) -> None:
 
 def blocks(record: Any, n: int) -> None:
     """Computes the rows below ``n`` in packed blocks: in the kernel, but for arrays; without numba one by one."""
+    forward = kernels.kernel(record.real, "forward")
     long_values(record)
-    if not kernels.available():
+    if forward is None:
         for first, block in record.blocks:
             if first < n and first + len(block) > record.done:
                 ops, left, right = block[record.done - first : n - first, :3].T
@@ -115,7 +116,7 @@ def blocks(record: Any, n: int) -> None:
     for first, block in record.blocks:
         row, high = max(first, record.done), min(first + len(block), n)
         while row < high:
-            row = kernels.load(record.real).forward(block, first, row, min(stop, high), record.values)
+            row = forward(block, first, row, min(stop, high), record.values)
             if row < high:  # an array, or a call that was put off: computed here
                 before = hush()
                 if row in record.late:

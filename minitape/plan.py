@@ -295,8 +295,8 @@ def _all_within(tape: Any, sources: set[int]) -> bool:
 
 def spread(record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
     """Marks each row in [low, high) that has a marked input (and passes the gate)."""
-    if high - low > LONG and record.real is not None and kernels.available():
-        _spread_long(record, marks, low, high, gate)
+    if high - low > LONG and record.real is not None and (run := kernels.kernel(record.real, "spread")) is not None:
+        _spread_long(run, record, marks, low, high, gate)
         return
     calls, cell = record.calls, record.cell
     for row in range(low, high):
@@ -309,9 +309,8 @@ def spread(record: Any, marks: bytearray, low: int, high: int, gate: bytearray |
                 marks[row] = 1
 
 
-def _spread_long(record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
+def _spread_long(run: Any, record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
     record.pack()
-    run = kernels.load(record.real).spread
     view = np.frombuffer(marks, np.uint8)
     through = np.ones(len(marks), np.uint8) if gate is None else np.frombuffer(gate, np.uint8)
     for first, block in record.blocks:

@@ -58,9 +58,12 @@ class Sweep:
         self.targets = tuple(seeds)
         self.slices: dict[int, list[tuple[int, int]]] = {}  # row -> (call, number) of the slices that arrived there
         self.long: Any = None  # adjoints of scalar rows when kernels do the work
+        self.kernel: Any = None  # which does it
         self.batched = bool(BATCHES) and any(type(s) in BATCHES for s in seeds.values())
         if not recorded and record.real is not None:
             if not stepwise and not self.batched and earns_kernels(self.high - self.low + 1 - len(record.meta)):
+                self.kernel = kernels.kernel(record.real, "backward")
+            if self.kernel is not None:
                 self._prepare_long()
             else:
                 record.evaluate(self.high + 1)
@@ -156,8 +159,7 @@ class Sweep:
         )
 
     def _steps_long(self) -> Iterator[int]:
-        record = self.record
-        backward = kernels.load(record.real).backward
+        record, backward = self.record, self.kernel
         for first, block in reversed(record.blocks):
             low, row = max(first, self.low), min(first + len(block) - 1, self.high)
             while row >= low:
