@@ -80,7 +80,8 @@ def _fail(error: Exception) -> None:
     from ..logs import log_first_n
 
     _failed.append(error)
-    log_first_n("numba", f"numba can not compile ({type(error).__name__}: {error}): long tapes are computed without it, which "
+    reason = " ".join([type(error).__name__, *str(error).splitlines()[:1]])
+    log_first_n("numba", f"numba can not compile ({reason}): long tapes are computed without it, which "
                 "is slower. To mend it, install numba again; NUMBA_DISABLE_JIT=1 does without it and says nothing.", 1)  # fmt: skip
 
 

@@ -22,7 +22,9 @@ def compiled(text: str, label: str, name: str, arguments: Sequence[Any]) -> Any:
 
     Raises whatever numba raises when it refuses; the next call tries again. Ctrl-C ends the waiting and not the work.
     """
-    return _apart(lambda: _compiled(text, label, name, arguments))
+    function = _made.get((text, name)) or _apart(lambda: _compiled(text, label, name, arguments))
+    function(*arguments)  # they may be of other types than those of the first time
+    return function
 
 
 def is_kept(function: Any) -> bool:
@@ -41,8 +43,11 @@ def _compiled(text: str, label: str, name: str, arguments: Sequence[Any]) -> Any
         module = module_of(text, label)
         function = numba.njit(**OPTIONS)(getattr(module, name))
         function._cache = Kept(module.__name__, text, name, str(OPTIONS))
-    function(*arguments)
-    return _made.setdefault((text, name), function)
+        function(*arguments)
+        compile_more = function._compile_for_args  # numba calls it when there are arguments of other types
+        function._compile_for_args = lambda *values: _apart(lambda: compile_more(*values))
+        _made[text, name] = function
+    return function
 
 
 def _apart(work: Callable[[], Any]) -> Any:

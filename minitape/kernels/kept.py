@@ -109,7 +109,7 @@ def _check(path: str) -> None:
 
 
 def _shown(error: Exception) -> str:
-    return str(error) or type(error).__name__
+    return " ".join([type(error).__name__, *str(error).splitlines()[:1]])
 
 
 def _tell(message: str) -> None:
