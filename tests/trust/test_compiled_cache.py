@@ -154,8 +154,11 @@ TEXTS = {"empty": b"", "no text": b"\xff\xfe\x00", "a program": b"raise SystemEx
 CASES = [(damage, suffix) for damage in DAMAGES for suffix in ("nbi", "nbc")] + [(text, "py") for text in TEXTS]
 
 EACH = """
-import numba, pathlib, tempfile
-numba.njit(lambda: 0)()  # numba is loaded once for all
+import tempfile, numba, numpy
+from minitape import kernels
+numba.njit(lambda: 0)()  # what is not tried here is loaded once for all
+loaded = kernels.load(numpy.float32)
+assert loaded.forward and loaded.backward
 
 def child(folder, program):
     told, said = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
@@ -190,7 +193,13 @@ def spoiled(warm):
                 else:
                     DAMAGES[damage](path)
         after = EACH.format(programs=["tell()", NO_COMPILER + "tell()"], folders=[*map(str, folders)])
-        yield dict(zip(CASES, zip(run(after=after, drop=PERMISSIONS)[0], folders, strict=True), strict=True))
+        yield dict(
+            zip(
+                CASES,
+                zip(run(after=after, drop=PERMISSIONS, MINITAPE_CACHE=str(warm))[0], folders, strict=True),
+                strict=True,
+            )
+        )
 
 
 @pytest.mark.parametrize(("damage", "suffix"), CASES)
