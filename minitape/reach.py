@@ -87,8 +87,9 @@ def _all_within(tape: Any, sources: set[int]) -> bool:
 
 def propagate(record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
     """Marks each row in [low, high) that has a marked input (and passes the gate)."""
-    if high - low > LONG and record.real is not None and kernels.available() and record.pack():
-        _propagate_long(record, marks, low, high, gate)
+    run = kernels.kernel(record.real, "spread") if high - low > LONG and record.real is not None else None
+    if run is not None and record.pack():
+        _propagate_long(run, record, marks, low, high, gate)
         return
     calls, (ops, left, right, _, _) = record.calls, record.columns(low, high)
     for row, op, a, b in zip(range(low, high), ops, left, right, strict=True):
@@ -99,8 +100,7 @@ def propagate(record: Any, marks: bytearray, low: int, high: int, gate: bytearra
             marks[row] = 1
 
 
-def _propagate_long(record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
-    run = kernels.load(record.real).spread
+def _propagate_long(run: Any, record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
     view = np.frombuffer(marks, np.uint8)
     through = np.ones(len(marks), np.uint8) if gate is None else np.frombuffer(gate, np.uint8)
     for first, block, _ in record.blocks:

@@ -52,8 +52,11 @@ class Sweep:
         self.long: Any = None  # adjoints of numbers when a kernel does the work
         self.batched = bool(BATCHES) and any(type(s) in BATCHES for s in seeds.values())
         self.rules = self._tables()
+        self.kernel: Any = None  # which does it
         if not recorded and not stepwise and not self.batched and earns_kernels(record, self.high - self.low + 1):
-            self._prepare_long()
+            self.kernel = kernels.kernel(record.real, "backward")
+            if self.kernel is not None:
+                self._prepare_long()
         self.values = self._values(held or {})
         for row, seed in seeds.items():
             self._add(row, seed)
@@ -173,8 +176,7 @@ class Sweep:
         )
 
     def _steps_long(self) -> Iterator[int]:
-        record = self.record
-        backward = kernels.load(record.real).backward
+        record, backward = self.record, self.kernel
         for first, block, _ in reversed(record.blocks):
             low, row = max(first, self.low), min(first + len(block) - 1, self.high)
             while row >= low:

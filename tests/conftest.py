@@ -34,6 +34,7 @@ LONGEST = (
     "explain/test_programs.py",
     "widgets/test_long.py",
     "core/test_benchmarks.py",
+    "trust/test_compiled_cache.py",
     "core/test_kernels.py",
 )
 REQUIRE_BROWSER = "MINITAPE_REQUIRE_BROWSER"

@@ -42,7 +42,7 @@ def with_progress(paths: Sequence[Path], variants: Sequence[str], jobs: int, tim
 
 
 def warm_up() -> None:
-    """Compile the kernels with a progress bar, and say how long it took."""
+    """Compile the kernels with a progress bar, and say how long it took, or what is wrong."""
     import time
 
     from minitape.kernels import warmup
@@ -50,7 +50,9 @@ def warm_up() -> None:
     begin = time.perf_counter()
     with _bar(Console(stderr=True)) as bar:
         task = bar.add_task("compiling", total=None)
-        warmup(lambda name, done, total: bar.update(task, completed=done, total=total, description=name))
+        wrong = warmup(lambda name, done, total: bar.update(task, completed=done, total=total, description=name))
+    if wrong:  # the log says on stderr what, and how to mend it
+        raise click.ClickException(f"the kernels are not ready: {wrong}. Long tapes work, and take longer.")
     click.echo(f"kernels are ready ({time.perf_counter() - begin:.1f} s)")
 
 

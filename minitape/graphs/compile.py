@@ -232,10 +232,12 @@ class Writer:
         segment, self.segment = self.segment, _Segment()
         if not segment.calls:
             return
-        if len(segment.calls) < FEW:
+        if len(segment.calls) < FEW or not self._interpreted(segment):
             for call in segment.calls:
                 self._line(call)
-            return
+
+    def _interpreted(self, segment: _Segment) -> bool:
+        """Writes scalar calls as rows for the kernel, or rolled up; False when numba fails."""
         from .. import kernels
 
         leaves = list(dict.fromkeys(r for c in segment.calls for r in self._inputs(c) if r not in segment.rows))
@@ -247,11 +249,14 @@ class Writer:
         for row in leaves:
             if row in self.constants:
                 values[place[row]] = self.constants[row]
-        number, self.segments = self.segments, self.segments + 1
         loops = rolled(block, len(leaves), segment.real) if self.fuse else None
+        function = loops or kernels.kernel(segment.real, "forward")
+        if function is None:
+            return False
+        number, self.segments = self.segments, self.segments + 1
         arguments = "w" if loops else f"b{number}, 0, {len(leaves)}, {len(block)}, w"
         self.scope |= {f"s{number}": values, f"b{number}": block}
-        self.scope[f"k{number}"] = loops or kernels.load(segment.real).forward
+        self.scope[f"k{number}"] = function
         self.lines.append(f"    w = s{number}.copy()\n")
         self.lines += [f"    w[{place[row]}] = v{row}\n" for row in leaves if row not in self.constants]
         self.lines.append(f"    k{number}({arguments})\n")
@@ -259,6 +264,7 @@ class Writer:
         for call in segment.calls:
             if self.unread.get(call.row):
                 self.lines.append(f"    v{call.row} = w[{place[call.row]}]\n")
+        return True
 
 
 class _Segment:

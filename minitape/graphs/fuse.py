@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.cache import module_of
-from ..kernels.text import JIT_OPTIONS, header, kernel_text, with_operands
+from ..kernels.compiled import compiled as machine_code
+from ..kernels.text import header, kernel_text, with_operands
 
 LEAST = 6  # array operations from which on a loop of their own is worth compiling
 INDICES = "ijk"
@@ -207,12 +207,9 @@ def _spec(spec: tuple[slice, ...]) -> str:
 
 def compiled(text: str, real: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
     """The fused function as machine code, tried once on zeros of these shapes; None when numba refuses it."""
-    options = ", ".join(f"{k}={v!r}" for k, v in JIT_OPTIONS.items())
-    name = np.dtype(real).name
-    module = module_of(f"{header(name, False)}\n@njit({options})\n{text}", f"fused_{name}")
+    name, trial = np.dtype(real).name, [np.zeros(shape, real) if shape else real(0) for shape in shapes]
     try:
-        module.fused(*[np.zeros(shape, real) if shape else real(0) for shape in shapes])
+        return machine_code(f"{header(name)}\n{text}", f"fused_{name}", "fused", trial)
     except Exception as error:  # numba has many ways to refuse; NumPy then goes on as before
         logging.getLogger(__name__).debug("not fused: %s", error)
         return None
-    return module.fused

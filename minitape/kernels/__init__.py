@@ -1,7 +1,7 @@
 """The compiled kernels: whether there are any, and which; what numba sees is in :mod:`minitape.kernels.text`.
 
-Without numba, or with ``NUMBA_DISABLE_JIT=1``, nobody asks for them: the walk over the rows is faster than their text as
-plain Python, which :func:`load` then gives.
+Without numba, with ``NUMBA_DISABLE_JIT=1``, and where numba fails, there are none: the walk over the rows is faster than
+their text as plain Python, which :func:`load` then gives.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ import importlib.util
 import os
 from collections.abc import Callable
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-_loaded: dict[Any, ModuleType] = {}  # by NumPy's class
-_compiled: list[str] = []  # which of them numba compiles
+NAMES = ("forward", "backward", "spread")
+_loaded: dict[Any, Kernels] = {}  # by NumPy's class
+_compiled: list[Any] = []  # which of them numba compiles
+_failed: list[Exception] = []  # why numba compiles nothing in this process
 
 
 def available() -> bool:
-    """True when numba is installed and not switched off."""
-    return loaded() or (os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and _installed())
+    """True when numba is installed, is not switched off, and has not failed."""
+    return loaded() or (not _failed and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and _installed())
 
 
 @cache
@@ -30,11 +31,61 @@ def _installed() -> bool:
 
 
 def loaded() -> bool:
-    """True when compiled kernels are in memory already."""
-    return bool(_compiled)
+    """True when compiled kernels are in memory already, or were asked for."""
+    return bool(_compiled) and not _failed
 
 
-def load(real: Any) -> ModuleType:
+def kernel(real: Any, name: str) -> Any:
+    """One of the ``NAMES``, compiled; None where there is none, and the caller walks."""
+    found = getattr(load(real), name) if available() else None
+    return found if available() else None  # numba may just have failed
+
+
+class Kernels:
+    """The kernels for one float type, each compiled when it is first asked for."""
+
+    def __init__(self, real: Any) -> None:
+        self._real = real
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in NAMES:
+            raise AttributeError(name)
+        # what generates code is needed by long tapes only, and takes a while to load
+        from .cache import module_of
+        from .compiled import compiled
+        from .text import source
+
+        label = np.dtype(self._real).name
+        text, function = source(label), None
+        if available():
+            try:
+                function = compiled(text, label, name, _trial(self._real, name))
+            except Exception as error:  # an installation can be broken in many ways
+                _fail(error)
+        setattr(self, name, function or getattr(module_of(text, label), name))
+        return self.__dict__[name]
+
+
+def _trial(real: Any, name: str) -> tuple[Any, ...]:
+    """Arguments on which a kernel finds nothing to do; numba compiles it for their types."""
+    rows, values, flags = np.zeros((1, 4), np.int32), np.zeros(1, real), np.zeros(1, np.uint8)
+    if name == "forward":
+        return rows, 0, 0, 1, values
+    if name == "backward":
+        return rows, 0, 0, 0, values, values.copy(), flags
+    return rows, 0, 0, 1, flags, flags.copy()
+
+
+def _fail(error: Exception) -> None:
+    from ..logs import log_first_n
+
+    _failed.append(error)
+    reason = " ".join([type(error).__name__, *str(error).splitlines()[:1]])
+    log_first_n("numba", f"numba can not compile ({reason}): long tapes are computed without it, which "
+                "is slower. To mend it, install numba again; NUMBA_DISABLE_JIT=1 does without it and says nothing.", 1)  # fmt: skip
+
+
+def load(real: Any) -> Kernels:
     """The kernels for ``numpy.float32`` or ``numpy.float64``: functions ``forward``, ``backward`` and ``spread``.
 
     >>> from minitape.primitives import TABLE
@@ -46,32 +97,29 @@ def load(real: Any) -> ModuleType:
     >>> print(values[1])
     9.0
     """
-    module = _loaded.get(real)
-    if module is None:
-        from .cache import module_of  # what generates code is needed by long tapes only, and takes a while to load
-        from .text import source
-
-        name = np.dtype(real).name
-        module = _loaded[real] = module_of(source(name, not available()), name)
+    kernels = _loaded.get(real)
+    if kernels is None:
+        kernels = _loaded[real] = Kernels(real)
         if available():
-            _compiled.append(name)
-    return module
+            _compiled.append(real)
+    return kernels
 
 
-def warmup(progress: Callable[[str, int, int], None] | None = None) -> None:
-    """Compiles and caches every kernel; ``progress(name, done, total)`` is called before each and at the end."""
-    steps = [(real, name) for real in (np.float32, np.float64) for name in ("forward", "backward", "spread")]
+def warmup(progress: Callable[[str, int, int], None] | None = None) -> str:
+    """Compiles and caches every kernel; ``progress(name, done, total)`` is called before each and at the end.
+
+    Returns what is wrong, in words: nothing, if the next process will find them all.
+    """
+    from .compiled import is_kept
+
+    steps = [(real, name) for real in (np.float32, np.float64) for name in NAMES]
+    made = []
     for done, (real, name) in enumerate(steps):
         if progress is not None:
             progress(f"{name} {np.dtype(real).name}", done, len(steps))
-        kernels = load(real)
-        rows, values = np.zeros((1, 4), np.int32), np.zeros(1, real)
-        flags = np.zeros(1, np.uint8)
-        if name == "forward":
-            kernels.forward(rows, 0, 0, 1, values)
-        elif name == "backward":
-            kernels.backward(rows, 0, 0, 0, values, values.copy(), flags)
-        else:
-            kernels.spread(rows, 0, 0, 1, flags, flags.copy())
+        made.append(kernel(real, name))
     if progress is not None:
         progress("done", len(steps), len(steps))
+    if None in made:
+        return "numba fails" if _failed else "numba is not there, or switched off"
+    return "" if all(map(is_kept, made)) else "they could not be kept for the next process"

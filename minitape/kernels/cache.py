@@ -1,6 +1,5 @@
-"""Where generated code is kept, so that numba can keep its machine code beside it.
+"""Where generated code is kept, and beside it the machine code that numba makes of it (:mod:`minitape.kernels.kept`).
 
-A module is written once: next to the package, else into the user's cache, else into a temporary folder of the user's own.
 Of each folder the modules that were used last stay.
 """
 
@@ -8,11 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.util
 import os
 import stat
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -21,32 +20,45 @@ KEPT = 128  # modules of a folder
 
 
 def module_of(text: str, label: str) -> ModuleType:
-    """The module with this generated text, kept in a cache folder so that its machine code is kept, too."""
-    digest = hashlib.sha256((text + sys.version).encode()).hexdigest()[:16]
-    module_name = f"minitape_kernels_{label}_{digest}"
-    for folder in _folders():
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            path = folder / f"{module_name}.py"
-            if not path.exists() or path.read_text() != text:
-                handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
-                with os.fdopen(handle, "w") as file:
-                    file.write(text)
-                os.replace(temporary, path)  # two processes may write at once: each file is whole
-                _thin(folder)
-            else:
-                with contextlib.suppress(OSError):  # a folder that only others may write
-                    os.utime(path)
-            spec = importlib.util.spec_from_file_location(module_name, path)
-            module = importlib.util.module_from_spec(spec)
-            sys.modules[module_name] = module
-            spec.loader.exec_module(module)
-            return module
-        except OSError:
-            continue
-    module = ModuleType(module_name)
-    exec(compile(text.replace("cache=True", "cache=False"), f"<{module_name}>", "exec"), module.__dict__)
+    """The module with this generated text, which is also written to a folder, where there is one, for who reads an error."""
+    name = f"minitape_kernels_{label}_{hashlib.sha256((text + sys.version).encode()).hexdigest()[:16]}"
+    module = sys.modules[name] = ModuleType(name)
+    module.__file__ = f"<{name}>"
+    for folder in folders():
+        with contextlib.suppress(OSError):
+            module.__file__ = str(written(folder, name, text))
+            break
+    exec(compile(text, module.__file__, "exec"), module.__dict__)  # the text itself: the file may have become anything
     return module
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    """The file with this text in a folder; raises OSError where it can not be, or where others could write to it."""
+    if not private(folder):
+        raise PermissionError(f"others than its owner can write to {folder}")
+    for place in (folder, folder / "__pycache__"):
+        place.mkdir(mode=0o755, parents=True, exist_ok=True)
+    path = folder / f"{name}.py"
+    if _bytes(path) == text.encode():
+        with contextlib.suppress(OSError):  # a folder that only others may write
+            os.utime(path)
+        return path
+    temporary = folder / f"{name}.{os.getpid()}.{threading.get_ident()}.tmp"
+    try:
+        temporary.write_bytes(text.encode())
+        os.replace(temporary, path)  # two processes may write at once: each file is whole
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+    _thin(folder)
+    return path
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
 
 
 def _thin(folder: Path) -> None:
@@ -58,22 +70,42 @@ def _thin(folder: Path) -> None:
                 file.unlink(missing_ok=True)
 
 
-def _folders() -> Iterator[Path]:
-    """Where the generated code may live, best first; numba's own cache goes beside it."""
+def folders() -> Iterator[Path]:
+    """Where code may be kept, best first: the folder that the user chose, and no other; else the usual ones.
+
+    numba keeps machine code as a pickle, and who can write a pickle that we read can run what he likes in our process.
+    So a folder must be one that only the user can write to, or who installed the package: nothing is read from a folder,
+    or written to it, that is not :func:`private`.
+    """
     chosen = os.environ.get("MINITAPE_CACHE")
     if chosen:
         yield Path(chosen)
+        return
     yield Path(__file__).parent / "__pycache__"
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    yield Path(base) / "minitape"
+    base = Path(os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"))
+    if base.is_absolute():  # a user without a home has none
+        yield base / "minitape"
     yield from _temporary()
+
+
+def private(folder: Path) -> bool:
+    """Whether nobody but its owner can put files into a folder; if that is the user, his own group may, too."""
+    user = os.getuid() if hasattr(os, "getuid") else None
+    if user is None:
+        return True
+    for place in (folder, folder / "__pycache__"):
+        with contextlib.suppress(FileNotFoundError):
+            found = place.stat()
+            if found.st_mode & (stat.S_IWOTH if found.st_uid == user else stat.S_IWOTH | stat.S_IWGRP):
+                return False
+    return True
 
 
 def _temporary() -> Iterator[Path]:
     """A folder in the system's temporary one that nobody else can have put machine code into; else none."""
     user = os.getuid() if hasattr(os, "getuid") else None
-    folder = Path(tempfile.gettempdir()) / f"minitape-{'user' if user is None else user}"
     with contextlib.suppress(OSError):
+        folder = Path(tempfile.gettempdir()) / f"minitape-{'user' if user is None else user}"
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
         if stat.S_ISDIR(found.st_mode) and (user is None or (found.st_uid == user and not found.st_mode & 0o022)):

@@ -1,0 +1,116 @@
+"""numba's files of machine code, so that nothing that is wrong with them reaches who wants a gradient.
+
+numba raises whatever opening or unpickling such a file raises, and believes machine code in which bits have flipped. Here
+each file ends with a checksum, what can not be read is removed and counts as not there, and what can not be written is
+kept in memory only. The first trouble of a process is logged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import IndexDataCacheFile
+from numba.core.compiler import CompileResult
+
+from ..logs import log_first_n
+from . import cache
+
+
+class Kept:
+    """The machine code of one function of a generated module, as numba's dispatchers ask for it."""
+
+    cache_path = None  # numba's statistics ask for it
+
+    def __init__(self, module: str, text: str, function: str, options: str) -> None:
+        self.module, self.text, self.function, self.options = module, text, function, options
+        self.on_disk = False
+
+    def _files(self, folder: Path) -> _Files:
+        return _Files(str(folder / "__pycache__"), f"{self.module}.{self.function}", self.options)
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """What numba compiled for a signature before; None where that is not there, or can not be used."""
+        target.refresh()
+        for folder in filter(_readable, cache.folders()):
+            files = self._files(folder)
+            try:
+                found = files.load((signature, target.codegen().magic_tuple()))
+                if found is not None:
+                    found = CompileResult._rebuild(target, *found)
+                    self.on_disk = True
+                    return found
+            except Exception as error:  # unpickling can raise anything
+                files.remove()
+                _tell(f"Compiled code in {folder} can not be read ({_shown(error)}) and is compiled anew. If this is said "
+                      "again, delete that folder.")  # fmt: skip
+        return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keeps what numba compiled in the first folder that takes it."""
+        reason = "there is no folder for it"
+        for folder in cache.folders():
+            try:
+                cache.written(folder, self.module, self.text)
+                self._files(folder).save((signature, result.codegen.magic_tuple()), result._reduce())
+                self.on_disk = True
+                return
+            except Exception as error:
+                reason = _shown(error)
+        _tell(f"Compiled code can not be kept ({reason}): each process compiles it again, which takes seconds. Set "
+              "MINITAPE_CACHE to a folder on a disk with room that you can write to, and nobody else.")  # fmt: skip
+
+
+class _Files(IndexDataCacheFile):
+    """The index and the code of a function, each with a checksum behind the end of its pickles, where none is read."""
+
+    def load(self, key: Any) -> Any:
+        _check(self._index_path)
+        return super().load(key)
+
+    def _load_data(self, name: str) -> Any:
+        _check(self._data_path(name))
+        return super()._load_data(name)
+
+    @contextlib.contextmanager
+    def _open_for_write(self, path: str) -> Iterator[io.BytesIO]:
+        content = io.BytesIO()
+        yield content
+        with super()._open_for_write(path) as file:
+            file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
+
+    def remove(self) -> None:
+        """Removes the files, where that is possible."""
+        index = Path(self._index_path)
+        for path in (index, *index.parent.glob(f"{index.stem}.*.nbc")):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _readable(folder: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return cache.private(folder)
+    return False
+
+
+def _check(path: str) -> None:
+    try:
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        return  # nothing was kept
+    except OSError as error:
+        raise ValueError(_shown(error)) from error  # numba takes an OSError for a file that is not there
+    if hashlib.sha256(content[:-32]).digest() != content[-32:]:
+        raise ValueError(f"{Path(path).name} is damaged")
+
+
+def _shown(error: Exception) -> str:
+    return " ".join([type(error).__name__, *str(error).splitlines()[:1]])
+
+
+def _tell(message: str) -> None:
+    log_first_n("compiled code", message, times=1)

@@ -1,0 +1,426 @@
+"""Whatever has become of the kept machine code, and whenever the user presses Ctrl-C: a long tape has its gradient."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from minitape import kernels
+from minitape.kernels.compiled import compiled
+
+pytest.importorskip("numba")
+if not kernels.available():
+    pytest.skip("numba is switched off", allow_module_level=True)
+
+ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+PERMISSIONS = os.name == "posix" and (not ROOT or sys.platform.startswith("linux"))  # they apply, or can be made to
+POSIX = pytest.mark.skipif(os.name != "posix", reason="there are no such permissions here")
+
+GRADIENT = """
+import json, os, sys
+import minitape as tf
+
+def gradient():
+    x, w = tf.Variable(0.5), tf.Variable(1.25)
+    with tf.GradientTape() as tape:
+        y = x
+        for i in range(300):
+            y = tf.sin(y * w) + x / (2.0 + y * y) - float(i % 5)
+    return [float(g) for g in tape.gradient(y, [x, w])]
+
+def compiled():
+    import numpy
+    from minitape import kernels
+    loaded = kernels.load(numpy.float32)
+    return all(getattr(getattr(loaded, name), "signatures", ()) for name in kernels.NAMES)
+
+def tell(*said):
+    print(json.dumps([*said, gradient(), compiled()]))
+"""
+# Root may write everywhere; without its capabilities permissions apply to it. (Another user might not reach the program.)
+DROP = """
+import ctypes
+version, none = (ctypes.c_uint32 * 2)(0x20080522), (ctypes.c_uint32 * 6)()
+assert ctypes.CDLL(None).capset(version, none) == 0
+"""
+NO_HOME = """
+import tempfile, minitape.kernels.cache as cache
+tempfile.tempdir = {nowhere!r}
+cache.__file__ = {package!r} + "/cache.py"
+"""
+NO_COMPILER = """
+import numba.core.dispatcher as dispatcher
+def refuse(*args):
+    raise RuntimeError("there is no compiler")
+dispatcher._FunctionCompiler.compile = refuse
+"""
+
+
+def python(code, options, drop, environment):
+    if drop and not PERMISSIONS:
+        pytest.skip("permissions do not apply to who runs the tests")
+    if drop and ROOT:
+        code = DROP + code
+    return subprocess.run([sys.executable, "-B", *options, "-c", code], env=environment, cwd=Path(__file__).parents[2],
+                          capture_output=True, text=True, check=False)  # fmt: skip
+
+
+def run(before="", after="tell()", options=(), drop=False, **environment):
+    """What a program told, and what else it said, line by line. ``drop``: permissions apply to it, also as root."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("MINITAPE_CACHE", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR")}
+    done = python(before + GRADIENT + after, options, drop, {**kept, **environment})
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr.splitlines()
+
+
+def warmup(folder, drop=False):
+    code = "import os, sys; os.umask(0o022); from minitape.cli import main; sys.argv[1:] = ['warmup']; main()"
+    return python(code, (), drop, {**os.environ, "MINITAPE_CACHE": str(folder), "NO_COLOR": "1"})
+
+
+@pytest.fixture(scope="module")
+def right():
+    """The gradient as it is without numba."""
+    (gradient, compiled), said = run(NUMBA_DISABLE_JIT="1")
+    assert not compiled and not said
+    return gradient
+
+
+@pytest.fixture
+def folder():
+    """A folder that can be removed whatever its permissions have become."""
+    made = Path(tempfile.mkdtemp())
+    yield made
+    for place in (made, *made.rglob("*")):
+        if place.is_dir():
+            place.chmod(0o755)
+    shutil.rmtree(made)
+
+
+@pytest.fixture(scope="module")
+def warm(right):
+    """A cache with all kernels in it."""
+    made = Path(tempfile.mkdtemp())
+    done = warmup(made / "cache")
+    assert done.stdout.startswith("kernels are ready (") and done.stderr == ""
+    yield made / "cache"
+    shutil.rmtree(made)
+
+
+@pytest.fixture
+def cache(warm, folder):
+    """A copy of it, to be spoiled."""
+    return shutil.copytree(warm, folder / "cache")
+
+
+# -- damaged files ----------------------------------------------------------------------------------------------------
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    for place in random.Random(3).sample(range(len(content)), 20):
+        content[place] ^= 1 << place % 8
+    path.write_bytes(content)
+
+
+def replace_by_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES = {
+    "truncated": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "empty": lambda path: path.write_bytes(b""),
+    "random bytes": lambda path: path.write_bytes(random.Random(1).randbytes(2000)),
+    "flipped bits": flip,
+    "another pickle": lambda path: path.write_bytes(pickle.dumps({"not": "what was kept"})),
+    "a folder": replace_by_folder,
+    "unreadable": lambda path: path.chmod(0),
+}
+
+
+TEXTS = {"empty": b"", "no text": b"\xff\xfe\x00", "a program": b"raise SystemExit('what was written is not run')"}
+CASES = [(damage, suffix) for damage in DAMAGES for suffix in ("nbi", "nbc")] + [(text, "py") for text in TEXTS]
+
+EACH = """
+import tempfile, numba, numpy
+from minitape import kernels
+numba.njit(lambda: 0)()  # what is not tried here is loaded once for all
+loaded = kernels.load(numpy.float32)
+assert loaded.forward and loaded.backward
+
+def child(folder, program):
+    told, said = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
+    if not (number := os.fork()):
+        os.dup2(told.fileno(), 1)
+        os.dup2(said.fileno(), 2)
+        os.environ["MINITAPE_CACHE"] = folder
+        exec(program, globals())
+        sys.stdout.flush()
+        os._exit(0)
+    status = os.waitpid(number, 0)[1]
+    told.seek(0), said.seek(0)
+    return [status, told.read(), said.read().splitlines()]
+
+print(json.dumps([[child(folder, program) for program in {programs!r}] for folder in {folders!r}]))
+"""
+
+
+@pytest.fixture(scope="module")
+def spoiled(warm):
+    """For each kind of damage what a gradient gave, and then one in a process that can not compile; and the folder."""
+    if not hasattr(os, "fork"):
+        pytest.skip("processes do not fork here")
+    with tempfile.TemporaryDirectory() as place:
+        folders = [shutil.copytree(warm, Path(place) / str(number)) for number in range(len(CASES))]
+        for (damage, suffix), folder in zip(CASES, folders, strict=True):
+            paths = [*folder.rglob(f"*.{suffix}" if suffix == "py" else f"*float32*spread*.{suffix}")]
+            assert paths
+            for path in paths:
+                if suffix == "py":
+                    path.write_bytes(TEXTS[damage])
+                else:
+                    DAMAGES[damage](path)
+        after = EACH.format(programs=["tell()", NO_COMPILER + "tell()"], folders=[*map(str, folders)])
+        yield dict(
+            zip(
+                CASES,
+                zip(run(after=after, drop=PERMISSIONS, MINITAPE_CACHE=str(warm))[0], folders, strict=True),
+                strict=True,
+            )
+        )
+
+
+@pytest.mark.parametrize(("damage", "suffix"), CASES)
+def test_damaged_files(damage, suffix, spoiled, right):
+    if damage == "unreadable" and not PERMISSIONS:
+        pytest.skip("permissions do not apply to who runs the tests")
+    ((status, told, said), (again_status, told_again, said_again)), folder = spoiled[damage, suffix]
+    assert status == again_status == 0
+    assert json.loads(told) == [right, True]
+    if suffix == "py":  # it is there for who reads an error
+        assert said == []
+    else:
+        assert len(said) == 1 and str(folder) in said[0] and "delete that folder" in said[0], said
+    if damage == "a folder":  # nobody mended it
+        assert json.loads(told_again) == [right, False] and len(said_again) == 2
+    else:
+        assert (json.loads(told_again), said_again) == ([right, True], [])
+
+
+# -- folders ----------------------------------------------------------------------------------------------------------
+
+
+def is_told_how(said):
+    return len(said) == 1 and "can not be kept" in said[0] and "Set MINITAPE_CACHE" in said[0]
+
+
+def lock(folder):
+    for place in (folder, folder / "__pycache__"):
+        place.chmod(0o555)
+
+
+@POSIX
+def test_a_folder_that_can_not_be_written(cache, right):
+    for path in cache.rglob("*spread*"):
+        path.unlink()
+    lock(cache)
+    told, said = run(drop=True, MINITAPE_CACHE=str(cache))
+    assert told == [right, True]
+    assert is_told_how(said) and str(cache) in said[0], said
+
+
+def test_a_file_in_place_of_the_folder(folder, right):
+    (folder / "file").touch()
+    told, said = run(MINITAPE_CACHE=str(folder / "file" / "below"))
+    assert told == [right, True] and is_told_how(said), said
+
+
+@POSIX
+def test_a_full_disk(folder, right):
+    full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+    told, said = run(full, options=["-W", "error"], MINITAPE_CACHE=str(folder))
+    assert told == [right, True] and is_told_how(said), said
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
+
+
+@POSIX
+def test_a_package_and_a_home_that_can_not_be_written(folder, right):
+    before = NO_HOME.format(nowhere=str(folder / "nowhere"), package=str(folder))
+    folder.chmod(0o555)
+    told, said = run(before, drop=True, HOME=str(folder))
+    assert told == [right, True] and is_told_how(said), said
+
+
+@POSIX
+def test_a_package_that_the_administrator_warmed(folder, warm, right):
+    """Nothing can be written, and nothing must be."""
+    package = shutil.copytree(warm, folder / "__pycache__")
+    lock(package)
+    folder.chmod(0o555)
+    if ROOT:  # then it is ours to give away
+        for path in (package, *package.rglob("*")):
+            os.chown(path, 65534, 65534)
+    before = NO_HOME.format(nowhere=str(folder / "nowhere"), package=str(folder)) + NO_COMPILER
+    assert run(before, drop=True, HOME=str(folder)) == ([right, True], [])
+
+
+@POSIX
+def test_a_package_that_was_warmed_for_another_machine(folder, warm, right):
+    """What is compiled for this one goes to the next folder, and is found there."""
+    shutil.copytree(warm, folder / "__pycache__")
+    for path in (folder / "__pycache__").rglob("*spread*"):
+        path.unlink()
+    home = folder / "home"
+    home.mkdir()
+    lock(folder / "__pycache__")
+    before = NO_HOME.format(nowhere=str(folder / "nowhere"), package=str(folder))
+    for _ in range(2):
+        assert run(before, drop=True, HOME=str(home)) == ([right, True], [])
+        before += NO_COMPILER
+
+
+class Evil:
+    """A pickle that runs something."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+@POSIX
+def test_a_folder_that_others_can_write_is_not_read(cache, right):
+    for path in cache.rglob("*.nb?"):
+        path.write_bytes(pickle.dumps(Evil(str(cache / "evil"))))
+    (cache / "__pycache__").chmod(0o777)
+    told, said = run(MINITAPE_CACHE=str(cache))
+    assert told == [right, True] and is_told_how(said) and "others" in said[0], said
+    assert not (cache / "evil").exists()
+
+
+# -- numba ------------------------------------------------------------------------------------------------------------
+
+
+IN_A_FUNCTION = """
+@tf.function
+def long(x):
+    y = x
+    for i in range(400):
+        y = tf.sin(y) * 0.5 + x
+    return y
+print(json.dumps([float(long(tf.constant(0.75))), gradient(), compiled()]))
+"""
+
+
+@pytest.mark.parametrize("how", ["compile", "import"])
+def test_numba_that_fails(how, folder, right):
+    if how == "import":
+        (folder / "numba").mkdir()
+        (folder / "numba" / "__init__.py").write_text("raise ImportError('Numba needs NumPy 2.2 or less')")
+    before = NO_COMPILER if how == "compile" else f"import sys; sys.path.insert(0, {str(folder)!r})\n"
+    told, said = run(before, IN_A_FUNCTION, MINITAPE_CACHE=str(folder / "cache"))
+    assert told[1:] == [right, False]
+    assert told == run(after=IN_A_FUNCTION, NUMBA_DISABLE_JIT="1")[0]
+    assert len(said) == 1 and "numba" in said[0] and "NUMBA_DISABLE_JIT=1" in said[0], said
+
+
+# -- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_mends_what_is_damaged(cache):
+    for path in cache.rglob("*spread*"):
+        path.write_bytes(b"")
+    done = warmup(cache)
+    assert done.returncode == 0 and done.stdout.startswith("kernels are ready ("), done
+    assert len(done.stderr.splitlines()) == 1 and "can not be read" in done.stderr
+    assert warmup(cache).stderr == ""
+
+
+@POSIX
+def test_the_command_says_what_is_wrong(cache):
+    for path in cache.rglob("*spread*"):
+        path.unlink()
+    lock(cache)
+    done = warmup(cache, drop=True)
+    said, error = done.stderr.splitlines()
+    assert done.returncode == 1 and is_told_how([said])
+    assert error.startswith("Error: the kernels are not ready: they could not be kept for the next process.")
+
+
+# -- Ctrl-C -----------------------------------------------------------------------------------------------------------
+
+INTERRUPTED = """
+import signal, threading
+at, seen = {at}, 0
+
+def trace(frame, event, arg):
+    global seen
+    file = frame.f_code.co_filename.replace(os.sep, "/")
+    if any(part in file for part in ("/numba/", "/llvmlite/", "importlib", "minitape/kernels")):
+        seen += 1
+        if seen == at:
+            sys.settrace(None)
+            threading.settrace(None)
+            os.kill(os.getpid(), signal.SIGINT)
+
+threading.settrace(trace)
+sys.settrace(trace)
+try:
+    gradient()
+    outcome = "not interrupted"
+except KeyboardInterrupt:
+    outcome = "interrupted"
+tell(outcome)
+"""
+
+
+@POSIX
+@pytest.mark.parametrize("at", [300, 20_000, 202_000])
+def test_an_interrupt_while_the_kernels_are_compiled(at, folder, right):
+    """The signal comes at the so manieth call of a function that compiling takes, from the import of numba on."""
+    assert run(after=INTERRUPTED.format(at=at), MINITAPE_CACHE=str(folder)) == (["interrupted", right, True], [])
+
+
+def test_an_interrupt_inside_of_numba(folder, right):
+    """Even there, where no signal is raised, nothing half-made is left."""
+    after = """
+import numba.core.dispatcher as dispatcher
+add = dispatcher.Dispatcher.add_overload
+def interrupted(*args):
+    dispatcher.Dispatcher.add_overload = add
+    raise KeyboardInterrupt
+dispatcher.Dispatcher.add_overload = interrupted
+try:
+    gradient()
+except KeyboardInterrupt:
+    tell("interrupted")
+"""
+    assert run(after=after, MINITAPE_CACHE=str(folder)) == (["interrupted", right, True], [])
+
+
+def test_all_is_compiled_in_a_thread_of_its_own(tmp_path, monkeypatch):
+    """Also what a function that is compiled meets later: other types, and a layout of arrays that was not tried."""
+    from numba.core.dispatcher import _FunctionCompiler
+
+    monkeypatch.setenv("MINITAPE_CACHE", str(tmp_path))
+    threads, step = [], _FunctionCompiler.compile
+    monkeypatch.setattr(_FunctionCompiler, "compile",
+                        lambda *args: threads.append(threading.current_thread()) or step(*args))  # fmt: skip
+    text = "def double(x):\n    return x * 2\n"
+    double = compiled(text, "test", "double", [np.ones(4)])
+    assert double(np.ones(4)[::2]).tolist() == [2.0, 2.0] and double(3) == 6
+    assert compiled(text, "test", "double", [1.5])(1.5) == 3.0
+    assert len(threads) >= 4 and threading.current_thread() not in threads
