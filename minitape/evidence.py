@@ -58,13 +58,51 @@ class Origin(NamedTuple):
         return _new(Origin, (clock(), self.kind, self.stack, self.inputs, detail, self.depth))
 
 
+# Operators, functions and gradients write their origins down in short, for they run often: (when, code, offset, what,
+# first, depth, its origin, second, its origin), where ``what`` is the primitive, or "gradient", first and second are weak
+# references to tensors, and the origin of one that is a row is (recording, row).
+
+
 def read(note: Any) -> Origin | None:
-    """A note of origin as an :class:`Origin`: operators write theirs down in short, see :func:`computed`."""
+    """A note of origin as an :class:`Origin`."""
     if type(note) is not tuple:
         return note
-    when, code, lasti, primitive, first, depth, origin, second, other = note
-    refs = (Ref(first, origin, None, -1), Ref(second, other, None, -1)) if second is not None else (Ref(first, origin, None, -1),)
-    return Origin(when, "op", ((code, lasti),), refs, primitive, depth)
+    when, code, lasti, what, first, depth, origin, second, other = note
+    refs = (_ref(first, origin),) if second is None else (_ref(first, origin), _ref(second, other))
+    kind, detail = ("gradient", None) if what == "gradient" else ("op", what)
+    return Origin(when, kind, ((code, lasti),) if code is not None else (), refs, detail, depth)
+
+
+def _ref(tensor: Any, origin: Any) -> Ref:
+    if type(origin) is tuple and len(origin) == 2:
+        return Ref(tensor, None, weakref.ref(origin[0]), origin[1])
+    return Ref(tensor, origin, None, -1)
+
+
+def computed(what: Any, frame: Any, a: Any, b: Any = None) -> Any:
+    """The origin of what is computed from the tensors ``a`` and ``b`` by a statement in ``frame``, or around it."""
+    while _OWN[frame.f_code.co_filename]:
+        frame = frame.f_back
+        if frame is None:
+            return clock(), None, 0, what, weakref.ref(a), 0, None, None, None
+    depth, second = 0, None
+    first = a._origin
+    if a._record is not None:
+        first = (a._record, a._row)
+    elif first is not None:
+        depth = first[5] + 1
+        if depth > DEPTH:
+            first, depth = None, 0
+    if b is None or b is a:
+        return clock(), frame.f_code, frame.f_lasti, what, weakref.ref(a), depth, first, None, None
+    second = b._origin
+    if b._record is not None:
+        second = (b._record, b._row)
+    elif second is not None and second[5] >= depth:
+        depth = second[5] + 1
+        if depth > DEPTH:
+            second, depth = None, 0
+    return clock(), frame.f_code, frame.f_lasti, what, weakref.ref(a), depth, first, weakref.ref(b), second
 
 
 def origin_of(tensor: Any) -> Origin | None:

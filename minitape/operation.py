@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from sys import _getframe
 from typing import Any
 
 import numpy as np
 
 from .elements import dtype_of_numpy
-from .evidence import born
+from .evidence import born, computed
 from .invalid import invalid
 from .primitives import _TENSOR, TABLE, Primitive
-from .primitives.elementwise import scalar_table
+from .primitives.elementwise import form_of
 from .quiet import hush, restore
-from .record import REALS
 from .state import state
 from .tensor import EagerTensor, Tensor, bare
 
@@ -25,17 +25,20 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
     """
     if state.graph is not None:
         return _symbolic(primitive, inputs, attrs)
+    arrays, kinds = [], ()
     for t in inputs:
         if type(t) is not EagerTensor:
             return _symbolic(primitive, inputs, attrs)
-    arrays = [t._value for t in inputs]
-    kinds = tuple([a.dtype for a in arrays])
+        value = t._value
+        arrays.append(value)
+        kinds += (value.dtype,)
     if kinds not in primitive.accepted:
         _accept(primitive, kinds)
     before = hush()
     try:
-        if primitive.code and type(arrays[0]) is type(arrays[-1]) in REALS:  # numbers have functions of their own
-            out = scalar_table(type(arrays[0]))[primitive.code].forward(None, None, arrays[0], arrays[-1])
+        if primitive.code:
+            x, y = arrays[0], arrays[-1]
+            out = form_of(primitive.code, x if type(x) is np.ndarray and x.size >= y.size else y).forward(None, None, x, y)
         else:
             out = primitive.forward(*arrays, **attrs)
     finally:
@@ -67,11 +70,14 @@ def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any],
     """Records an operation that has just computed ``tensors``."""
     record = state.record
     if record is not None:
-        record.write(primitive, inputs, attrs, tensors, bool(state.tapes))
+        record.write(primitive, inputs, attrs, tensors)
         if record.watchers:
             record.notify()
         return
-    origin = born("op", inputs, primitive)  # outside any tape: a note for `explain`
+    if 0 < len(inputs) < 3:  # outside any tape: a note for `explain`
+        origin = computed(primitive, _getframe(1), *inputs)
+    else:
+        origin = born("op", inputs, primitive)
     for tensor in tensors:
         tensor._origin = origin
 

@@ -1,13 +1,11 @@
 """The operators of tensors: what ``a + b``, ``2 * a`` or ``a < b`` do.
 
-``+ - * /`` on numbers of one float type are written out once, from the text of the table of derivatives, for they run
-most often: compute, append a row, make a tensor. Everything else goes through :func:`minitape.operation.binary` and its
-checks.
+``+ - * /`` on floats of one dtype are written out once, from the text of the table of derivatives, for they run most
+often: compute, append a row, make a tensor. Everything else goes through :func:`minitape.operation.binary` and its checks.
 """
 
 from __future__ import annotations
 
-import weakref
 from functools import lru_cache
 from sys import _getframe
 from typing import Any
@@ -15,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from .evidence import DEPTH, clock
-from .frames import _OWN
+from .evidence import computed
 from .invalid import invalid
 from .opdefs import refused_operand
 from .operation import apply, binary, check_same_dtype
 from .primitives import TABLE, Primitive
+from .primitives.blocks import LARGE
 from .quiet import hush, restore
-from .record import FULL, REALS, WIDTH
+from .record import FLOATS, FULL, REALS, WIDTH
 from .slices import IndexedSlices
 from .state import state
 from .tensor import EagerTensor, Tensor, bare, wrap
@@ -79,12 +77,13 @@ def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
     return convert_operand(y, x.dtype, strict)
 
 
-# What follows makes a tensor of a number, with a row where the user's frame goes on in which the last row was written, and
-# with a note for `explain` (see minitape.evidence.read) where nothing records. All else is left to ``general``.
-_NUMBERS = """
+# What runs most often, written out once for each operator: both operands are floats of one dtype that fit. A number whose
+# inputs the recording knows is one row more; an array is written by ``record.write``; where nothing records, the tensor gets
+# a note for `explain` (see minitape.evidence.read). All else is left to ``general``.
+_FLOATS = """
 def {name}(a, b):
     record, frame = a._record, _getframe(1)
-    if record is not None and frame is record.frame:
+    if record is not None and (frame is record.frame or record.moves(frame)):
         if type(b) is EagerTensor:
             other = b if b._record is record else None
         else:
@@ -92,8 +91,7 @@ def {name}(a, b):
         if other is not None:
             {x}, {y} = a._value, other._value
             if type(x) is type(y) in REALS:
-                rows = record.rows
-                place = len(rows)
+                place = len(record.rows)
                 if place < FULL:
                     before = hush()
                     try:
@@ -104,45 +102,43 @@ def {name}(a, b):
                     made = EagerTensor()
                     made._value, made._record, made._row, made._origin = value, record, record.base + place // WIDTH, None
                     return made
-    elif record is None and type(a._value) in REALS and state.record is None and state.graph is None:
-        other = b if type(b) is EagerTensor else number(a, b) if type(b) is float or type(b) is int else None
-        if other is not None and other._record is None and type(other._value) is type(a._value) and not own[frame.f_code.co_filename]:
-            {x}, {y} = a._value, other._value
-            before = hush()
-            try:
-                value = {formula}
-            finally:
-                restore(before)
-            made = EagerTensor()
-            made._value, made._record = value, None
-            first, depth = a._origin, 0
-            if first is not None:
-                depth = first[5] + 1
-                if depth > DEPTH:
-                    first, depth = None, 0
-            if other is not b:
-                made._origin = clock(), frame.f_code, frame.f_lasti, primitive, ref(a), depth, first, None, None
-                return made
-            second = b._origin
-            if second is not None and second[5] >= depth:
-                depth = second[5] + 1
-                if depth > DEPTH:
-                    second, depth = None, 0
-            made._origin = clock(), frame.f_code, frame.f_lasti, primitive, ref(a), depth, first, ref(b), second
-            return made
-    return general(a, b)
+    other = b
+    if type(b) is not EagerTensor:
+        other = number(a, b) if type(b) is float or type(b) is int else None
+        if type(other) is not EagerTensor:
+            return general(a, b)
+    {x}, {y} = a._value, other._value
+    if x.dtype is not y.dtype or x.dtype not in FLOATS or state.graph is not None or x.size >= LARGE or y.size >= LARGE:
+        return general(a, other)
+    if x.shape[x.ndim - y.ndim :] != y.shape and x.shape and y.shape:
+        return general(a, other)
+    before = hush()
+    try:
+        value = {formula}
+    finally:
+        restore(before)
+    made = EagerTensor()
+    made._value, made._record, made._origin = value, None, None
+    record = state.record
+    if record is not None:
+        record.write(primitive, ({a}, {b}), {{}}, (made,))
+        if record.watchers:
+            record.notify()
+    else:
+        made._origin = computed(primitive, frame, a, other if other is b else None)
+    return made
 """
 
 
-def _numbers_operator(name: str, primitive: Primitive, general: Any) -> None:
+def _float_operator(name: str, primitive: Primitive, general: Any) -> None:
     """Installs a binary operator and its reflection."""
     for label, x, y in ((f"__{name}__", "x", "y"), (f"__r{name}__", "y", "x")):
         first, second = ("a", "other") if x == "x" else ("other", "a")
-        text = _NUMBERS.format(name=label, x=x, y=y, a=first, b=second, code=primitive.code, formula=primitive.texts[0])
-        run = general[0] if x == "x" else general[1]
-        space = {"general": run, "number": _number, "primitive": primitive, "EagerTensor": EagerTensor, "REALS": REALS,
-                 "FULL": FULL, "WIDTH": WIDTH, "DEPTH": DEPTH, "hush": hush, "restore": restore, "state": state,
-                 "clock": clock, "ref": weakref.ref, "own": _OWN, "_getframe": _getframe}  # fmt: skip
+        text = _FLOATS.format(name=label, x=x, y=y, a=first, b=second, code=primitive.code, formula=primitive.texts[0])
+        space = {"general": general[0] if x == "x" else general[1], "number": _number, "primitive": primitive,
+                 "EagerTensor": EagerTensor, "REALS": REALS, "FLOATS": FLOATS, "LARGE": LARGE, "FULL": FULL,
+                 "WIDTH": WIDTH, "hush": hush, "restore": restore, "state": state, "computed": computed,
+                 "_getframe": _getframe}  # fmt: skip
         exec(compile(text, "<formula operator>", "exec"), space)
         function = space[label]
         function.__qualname__ = label
@@ -319,7 +315,7 @@ def install() -> None:
         setattr(Tensor, f"__{name}__", pair[0])
         setattr(Tensor, f"__r{name}__", pair[1])
         if "(" not in primitive.texts[0]:  # a formula of operators alone
-            _numbers_operator(name, primitive, pair)
+            _float_operator(name, primitive, pair)
     for name, primitive_name, prepare in (
         ("matmul", "matmul", _matmul), ("and", "logical_and", _logical), ("or", "logical_or", _logical),
         ("xor", "logical_xor", _logical),

@@ -76,6 +76,7 @@ def _of_outline(primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
 
 STAND_INS[Outline] = _of_outline
 REALS = frozenset((np.float32, np.float64))  # the numbers that a compiled sweep takes
+FLOATS = frozenset(map(np.dtype, REALS))
 NUMBERS = REALS | {Outline}  # what takes no memory worth releasing
 
 
@@ -286,6 +287,14 @@ class Record:
                 self.frame = frame
         return frame.f_lasti
 
+    def moves(self, frame: FrameType) -> bool:
+        """Takes a statement of another frame of the user's as the one that writes; False where none may write now."""
+        if not self.open or self.watchers or state.site is not None or get_ident() != self.thread or _OWN[frame.f_code.co_filename]:
+            return False
+        self._segment(frame.f_code, None)
+        self.frame = frame
+        return True
+
     def _segment(self, code: CodeType, fixed: int | None) -> None:
         last = self.segments[-1] if self.segments else None
         if last is None or last[1] is not code or last[2] != fixed:
@@ -356,41 +365,41 @@ class Record:
 
     # -- operations -------------------------------------------------------------------------------------------------
 
-    def write(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...],
-              recording: bool) -> None:  # fmt: skip
+    def write(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...]) -> None:
         """Writes one row for each output of an operation that has just computed ``tensors``."""
-        site, cold = self.here(), self.cold
-        rows = tuple([t._row if t._record is self else self.enter(t, None, 0, site) for t in inputs])
-        hot = recording and not cold.issuperset(rows)
-        values = [t._value if t._value.size <= SMALL else self._large(primitive, rows, inputs, t._value, hot) for t in tensors]
+        site, cold, rows, hot = self.here(), self.cold, [], False
+        for t in inputs:
+            row = t._row if t._record is self else self.enter(t, None, 0, site)
+            rows.append(row)
+            hot = hot or row not in cold
+        hot = hot and bool(state.tapes)
         if hot and self.large:
             self._hold_inputs(primitive, rows, inputs)
-        if primitive.code and not attrs and values[0].dtype.type in REALS:
-            written = [self.append(primitive.code, rows[0], rows[-1], site, values[0])]
+        code, a, b = primitive.code, 0, 0
+        if code and not attrs and tensors[0]._value.dtype in FLOATS:
+            a, b = rows[0], rows[-1]
         else:
-            number = len(self.calls)
-            self.calls.append(Call(len(self), primitive, rows, attrs, len(tensors)))
-            written = [self.append(CALL, number, output, site, value) for output, value in enumerate(values)]
-        for row, tensor in zip(written, tensors, strict=True):
-            tensor._record, tensor._row = self, row
-        if not hot:
-            cold.update(written)
+            code, a = CALL, len(self.calls)
+            self.calls.append(Call(len(self), primitive, tuple(rows), attrs, len(tensors)))
+        for tensor in tensors:
+            value = tensor._value
+            if value.size > SMALL:
+                self.large = True
+                if not ((hot and primitive.keeps_output) or self.watchers):
+                    value = outline(value.shape, value.dtype)
+            tensor._record, tensor._row = self, (row := self.append(code, a, b, site, value))
+            if not hot:
+                cold.add(row)
+            b += 1  # of a call: the number of the output
 
-    def _large(self, primitive: Any, rows: tuple[int, ...], inputs: Sequence[Any], value: Any, hot: bool) -> Any:
-        """What is held of a large array: itself where its own rule reads it, else its outline."""
-        self.large = True
-        if (hot and primitive.keeps_output) or self.watchers:
-            return value
-        return outline(value.shape, value.dtype)
-
-    def _hold_inputs(self, primitive: Any, rows: tuple[int, ...], inputs: Sequence[Any]) -> None:
+    def _hold_inputs(self, primitive: Any, rows: Sequence[int], inputs: Sequence[Any]) -> None:
         """Sees to it that the arrays that the rules of an operation read are held."""
         for i in self.read_inputs(primitive, rows):
             value = inputs[i]._value
             if value.size > SMALL and type(self.held(rows[i])) is Outline:
                 self.hold(rows[i], value)
 
-    def read_inputs(self, primitive: Any, rows: tuple[int, ...]) -> Iterable[int]:
+    def read_inputs(self, primitive: Any, rows: Sequence[int]) -> Iterable[int]:
         """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other one reads."""
         if primitive.code and len(rows) == 2:
             for i, row in enumerate(rows):
@@ -448,8 +457,7 @@ class Record:
 
     def _forget(self) -> None:
         self.blocks, self.base = (), 0
-        for column in (self.rows, self.calls, self.leaves, self.segments, self.cold):
-            column.clear()
+        self.rows, self.calls, self.leaves, self.segments, self.cold = [], [], {}, [], set()
 
     def member(self, tape: Any) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""

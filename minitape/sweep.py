@@ -17,7 +17,7 @@ import numpy as np
 from . import kernels
 from .primitives import BATCHES, TABLE
 from .primitives.blocks import LARGE, WALKED, accumulate
-from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
+from .primitives.elementwise import BY_CODE, FIRST_CODE, form_of
 from .quiet import hush, restore
 from .reach import breadth_first, in_batches, recorded_rules
 from .record import CALL, LEAF, Call, Outline, Record
@@ -67,7 +67,7 @@ class Sweep:
             return lambda op, value: recorded_rules(op)
         if self.batched:
             return lambda op, value: [None if r is None else in_batches(r) for r in BY_CODE[op - FIRST_CODE].rules]
-        return rules_of
+        return lambda op, value: form_of(op, value).rules
 
     def _values(self, held: dict[int, Any]) -> Any:
         """The value of each row: as NumPy holds it, or as the tensor that an outer tape knows."""
@@ -287,15 +287,6 @@ class Sweep:
         if share.dtype is not value.dtype and isinstance(share, (np.ndarray, np.generic)):
             share = share.astype(value.dtype)  # NumPy computes some of the half types in float32
         return share
-
-
-def rules_of(op: int, value: Any) -> Any:
-    """The rules of an elementwise row: for numbers of their type, for arrays, for large arrays."""
-    kind = type(value)
-    if kind is np.float32 or kind is np.float64:
-        return scalar_table(kind)[op].rules
-    primitive = BY_CODE[op - FIRST_CODE]
-    return primitive.rules if value.size >= LARGE else primitive.plain[1]
 
 
 _swept = [0]  # numbers that this process swept without kernels

@@ -10,11 +10,11 @@ import numpy as np
 from ..backward import rows_of
 from ..ends import ends_of, seed_of
 from ..errors import OpError
-from ..primitives.elementwise import FIRST_CODE
+from ..primitives.elementwise import FIRST_CODE, form_of
 from ..pyfunction import only_looking
 from ..reach import reach
 from ..record import CALL, Record, operation_of
-from ..sweep import Sweep, rules_of
+from ..sweep import Sweep
 from .values import show_value
 
 MOST = 20_000  # rows: the steps of a longer sweep are made when somebody asks for them
@@ -190,7 +190,7 @@ def _locals(record: Record, row: int, op: int, inputs: Sequence[int], rules: Any
     if out is None or any(v is None for v in values):
         return {}
     if op >= FIRST_CODE:
-        rules, arguments = rules_of(op, out), [out, values[0], values[-1]]
+        rules, arguments = form_of(op, out).rules, [out, values[0], values[-1]]
     else:
         arguments = [out, *values]
     one = np.ones_like(out)[()]

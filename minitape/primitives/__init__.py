@@ -34,7 +34,7 @@ class Primitive:
     or None.
     """
 
-    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "code", "texts", "example", "plain", "accepted", "shape",
+    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "code", "texts", "example", "accepted", "shape",
                  "direct", "_table_rules")  # fmt: skip
 
     def __init__(
@@ -61,7 +61,6 @@ class Primitive:
         self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
         self.example = example  # inputs and attributes for the registry's test: example(rng) -> (arrays, attrs)
         self.accepted: set[tuple[Any, ...]] = set()  # NumPy dtypes of inputs that TensorFlow's kernel is known to take
-        self.plain: Any = None  # (forward, rules) of a formula as functions of (g, z, x, y), for arrays that are small
         self.shape = shape  # with it a call on small arrays can be put off, see minitape.late
         self.direct = direct
         self._table_rules: Any = None

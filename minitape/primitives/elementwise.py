@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from . import TABLE, declare
-from .blocks import blocked
+from .blocks import LARGE, blocked
 from .formula import ARRAY, SCALAR, compile_text, reads
-from .shapes import broadcast
 
 DERIVATIVES = """
 identity           Identity  id   | x                    | g
@@ -79,49 +78,64 @@ for _real, _functions in SCALAR.items():
     _functions["relu_gate"] = lambda g, z, r=_real: g if z > 0 else g * r(0)
 
 
-class Scalar:
-    """A primitive as single numbers see it: compiled ``forward(g, z, x, y)``, which reads no g and z, and rules."""
+class Form:
+    """A formula for values of one kind: compiled ``forward(g, z, x, y)``, which reads no g and z, and rules."""
 
     __slots__ = ("forward", "rules")
 
-    def __init__(self, texts: tuple[str, ...], real: type) -> None:
-        functions = SCALAR[real]
+    def __init__(self, texts: tuple[str, ...], functions: dict[str, Any]) -> None:
         self.forward = compile_text(texts[0], functions)
-        self.rules = tuple(None if t == "-" else compile_text(t, functions) for t in texts[1:])
+        self.rules = tuple(None if text == "-" else compile_text(text, functions) for text in texts[1:])
+
+
+def _blocked(texts: tuple[str, ...], plain: Form) -> Form:
+    """The same for large arrays, block by block."""
+    form = Form.__new__(Form)
+    form.forward = blocked(texts[0], "gzxy", plain.forward)
+    form.rules = tuple(rule and blocked(text, "gzxy", rule) for text, rule in zip(texts[1:], plain.rules, strict=True))
+    return form
 
 
 def _declare_line(line: str) -> None:
-    head, forward_text, *rule_texts = (part.strip() for part in line.split("|"))
+    head, *parts = (part.strip() for part in line.split("|"))
     name, kernel, label = head.split()
-    plain = compile_text(forward_text, ARRAY)
-    plain_rules = [None if text == "-" else compile_text(text, ARRAY) for text in rule_texts]
-    rules = [r and blocked(text, "gzxy", r) for r, text in zip(plain_rules, rule_texts, strict=True)]
+    texts, plain = tuple(parts), Form(tuple(parts), ARRAY)
+    large, rule_texts = _blocked(texts, plain), texts[1:]
     kept = set().union(*(reads(t) for t in rule_texts if t != "-")) - {"g"}
-    operands = "x" if len(rule_texts) == 1 else "xy"
-    forward = blocked(forward_text, operands, compile_text(forward_text, ARRAY, ", ".join(operands)))
-    primitive = declare(name, forward, rules, op=kernel, label=label, keep="".join(sorted(kept)), shape=broadcast)
-    primitive.texts = (forward_text, *rule_texts)
+
+    def forward(x: Any, y: Any = None) -> Any:
+        return large.forward(None, None, x, y)
+
+    primitive = declare(name, forward, large.rules, op=kernel, label=label, keep="".join(sorted(kept)))
+    primitive.texts = texts
     others = rule_texts[::-1] if len(rule_texts) == 2 else []
     primitive.keeps_beside = tuple(tuple(i for i, n in enumerate("xy") if t != "-" and n in reads(t)) for t in others)
-    primitive.plain = plain, plain_rules
     primitive.code = FIRST_CODE + len(BY_CODE)
     BY_CODE.append(primitive)
+    _arrays.append(plain)
+    _large.append(large)
 
 
 BY_CODE: list[Any] = []
+_arrays: list[Any] = [None] * FIRST_CODE  # by code
+_large: list[Any] = [None] * FIRST_CODE
+_numbers: dict[type, list[Any]] = {}  # the same for single numbers, by their type
 for _line in DERIVATIVES.strip().splitlines():
     _declare_line(_line)
 
 STOP_CODE = TABLE["stop_gradient"].code  # what follows from it is on no tape
 
-_scalars: dict[type, list[Scalar]] = {}
 
-
-def scalar_table(real: type) -> list[Scalar]:
-    """The scalar forms for one float type, indexed by code; the two codes below FIRST_CODE are empty."""
-    if real not in _scalars:
-        _scalars[real] = [None, None] + [Scalar(p.texts, real) for p in BY_CODE]
-    return _scalars[real]
+def form_of(code: int, value: Any) -> Form:
+    """What computes an elementwise operation, and its derivatives, for a value of this kind: a number, a large array, any other."""
+    kind = type(value)
+    if kind is np.ndarray:
+        return _large[code] if value.size >= LARGE else _arrays[code]
+    if kind not in SCALAR:
+        return _arrays[code]
+    if kind not in _numbers:
+        _numbers[kind] = [None] * FIRST_CODE + [Form(p.texts, SCALAR[kind]) for p in BY_CODE]
+    return _numbers[kind][code]
 
 
 def recorded_functions() -> dict[str, Any]:
