@@ -6,36 +6,47 @@ from collections.abc import Sequence
 from sys import _getframe
 from typing import Any
 
-from .ends import NO_SEED, no_tensor, reads_target, seed_of
+import numpy as np
+
+from .ends import NO_SEED, ONE, no_tensor, reads_target, seed_of
 from .frames import user_frame
 from .primitives import BATCHES
+from .primitives.blocks import filled
 from .reach import breadth_first, differentiable, on_tape, reach
 from .record import Record
 from .slices import IndexedSlices
 from .state import more, state
-from .sweep import Sweep
+from .sweep import LONG, Sweep
 from .tensor import EagerTensor, Tensor, bare, wrap
 
 
 def gradients_of(tape: Any, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
     """The gradients of targets that start with these adjoints (None: ones) with respect to each source; None for some."""
+    record, recorded = tape._record, bool(state.tapes) or state.graph is not None
     heads, ends = rows_of(tape, targets), rows_of(tape, sources)
     starts: dict[int, Any] = {}
     passed: list[int] = []  # the targets whose output gradients no operation receives
-    recorded = bool(state.tapes) or state.graph is not None
     for at, rows in enumerate(heads):
-        target = targets[at]
-        if rows and target.dtype.kind != "s":  # also integers: the operation that made them says what passes
-            if seeds[at] is NO_SEED:
-                if on_tape(tape)[rows[-1]]:
+        target, seed = targets[at], seeds[at]
+        if seed is None and rows and type(target) is EagerTensor and (one := ONE.get(target._value.dtype)) is not None:
+            shape, row = target._value.shape, rows[0]
+            one = filled(shape, one.dtype, 1) if shape else one
+        elif rows and target.dtype.kind != "s":  # also integers: the operation that made them says what passes
+            row = rows[-1]
+            if seed is NO_SEED:
+                if on_tape(tape)[row]:
                     raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) "
                                      "to a Tensor.")  # fmt: skip
-                seeds[at] = None
-            if seeds[at] is not None and _passes(tape, target, rows[-1], seeds[at]):
+                seed = seeds[at] = None
+            if seed is not None and _passes(tape, target, row, seed):
                 passed.append(at)
                 continue
-            row, one = rows[-1], seed_of(target, seeds[at], recorded)
-            starts[row] = starts[row] + one if row in starts else one
+            one = seed_of(target, seed, recorded)
+        else:
+            continue
+        if recorded and type(one) in (np.ndarray, np.float32, np.float64):
+            one = wrap(one)
+        starts[row] = starts[row] + one if row in starts else one
     found = sweep(tape, starts, ends, recorded)
     for at, g in enumerate(found):
         if g is None:
@@ -104,55 +115,54 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
     ``recorded`` when an outer tape, or the graph that is being built, is to know how they were computed.
     """
     record = tape._record
-    if not seeds:
-        return [None] * len(ends)
-    wanted = {row for rows in ends for row in rows if differentiable(record, row)}
-    asked = _asked_anyway(record) if record.calls else None
+    nothing = [None] * len(ends)
+    wanted = set()
+    columns = record.columns() if len(record) <= LONG else None
+    for rows in ends if seeds else ():
+        for row in rows:
+            if differentiable(record, row):
+                wanted.add(row)
+    asked = _asked_anyway(record) if seeds and record.asked else None
     if not wanted and not asked:
-        return [None] * len(ends)
-    marks = reach(tape, wanted | asked if asked else wanted)
+        return nothing
+    marks = reach(tape, wanted | asked if asked else wanted, columns)
     if marks is not None:
         wanted = {row for row in wanted if marks[row]}
         seeds = {row: seed for row, seed in seeds.items() if marks[row]}
         if not seeds or not (wanted or asked):
-            return [None] * len(ends)
+            return nothing
     kind = Sweep if type(record) is Record else record.sweeper  # a graph's own
-    found = (_recorded if recorded else _swept)(tape, kind, record, seeds, wanted, marks, asked)
-    gradients = []
-    for rows in ends:
-        g = found.adjoint(rows[0]) if len(rows) == 1 and rows[0] in wanted else None
-        if len(rows) > 1 or type(g) is IndexedSlices or type(g) in BATCHES:
-            g = _total(found, [row for row in rows if row in wanted])
-        gradients.append(g if g is None or isinstance(g, (Tensor, IndexedSlices)) else bare(g))
-    return gradients
-
-
-def _swept(tape: Any, kind: Any, record: Any, seeds: Any, wanted: set[int], marks: Any, asked: Any, recorded: bool = False) -> Sweep:
-    """The sweep, once it was run. Functions of the user (``asked`` anyway) are called in TensorFlow's order."""
-    found: Sweep = kind(record, seeds, wanted, marks, recorded=recorded)
-    if asked:
+    found: Sweep = kind(record, seeds, wanted, marks, recorded=recorded, columns=columns)
+    if asked:  # functions of the user are called in TensorFlow's order
         found.low = min(found.low, *asked)
         if found.long is None:
             found.order = breadth_first(record, seeds)
     before, state.by = state.by, tape
     try:
-        found.run()
+        if recorded and state.record is not None:
+            _recorded(tape, found, before)
+        else:
+            found.run()
     finally:
         state.by = before
-    return found
+    gradients = []
+    for rows in ends:
+        g = found.adjoint(rows[0]) if len(rows) == 1 and rows[0] in wanted else None
+        if (len(rows) > 1 and g is None) or type(g) is IndexedSlices or type(g) in BATCHES:
+            g = _total(found, [row for row in rows if row in wanted])
+        gradients.append(g if g is None or isinstance(g, (Tensor, IndexedSlices)) else bare(g))
+    return gradients
 
 
-def _recorded(tape: Any, kind: Any, record: Any, seeds: Any, wanted: set[int], marks: Any, asked: Any) -> Sweep:
-    """A sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
-    outer, site, by = state.record, state.site, state.by
-    if outer is None:
-        return _swept(tape, kind, record, seeds, wanted, marks, asked, True)
+def _recorded(tape: Any, found: Sweep, by: Any) -> None:
+    """Runs a sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
+    outer, site = state.record, state.site
     try:
         if site is None:
             frame = user_frame(_getframe(1))
             state.site = None if frame is None else (frame.f_code, frame.f_lasti)
         outer.by_marks = more(outer.by_marks, (len(outer), outer.member(tape)))
-        return _swept(tape, kind, record, seeds, wanted, marks, asked, True)
+        found.run()
     finally:
         state.site = site
         outer.by_marks = more(outer.by_marks, (len(outer), None if by is None else outer.member(by)))
@@ -163,8 +173,7 @@ def _asked_anyway(record: Any) -> set[int]:
 
     These are functions of the user, and operations without a gradient, which are refused.
     """
-    asked = [c for c in record.calls if c.primitive.name == "custom_gradient" or c.primitive.missing == "unregistered"]
-    return {row for call in asked for row in call.inputs if differentiable(record, row)}
+    return {row for call in record.asked for row in call.inputs if differentiable(record, row)}
 
 
 def _total(found: Sweep, rows: Sequence[int]) -> Any:

@@ -18,7 +18,7 @@ from .state import state
 from .sweep import unbroadcast
 from .tensor import EagerTensor, Tensor, wrap
 
-ONE = {np.float32: np.float32(1), np.float64: np.float64(1)}
+ONE = {np.dtype(real): real(1) for real in (np.float32, np.float64)}
 
 
 NO_SEED = object()  # None among the output gradients, which no operation takes
@@ -142,8 +142,6 @@ def seed_of(target: Any, seed: Any, recorded: bool) -> Any:
             check_broadcast("Mul", seed, target)
             _refuse_larger(seed, target)
         return seed if recorded else unbroadcast(seed.array, tuple(target.shape))
-    if type(target) is EagerTensor and (one := ONE.get(type(target._value))) is not None:
-        return wrap(one) if recorded else one
     if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
         return TABLE["ones_like"](target)
     shape = target._dims if type(target) is EagerTensor else tuple(target.shape)

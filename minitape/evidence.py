@@ -58,19 +58,18 @@ class Origin(NamedTuple):
         return _new(Origin, (clock(), self.kind, self.stack, self.inputs, detail, self.depth))
 
 
-# Operators, functions and gradients write their origins down in short, for they run often: (when, code, offset, what,
-# first, depth, its origin, second, its origin), where ``what`` is the primitive, or "gradient", first and second are weak
-# references to tensors, and the origin of one that is a row is (recording, row).
+# Operators and functions write their origins down in short, for they run often: (when, frames, primitive, first, its origin,
+# depth, second, its origin), where first and second are weak references to tensors, and the origin of one that is a row is
+# (recording, row).
 
 
 def read(note: Any) -> Origin | None:
     """A note of origin as an :class:`Origin`."""
     if type(note) is not tuple:
         return note
-    when, code, lasti, what, first, depth, origin, second, other = note
+    when, frames, primitive, first, origin, depth, second, other = note
     refs = (_ref(first, origin),) if second is None else (_ref(first, origin), _ref(second, other))
-    kind, detail = ("gradient", None) if what == "gradient" else ("op", what)
-    return Origin(when, kind, ((code, lasti),) if code is not None else (), refs, detail, depth)
+    return Origin(when, "op", frames, refs, primitive, depth)
 
 
 def _ref(tensor: Any, origin: Any) -> Ref:
@@ -79,30 +78,33 @@ def _ref(tensor: Any, origin: Any) -> Ref:
     return Ref(tensor, origin, None, -1)
 
 
-def computed(what: Any, frame: Any, a: Any, b: Any = None) -> Any:
+def computed(primitive: Any, frame: Any, a: Any, b: Any = None) -> Any:
     """The origin of what is computed from the tensors ``a`` and ``b`` by a statement in ``frame``, or around it."""
-    while _OWN[frame.f_code.co_filename]:
-        frame = frame.f_back
-        if frame is None:
-            return clock(), None, 0, what, weakref.ref(a), 0, None, None, None
-    depth, second = 0, None
-    first = a._origin
+    first, second, depth = a._origin, None, 0
     if a._record is not None:
         first = (a._record, a._row)
     elif first is not None:
         depth = first[5] + 1
         if depth > DEPTH:
             first, depth = None, 0
-    if b is None or b is a:
-        return clock(), frame.f_code, frame.f_lasti, what, weakref.ref(a), depth, first, None, None
-    second = b._origin
-    if b._record is not None:
-        second = (b._record, b._row)
-    elif second is not None and second[5] >= depth:
-        depth = second[5] + 1
-        if depth > DEPTH:
-            second, depth = None, 0
-    return clock(), frame.f_code, frame.f_lasti, what, weakref.ref(a), depth, first, weakref.ref(b), second
+    if b is not None:
+        second = b._origin
+        if b._record is not None:
+            second = (b._record, b._row)
+        elif second is not None and second[5] >= depth:
+            depth = second[5] + 1
+            if depth > DEPTH:
+                second, depth = None, 0
+        b = weakref.ref(b)
+    own, frames = _OWN, ()
+    while frame is not None:
+        code = frame.f_code
+        if not own[code.co_filename]:
+            frames += ((code, frame.f_lasti),)
+            if len(frames) == STACK or code.co_name == "<module>":
+                break
+        frame = frame.f_back
+    return clock(), frames, primitive, weakref.ref(a), first, depth, b, second
 
 
 def origin_of(tensor: Any) -> Origin | None:
@@ -277,13 +279,11 @@ def born(kind: str, inputs: Sequence[Any] = (), detail: Any = None, frames: Stac
 
 def note_gradients(gradients: list[Any], targets: list[Any], frames: Stack) -> None:
     """Notes on gradients that no tape recorded what they came from."""
-    origin = None
+    if state.graph is not None:  # which keeps its own notes
+        return
+    origin = born("gradient", targets, None, frames)
     for g in gradients:
-        if type(g) is EAGER[0]:
-            if origin is None:
-                if state.graph is not None:  # which keeps its own notes
-                    return
-                origin = born("gradient", targets, None, frames)
+        if g is not None and type(g) is EAGER[0]:
             g._origin = origin
 
 

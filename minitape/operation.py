@@ -71,8 +71,6 @@ def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any],
     record = state.record
     if record is not None:
         record.write(primitive, inputs, attrs, tensors)
-        if record.watchers:
-            record.notify()
         return
     if 0 < len(inputs) < 3:  # outside any tape: a note for `explain`
         origin = computed(primitive, _getframe(1), *inputs)

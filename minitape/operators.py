@@ -38,9 +38,9 @@ def _number(x: Tensor, y: float) -> Any:
     dtype, record = x.dtype, state.record
     if not dtype.differentiable:
         return y
-    kind = dtype.as_numpy_dtype
+    kind = dtype._numpy
     if record is None:
-        return _known_number(y, kind) if state.graph is None and y != 0 else _made_number(y, kind)  # 0.0 and -0.0 are one key
+        return _known_number(y, kind) if y != 0 else _made_number(y, kind)  # 0.0 and -0.0 are one key
     found = record.numbers.get((y, kind)) if y != 0 else None
     if found is None:
         found = _made_number(y, kind)
@@ -51,7 +51,9 @@ def _number(x: Tensor, y: float) -> Any:
 def _made_number(y: float, kind: Any) -> EagerTensor:
     before = hush()
     try:
-        return bare(kind(y))
+        made = EagerTensor()
+        made._value, made._record, made._origin = kind(y), None, None
+        return made
     except OverflowError:
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
     finally:
@@ -83,34 +85,39 @@ def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
 _FLOATS = """
 def {name}(a, b):
     record, frame = a._record, _getframe(1)
-    if record is not None and (frame is record.frame or record.moves(frame)):
-        if type(b) is EagerTensor:
-            other = b if b._record is record else None
-        else:
-            other = record.numbers.get(b) if type(b) is float or type(b) is int else None
-        if other is not None:
-            {x}, {y} = a._value, other._value
-            if type(x) is type(y) in REALS:
-                place = len(record.rows)
-                if place < FULL:
-                    before = hush()
-                    try:
-                        value = {formula}
-                    finally:
-                        restore(before)
-                    record.put(({code}, {a}._row, {b}._row, frame.f_lasti, value))
-                    made = EagerTensor()
-                    made._value, made._record, made._row, made._origin = value, record, record.base + place // WIDTH, None
-                    return made
+    if record is not None:
+        if frame is record.frame or record.moves(frame):
+            if type(b) is EagerTensor:
+                other = b if b._record is record else None
+            else:
+                other = record.numbers.get(b) if type(b) is float or type(b) is int else None
+            if other is not None:
+                {x}, {y} = a._value, other._value
+                if type(x) is type(y) in REALS:
+                    place = len(record.rows)
+                    if place < FULL:
+                        before = hush()
+                        try:
+                            value = {formula}
+                        finally:
+                            restore(before)
+                        record.put(({code}, {a}._row, {b}._row, frame.f_lasti, value))
+                        made = EagerTensor()
+                        made._value, made._record, made._row, made._origin = value, record, record.base + place // WIDTH, None
+                        return made
     other = b
     if type(b) is not EagerTensor:
         other = number(a, b) if type(b) is float or type(b) is int else None
         if type(other) is not EagerTensor:
             return general(a, b)
     {x}, {y} = a._value, other._value
-    if x.dtype is not y.dtype or x.dtype not in FLOATS or state.graph is not None or x.size >= LARGE or y.size >= LARGE:
-        return general(a, other)
-    if x.shape[x.ndim - y.ndim :] != y.shape and x.shape and y.shape:
+    if type(x) is not type(y) or type(x) not in REALS:
+        if x.dtype is not y.dtype or x.dtype not in FLOATS or x.size >= LARGE or y.size >= LARGE:
+            return general(a, other)
+        if x.shape != y.shape and x.shape and y.shape and x.shape[x.ndim - y.ndim :] != y.shape:
+            return general(a, other)
+    record = state.record
+    if record is not None and record.lasting:  # a graph
         return general(a, other)
     before = hush()
     try:
@@ -119,13 +126,10 @@ def {name}(a, b):
         restore(before)
     made = EagerTensor()
     made._value, made._record, made._origin = value, None, None
-    record = state.record
-    if record is not None:
-        record.write(primitive, ({a}, {b}), {{}}, (made,))
-        if record.watchers:
-            record.notify()
-    else:
+    if record is None:
         made._origin = computed(primitive, frame, a, other if other is b else None)
+    else:
+        record.pair(primitive, {a}, {b}, made, frame)
     return made
 """
 

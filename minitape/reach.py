@@ -50,7 +50,7 @@ def _see(record: Any, on: bytearray, row: int, foreign: set[int] | None) -> None
             foreign.add(row)
 
 
-def reach(tape: Any, sources: set[int]) -> Any:
+def reach(tape: Any, sources: set[int], columns: Any = None) -> Any:
     """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may."""
     record = tape._record
     n = len(record)
@@ -67,7 +67,7 @@ def reach(tape: Any, sources: set[int]) -> Any:
         marks[row] = on is None or on[row]
     for row in foreign:
         on[row] = 0  # nothing reaches it through its own operation
-    propagate(record, marks, max(min(sources) + 1, start), end, on)
+    propagate(record, marks, max(min(sources) + 1, start), end, on, columns)
     for row in foreign & sources:
         marks[row] = FOREIGN
     return marks
@@ -85,19 +85,25 @@ def _all_within(tape: Any, sources: set[int]) -> bool:
     return True
 
 
-def propagate(record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
+def propagate(record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None = None,
+              columns: Any = None) -> None:  # fmt: skip
     """Marks each row in [low, high) that has a marked input (and passes the gate)."""
     run = kernels.kernel(record.real, "spread") if high - low > LONG and record.real is not None else None
     if run is not None and record.pack():
         _propagate_long(run, record, marks, low, high, gate)
         return
-    calls, (ops, left, right, _, _) = record.calls, record.columns(low, high)
-    for row, op, a, b in zip(range(low, high), ops, left, right, strict=True):
+    ops, left, right, _, _ = columns or record.columns()
+    for row in range(low, high):
+        op = ops[row]
         if op >= FIRST_CODE:
-            if (marks[a] or marks[b]) and op != STOP_CODE and (gate is None or gate[row]):
+            if (marks[left[row]] or marks[right[row]]) and op != STOP_CODE and (gate is None or gate[row]):
                 marks[row] = 1
-        elif op == CALL and (gate is None or gate[row]) and _any_marked(record, marks, calls[a]):
-            marks[row] = 1
+        elif op == CALL and (gate is None or gate[row]):
+            call = record.calls[left[row]]
+            for i in call.inputs:
+                if marks[i] and differentiable(record, i):
+                    marks[row] = call.primitive.code != STOP_CODE
+                    break
 
 
 def _propagate_long(run: Any, record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:

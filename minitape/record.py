@@ -42,9 +42,10 @@ CHUNK = 16384  # rows per packed block
 ARRAY_ROW = 256  # added to the op of packed elementwise rows whose values are no numbers: kernels hand them over
 FULL = WIDTH * CHUNK
 EVENTS = 10_000  # events kept by one recording
-SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
+SMALL = 1024  # arrays up to this size are kept for the picture even where no rule reads them
 RETAINED = 8  # skeletons of recordings that a thread keeps for `explain`, once no tape asks them any more
 SKELETON = 4096  # rows of one at most
+FEW = 256  # rows of one that keeps its small arrays
 _first = itemgetter(0)
 
 ORIGINS: list[Any] = []  # what minitape.evidence notes of a tensor that leaves a released recording; it needs this module first
@@ -77,7 +78,6 @@ def _of_outline(primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
 STAND_INS[Outline] = _of_outline
 REALS = frozenset((np.float32, np.float64))  # the numbers that a compiled sweep takes
 FLOATS = frozenset(map(np.dtype, REALS))
-NUMBERS = REALS | {Outline}  # what takes no memory worth releasing
 
 
 class Call:
@@ -113,7 +113,7 @@ class Record:
     """The table: operations append to it, a sweep reads it backwards."""
 
     __slots__ = (
-        "rows", "put", "base", "blocks", "frame", "calls", "leaves", "leaf_of", "numbers", "variables", "cold", "kinds", "large",
+        "rows", "put", "base", "blocks", "frame", "calls", "asked", "leaves", "leaf_of", "numbers", "variables", "cold", "kinds", "large",
         "segments", "events", "open", "thread", "tapes", "paused", "merged", "by_marks", "scopes", "watchers", "members",
         "__weakref__",
     )  # fmt: skip
@@ -127,6 +127,7 @@ class Record:
         self.blocks: Sequence[tuple[int, np.ndarray, Any]] = ()  # (first row, int32 rows x 4, values)
         self.frame: FrameType | None = None  # the user's frame that wrote the last row, as long as it may go on
         self.calls: list[Call] = []
+        self.asked: list[Call] = []  # those whose gradient does more than give shares, see minitape.backward
         self.leaves: dict[int, Leaf] = {}
         self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> row
         self.numbers: dict[Any, Any] = {}  # Python numbers that were operands, alone and with a dtype -> their tensors
@@ -156,12 +157,13 @@ class Record:
 
     def append(self, op: int, a: int, b: int, site: int, value: Any = None) -> int:
         """Writes a row and returns its number."""
-        if len(self.rows) >= FULL:
+        place = len(self.rows)
+        if place >= FULL:
             self.pack()
-        row = self.base + len(self.rows) // WIDTH
+            place = 0
         self.kinds.add(type(value))
         self.put((op, a, b, site, value))
-        return row
+        return self.base + place // WIDTH
 
     def pack(self) -> bool:
         """Moves the rows since the last block into a block of 32-bit integers; numbers of one type become an array.
@@ -323,7 +325,7 @@ class Record:
 
     def enter(self, tensor: Any, variable: Any = None, version: int = 0, site: int | None = None) -> int:
         """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one)."""
-        row = self.find(tensor)
+        row = self.find(tensor) if self.merged or tensor._record is self or id(tensor) in self.leaf_of else None
         if row is not None:
             if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)
@@ -332,7 +334,7 @@ class Record:
 
     def enter_number(self, tensor: Any, number: float) -> None:
         """A Python number that was used as an operand becomes a leaf; the same number is met again as the same tensor."""
-        self._leaf(tensor, Leaf(tensor, number=number), self.here())
+        self._leaf(tensor, Leaf(tensor, None, 0, number), self.here())
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
             self.numbers[number, tensor._value.dtype.type] = tensor
             self.numbers.setdefault(number, tensor)
@@ -365,6 +367,22 @@ class Record:
 
     # -- operations -------------------------------------------------------------------------------------------------
 
+    def pair(self, primitive: Any, a: Any, b: Any, made: Any, frame: FrameType) -> None:
+        """Writes the row of an elementwise operation on two tensors of floats, by a statement in ``frame`` or around it."""
+        site = frame.f_lasti if frame is self.frame else self.here()
+        row_a = a._row if a._record is self else self.enter(a, None, 0, site)
+        row_b = b._row if b._record is self else self.enter(b, None, 0, site)
+        value, cold = made._value, self.cold
+        hot = row_a not in cold or row_b not in cold
+        if value.size > SMALL or self.large:
+            value = self._kept(primitive, (row_a, row_b), (a, b), value, hot and bool(state.tapes))
+        row = self.append(primitive.code, row_a, row_b, site, value)
+        if not hot:
+            cold.add(row)
+        made._record, made._row = self, row
+        if self.watchers:
+            self.notify()
+
     def write(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...]) -> None:
         """Writes one row for each output of an operation that has just computed ``tensors``."""
         site, cold, rows, hot = self.here(), self.cold, [], False
@@ -373,24 +391,33 @@ class Record:
             rows.append(row)
             hot = hot or row not in cold
         hot = hot and bool(state.tapes)
-        if hot and self.large:
-            self._hold_inputs(primitive, rows, inputs)
         code, a, b = primitive.code, 0, 0
         if code and not attrs and tensors[0]._value.dtype in FLOATS:
             a, b = rows[0], rows[-1]
         else:
             code, a = CALL, len(self.calls)
-            self.calls.append(Call(len(self), primitive, tuple(rows), attrs, len(tensors)))
+            self.calls.append(call := Call(len(self), primitive, tuple(rows), attrs, len(tensors)))
+            if primitive.asked:
+                self.asked.append(call)
         for tensor in tensors:
             value = tensor._value
-            if value.size > SMALL:
-                self.large = True
-                if not ((hot and primitive.keeps_output) or self.watchers):
-                    value = outline(value.shape, value.dtype)
+            if value.size > SMALL or self.large:
+                value = self._kept(primitive, rows, inputs, value, hot)
             tensor._record, tensor._row = self, (row := self.append(code, a, b, site, value))
             if not hot:
                 cold.add(row)
             b += 1  # of a call: the number of the output
+        if self.watchers:
+            self.notify()
+
+    def _kept(self, primitive: Any, rows: Sequence[int], inputs: Sequence[Any], value: Any, hot: bool) -> Any:
+        """What stands in the column for a result; sees to it that the arrays that its rules read are held."""
+        if hot:
+            self._hold_inputs(primitive, rows, inputs)
+        if value.size <= SMALL:
+            return value
+        self.large = True
+        return value if (hot and primitive.keeps_output) or self.watchers else outline(value.shape, value.dtype)
 
     def _hold_inputs(self, primitive: Any, rows: Sequence[int], inputs: Sequence[Any]) -> None:
         """Sees to it that the arrays that the rules of an operation read are held."""
@@ -439,15 +466,18 @@ class Record:
         if self.base or len(self.rows) > WIDTH * SKELETON:
             self._forget()
             return
-        if not self.kinds <= NUMBERS:
+        for row, leaf in self.leaves.items():
+            tensor, variable = leaf.tensor, leaf.variable
+            if tensor is not None and leaf.number is None:
+                owner = None if variable is None else weakref.ref(variable)
+                leaf.gone, leaf.tensor, leaf.variable = (weakref.ref(tensor), owner, tensor._origin), None, None
+                value = tensor._value
+                if value.size > SMALL:
+                    self.hold(row, outline(value.shape, value.dtype))
+        if self.large or len(self.rows) > WIDTH * FEW:
             self.rows[WIDTH - 1 :: WIDTH] = [_outlined(value) for value in self.rows[WIDTH - 1 :: WIDTH]]
         for call in self.calls:
             call.attrs = {}
-        for leaf in self.leaves.values():
-            tensor, variable = leaf.tensor, leaf.variable
-            if tensor is not None:
-                owner = None if variable is None else weakref.ref(variable)
-                leaf.gone, leaf.tensor, leaf.variable = (weakref.ref(tensor), owner, tensor._origin), None, None
         retained = state.retained
         if retained is None:
             retained = state.retained = deque()
@@ -457,7 +487,7 @@ class Record:
 
     def _forget(self) -> None:
         self.blocks, self.base = (), 0
-        self.rows, self.calls, self.leaves, self.segments, self.cold = [], [], {}, [], set()
+        self.rows, self.calls, self.asked, self.leaves, self.segments, self.cold = [], [], [], {}, [], set()
 
     def member(self, tape: Any) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""
@@ -500,7 +530,9 @@ class Record:
         self.frame = None
         for call in old.calls:
             inputs = tuple([rows[r] for r in call.inputs])
-            self.calls.append(Call(call.row + shift, call.primitive, inputs, call.attrs, call.outputs))
+            self.calls.append(moved := Call(call.row + shift, call.primitive, inputs, call.attrs, call.outputs))
+            if call in old.asked:
+                self.asked.append(moved)
         for row, leaf in old.leaves.items():
             self.leaves[row + shift] = leaf
             if leaf.tensor is not None and rows[row] == row + shift:

@@ -36,10 +36,12 @@ class Sweep:
     ``row`` (None: everywhere), ``sources`` are the rows whose adjoints are wanted at the end (``adjoint(row)``).
     ``recorded`` makes the sweep itself a sequence of recorded operations. ``stepwise`` keeps the ``edges`` of each
     step: (input row, share of the adjoint, sum so far). ``held`` are arrays by row that the recording does not hold.
+    ``columns`` are those of the recording, where the caller has them.
     """
 
     def __init__(self, record: Record, seeds: dict[int, Any], sources: Iterable[int], marks: Any = None, *,
-                 recorded: bool = False, stepwise: bool = False, held: dict[int, Any] | None = None) -> None:  # fmt: skip
+                 recorded: bool = False, stepwise: bool = False, held: dict[int, Any] | None = None,
+                 columns: Any = None) -> None:  # fmt: skip
         self.record, self.marks, self.recorded, self.stepwise = record, marks, recorded, stepwise
         self.sources = sources if type(sources) is set else set(sources)
         self.high = max(seeds) if seeds else -1
@@ -51,35 +53,25 @@ class Sweep:
         self.slices: dict[int, list[tuple[int, int]]] = {}  # row -> (call, number) of the slices that arrived there
         self.long: Any = None  # adjoints of numbers when a kernel does the work
         self.batched = bool(BATCHES) and any(type(s) in BATCHES for s in seeds.values())
-        self.rules = self._tables()
         self.kernel: Any = None  # which does it
         if not recorded and not stepwise and not self.batched and earns_kernels(record, self.high - self.low + 1):
             self.kernel = kernels.kernel(record.real, "backward")
-            if self.kernel is not None:
-                self._prepare_long()
-        self.values = self._values(held or {})
+        if self.kernel is not None:
+            self._prepare_long()
+        else:
+            self.columns = record.columns() if columns is None else columns
+        self.values = self._values()
+        for row, value in (held or {}).items():
+            if type(self.values[row]) is Outline:
+                self.values[row] = value
         for row, seed in seeds.items():
             self._add(row, seed)
 
-    def _tables(self) -> Callable[[int, Any], Any]:
-        """The rules of an elementwise row by its code and value."""
-        if self.recorded:
-            return lambda op, value: recorded_rules(op)
-        if self.batched:
-            return lambda op, value: [None if r is None else in_batches(r) for r in BY_CODE[op - FIRST_CODE].rules]
-        return lambda op, value: form_of(op, value).rules
-
-    def _values(self, held: dict[int, Any]) -> Any:
+    def _values(self) -> Any:
         """The value of each row: as NumPy holds it, or as the tensor that an outer tape knows."""
         if self.recorded:
             return Tensors(self)
-        if self.long is not None:
-            return Held(self.record)
-        values = self.record.columns()[-1]
-        for row, value in held.items():
-            if row <= self.high and type(values[row]) is Outline:
-                values[row] = value
-        return values
+        return Held(self.record) if self.long is not None else self.columns[-1]
 
     def run(self) -> None:
         """Runs the sweep to its end."""
@@ -93,10 +85,9 @@ class Sweep:
         """Yields each row after its adjoint was handed on."""
         if self.long is not None:
             return self._steps_long()
-        if self.order is not None:
-            return self._walk([(row, *self.record.cell(row)[:3]) for row in self.order if row >= self.low])
-        ops, left, right, _, _ = self.record.columns(self.low, self.high + 1)
-        return self._walk(zip(range(self.high, self.low - 1, -1), reversed(ops), reversed(left), reversed(right), strict=True))
+        ops, left, right, _, _ = self.columns
+        order = range(self.high, self.low - 1, -1) if self.order is None else [row for row in self.order if row >= self.low]
+        return self._walk(order, ops, left, right)
 
     def adjoint(self, row: int) -> Any:
         """The adjoint that has arrived at ``row``, None when none has."""
@@ -122,44 +113,59 @@ class Sweep:
             values, indices = slices.values[order], slices.indices[order]
         return IndexedSlices(values, indices, slices.dense_shape)
 
-    def _walk(self, rows: Iterable[tuple[int, int, int, int]]) -> Iterator[int]:
-        """Hands on the adjoint of each of the rows (number, op, a, b) that has one; then yields the row."""
-        marks, adjoints, values, rules, stepwise = self.marks, self.adjoints, self.values, self.rules, self.stepwise
-        arrived, kept = adjoints.get, self.sources
-        for row, op, a, b in rows:
+    def _walk(self, order: Iterable[int], ops: Any, left: Any, right: Any) -> Iterator[int]:
+        """Hands on the adjoint of each of the rows that has one; of a stepwise sweep, yields the row then."""
+        marks, adjoints, values, calls, stepwise = self.marks, self.adjoints, self.values, self.record.calls, self.stepwise
+        arrived, kept, direct = adjoints.get, self.sources, not (stepwise or self.recorded or self.batched or self.long is not None)
+        for row in order:
+            op = ops[row]
             if op == LEAF or (marks is not None and marks[row] != 1):
                 continue
             if op == CALL:
-                if b or not self._call_row(self.record.calls[a]):
-                    continue
-            else:
-                g = arrived(row)
-                if g is None:
-                    continue
-                if type(g) is IndexedSlices:
-                    g = g.dense()
-                if stepwise:
-                    self.edges = []
-                z = values[row]
-                x, y = values[a], values[b]
-                to = a
-                for rule in rules(op, z):
-                    if rule is not None and (marks is None or marks[to]):
-                        share = rule(g, z, x, y)
-                        if share is not None:
-                            self._add(to, share)
-                    to = b
-                if not stepwise and row not in kept:
-                    del adjoints[row]
-            yield row
+                if not right[row] and self._call_row(calls[left[row]]) and stepwise:
+                    yield row
+                continue
+            g = arrived(row)
+            if g is None:
+                continue
+            if type(g) is IndexedSlices:
+                g = g.dense()
+            a, b, z = left[row], right[row], values[row]
+            x, y = values[a], values[b]
+            to, like, self.edges = a, x, []
+            for rule in form_of(op, z).rules if direct else self._rules(op, z):
+                if rule is not None and (marks is None or marks[to]) and (share := rule(g, z, x, y)) is not None:
+                    if direct and share.shape == like.shape:
+                        before = arrived(to)
+                        adjoints[to] = share if before is None else self._sum(to, before, share)
+                    else:
+                        self._add(to, share)
+                to, like = b, y
+            if stepwise:
+                yield row
+            elif row not in kept:
+                del adjoints[row]
+
+    def _rules(self, op: int, value: Any) -> Any:
+        """The rules of an elementwise row, for what the adjoints are."""
+        if self.recorded:
+            return recorded_rules(op)
+        if self.batched:
+            return [None if r is None else in_batches(r) for r in BY_CODE[op - FIRST_CODE].rules]
+        return form_of(op, value).rules
 
     def _call_row(self, call: Call) -> bool:
         """Hands on the adjoints of a call; False where none has arrived."""
-        low, marks, self.edges = self.low, self.marks, []
-        wanted = [i for i, r in enumerate(call.inputs) if r >= low and (marks is None or marks[r])]
+        low, marks, wanted, self.edges = self.low, self.marks, [], []
+        for i, row in enumerate(call.inputs):
+            if row >= low and (marks is None or marks[row]):
+                wanted.append(i)
         if not self._call(call, wanted):
             return False
-        if not self.stepwise:
+        if call.outputs == 1:
+            if not self.stepwise and call.row not in self.sources:
+                del self.adjoints[call.row]
+        elif not self.stepwise:
             for row in range(call.row, call.row + call.outputs):
                 if row not in self.sources:
                     self.adjoints.pop(row, None)
@@ -184,7 +190,8 @@ class Sweep:
                 if row < low:
                     break
                 # a row that the kernel does not know: resume below it
-                yield from self._walk([(row, *record.cell(row)[:3])])
+                op, a, b, _ = record.cell(row)
+                yield from self._walk((row,), {row: op}, {row: a}, {row: b})
                 row -= 1
 
     # -- one call -----------------------------------------------------------------------------------------------------
@@ -211,12 +218,14 @@ class Sweep:
             if primitive.missing == "unregistered" and wanted:
                 raise LookupError(f"gradient registry has no entry for: {primitive.op}")
             return True
-        inputs = call.inputs
-        for i, share in self._shares(primitive, wanted, gs, z, [values[r] for r in inputs], call.attrs):
+        rows, inputs = call.inputs, []
+        for r in call.inputs:
+            inputs.append(values[r])
+        for i, share in self._shares(primitive, wanted, gs, z, inputs, call.attrs):
             if share is not None:
-                self._add(inputs[i], share, primitive.name == "custom_gradient" and self._is_leaf(inputs[i]))
+                self._add(rows[i], share, primitive.name == "custom_gradient" and self._is_leaf(rows[i]))
                 if type(share) is IndexedSlices:
-                    self.slices.setdefault(inputs[i], []).append((row, share.indices.shape[0]))
+                    self.slices.setdefault(rows[i], []).append((row, share.indices.shape[0]))
         return True
 
     def _is_leaf(self, row: int) -> bool:
@@ -235,7 +244,11 @@ class Sweep:
         if callable(rules):
             shares = list(rules(g, z, *inputs, **attrs))
             return [(i, shares[i]) for i in wanted]
-        return [(i, rules[i](g, z, *inputs, **attrs)) for i in wanted if rules[i] is not None]
+        found = []
+        for i in wanted:
+            if rules[i] is not None:
+                found.append((i, rules[i](g, z, *inputs, **attrs)))
+        return found
 
     def _dense(self, g: Any, row: int) -> Any:
         if g is None:  # an output that nothing depends on

@@ -246,7 +246,7 @@ class GradientTape:
             if len(self.notes) < NOTES:
                 record = self._record  # another one, perhaps, once a tensor was watched
                 rows = 0 if record is None else len(record)
-                self.notes.append(("watch", rows, _weak(t), frames))
+                self.notes.append(("watch", rows, weakref.ref(t) if type(t) is EagerTensor else _weak(t), frames))
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables and composite tensors
                     t._watch_on(self)
@@ -284,7 +284,7 @@ class GradientTape:
             self.watched[row] = now = len(record)
             record.cold.discard(row)
             if row != now - 1:
-                        record.note("watch", (self, row))
+                record.note("watch", (self, row))
 
     def _watch_variable(self, variable: Any) -> None:
         self.variables[id(variable)] = variable
@@ -350,14 +350,12 @@ class GradientTape:
         (_, targets), (given, flat) = ends_of(target), ends_of(sources)
         seeds = [None] * len(targets) if output_gradients is None else given_seeds(output_gradients, len(targets))
         gradients = gradients_of(self, targets, flat, seeds)
-        if state.tapes:
-            frames = site()
-        else:  # the sweep was not recorded: a note says what the gradients came from
-            frames = stack()
-            note_gradients(gradients, targets, frames)
+        frames = site()
+        if not state.tapes:  # the sweep was not recorded: a note says what the gradients came from
+            note_gradients(gradients, targets, stack())
         if self._warns or _WARNS:
             self._warn(gradients, targets, flat)
-        self.last, self.nones = (targets, flat, seeds), [*map(_is_none, gradients)]
+        self.last, self.nones = (targets, flat, seeds), list(map(_is_none, gradients))
         if zero:
             gradients = [unconnected_zeros(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
         if flat is not given:

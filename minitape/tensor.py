@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import DType
+from .dtypes import _BY_NUMPY, DType
 from .elements import dtype_of_numpy
 from .evidence import EAGER, born, left
 from .shape import TensorShape
@@ -69,7 +69,9 @@ class EagerTensor(Tensor, metaclass=_Named):
         >>> tf.constant([1.0, 2.0]).numpy()
         array([1., 2.], dtype=float32)
         """
-        value = self._numpy()
+        value = self._value
+        if type(value) is np.ndarray:
+            value = value.copy() if value.ndim else value[()]
         left(self, "numpy", value)
         return value
 
@@ -82,7 +84,8 @@ class EagerTensor(Tensor, metaclass=_Named):
     @property
     def dtype(self) -> DType:
         """The type of the elements."""
-        return dtype_of_numpy(self._value.dtype)
+        dtype = self._value.dtype
+        return _BY_NUMPY.get(dtype) or dtype_of_numpy(dtype)
 
     @property
     def shape(self) -> TensorShape:

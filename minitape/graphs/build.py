@@ -222,6 +222,8 @@ class Graph(Named, Record):
             if cold:
                 self.cold.add(row)
         self.calls.append(call)
+        if primitive.asked:
+            self.asked.append(call)
         op = self._node(primitive.op, name or default_name(primitive.op), first, call, outputs)
         if getattr(primitive, "stateful", False) and primitive.op != "ReadVariableOp":
             self.forget_reads()

@@ -34,7 +34,7 @@ class Primitive:
     or None.
     """
 
-    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "code", "texts", "example", "accepted", "shape",
+    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "asked", "code", "texts", "example", "accepted", "shape",
                  "direct", "_table_rules")  # fmt: skip
 
     def __init__(
@@ -51,7 +51,9 @@ class Primitive:
         shape: Callable[..., tuple[int, ...] | None] | None = None,
         direct: Callable[..., Callable[..., Any] | None] | None = None,
     ) -> None:
-        self.name, self.forward, self.rules, self.keep, self.missing = name, forward, rules, keep, missing
+        self.name, self.forward, self.keep, self.missing = name, forward, keep, missing
+        self.rules = rules if rules is None or callable(rules) else tuple(rules)
+        self.asked = name == "custom_gradient" or missing == "unregistered"  # for its gradient in any case, as TensorFlow does
         self.keeps = None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)  # inputs; None: all
         self.keeps_beside: tuple[tuple[int, ...], ...] = ()  # the same of a formula whose input 0 or 1 is a Python number
         self.keeps_output = keep == "all" or "z" in keep
