@@ -22,7 +22,7 @@ from .tensor import EagerTensor, Tensor, bare, wrap
 
 def gradients_of(tape: Any, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
     """The gradients of targets that start with these adjoints (None: ones) with respect to each source; None for some."""
-    record, recorded = tape._record, bool(state.tapes) or state.graph is not None
+    recorded = bool(state.tapes) or state.graph is not None
     heads, ends = rows_of(tape, targets), rows_of(tape, sources)
     starts: dict[int, Any] = {}
     passed: list[int] = []  # the targets whose output gradients no operation receives
@@ -146,8 +146,9 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
     finally:
         state.by = before
     gradients = []
+    arrived = found.adjoints.get if found.long is None else found.adjoint
     for rows in ends:
-        g = found.adjoint(rows[0]) if len(rows) == 1 and rows[0] in wanted else None
+        g = arrived(rows[0]) if len(rows) == 1 and rows[0] in wanted else None
         if (len(rows) > 1 and g is None) or type(g) is IndexedSlices or type(g) in BATCHES:
             g = _total(found, [row for row in rows if row in wanted])
         gradients.append(g if g is None or isinstance(g, (Tensor, IndexedSlices)) else bare(g))

@@ -58,8 +58,8 @@ class Origin(NamedTuple):
         return _new(Origin, (clock(), self.kind, self.stack, self.inputs, detail, self.depth))
 
 
-# Operators and functions write their origins down in short, for they run often: (when, frames, primitive, first, its origin,
-# depth, second, its origin), where first and second are weak references to tensors, and the origin of one that is a row is
+# Operators and functions write their origins down in short, for they run often: (when, frames, primitive or "gradient", first, its
+# origin, depth, second, its origin), where first and second are weak references to tensors, and the origin of one that is a row is
 # (recording, row).
 
 
@@ -69,6 +69,8 @@ def read(note: Any) -> Origin | None:
         return note
     when, frames, primitive, first, origin, depth, second, other = note
     refs = (_ref(first, origin),) if second is None else (_ref(first, origin), _ref(second, other))
+    if primitive == "gradient":
+        return Origin(when, "gradient", frames, refs, None, depth)
     return Origin(when, "op", frames, refs, primitive, depth)
 
 
@@ -277,14 +279,18 @@ def born(kind: str, inputs: Sequence[Any] = (), detail: Any = None, frames: Stac
     return _new(Origin, (clock(), kind, frames, refs, detail, depth))
 
 
-def note_gradients(gradients: list[Any], targets: list[Any], frames: Stack) -> None:
-    """Notes on gradients that no tape recorded what they came from."""
+def note_gradients(gradients: list[Any], targets: list[Any]) -> Stack:
+    """Notes on gradients that no tape recorded what they came from; returns the user's frames."""
     if state.graph is not None:  # which keeps its own notes
-        return
-    origin = born("gradient", targets, None, frames)
+        return stack()
+    if len(targets) == 1 and type(targets[0]) is EAGER[0]:
+        origin = computed("gradient", _getframe(1), targets[0])
+    else:
+        origin = born("gradient", targets)
     for g in gradients:
-        if g is not None and type(g) is EAGER[0]:
+        if type(g) is EAGER[0]:
             g._origin = origin
+    return origin[1] if type(origin) is tuple else origin.stack
 
 
 def planned(tensor: Any) -> None:

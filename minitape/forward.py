@@ -18,10 +18,10 @@ from .convert import convert_to_tensor
 from .ends import UnconnectedGradients, unconnected_zeros, zeros_of
 from .logs import log_first_n
 from .operation import apply
-from .reach import reach, recorded_rules
 from .primitives import TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import reads
+from .reach import reach, recorded_rules
 from .record import CALL, Record, operation_of
 from .state import state
 from .sweep import Sweep

@@ -14,8 +14,8 @@ from .block import block
 from .convert import convert_to_tensor
 from .ends import leaf_of, reads_target, wants_zeros
 from .evidence import site
-from .reach import on_tape
 from .primitives import TABLE
+from .reach import on_tape
 from .slices import IndexedSlices
 from .state import state
 from .tensor import Tensor, wrap

@@ -38,7 +38,8 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
     try:
         if primitive.code:
             x, y = arrays[0], arrays[-1]
-            out = form_of(primitive.code, x if type(x) is np.ndarray and x.size >= y.size else y).forward(None, None, x, y)
+            like = x if type(y) is not np.ndarray or (type(x) is np.ndarray and x.size > y.size) else y
+            out = form_of(primitive.code, like).forward(None, None, x, y)
         else:
             out = primitive.forward(*arrays, **attrs)
     finally:

@@ -1,6 +1,6 @@
 """The operators of tensors: what ``a + b``, ``2 * a`` or ``a < b`` do.
 
-``+ - * /`` on floats of one dtype are written out once, from the text of the table of derivatives, for they run most
+Arithmetic on floats of one dtype is written out once, from the text of the table of derivatives, for it runs most
 often: compute, append a row, make a tensor. Everything else goes through :func:`minitape.operation.binary` and its checks.
 """
 
@@ -19,18 +19,18 @@ from .opdefs import refused_operand
 from .operation import apply, binary, check_same_dtype
 from .primitives import TABLE, Primitive
 from .primitives.blocks import LARGE
+from .primitives.elementwise import form_of
 from .quiet import hush, restore
 from .record import FLOATS, FULL, REALS, WIDTH
 from .slices import IndexedSlices
 from .state import state
-from .tensor import EagerTensor, Tensor, bare, wrap
+from .tensor import EagerTensor, Tensor, wrap
 
 # Python's name -> the primitive's
 ARITHMETIC = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "pow", "floordiv": "floordiv",
     "mod": "mod",
 }  # fmt: skip
-LARGE = float(np.finfo(np.float32).max)  # numbers beyond it are infinite in float32, or too large for any float
 
 
 def _number(x: Tensor, y: float) -> Any:
@@ -136,12 +136,19 @@ def {name}(a, b):
 
 def _float_operator(name: str, primitive: Primitive, general: Any) -> None:
     """Installs a binary operator and its reflection."""
+    formula, code = primitive.texts[0], primitive.code
+
+    def compute(x: Any, y: Any) -> Any:
+        return form_of(code, x if type(y) is not np.ndarray else y).forward(None, None, x, y)
+
+    if "(" in formula:  # more than an operator of Python's: the functions differ by the kind of value
+        formula = "compute(x, y)"
     for label, x, y in ((f"__{name}__", "x", "y"), (f"__r{name}__", "y", "x")):
         first, second = ("a", "other") if x == "x" else ("other", "a")
-        text = _FLOATS.format(name=label, x=x, y=y, a=first, b=second, code=primitive.code, formula=primitive.texts[0])
+        text = _FLOATS.format(name=label, x=x, y=y, a=first, b=second, code=code, formula=formula)
         space = {"general": general[0] if x == "x" else general[1], "number": _number, "primitive": primitive,
                  "EagerTensor": EagerTensor, "REALS": REALS, "FLOATS": FLOATS, "LARGE": LARGE, "FULL": FULL,
-                 "WIDTH": WIDTH, "hush": hush, "restore": restore, "state": state, "computed": computed,
+                 "WIDTH": WIDTH, "compute": compute, "hush": hush, "restore": restore, "state": state, "computed": computed,
                  "_getframe": _getframe}  # fmt: skip
         exec(compile(text, "<formula operator>", "exec"), space)
         function = space[label]
@@ -318,8 +325,7 @@ def install() -> None:
         pair = _pair(name, primitive, prepare, strict=name not in ("add", "truediv"))
         setattr(Tensor, f"__{name}__", pair[0])
         setattr(Tensor, f"__r{name}__", pair[1])
-        if "(" not in primitive.texts[0]:  # a formula of operators alone
-            _float_operator(name, primitive, pair)
+        _float_operator(name, primitive, pair)
     for name, primitive_name, prepare in (
         ("matmul", "matmul", _matmul), ("and", "logical_and", _logical), ("or", "logical_or", _logical),
         ("xor", "logical_xor", _logical),

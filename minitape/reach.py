@@ -77,10 +77,10 @@ def _all_within(tape: Any, sources: set[int]) -> bool:
     """Whether all that depends on the sources in the tape's one span is on the tape: they were watched at once."""
     if tape._recording or len(tape.spans) != 1:
         return False
-    start, watched, cell = tape.spans[0][0], tape.watched, tape._record.cell
+    start, watched, leaves = tape.spans[0][0], tape.watched, tape._record.leaves
     for row in sources:
         since = watched.get(row)
-        if since is None or (since > row + 1 and since > start) or cell(row)[0] != LEAF:
+        if since is None or (since > row + 1 and since > start) or row not in leaves:
             return False
     return True
 
@@ -123,10 +123,7 @@ def _any_marked(record: Record, marks: bytearray, call: Any) -> bool:
     """True when an input of the call is marked and of a dtype through which gradients flow."""
     if call.primitive.code == STOP_CODE:
         return False
-    for row in call.inputs:
-        if marks[row] and differentiable(record, row):
-            return True
-    return False
+    return any(marks[row] and differentiable(record, row) for row in call.inputs)
 
 
 def differentiable(record: Any, row: int) -> bool:

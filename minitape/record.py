@@ -26,7 +26,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from types import CodeType, FrameType
+from types import CodeType, FrameType, MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -284,7 +284,9 @@ class Record:
             if frame is None:
                 return 0
         if frame is not last:
-            self._segment(frame.f_code, None)
+            code = frame.f_code
+            if not self.segments or self.segments[-1][1] is not code or self.segments[-1][2] is not None:
+                self.segments.append((self.base + len(self.rows) // WIDTH, code, None))
             if self.open and not self.watchers and get_ident() == self.thread:
                 self.frame = frame
         return frame.f_lasti
@@ -462,7 +464,8 @@ class Record:
 
         The skeletons of the last few stay, for `explain`: which operation a tensor came from that outlived its tape.
         """
-        self.numbers, self.variables, self.leaf_of, self.events, self.frame = {}, {}, {}, (), None
+        self.numbers = self.variables = self.leaf_of = _GONE
+        self.events, self.frame = (), None
         if self.base or len(self.rows) > WIDTH * SKELETON:
             self._forget()
             return
@@ -471,13 +474,12 @@ class Record:
             if tensor is not None and leaf.number is None:
                 owner = None if variable is None else weakref.ref(variable)
                 leaf.gone, leaf.tensor, leaf.variable = (weakref.ref(tensor), owner, tensor._origin), None, None
-                value = tensor._value
-                if value.size > SMALL:
-                    self.hold(row, outline(value.shape, value.dtype))
+                if tensor._value.size > SMALL:
+                    self.hold(row, outline(tensor._value.shape, tensor._value.dtype))
         if self.large or len(self.rows) > WIDTH * FEW:
             self.rows[WIDTH - 1 :: WIDTH] = [_outlined(value) for value in self.rows[WIDTH - 1 :: WIDTH]]
         for call in self.calls:
-            call.attrs = {}
+            call.attrs = _GONE
         retained = state.retained
         if retained is None:
             retained = state.retained = deque()
@@ -486,8 +488,8 @@ class Record:
             retained.popleft()._forget()
 
     def _forget(self) -> None:
-        self.blocks, self.base = (), 0
-        self.rows, self.calls, self.asked, self.leaves, self.segments, self.cold = [], [], [], {}, [], set()
+        self.blocks = self.rows = self.calls = self.asked = self.segments = ()
+        self.base, self.leaves, self.cold = 0, _GONE, frozenset()
 
     def member(self, tape: Any) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""
@@ -550,6 +552,9 @@ class Record:
         """The row of a leaf's tensor where the recording has one, else ``row``."""
         found = None if leaf is None or leaf.tensor is None else self.find(leaf.tensor)
         return row if found is None else found
+
+
+_GONE: Any = MappingProxyType({})  # in the place of what a released recording held
 
 
 def _outlined(value: Any) -> Any:

@@ -8,7 +8,6 @@ from types import CodeType
 from typing import Any
 
 
-
 class State(threading.local):
     """What this thread is doing: its open recording, its active tapes, the graph it builds."""
 

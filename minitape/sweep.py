@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,18 +54,23 @@ class Sweep:
         self.long: Any = None  # adjoints of numbers when a kernel does the work
         self.batched = bool(BATCHES) and any(type(s) in BATCHES for s in seeds.values())
         self.kernel: Any = None  # which does it
-        if not recorded and not stepwise and not self.batched and earns_kernels(record, self.high - self.low + 1):
+        rows = self.high - self.low + 1
+        if rows >= FEW and not recorded and not stepwise and not self.batched and earns_kernels(record, rows):
             self.kernel = kernels.kernel(record.real, "backward")
         if self.kernel is not None:
             self._prepare_long()
         else:
             self.columns = record.columns() if columns is None else columns
         self.values = self._values()
-        for row, value in (held or {}).items():
-            if type(self.values[row]) is Outline:
-                self.values[row] = value
-        for row, seed in seeds.items():
-            self._add(row, seed)
+        if held:
+            for row, value in held.items():
+                if type(self.values[row]) is Outline:
+                    self.values[row] = value
+        if self.long is None:
+            self.adjoints.update(seeds)
+        else:
+            for row, seed in seeds.items():
+                self._add(row, seed)
 
     def _values(self) -> Any:
         """The value of each row: as NumPy holds it, or as the tensor that an outer tape knows."""
@@ -162,10 +167,7 @@ class Sweep:
                 wanted.append(i)
         if not self._call(call, wanted):
             return False
-        if call.outputs == 1:
-            if not self.stepwise and call.row not in self.sources:
-                del self.adjoints[call.row]
-        elif not self.stepwise:
+        if not self.stepwise:
             for row in range(call.row, call.row + call.outputs):
                 if row not in self.sources:
                     self.adjoints.pop(row, None)
@@ -311,7 +313,7 @@ def earns_kernels(record: Any, rows: int) -> bool:
     Loading numba costs about half a second: one long tape of numbers earns it, and so do many short ones together. Without
     numba there is nothing to gain: the kernels' text would run as Python, slower than the walk.
     """
-    if rows < FEW or record.real is None or (len(record.kinds) > 1 and _numbers(record) < FEW):
+    if record.real is None or (len(record.kinds) > 1 and _numbers(record) < FEW):
         return False
     if not kernels.loaded():
         _swept[0] += rows

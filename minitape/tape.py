@@ -20,7 +20,7 @@ from . import nest
 from .backward import gradients_of, rows_of
 from .block import block
 from .ends import UnconnectedGradients, ends_of, given_seeds, packed, unconnected_zeros, wants_zeros
-from .evidence import clock, note_gradients, site, stack, told
+from .evidence import clock, note_gradients, site, told
 from .logs import log_first_n, warn_not_watchable
 from .record import Record
 from .state import state
@@ -350,9 +350,10 @@ class GradientTape:
         (_, targets), (given, flat) = ends_of(target), ends_of(sources)
         seeds = [None] * len(targets) if output_gradients is None else given_seeds(output_gradients, len(targets))
         gradients = gradients_of(self, targets, flat, seeds)
-        frames = site()
-        if not state.tapes:  # the sweep was not recorded: a note says what the gradients came from
-            note_gradients(gradients, targets, stack())
+        if state.tapes:
+            frames = site()
+        else:  # the sweep was not recorded: a note says what the gradients came from
+            frames = note_gradients(gradients, targets)
         if self._warns or _WARNS:
             self._warn(gradients, targets, flat)
         self.last, self.nones = (targets, flat, seeds), list(map(_is_none, gradients))

@@ -17,6 +17,7 @@ from .shape import TensorShape
 from .state import state
 from .typed import TensorMembers
 
+
 class Tensor(TensorMembers):
     """A multi-dimensional array of elements of one type; immutable.
 

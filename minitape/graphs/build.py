@@ -29,7 +29,6 @@ from .named import Named
 from .naming import caller, default_name, name_within
 from .symbolic import InaccessibleTensorError, Operation, SymbolicTensor, out_of_scope, plain_shape
 
-
 _UNKNOWN = ((), np.dtype(np.float32))  # of a row that stands for a state of a variable
 
 

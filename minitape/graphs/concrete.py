@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from .. import nest
-from ..record import CALL
 from ..custom import for_batches
 from ..evidence import ASSIGNED, born
 from ..invalid import invalid
 from ..operation import apply, finish
-from ..reach import on_tape
 from ..primitives import TABLE, Primitive
 from ..random.seeds import global_seed
+from ..reach import on_tape
+from ..record import CALL
 from ..slices import IndexedSlices
 from ..state import state
 from ..tape import GradientTape

@@ -10,12 +10,12 @@ from typing import Any
 
 from .. import errors
 from ..block import block
-from ..record import CALL
 from ..frames import user_frame
 from ..invalid import shown
 from ..operation import apply, finish
 from ..pyfunction import PYTHON
 from ..quiet import hush, restore
+from ..record import CALL
 from ..state import state
 from ..tensor import wrap
 from . import failures

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..record import Call
 from ..dtypes import DType
+from ..record import Call
 from ..shape import TensorShape
 from ..tensor import Reference, Tensor
 

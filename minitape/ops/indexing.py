@@ -19,7 +19,6 @@ from ..opdefs import accept_attr
 from ..operands import strict, tensor_of
 from ..operation import apply
 from ..primitives import TABLE
-from ..primitives.shapes import sliced
 from ..shape import Dimension
 from ..state import state
 from ..tensor import EagerTensor, Tensor

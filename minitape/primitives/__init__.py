@@ -27,15 +27,10 @@ class Primitive:
     ``rules`` is one function that returns the shares of all inputs at once. ``keep`` names what the rules read
     ("x", "y", "z", ... or "all"), so that a tape holds no array longer than needed. ``rules=None`` declares an
     operation without derivative; the string given as ``missing`` then says how TensorFlow treats it: "none" (the
-    gradient is None) or "unregistered" (LookupError). ``shape(*shapes, **attrs)`` is the shape of the result for
-    inputs of these shapes, or None where ``forward`` has to say it or to refuse them: a primitive that declares it
-    gives one array of its inputs' dtype, and so do its rules. ``direct(dtype, *shapes, **attrs)`` is what ``forward``
-    comes to for arrays of one float dtype and of shapes for which ``shape`` has an answer: a function of the arrays alone,
-    or None.
+    gradient is None) or "unregistered" (LookupError).
     """
 
-    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "asked", "code", "texts", "example", "accepted", "shape",
-                 "direct", "_table_rules")  # fmt: skip
+    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "asked", "code", "texts", "example", "accepted", "_table_rules")  # fmt: skip
 
     def __init__(
         self,
@@ -48,8 +43,6 @@ class Primitive:
         keep: str = "all",
         missing: str = "none",
         example: Callable[[Any], tuple[tuple[Any, ...], dict[str, Any]]] | None = None,
-        shape: Callable[..., tuple[int, ...] | None] | None = None,
-        direct: Callable[..., Callable[..., Any] | None] | None = None,
     ) -> None:
         self.name, self.forward, self.keep, self.missing = name, forward, keep, missing
         self.rules = rules if rules is None or callable(rules) else tuple(rules)
@@ -63,8 +56,6 @@ class Primitive:
         self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
         self.example = example  # inputs and attributes for the registry's test: example(rng) -> (arrays, attrs)
         self.accepted: set[tuple[Any, ...]] = set()  # NumPy dtypes of inputs that TensorFlow's kernel is known to take
-        self.shape = shape  # with it a call on small arrays can be put off, see minitape.late
-        self.direct = direct
         self._table_rules: Any = None
 
     def __call__(self, *inputs: Any, **attrs: Any) -> Any:

@@ -8,7 +8,6 @@ import numpy as np
 
 from . import TABLE, declare
 from .blocks import LARGE, buffer
-from .shapes import product
 
 
 def swapped(x: Any) -> Any:
@@ -26,7 +25,7 @@ def adjoint_of(x: Any) -> Any:
 def _matmul(x: Any, y: Any) -> Any:
     dtype = x.dtype
     if x.ndim == y.ndim == 2 and dtype is y.dtype and dtype.type in (np.float32, np.float64) and x.shape[1] == y.shape[0]:
-        return _direct_product(dtype, x.shape, y.shape)(x, y)
+        return _way(x.shape, y.shape)(x, y)
     m, k, n = *x.shape[-2:], y.shape[-1]
     if dtype.itemsize == 2 and dtype.kind not in "iub":  # half floats are added up in float32
         return np.matmul(x.astype(np.float32), y.astype(np.float32)).astype(dtype)
@@ -35,7 +34,7 @@ def _matmul(x: Any, y: Any) -> Any:
     return np.matmul(x, y)
 
 
-def _direct_product(dtype: Any, x: Any, y: Any) -> Any:
+def _way(x: tuple[int, ...], y: tuple[int, ...]) -> Any:
     """How two matrices of these shapes are multiplied."""
     (m, k), n = x, y[1]
     if m * k * n > 512 and k * min(m, n) > 1:
@@ -67,7 +66,7 @@ declare(
     "matmul",
     _matmul,
     [lambda g, z, x, y: _product(g, adjoint_of(y)), lambda g, z, x, y: _product(adjoint_of(x), g)],
-    op="MatMul", label="@", keep="xy", shape=product, direct=_direct_product,
+    op="MatMul", label="@", keep="xy",
     example=lambda rng: ((rng.normal(size=(2, 3)), rng.normal(size=(3, 2))), {}),
 )  # fmt: skip
 

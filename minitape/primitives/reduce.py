@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from . import PLAIN, TABLE, declare
 from .blocks import filled
-from .shapes import reduced, spread
 
 Axes = tuple[int, ...] | None
 
@@ -98,17 +96,6 @@ def _sum(x: Any, axis: Axes, keepdims: bool) -> Any:
     if dtype.itemsize == 2 and _narrow(x):
         return _wide_sum(x, axis, keepdims).astype(dtype)
     return np.add.reduce(x, axis, dtype, None, keepdims)
-
-
-def _direct_sum(dtype: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    if keepdims:
-        return partial(np.add.reduce, axis=axis, keepdims=True)
-    return np.add.reduce if len(x) == 1 and axis != () else partial(np.add.reduce, axis=axis)
-
-
-def _direct_mean(dtype: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    total, count = _direct_sum(dtype, x, axis=axis, keepdims=keepdims), _elements(x, axis)
-    return (lambda x: total(x) / count) if math.prod(x) else None
 
 
 def _prod(x: Any, axis: Axes, keepdims: bool) -> Any:
@@ -210,8 +197,6 @@ def _matrix(rng: Any) -> Any:
     return (rng.normal(size=(2, 3)),), {"axis": (1,), "keepdims": False}
 
 
-_DIRECT = {"reduce_sum": _direct_sum, "reduce_mean": _direct_mean}
-
 for _name, _kernel, _label, _forward, _rule, _keep in (
     ("reduce_sum", "Sum", "Σ", _sum, _sum_rule, ""),
     ("reduce_mean", "Mean", "mean", _mean, _mean_rule, ""),
@@ -231,8 +216,6 @@ for _name, _kernel, _label, _forward, _rule, _keep in (
         keep=_keep,
         example=_matrix if _rule else None,
         missing="none" if _rule else "unregistered",
-        shape=reduced if _rule else None,
-        direct=_DIRECT.get(_name),
     )
 
 
@@ -249,17 +232,8 @@ def _broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Any:
     return np.broadcast_to(x, shape)
 
 
-def _direct_broadcast(dtype: Any, x: Any, *, shape: tuple[int, ...]) -> Any:
-    if not shape:
-        return None
-    if x or math.prod(shape) > COPIED:
-        return partial(np.broadcast_to, shape=shape)
-    return partial(filled, shape, dtype)
-
-
 declare("broadcast_to", _broadcast_to,
-        [lambda g, z, x, *, shape: _unbroadcast(g, tuple(x.shape))], op="BroadcastTo", keep="", shape=spread,
-        direct=_direct_broadcast,
+        [lambda g, z, x, *, shape: _unbroadcast(g, tuple(x.shape))], op="BroadcastTo", keep="",
         example=lambda rng: ((rng.normal(size=(2, 1)),), {"shape": (3, 2, 4)}))  # fmt: skip
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from functools import cache
-from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
 
 import numpy as np
 
 from . import TABLE, declare
 from .blocks import LARGE, buffer
-from .shapes import given, permuted, reshaped, sliced
 
 
 def axis_slice(g: Any, axis: int, start: int, stop: int) -> Any:
@@ -42,20 +39,6 @@ def _unslice(g: Any, *, shape: tuple[int, ...], spec: Any) -> Any:
     return out
 
 
-def _direct_unslice(dtype: Any, g: Any, *, shape: tuple[int, ...], spec: Any) -> Any:
-    if math.prod(shape) >= LARGE or not shape:
-        return None
-
-    zeros, place = np.zeros, spec[0] if len(spec) == 1 else spec
-
-    def placed(g: Any) -> Any:
-        out = zeros(shape, dtype)
-        out[place] = g
-        return out
-
-    return placed
-
-
 def _slice_rule(g: Any, z: Any, x: Any, *, spec: Any) -> Any:
     unslice = _unslice if type(g) is np.ndarray else TABLE["unslice"]
     return unslice(g, shape=tuple(x.shape), spec=spec)
@@ -64,12 +47,6 @@ def _slice_rule(g: Any, z: Any, x: Any, *, spec: Any) -> Any:
 @cache
 def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(range(len(perm)), key=perm.__getitem__))
-
-
-def _direct_transpose(dtype: Any, x: Any, *, perm: Any) -> Any:
-    if not x:
-        return None
-    return attrgetter("T") if tuple(perm) == (*range(len(x)),)[::-1] else methodcaller("transpose", perm)
 
 
 def _transpose_rule(g: Any, z: Any, x: Any, *, perm: Any) -> Any:
@@ -151,20 +128,17 @@ def _like(rng: Any, *shape: int) -> Any:
 
 
 declare("reshape", lambda x, *, shape: x.reshape(shape),
-        [lambda g, z, x, *, shape: TABLE["reshape"](g, shape=tuple(x.shape))], op="Reshape", keep="", shape=reshaped,
-        direct=lambda dtype, x, *, shape: methodcaller("reshape", shape) if shape else None,
+        [lambda g, z, x, *, shape: TABLE["reshape"](g, shape=tuple(x.shape))], op="Reshape", keep="",
         example=lambda rng: ((_like(rng, 2, 3),), {"shape": (3, 2)}))  # fmt: skip
 declare("transpose", lambda x, *, perm: x.transpose(perm),
-        [_transpose_rule], op="Transpose", label="T", keep="", shape=permuted,
-        direct=_direct_transpose,
+        [_transpose_rule], op="Transpose", label="T", keep="",
         example=lambda rng: ((_like(rng, 2, 3, 1),), {"perm": (1, 2, 0)}))  # fmt: skip
 declare("slice", lambda x, *, spec: x[spec],
         [_slice_rule],
-        op="StridedSlice", label="[…]", keep="", shape=sliced,
-        direct=lambda dtype, x, *, spec: itemgetter(spec) if x else None,
+        op="StridedSlice", label="[…]", keep="",
         example=lambda rng: ((_like(rng, 3, 4),), {"spec": (slice(None, None, -2), None, 1)}))  # fmt: skip
 declare("unslice", _unslice, [lambda g, z, x, *, shape, spec: TABLE["slice"](g, spec=spec)],
-        op="StridedSliceGrad", label="[…]ᵀ", keep="", shape=given, direct=_direct_unslice,
+        op="StridedSliceGrad", label="[…]ᵀ", keep="",
         example=lambda rng: ((_like(rng, 2),), {"shape": (4,), "spec": (slice(1, 3),)}))  # fmt: skip
 declare("identity_n", lambda *xs: xs, lambda g, z, *xs: list(g), op="IdentityN", keep="",
         example=lambda rng: ((_like(rng, 2), _like(rng, 3)), {}))  # fmt: skip

@@ -136,15 +136,3 @@ def test_kernel_agrees(primitive, real):
 
     short, long = run(1), run(600)
     assert np.allclose(short, long, rtol=4 * np.finfo(real).eps, atol=0), (short, long)
-
-
-@pytest.mark.parametrize("primitive", [p for p in TABLE.values() if not p.code and p.shape is not None], ids=lambda p: p.name)
-def test_a_shape_that_is_told_before_is_that_of_the_result(primitive):
-    arrays, attrs, *_ = primitive.example(np.random.default_rng(3))
-    assert primitive.shape(*[a.shape for a in arrays], **attrs) == np.shape(primitive.forward(*arrays, **attrs))
-
-
-@pytest.mark.parametrize(("x", "y"), PAIRS)
-def test_shapes_broadcast_as_in_numpy(x, y):
-    assert TABLE["add"].shape(x, y) == np.broadcast_shapes(x, y)
-    assert TABLE["exp"].shape(x) == x
