@@ -49,7 +49,11 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
         finish(primitive, inputs, attrs, tensors)
         return tensors
     tensor = bare(out)
-    finish(primitive, inputs, attrs, (tensor,))
+    record = state.record
+    if record is not None:
+        record.write(primitive, inputs, attrs, (tensor,))
+    else:
+        finish(primitive, inputs, attrs, (tensor,))
     return tensor
 
 

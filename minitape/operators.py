@@ -39,28 +39,26 @@ def _number(x: Tensor, y: float) -> Any:
     if not dtype.differentiable:
         return y
     kind = dtype._numpy
-    if record is None:
-        return _known_number(y, kind) if y != 0 else _made_number(y, kind)  # 0.0 and -0.0 are one key
-    found = record.numbers.get((y, kind)) if y != 0 else None
-    if found is None:
-        found = _made_number(y, kind)
-        record.enter_number(found, y)
-    return found
-
-
-def _made_number(y: float, kind: Any) -> EagerTensor:
-    before = hush()
+    if record is not None and y != 0 and (found := record.numbers.get((y, kind))) is not None:
+        return found
     try:
-        made = EagerTensor()
-        made._value, made._record, made._origin = kind(y), None, None
-        return made
+        value = _converted(y, kind) if y != 0 else kind(y)  # 0.0 and -0.0 are one key
     except OverflowError:
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
+    made = EagerTensor()
+    made._value, made._record, made._origin = value, None, None
+    if record is not None:
+        record.enter_number(made, y)
+    return made
+
+
+@lru_cache(1024, typed=True)
+def _converted(y: float, kind: Any) -> Any:
+    before = hush()
+    try:
+        return kind(y)
     finally:
         restore(before)
-
-
-_known_number = lru_cache(256, typed=True)(_made_number)  # outside a recording, where no tensor gets a row
 
 
 def _other(x: Tensor, y: Any, strict: bool = True) -> Any:

@@ -100,6 +100,12 @@ class Leaf:
         self.tensor, self.variable, self.version, self.number = tensor, variable, version, number
 
 
+@lru_cache(1024, typed=True)
+def _number_leaf(number: float) -> Leaf:
+    """The leaf of a Python number: the same for all recordings."""
+    return Leaf(number=number)
+
+
 class Event:
     """Something that happened beside the rows: an assign, a value that left to NumPy, a pause. ``row`` is its time."""
 
@@ -113,7 +119,7 @@ class Record:
     """The table: operations append to it, a sweep reads it backwards."""
 
     __slots__ = (
-        "rows", "put", "base", "blocks", "frame", "calls", "asked", "leaves", "leaf_of", "numbers", "variables", "cold", "kinds", "large",
+        "rows", "put", "base", "blocks", "frame", "calls", "asked", "leaves", "leaf_of", "numbers", "variables", "cold", "reals", "arrays", "large",
         "segments", "events", "open", "thread", "tapes", "paused", "merged", "by_marks", "scopes", "watchers", "members",
         "__weakref__",
     )  # fmt: skip
@@ -133,7 +139,8 @@ class Record:
         self.numbers: dict[Any, Any] = {}  # Python numbers that were operands, alone and with a dtype -> their tensors
         self.variables: dict[int, tuple[Any, list[int]]] = {}  # id of a variable -> it and the rows of its states
         self.cold: set[int] = set()  # leaves and rows of arrays that no tape watches
-        self.kinds: set[type] = set()  # the types in the column of values
+        self.reals: set[type] = set()  # the types of the numbers in the column of values
+        self.arrays = False  # whether anything else is there
         self.large = False  # whether arrays beyond SMALL are held
         self.segments: list[tuple[int, CodeType, int | None]] = []  # from which row on which code was running
         self.open = True
@@ -161,7 +168,10 @@ class Record:
         if place >= FULL:
             self.pack()
             place = 0
-        self.kinds.add(type(value))
+        if type(value) in REALS:
+            self.reals.add(type(value))
+        else:
+            self.arrays = True
         self.put((op, a, b, site, value))
         return self.base + place // WIDTH
 
@@ -177,7 +187,7 @@ class Record:
             return True
         del cells[WIDTH - 1 :: WIDTH]
         block = np.frombuffer(bytearray(struct.pack(f"{len(cells)}i", *cells)), np.int32).reshape(-1, WIDTH - 1)
-        kinds = set(map(type, values)) if len(self.kinds) > 1 else self.kinds
+        kinds = set(map(type, values)) if self.arrays else self.reals
         if len(kinds) == 1 and kinds <= REALS:
             values = np.fromiter(values, next(iter(kinds)), len(values))
         else:
@@ -191,8 +201,7 @@ class Record:
     @property
     def real(self) -> Any:
         """The one type of the numbers in the column of values, which a compiled sweep takes; None where there are two."""
-        found = self.kinds & REALS
-        return found.pop() if len(found) == 1 else None
+        return next(iter(self.reals)) if len(self.reals) == 1 else None
 
     def numbers_from(self, real: Any) -> np.ndarray:
         """The packed column of values as an array; rows that are no numbers hold NaN there."""
@@ -327,23 +336,13 @@ class Record:
 
     def enter(self, tensor: Any, variable: Any = None, version: int = 0, site: int | None = None) -> int:
         """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one)."""
-        row = self.find(tensor) if self.merged or tensor._record is self or id(tensor) in self.leaf_of else None
+        row = self.find(tensor)
         if row is not None:
             if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)
             return row
-        return self._leaf(tensor, Leaf(tensor, variable, version), self.here() if site is None else site)
-
-    def enter_number(self, tensor: Any, number: float) -> None:
-        """A Python number that was used as an operand becomes a leaf; the same number is met again as the same tensor."""
-        self._leaf(tensor, Leaf(tensor, None, 0, number), self.here())
-        if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
-            self.numbers[number, tensor._value.dtype.type] = tensor
-            self.numbers.setdefault(number, tensor)
-
-    def _leaf(self, tensor: Any, leaf: Leaf, site: int) -> int:
-        row = self.append(LEAF, 0, 0, site, tensor._value)
-        self.leaves[row] = leaf
+        row = self.append(LEAF, 0, 0, self.here() if site is None else site, tensor._value)
+        self.leaves[row] = Leaf(tensor, variable, version)
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)
         old = tensor._record
@@ -354,6 +353,16 @@ class Record:
                 tensor._origin = ORIGINS[0](tensor, old)
         tensor._record, tensor._row = self, row
         return row
+
+    def enter_number(self, tensor: Any, number: float) -> None:
+        """A Python number that was used as an operand becomes a leaf; the same number is met again as the same tensor."""
+        row = self.append(LEAF, 0, 0, self.here(), tensor._value)
+        self.leaves[row] = _number_leaf(number)
+        self.cold.add(row)
+        tensor._record, tensor._row = self, row
+        if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
+            self.numbers[number, type(tensor._value)] = tensor
+            self.numbers.setdefault(number, tensor)
 
     def find(self, tensor: Any) -> int | None:
         """The row of a tensor, or None when this recording never met it."""
@@ -378,7 +387,14 @@ class Record:
         hot = row_a not in cold or row_b not in cold
         if value.size > SMALL or self.large:
             value = self._kept(primitive, (row_a, row_b), (a, b), value, hot and bool(state.tapes))
-        row = self.append(primitive.code, row_a, row_b, site, value)
+        place = len(self.rows)
+        if place >= FULL:
+            self.pack()
+            place = 0
+        if type(value) is np.ndarray:
+            self.arrays = True
+        row = self.base + place // WIDTH
+        self.put((primitive.code, row_a, row_b, site, value))
         if not hot:
             cold.add(row)
         made._record, made._row = self, row
@@ -392,20 +408,21 @@ class Record:
             row = t._row if t._record is self else self.enter(t, None, 0, site)
             rows.append(row)
             hot = hot or row not in cold
-        hot = hot and bool(state.tapes)
         code, a, b = primitive.code, 0, 0
         if code and not attrs and tensors[0]._value.dtype in FLOATS:
             a, b = rows[0], rows[-1]
         else:
             code, a = CALL, len(self.calls)
-            self.calls.append(call := Call(len(self), primitive, tuple(rows), attrs, len(tensors)))
+            call = Call(self.base + len(self.rows) // WIDTH, primitive, tuple(rows), attrs, len(tensors))
+            self.calls.append(call)
             if primitive.asked:
                 self.asked.append(call)
         for tensor in tensors:
             value = tensor._value
             if value.size > SMALL or self.large:
-                value = self._kept(primitive, rows, inputs, value, hot)
-            tensor._record, tensor._row = self, (row := self.append(code, a, b, site, value))
+                value = self._kept(primitive, rows, inputs, value, hot and bool(state.tapes))
+            row = tensor._row = self.append(code, a, b, site, value)
+            tensor._record = self
             if not hot:
                 cold.add(row)
             b += 1  # of a call: the number of the output

@@ -127,14 +127,21 @@ class Sweep:
             if op == LEAF or (marks is not None and marks[row] != 1):
                 continue
             if op == CALL:
-                if not right[row] and self._call_row(calls[left[row]]) and stepwise:
-                    yield row
-                continue
+                call = calls[left[row]]
+                if not direct or call.outputs > 1 or type(call.primitive.rules) is not tuple or call.primitive.code:
+                    if not right[row] and self._call_row(call) and stepwise:
+                        yield row
+                    continue
             g = arrived(row)
             if g is None:
                 continue
             if type(g) is IndexedSlices:
                 g = g.dense()
+            if op == CALL:
+                self._hand_on(call, g)
+                if row not in kept:
+                    del adjoints[row]
+                continue
             a, b, z = left[row], right[row], values[row]
             x, y = values[a], values[b]
             to, like, self.edges = a, x, []
@@ -142,7 +149,12 @@ class Sweep:
                 if rule is not None and (marks is None or marks[to]) and (share := rule(g, z, x, y)) is not None:
                     if direct and share.shape == like.shape:
                         before = arrived(to)
-                        adjoints[to] = share if before is None else self._sum(to, before, share)
+                        if before is None:
+                            adjoints[to] = share
+                        elif type(before) is IndexedSlices or before.size >= LARGE:
+                            adjoints[to] = self._sum(to, before, share)
+                        else:
+                            adjoints[to] = before + share
                     else:
                         self._add(to, share)
                 to, like = b, y
@@ -158,6 +170,25 @@ class Sweep:
         if self.batched:
             return [None if r is None else in_batches(r) for r in BY_CODE[op - FIRST_CODE].rules]
         return form_of(op, value).rules
+
+    def _hand_on(self, call: Call, g: Any) -> None:
+        """Hands on the adjoint of a call with one output and a rule for each input."""
+        marks, values, adjoints, inputs, attrs = self.marks, self.values, self.adjoints, call.inputs, call.attrs
+        z, arguments = values[call.row], list(map(values.__getitem__, inputs))
+        for rule, to, like in zip(call.primitive.rules, inputs, arguments, strict=False):
+            if rule is None or to < self.low or (marks is not None and not marks[to]):
+                continue
+            share = rule(g, z, *arguments, **attrs)
+            if share is None:
+                continue
+            if type(share) is IndexedSlices:
+                self._add(to, share)
+                self.slices.setdefault(to, []).append((call.row, share.indices.shape[0]))
+                continue
+            if share.shape != like.shape or share.dtype is not like.dtype:
+                share = self._fitted(to, share)
+            before = adjoints.get(to)
+            adjoints[to] = share if before is None else self._sum(to, before, share)
 
     def _call_row(self, call: Call) -> bool:
         """Hands on the adjoints of a call; False where none has arrived."""
@@ -313,7 +344,7 @@ def earns_kernels(record: Any, rows: int) -> bool:
     Loading numba costs about half a second: one long tape of numbers earns it, and so do many short ones together. Without
     numba there is nothing to gain: the kernels' text would run as Python, slower than the walk.
     """
-    if record.real is None or (len(record.kinds) > 1 and _numbers(record) < FEW):
+    if record.real is None or (record.arrays and _numbers(record) < FEW):
         return False
     if not kernels.loaded():
         _swept[0] += rows

@@ -22,7 +22,7 @@ from .block import block
 from .ends import UnconnectedGradients, ends_of, given_seeds, packed, unconnected_zeros, wants_zeros
 from .evidence import clock, note_gradients, site, told
 from .logs import log_first_n, warn_not_watchable
-from .record import Record
+from .record import WIDTH, Record
 from .state import state
 from .tensor import EagerTensor, Tensor
 
@@ -281,7 +281,7 @@ class GradientTape:
     def _watch_row(self, row: int) -> None:
         if row not in self.watched:
             record: Record = self._record
-            self.watched[row] = now = len(record)
+            self.watched[row] = now = record.base + len(record.rows) // WIDTH
             record.cold.discard(row)
             if row != now - 1:
                 record.note("watch", (self, row))

@@ -271,7 +271,7 @@ class Graph(Named, Record):
     def enter_number(self, tensor: Any, number: float) -> None:
         """A Python number that was used as an operand: the graph meets the same number as the same tensor."""
         if number != 0:  # 0.0 and -0.0 are one key
-            self.numbers[number, tensor._value.dtype.type] = tensor
+            self.numbers[number, type(tensor._value)] = tensor
 
     def find(self, tensor: Any) -> int | None:
         """The row of a tensor, or None when this graph never met it."""
