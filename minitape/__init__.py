@@ -10,6 +10,15 @@
 Names are loaded when they are first used; ``dir(minitape)`` lists them.
 """
 
+from importlib.util import find_spec as _find_spec
+
+from .accelerator import install as _install
+
+if _find_spec(f"{__name__}.speed"):  # may be deleted: then all is computed the plain way
+    from .speed import Speed as _Speed
+
+    _install(_Speed())
+# the engine asks for it while it is imported
 from .api import NAMESPACES as _NAMESPACES
 from .api import ROOT as _ROOT
 from .namespace import lazy as _lazy

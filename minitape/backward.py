@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .accelerator import filled
 from .ends import NO_SEED, ONE, no_tensor, reads_target, seed_of
 from .frames import user_frame
 from .primitives import BATCHES
-from .primitives.blocks import filled
 from .reach import breadth_first, differentiable, on_tape, reach
 from .record import Record
 from .slices import IndexedSlices

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from . import nest
+from .accelerator import filled
 from .invalid import invalid
 from .operation import check_broadcast, check_same_dtype
 from .primitives import TABLE
-from .primitives.blocks import filled
 from .state import state
 from .sweep import unbroadcast
 from .tensor import EagerTensor, Tensor, wrap

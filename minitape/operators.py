@@ -18,8 +18,7 @@ from .invalid import invalid
 from .opdefs import refused_operand
 from .operation import apply, binary, check_same_dtype
 from .primitives import TABLE, Primitive
-from .primitives.blocks import LARGE
-from .primitives.elementwise import form_of
+from .primitives.elementwise import LARGE, form_of
 from .quiet import hush, restore
 from .record import FLOATS, FULL, REALS, WIDTH
 from .slices import IndexedSlices

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from . import kernels
+from .accelerator import fast
 from .primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE, compile_recorded
 from .record import CALL, LEAF, Record, operation_of
 
 FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
-LONG = 512  # rows from which on the compiled kernels are worth their calls
+LONG = 512  # rows from which on an accelerator is asked
 
 
 # -- which rows matter ------------------------------------------------------------------------------------------------
@@ -88,8 +88,8 @@ def _all_within(tape: Any, sources: set[int]) -> bool:
 def propagate(record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None = None,
               columns: Any = None) -> None:  # fmt: skip
     """Marks each row in [low, high) that has a marked input (and passes the gate)."""
-    run = kernels.kernel(record.real, "spread") if high - low > LONG and record.real is not None else None
-    if run is not None and record.pack():
+    run = fast.kernel(record, high - low, "spread") if high - low > LONG else None
+    if run is not None:
         _propagate_long(run, record, marks, low, high, gate)
         return
     ops, left, right, _, _ = columns or record.columns()

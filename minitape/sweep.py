@@ -14,19 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from . import kernels
+from .accelerator import fast
 from .primitives import BATCHES, TABLE
-from .primitives.blocks import LARGE, WALKED, accumulate
-from .primitives.elementwise import BY_CODE, FIRST_CODE, form_of
+from .primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, form_of
 from .quiet import hush, restore
 from .reach import breadth_first, in_batches, recorded_rules
 from .record import CALL, LEAF, Call, Outline, Record
 from .slices import IndexedSlices, join
 from .tensor import EagerTensor, bare, wrap
 
-FEW = 24  # numbers from which on a kernel that is loaded already is faster than Python
-LONG = 512  # numbers that earn the loading of numba
-MANY = 100_000  # rows swept in Python after which it is worth its loading time, too
+FEW = 24  # rows from which on an accelerator is asked
+LONG = 512  # rows up to which the columns are unpacked for all of the sweep
 
 
 class Sweep:
@@ -55,8 +53,8 @@ class Sweep:
         self.batched = bool(BATCHES) and any(type(s) in BATCHES for s in seeds.values())
         self.kernel: Any = None  # which does it
         rows = self.high - self.low + 1
-        if rows >= FEW and not recorded and not stepwise and not self.batched and earns_kernels(record, rows):
-            self.kernel = kernels.kernel(record.real, "backward")
+        if rows >= FEW and not (recorded or stepwise or self.batched):
+            self.kernel = fast.kernel(record, rows, "backward")
         if self.kernel is not None:
             self._prepare_long()
         else:
@@ -320,7 +318,7 @@ class Sweep:
         if type(before) is IndexedSlices or type(share) is IndexedSlices:
             return self._dense(before, row) + self._dense(share, row)
         if type(before) is np.ndarray and before.size >= LARGE:
-            return accumulate(before, share, WALKED)
+            return fast.accumulate(before, share)
         return before + share
 
     def _fitted(self, row: int, share: Any) -> Any:
@@ -333,30 +331,6 @@ class Sweep:
         if share.dtype is not value.dtype and isinstance(share, (np.ndarray, np.generic)):
             share = share.astype(value.dtype)  # NumPy computes some of the half types in float32
         return share
-
-
-_swept = [0]  # numbers that this process swept without kernels
-
-
-def earns_kernels(record: Any, rows: int) -> bool:
-    """Whether a sweep over so many rows should be left to the compiled kernels.
-
-    Loading numba costs about half a second: one long tape of numbers earns it, and so do many short ones together. Without
-    numba there is nothing to gain: the kernels' text would run as Python, slower than the walk.
-    """
-    if record.real is None or (record.arrays and _numbers(record) < FEW):
-        return False
-    if not kernels.loaded():
-        _swept[0] += rows
-        if not ((rows >= LONG or _swept[0] > MANY) and kernels.available()):
-            return False
-    return record.pack()
-
-
-def _numbers(record: Any) -> int:
-    """How many rows are operations on numbers."""
-    ops, _, _, _, values = record.columns()
-    return sum(op >= FIRST_CODE and type(value) is record.real for op, value in zip(ops, values, strict=True))
 
 
 class Held:

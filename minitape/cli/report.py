@@ -45,7 +45,7 @@ def warm_up() -> None:
     """Compile the kernels with a progress bar, and say how long it took, or what is wrong."""
     import time
 
-    from minitape.kernels import warmup
+    from minitape.speed.kernels import warmup
 
     begin = time.perf_counter()
     with _bar(Console(stderr=True)) as bar:

@@ -13,16 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ..accelerator import fast
 from ..invalid import invalid
-from ..kernels.text import with_operands
 from ..operation import CHECKS
-from ..primitives.blocks import LARGE, buffer
-from ..primitives.formula import ARRAY
+from ..primitives.formula import ARRAY, with_operands
 from ..tensor import wrap
-from .blockwise import LEAST as LEAST_LARGE
-from .blockwise import Blockwise, large_kind, slow_shapes
-from .fuse import LEAST, Fused, compiled, fusable
-from .rolled import rolled
 
 LONG = 256  # scalar calls that earn the loading of the kernels
 FEW = 48  # scalar calls that are worth a kernel once it is there
@@ -38,7 +33,8 @@ class Writer:
     def __init__(self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], fetches: Sequence[int],
                  feeds: Sequence[int], fuse: bool = False) -> None:  # fmt: skip
         self.fuse, self.fused, self.large = fuse, _Segment(), _Segment()
-        self.blocked = slow_shapes(graph, calls) if fuse else None  # shapes whose runs go block by block; None: all
+        self.loops = fast.loops
+        self.blocked = self.loops.slow_shapes(graph, calls) if fuse else None  # shapes whose runs go block by block; None: all
         self.graph, self.fetches, self.feeds = graph, list(fetches), list(feeds)
         self.same = _same_values(graph, calls, constants)
         self.calls = [c for c in calls if c.row not in self.same]
@@ -56,12 +52,12 @@ class Writer:
     def write(self) -> Callable[..., tuple[Any, ...]]:
         """The compiled function: arrays of the fed rows in, arrays of the fetched rows out."""
         scalars = [scalar_type(self.graph, c) for c in self.calls]
-        wanted = _earns_kernel(sum(s is not None for s in scalars))
+        wanted = self._earns_kernel(sum(s is not None for s in scalars))
         for call, real in zip(self.calls, scalars, strict=True):
             sources = self._inputs(call)
             if self._takes_large(call, sources):
                 continue
-            kind = fusable(self.graph, call) if self.fuse and not (wanted and real is not None) else None
+            kind = self.loops.fusable(self.graph, call) if self.fuse and not (wanted and real is not None) else None
             if any(r in self.segment.rows for r in sources) and not (wanted and real is self.segment.real):
                 self._flush()
             if any(r in self.fused.rows for r in sources) and (kind is None or kind is not self.fused.real):
@@ -166,29 +162,33 @@ class Writer:
     def _flush_fused(self) -> None:
         """Writes the waiting array calls: as one fused function, or line by line when they are few."""
         fused, self.fused = self.fused, _Segment()
-        if sum(self.graph.meta[c.row][0] != () for c in fused.calls) < LEAST:
+        if not fused.calls:
+            return
+        if sum(self.graph.meta[c.row][0] != () for c in fused.calls) < self.loops.LEAST:
             for call in fused.calls:
                 self._line(call)
             return
         meta, real = self.graph.meta, fused.real
-        writer = Fused(self.graph, fused.calls, self.constants, self._alias, self.readers)
+        writer = self.loops.Fused(self.graph, fused.calls, self.constants, self._alias, self.readers)
         text = writer.text()
         arguments = [*writer.inputs, *writer.filled]
-        function = compiled(text, real, [meta[r][0] for r in arguments])
+        function = self.loops.compiled(text, real, [meta[r][0] for r in arguments])
         if function is None:
             for call in fused.calls:
                 self._line(call)
             return
-        self.scope |= {"empty": np.empty, "buffer": buffer, real.__name__: real}
+        self.scope |= {"empty": np.empty, "buffer": fast.buffer, real.__name__: real}
         for row in writer.filled:
-            make = "buffer" if np.prod(meta[row][0]) >= LARGE else "empty"
+            make = "buffer" if np.prod(meta[row][0]) >= fast.large else "empty"
             self.lines.append(f"    v{row} = {make}({meta[row][0]!r}, {real.__name__})\n")
         self._write_run(fused.calls, function, arguments, writer.outputs)
         self.lines += [f"    v{r} = {real.__name__}(v{r})\n" for r in writer.outputs if meta[r][0] == ()]
 
     def _takes_large(self, call: Any, sources: list[int]) -> bool:
         """Lets a call on large arrays wait for others; False when it is none."""
-        kind, large = large_kind(self.graph, call), self.large
+        if self.loops is None:
+            return False
+        kind, large = self.loops.large_kind(self.graph, call), self.large
         if kind is not None and self.blocked is not None and kind not in self.blocked:
             kind = None
         if not large.rows.isdisjoint(sources) and (kind != large.real or not large.sums.isdisjoint(sources)):
@@ -208,11 +208,11 @@ class Writer:
     def _flush_large(self) -> None:
         """Writes the waiting calls on large arrays: as one run block by block, or line by line when they are few."""
         large, self.large = self.large, _Segment()
-        if len(large.calls) < LEAST_LARGE:
+        if not large.calls or len(large.calls) < self.loops.LEAST_LARGE:
             for call in large.calls:
                 self._line(call)
             return
-        writer = Blockwise(self.graph, large.calls, large.real, self.constants, self._alias, self.readers)
+        writer = self.loops.Blockwise(self.graph, large.calls, large.real, self.constants, self._alias, self.readers)
         self._write_run(large.calls, *writer.function())
         self.warns = True
 
@@ -236,10 +236,13 @@ class Writer:
             for call in segment.calls:
                 self._line(call)
 
+    def _earns_kernel(self, scalars: int) -> bool:
+        if self.loops is None or not self.loops.available():
+            return False
+        return scalars >= (FEW if self.loops.loaded() else LONG)
+
     def _interpreted(self, segment: _Segment) -> bool:
         """Writes scalar calls as rows for the kernel, or rolled up; False when numba fails."""
-        from .. import kernels
-
         leaves = list(dict.fromkeys(r for c in segment.calls for r in self._inputs(c) if r not in segment.rows))
         place = {row: at for at, row in enumerate([*leaves, *[c.row for c in segment.calls]])}
         block, values = np.zeros((len(place), 4), np.int32), np.zeros(len(place), segment.real)
@@ -249,8 +252,8 @@ class Writer:
         for row in leaves:
             if row in self.constants:
                 values[place[row]] = self.constants[row]
-        loops = rolled(block, len(leaves), segment.real) if self.fuse else None
-        function = loops or kernels.kernel(segment.real, "forward")
+        loops = self.loops.rolled(block, len(leaves), segment.real) if self.fuse else None
+        function = loops or self.loops.kernel(segment.real, "forward")
         if function is None:
             return False
         number, self.segments = self.segments, self.segments + 1
@@ -289,14 +292,6 @@ class _Segment:
 
 def _same_shape(graph: Any, a: int, b: int) -> bool:
     return a >= 0 and graph.meta[a][0] == graph.meta[b][0]
-
-
-def _earns_kernel(scalars: int) -> bool:
-    from .. import kernels
-
-    if not kernels.available():
-        return False
-    return scalars >= (FEW if kernels.loaded() else LONG)
 
 
 def scalar_type(graph: Any, call: Any) -> Any:

@@ -9,6 +9,7 @@ from sys import _getframe
 from typing import Any
 
 from .. import errors
+from ..accelerator import fast
 from ..block import block
 from ..frames import user_frame
 from ..invalid import shown
@@ -20,7 +21,6 @@ from ..state import state
 from ..tensor import wrap
 from . import failures
 from .compile import Writer
-from .fuse import LEAST, fusable
 from .primitive import moved, read_notes
 
 OFTEN = 64  # runs after which a program is fused when numba is loaded already
@@ -64,10 +64,10 @@ class Program:
 
     def _fuse(self) -> None:
         """A program that runs often earns compiled loops, where numba is at hand (or after many more runs)."""
-        from .. import kernels
-
-        worth = sum(fusable(self.graph, c) is not None for c in self.calls) >= LEAST
-        if not worth or not kernels.available() or (self.runs == OFTEN and "numba" not in sys.modules):
+        loops = fast.loops
+        if loops is None or not loops.available() or sum(loops.fusable(self.graph, c) is not None for c in self.calls) < loops.LEAST:
+            return
+        if self.runs == OFTEN and "numba" not in sys.modules:
             return
         self._write(fuse=True)
         self.runs = ONCE_MORE

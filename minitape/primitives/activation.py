@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..accelerator import fast
 from ..invalid import invalid, shown
 from . import TABLE, declare, sorting  # noqa: F401 - its primitives are in the rules
-from .blocks import by_blocks
 from .formula import ARRAY
 from .selecting import select
 
@@ -123,13 +123,13 @@ declare(
 # -- leaky relu and bias ----------------------------------------------------------------------------------------------
 
 
-@by_blocks
+@fast.by_blocks
 def _leaky(x: Any, *, alpha: float) -> Any:
     less = x * x.dtype.type(alpha)
     return (np.maximum(x, less) if 0 < alpha <= 1 else select(x > 0, x, less)).astype(x.dtype, copy=False)
 
 
-@by_blocks
+@fast.by_blocks
 def _leaky_gate(g: Any, x: Any, *, alpha: float) -> Any:
     return select(x > 0, g, g * g.dtype.type(alpha)).astype(g.dtype, copy=False)
 

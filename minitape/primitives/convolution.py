@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..accelerator import fast
 from . import TABLE, declare
-from .blocks import LARGE, buffer
 from .linear import into_buffer
 from .selecting import select
 
@@ -47,9 +47,9 @@ def _columns(x: Any, size: Sizes, strides: Sizes, dilations: Sizes) -> Any:
     n = len(size)
     order = (*range(n + 1), *range(n + 2, 2 * n + 2), n + 1)
     view = windows(x, size, strides, dilations).transpose(order)
-    if view.size < LARGE:
+    if view.size < fast.large:
         return np.ascontiguousarray(view)
-    out = buffer(view.shape, view.dtype)
+    out = fast.buffer(view.shape, view.dtype)
     out[...] = view
     return out
 
@@ -83,7 +83,7 @@ def _conv(x: Any, k: Any, *, strides: Sizes, pads: Pads, dilations: Sizes) -> An
 
 
 def _times(a: Any, b: Any) -> Any:
-    return into_buffer(a, b) if len(a) * b.shape[1] >= LARGE else a @ b
+    return into_buffer(a, b) if len(a) * b.shape[1] >= fast.large else a @ b
 
 
 def _conv_input(g: Any, k: Any, *, shape: Any, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:

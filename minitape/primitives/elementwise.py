@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..accelerator import fast
 from . import TABLE, declare
-from .blocks import LARGE, blocked
 from .formula import ARRAY, SCALAR, compile_text, reads
 
 DERIVATIVES = """
@@ -65,6 +65,7 @@ ceil               Ceil      ceil | ceil(x)              | -
 rint               Round     round | rint(x)             | -
 """
 
+LARGE = fast.large
 FIRST_CODE = 2  # of the scalar rows: 0 is a leaf, 1 a call
 
 
@@ -91,8 +92,8 @@ class Form:
 def _blocked(texts: tuple[str, ...], plain: Form) -> Form:
     """The same for large arrays, block by block."""
     form = Form.__new__(Form)
-    form.forward = blocked(texts[0], "gzxy", plain.forward)
-    form.rules = tuple(rule and blocked(text, "gzxy", rule) for text, rule in zip(texts[1:], plain.rules, strict=True))
+    form.forward = fast.blocked(texts[0], "gzxy", plain.forward)
+    form.rules = tuple(rule and fast.blocked(text, "gzxy", rule) for text, rule in zip(texts[1:], plain.rules, strict=True))
     return form
 
 

@@ -7,16 +7,15 @@ is the only statement of the mathematics: each compilation only swaps the functi
 from __future__ import annotations
 
 import ast
+import copy
 import math
-import re
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..accelerator import fast, filled
 from . import numerics
-from .blocks import filled, maximum, minimum
 from .selecting import select
 
 ARGUMENTS = "g, z, x, y=None"
@@ -68,7 +67,7 @@ _LIBRARY = {
 
 ARRAY: dict[str, Any] = {name: _rounded(function) for name, function in _LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
-    "atan2": np.arctan2, "pow": _pow, "maximum": maximum, "minimum": minimum, "floordiv": _floordiv,
+    "atan2": np.arctan2, "pow": _pow, "maximum": fast.maximum, "minimum": fast.minimum, "floordiv": _floordiv,
     "ones": _ones, "mod": np.mod, "select": select, "mul_no_nan": _mul_no_nan, "zero": np.zeros_like, "erf": numerics.erf,
     "erfc": numerics.erfc,
 }  # fmt: skip
@@ -105,72 +104,6 @@ def compile_text(text: str, functions: dict[str, Any], arguments: str = ARGUMENT
     return eval(compile(f"lambda {arguments}: {text}", f"<formula {text}>", "eval"), dict(functions))
 
 
-@cache
-def template(text: str, kind: str, squares: bool = False) -> str:
-    """A formula with places for its variables, its functions named after the values (of a ``kind``) that they are for.
-
-    With ``squares`` an array is raised to a number, which is asked here whether it is 2 or 1.
-
-    >>> template("g * cos(x)", "a_")
-    '{g} * a_cos({x})'
-    """
-    tree = ast.parse(text, mode="eval")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = f"{{{node.id}}}" if node.id in "gzxy" else kind + node.id
-    found = ast.unparse(tree)
-    if squares:
-        found = found.replace("a_pow({x}, {y})", "({x} * {x} if {y} == 2 else {x} if {y} == 1 else a_pow({x}, {y}))")
-        found = found.replace("a_pow({x}, {y} - 1)", "({x} if {y} == 2 else a_ones({x}) if {y} == 1 else a_pow({x}, {y} - 1))")
-    return found
-
-
-@cache
-def lettered(text: str) -> tuple[str, dict[str, float]]:
-    """A formula with names in place of the numbers that arrays are combined with, and the numbers by name.
-
-    NumPy takes 0.3 us to make an array of a Python number; a program that is run often makes it once.
-
-    >>> lettered("{g} * (-0.5 / {x})")
-    ('{g} * (m0_5 / {x})', {'m0_5': -0.5})
-    """
-    letters = _Letters()
-    return ast.unparse(letters.visit(ast.parse(text, mode="eval"))), letters.numbers
-
-
-class _Letters(ast.NodeTransformer):
-    def __init__(self) -> None:
-        self.numbers: dict[str, float] = {}
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        node.left, node.right = map(self._operand, (node.left, node.right))
-        return node
-
-    def _operand(self, node: Any) -> Any:
-        negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
-        constant = node.operand if negative else node
-        if not isinstance(constant, ast.Constant):
-            return self.visit(node)
-        name = ("m" if negative else "n") + re.sub(r"\W", "_", repr(constant.value))
-        self.numbers[name] = ast.literal_eval(node)
-        return ast.Name(name)
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        """An exponent is a number, and stays one."""
-        return node if ast.unparse(node.func).endswith("pow") else self.generic_visit(node)
-
-
-def powers(text: str, y: float | None) -> str:
-    """A formula of a power whose exponent is known: without asking for it where that is 2 or 1.
-
-    >>> powers("pow(x, y)", 2.0), powers("g * y * pow(x, y - 1)", 2.0), powers("g * y * pow(x, y - 1)", 1.0)
-    ('x * x', 'g * y * x', 'g')
-    """
-    if y == 2:
-        return text.replace("pow(x, y - 1)", "x").replace("pow(x, y)", "x * x")
-    return text.replace("g * y * pow(x, y - 1)", "g").replace("pow(x, y)", "x") if y == 1 else text
-
-
 def reads(text: str) -> set[str]:
     """The variables among g, x, y, z that a formula reads.
 
@@ -179,3 +112,23 @@ def reads(text: str) -> set[str]:
     """
     names = {n.id for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)}
     return names & {"g", "x", "y", "z"}
+
+
+class Renamed(ast.NodeTransformer):
+    """Puts expressions, given as text or as they are, in the place of variables."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self.names = {k: ast.parse(v, mode="eval").body if isinstance(v, str) else v for k, v in names.items()}
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return copy.deepcopy(self.names.get(node.id, node))
+
+
+def with_operands(text: str, operands: Sequence[str]) -> str:
+    """A formula of x and y with other expressions in their places.
+
+    >>> with_operands("x * cos(y)", ["a[i]", "2.0"])
+    'a[i] * cos(2.0)'
+    """
+    names = dict(zip("xy", operands, strict=False))
+    return ast.unparse(Renamed(names).visit(ast.parse(text, mode="eval")))

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..accelerator import fast
 from . import TABLE, declare
-from .blocks import LARGE, buffer
 
 
 def swapped(x: Any) -> Any:
@@ -38,13 +38,13 @@ def _way(x: tuple[int, ...], y: tuple[int, ...]) -> Any:
     """How two matrices of these shapes are multiplied."""
     (m, k), n = x, y[1]
     if m * k * n > 512 and k * min(m, n) > 1:
-        return np.ndarray.dot if m * n < LARGE else into_buffer  # dot begins sooner
+        return np.ndarray.dot if m * n < fast.large else into_buffer  # dot begins sooner
     return _in_order if 0 < m * k * n <= 512 and (m == 1 or n == 1) else np.matmul
 
 
 def into_buffer(x: Any, y: Any) -> Any:
     """The product of two matrices, in memory of the pool."""
-    return np.matmul(x, y, out=buffer((x.shape[0], y.shape[1]), x.dtype))
+    return np.matmul(x, y, out=fast.buffer((x.shape[0], y.shape[1]), x.dtype))
 
 
 def _product(x: Any, y: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import by_blocks, in_blocks
+from ..accelerator import fast
 
 _EPS = 2.0**-53
 
@@ -34,7 +34,7 @@ def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
         dtype, shape = np.asarray(args[0]).dtype, arrays[0].shape
         with np.errstate(all="ignore"):
             if arrays[0].size > PIECE:
-                return in_blocks(widened, arrays, shape, dtype, {}, PIECE)
+                return fast.in_blocks(widened, arrays, shape, dtype, {}, PIECE)
             return np.asarray(widened(*arrays)).astype(dtype)[()]
 
     def widened(*arrays: Any) -> Any:
@@ -106,7 +106,7 @@ def _erf_double(x: Any) -> Any:
     return np.copysign(_by_size(a, _erf_small, lambda v: 1 - _erfc_middle(v), lambda v: 1 - _erfc_large(v)), x)
 
 
-@by_blocks
+@fast.by_blocks
 def erf(x: Any) -> Any:
     """The error function: Cody (1969), or a single rational function of x² where that does for float32."""
     if np.size(x) > LONG and np.asarray(x).dtype == np.float32:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..accelerator import filled
 from . import PLAIN, TABLE, declare
-from .blocks import filled
 
 Axes = tuple[int, ...] | None
 

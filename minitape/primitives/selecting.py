@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import LARGE, in_blocks
+from ..accelerator import fast
 
 LONG = 2048  # elements from which on the mask is faster
 _BITS = {np.dtype(np.float32): np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
@@ -28,9 +28,9 @@ def select(condition: Any, x: Any, y: Any) -> Any:
         a, b = _bits(x, dtype, condition.shape), _bits(y, dtype, condition.shape)
         if a is not None and b is not None:
             holds = condition.view(np.int8)
-            if holds.size < LARGE:
+            if holds.size < fast.large:
                 return _masked(holds, a, b).view(dtype)
-            return in_blocks(_masked, (holds, a, b), holds.shape, a.dtype, {}).view(dtype)
+            return fast.in_blocks(_masked, (holds, a, b), holds.shape, a.dtype, {}).view(dtype)
     return np.where(condition, x, y)
 
 

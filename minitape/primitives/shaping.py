@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..accelerator import fast
 from . import TABLE, declare
-from .blocks import LARGE, buffer
 
 
 def axis_slice(g: Any, axis: int, start: int, stop: int) -> Any:
@@ -29,9 +29,9 @@ def _axis_slices(g: Any, inputs: tuple[Any, ...], axis: int) -> list[Any]:
 
 
 def _unslice(g: Any, *, shape: tuple[int, ...], spec: Any) -> Any:
-    if g.size >= LARGE and len(shape) == len(spec) == 1 and type(spec[0]) is slice and spec[0].step in (None, 1):
+    if g.size >= fast.large and len(shape) == len(spec) == 1 and type(spec[0]) is slice and spec[0].step in (None, 1):
         start, stop, _ = spec[0].indices(*shape)
-        out = buffer(shape, g.dtype)
+        out = fast.buffer(shape, g.dtype)
         out[:start], out[start:stop], out[stop:] = 0, g, 0
         return out
     out = np.zeros(shape, g.dtype)

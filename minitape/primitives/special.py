@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..accelerator import fast
 from . import TABLE, declare, integrals, numerics
-from .blocks import by_blocks, maximum, minimum
 from .formula import ARRAY, compile_text, reads
 from .selecting import select
 
@@ -89,7 +89,7 @@ def _truncatediv(x: Any, y: Any) -> Any:
 
 
 def _selu(x: Any) -> Any:
-    return select(x < 0, SELU_SCALE_ALPHA * (ARRAY["exp"](minimum(x, 0)) - 1), SELU_SCALE * x).astype(x.dtype, copy=False)
+    return select(x < 0, SELU_SCALE_ALPHA * (ARRAY["exp"](fast.minimum(x, 0)) - 1), SELU_SCALE * x).astype(x.dtype, copy=False)
 
 
 FORWARD: dict[str, Any] = {
@@ -101,14 +101,14 @@ FORWARD: dict[str, Any] = {
     "truncatediv": _truncatediv,
     "truncatemod": lambda x, y: np.fmod(x, y),
     "softsign": lambda x: x / (1 + np.abs(x)),
-    "relu6": lambda x: minimum(maximum(x, 0), 6).astype(x.dtype, copy=False),
+    "relu6": lambda x: fast.minimum(fast.maximum(x, 0), 6).astype(x.dtype, copy=False),
     "relu6_gate": lambda g, z: g * ((z > 0) & (z < 6)),
-    "elu": lambda x: select(x < 0, ARRAY["exp"](minimum(x, 0)) - 1, x).astype(x.dtype, copy=False),
+    "elu": lambda x: select(x < 0, ARRAY["exp"](fast.minimum(x, 0)) - 1, x).astype(x.dtype, copy=False),
     "elu_gate": lambda g, z: select(z < 0, g * (z + 1), g).astype(g.dtype, copy=False),
     "selu": _selu,
     "selu_gate": lambda g, z: select(z < 0, g * (z + SELU_SCALE_ALPHA), g * SELU_SCALE).astype(g.dtype, copy=False),
 }
-FORWARD = {name: by_blocks(function) for name, function in FORWARD.items()} | {
+FORWARD = {name: fast.by_blocks(function) for name, function in FORWARD.items()} | {
     "nearest": lambda x: np.rint(x),
     "is_nan": lambda x: np.isnan(x),
     "is_inf": lambda x: np.isinf(x),

@@ -95,11 +95,11 @@ def _of_base(view: np.ndarray) -> int:
     return sys.getrefcount(base)
 
 
-def _calibrated() -> tuple[int, int, int, int]:
+def _calibrated() -> tuple[int, int, int]:
     """How many references are counted where nobody else holds an array: that depends on the interpreter.
 
-    For a buffer of the pool in a loop; for an array in a dictionary and a variable, handed on twice; for one in a
-    variable, handed on once; and for the base of an array that is also in the pool. Every container, variable and
+    For a buffer of the pool in a loop; for an array in a dictionary and a variable, handed on twice; and for the base of
+    an array that is also in the pool. Every container, variable and
     argument holds one reference, or none where the interpreter lends it; what is counted beyond that is held by a
     debugger that looks at these very variables, and must not be taken for normal.
     """
@@ -108,13 +108,11 @@ def _calibrated() -> tuple[int, int, int, int]:
     held = {0: np.empty(1)}
     before = held[0]
     walked = _passed_on(before)
-    alone = np.empty(1)
-    written = _references(alone)
     view = pool[0].view(np.int8)
-    return min(looped, 4), min(walked, 5), min(written, 3), min(_of_base(view), 4)
+    return min(looped, 4), min(walked, 5), min(_of_base(view), 4)
 
 
-_FREE, WALKED, WRITTEN, _BASE = _calibrated()
+_FREE, _WALKED, _BASE = _calibrated()
 
 
 def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -132,20 +130,10 @@ def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         return raw.view(dtype).reshape(shape)
 
 
-def filled(shape: Any, dtype: Any, number: Any) -> np.ndarray:
-    """An array of one number; ``np.full`` and ``np.ones`` take two to four times as long."""
-    out = np.empty(shape, dtype)
-    out.fill(number)
-    return out
-
-
-def accumulate(total: np.ndarray, share: Any, holders: int) -> np.ndarray:
-    """``total + share``: in place when nobody holds ``total`` but the caller.
-
-    ``holders`` is how many references are counted then: ``WALKED`` for a sweep that walks, ``WRITTEN`` for a written one.
-    """
+def accumulate(total: np.ndarray, share: Any) -> np.ndarray:
+    """``total + share``: in place when nobody holds ``total`` but the sweep that calls."""
     base = total.base
-    alone = sys.getrefcount(total) <= holders and (base is None or (base.dtype == np.uint8 and sys.getrefcount(base) <= _BASE))
+    alone = sys.getrefcount(total) <= _WALKED and (base is None or (base.dtype == np.uint8 and sys.getrefcount(base) <= _BASE))
     if alone and total.flags.writeable and getattr(share, "dtype", None) is total.dtype:
         return np.add(total, share, out=total)
     out = buffer(total.shape, total.dtype)

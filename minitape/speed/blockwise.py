@@ -2,7 +2,7 @@
 
 Each operation alone would walk over main memory. Here a block of every array stays in the cache while all calls of the
 run pass over it; only what other calls read is written to memory. The work is NumPy's, whose sin, exp and tanh are
-vector code; the formulas are those of the textbook table (see :mod:`minitape.primitives.blocks`).
+vector code; the formulas are those of the textbook table (see :mod:`minitape.speed.blocks`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..primitives.blocks import BLOCK, LARGE, Blocked, buffer
+from .blocks import BLOCK, LARGE, Blocked, buffer
 from .fuse import CHEAP, single_number
 
 LEAST = 3  # calls from which on a run is worth it

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.compiled import compiled as machine_code
-from ..kernels.text import header, kernel_text, with_operands
+from ..primitives.formula import with_operands
+from .compiled import compiled as machine_code
+from .text import header, kernel_text
 
 LEAST = 6  # array operations from which on a loop of their own is worth compiling
 INDICES = "ijk"

@@ -1,4 +1,4 @@
-"""The compiled kernels: whether there are any, and which; what numba sees is in :mod:`minitape.kernels.text`.
+"""The compiled kernels: whether there are any, and which; what numba sees is in :mod:`minitape.speed.text`.
 
 Without numba, with ``NUMBA_DISABLE_JIT=1``, and where numba fails, there are none: the walk over the rows is faster than
 their text as plain Python, which :func:`load` then gives.
@@ -123,3 +123,37 @@ def warmup(progress: Callable[[str, int, int], None] | None = None) -> str:
     if None in made:
         return "numba fails" if _failed else "numba is not there, or switched off"
     return "" if all(map(is_kept, made)) else "they could not be kept for the next process"
+
+
+# -- when they pay ----------------------------------------------------------------------------------------------------
+
+FEW = 24  # numbers from which on a kernel that is loaded already is faster than Python
+LONG = 512  # numbers that earn the loading of numba, which takes about half a second
+MANY = 100_000  # rows swept in Python after which it is worth its loading time, too
+_swept = [0]  # numbers that this process swept without kernels
+
+
+def for_rows(record: Any, rows: int, name: str) -> Any:
+    """A kernel for so many rows of a recording, which is packed then; None where the walk in Python is the better way."""
+    real = record.real
+    if real is None or (name == "backward" and not _earned(record, rows)):
+        return None
+    found = kernel(real, name)
+    return found if found is not None and record.pack() else None
+
+
+def _earned(record: Any, rows: int) -> bool:
+    if record.arrays and _numbers(record) < FEW:
+        return False
+    if loaded():
+        return True
+    _swept[0] += rows
+    return rows >= LONG or _swept[0] > MANY
+
+
+def _numbers(record: Any) -> int:
+    """How many rows are operations on numbers."""
+    from ..record import CALL
+
+    ops, _, _, _, values = record.columns()
+    return sum(op > CALL and type(value) is record.real for op, value in zip(ops, values, strict=True))

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.text import kernel_text, with_operands
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
+from ..primitives.formula import with_operands
 from .fuse import compiled
+from .text import kernel_text
 
 PERIOD = 64  # operations of a loop's turn at most
 TURNS = 4  # turns from which on a loop is written

@@ -225,7 +225,7 @@ def test_a_module_of_the_engine_is_called_so():
 def test_modules_of_the_engine_can_be_imported():
     code = """if True:
         import minitape.tape as tape
-        from minitape import kernels, record
+        from minitape import record, sweep
         import minitape.compat.v1 as v1, minitape.math, minitape.course
         from minitape.errors import OpError
         assert tape.GradientTape is minitape.GradientTape and v1 is minitape.compat.v1

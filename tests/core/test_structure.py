@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape import kernels
 from minitape.reach import reach
 
 
@@ -68,26 +67,6 @@ def test_an_operation_on_a_large_array_is_one_row():
         for _ in range(10):
             y = y * 2.0 + x
         assert (len(tape._record) - before[0], len(tape._record.calls) - before[1]) == (20, 0)
-
-
-@pytest.mark.parametrize("rows", [1_000, 40_000])
-def test_kernel_calls_of_a_gradient(rows, monkeypatch):
-    """One call for each block of rows and pass, however long the tape is; no kernel is called while recording."""
-    x = tf.Variable(0.5)
-    loaded = kernels.load(np.float32)
-    calls = []
-    for name in ("forward", "backward", "spread"):
-        kernel = getattr(loaded, name)
-        monkeypatch.setattr(loaded, name, lambda *a, kernel=kernel, name=name: calls.append(name) or kernel(*a))
-    with tf.GradientTape() as tape:
-        y = x
-        for _ in range(rows):
-            y = y * x
-        assert calls == []
-    tape.gradient(y, x)
-    blocks = len(tape._record.blocks)
-    assert blocks == rows // 16384 + 1
-    assert len(calls) <= 3 * blocks
 
 
 def test_views_are_not_copies():

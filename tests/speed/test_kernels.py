@@ -9,9 +9,12 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-cache = import_module("minitape.kernels.cache")
+import minitape as tf
+
+cache = import_module("minitape.speed.cache")
 
 PROGRAM = """
 import sys
@@ -98,9 +101,29 @@ def test_two_processes_fill_an_empty_cache_at_once(usual, tmp_path):
 
 
 def test_warmup_reports_its_progress():
-    from minitape import kernels
+    from minitape.speed import kernels
 
     seen = []
     kernels.warmup(lambda name, done, total: seen.append((name, done, total)))
     assert seen[-1] == ("done", 6, 6)
     assert [done for _, done, _ in seen] == list(range(7))
+
+
+@pytest.mark.parametrize("rows", [1_000, 40_000])
+def test_kernel_calls_of_a_gradient(rows, monkeypatch):
+    """One call for each block of rows and pass, however long the tape is; no kernel is called while recording."""
+    x = tf.Variable(0.5)
+    loaded = import_module("minitape.speed.kernels").load(np.float32)
+    calls = []
+    for name in ("forward", "backward", "spread"):
+        kernel = getattr(loaded, name)
+        monkeypatch.setattr(loaded, name, lambda *a, kernel=kernel, name=name: calls.append(name) or kernel(*a))
+    with tf.GradientTape() as tape:
+        y = x
+        for _ in range(rows):
+            y = y * x
+        assert calls == []
+    tape.gradient(y, x)
+    blocks = len(tape._record.blocks)
+    assert blocks == rows // 16384 + 1
+    assert len(calls) <= 3 * blocks

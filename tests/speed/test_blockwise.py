@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.graphs import blockwise
 from minitape.primitives import TABLE
+from minitape.speed import blockwise
 
 SHAPES = [(65_536,), (300, 301), (7, 100, 101)]  # one block fits, or does not
 ELEMENTWISE = [p for p in TABLE.values() if p.code and blockwise._formula(p.texts[0]).possible]

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape import kernels
-from minitape.graphs import compile as compiling
 from minitape.graphs import program
-from minitape.graphs.rolled import rolled
 from minitape.primitives import TABLE
+from minitape.speed import kernels, loops
+from minitape.speed.rolled import rolled
 
 pytest.importorskip("numba")
 
@@ -19,8 +18,7 @@ pytest.importorskip("numba")
 def eager_to_fuse(monkeypatch):
     """Programs are fused on their first run, however few operations they have."""
     monkeypatch.setattr(program, "OFTEN", 1)
-    monkeypatch.setattr(program, "LEAST", 1)
-    monkeypatch.setattr(compiling, "LEAST", 1)
+    monkeypatch.setattr(loops, "LEAST", 1)
 
 
 def rosenbrock(v):
@@ -144,7 +142,7 @@ def irregular(x):
 def test_loops_of_single_numbers(f, repeats, dtype, eager_to_fuse, monkeypatch):
     kernels.load(np.float32)  # so that short runs earn them
     made = []
-    monkeypatch.setattr(compiling, "rolled", lambda *args: made.append(rolled(*args)) or made[-1])
+    monkeypatch.setattr(loops, "rolled", lambda *args: made.append(rolled(*args)) or made[-1])
 
     both = with_gradient(f)
     traced = tf.function(both)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from minitape.primitives import TABLE, load_all
-from minitape.primitives.blocks import LARGE, maximum, minimum
 from minitape.primitives.selecting import LONG, select
 from minitape.primitives.special import FORWARD
+from minitape.speed.blocks import LARGE, maximum, minimum
 
 load_all()
 ROWS, COLUMNS = 300, 400

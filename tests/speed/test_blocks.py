@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.primitives import TABLE, blocks
+from minitape.primitives import TABLE
+from minitape.speed import blocks
 
 SHAPE = (300, 301)
 

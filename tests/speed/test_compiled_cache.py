@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from minitape import kernels
-from minitape.kernels.compiled import compiled
+from minitape.speed import kernels
+from minitape.speed.compiled import compiled
 
 pytest.importorskip("numba")
 if not kernels.available():
@@ -41,7 +41,7 @@ def gradient():
 
 def compiled():
     import numpy
-    from minitape import kernels
+    from minitape.speed import kernels
     loaded = kernels.load(numpy.float32)
     return all(getattr(getattr(loaded, name), "signatures", ()) for name in kernels.NAMES)
 
@@ -55,7 +55,7 @@ version, none = (ctypes.c_uint32 * 2)(0x20080522), (ctypes.c_uint32 * 6)()
 assert ctypes.CDLL(None).capset(version, none) == 0
 """
 NO_HOME = """
-import tempfile, minitape.kernels.cache as cache
+import tempfile, minitape.speed.cache as cache
 tempfile.tempdir = {nowhere!r}
 cache.__file__ = {package!r} + "/cache.py"
 """
@@ -155,7 +155,7 @@ CASES = [(damage, suffix) for damage in DAMAGES for suffix in ("nbi", "nbc")] + 
 
 EACH = """
 import tempfile, numba, numpy
-from minitape import kernels
+from minitape.speed import kernels
 numba.njit(lambda: 0)()  # what is not tried here is loaded once for all
 loaded = kernels.load(numpy.float32)
 assert loaded.forward and loaded.backward

@@ -1,0 +1,66 @@
+"""What makes the engine faster, behind one door; without it all answers stay the same.
+
+The engine asks ``fast`` for the few things below. An :class:`Accelerator` does nothing clever; :mod:`minitape.speed`, where
+that folder is there, puts its own in the place (see ``minitape/__init__.py``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+class Accelerator:
+    """The plain way.
+
+    >>> plain = Accelerator()
+    >>> plain.accumulate(np.ones(2), np.ones(2)), plain.kernel(None, 10**6, "backward")
+    (array([2., 2.]), None)
+    """
+
+    large: float = math.inf  # elements from which on an array is large
+    loops: Any = None  # what compiles runs of a graph's calls: a module like minitape.speed.loops
+    maximum, minimum = np.maximum, np.minimum  # of arrays, or of an array and a number
+
+    def kernel(self, record: Any, rows: int, name: str) -> Any:
+        """A compiled loop over so many rows of a packed recording, "backward" or "spread"; None for the walk in Python."""
+        return None
+
+    def buffer(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """An array whose elements are all written next."""
+        return np.empty(shape, dtype)
+
+    def accumulate(self, total: Any, share: Any) -> Any:
+        """The sum of two large adjoints, of which nobody needs the first one any more."""
+        return total + share
+
+    def blocked(self, text: str, names: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+        """The function ``plain`` of arguments ``names``, which computes this formula, also for large arrays."""
+        return plain
+
+    def by_blocks(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """An elementwise function of float arrays, also for large ones."""
+        return function
+
+    def in_blocks(self, function: Callable[..., Any], values: Any, shape: Any, dtype: Any, attrs: dict[str, Any]) -> Any:
+        """What an elementwise function gives for large arrays of this shape and single numbers."""
+        return function(*values, **attrs)
+
+
+fast = Accelerator()
+
+
+def install(accelerator: Accelerator) -> None:
+    """Puts an accelerator in the place of the plain one; before the engine is imported."""
+    global fast
+    fast = accelerator
+
+
+def filled(shape: Any, dtype: Any, number: Any) -> np.ndarray:
+    """An array of one number; ``np.full`` and ``np.ones`` take two to four times as long."""
+    out = np.empty(shape, dtype)
+    out.fill(number)
+    return out

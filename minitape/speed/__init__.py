@@ -1,0 +1,38 @@
+"""All that makes minitape faster than its plain engine; with this folder deleted every answer stays the same.
+
+``kernels`` sweeps long tapes of numbers with numba (``text`` writes what numba sees, ``compiled``, ``kept`` and ``cache`` see to
+it that it is compiled once), ``blocks`` computes large arrays block by block in memory that is used again, and ``loops`` compiles
+what runs often of a ``tf.function``: ``fuse`` and ``rolled`` with numba, ``blockwise`` with NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..accelerator import Accelerator
+from . import blocks
+
+
+class Speed(Accelerator):
+    """What the engine asks for, the fast way."""
+
+    large = blocks.LARGE
+    maximum, minimum = staticmethod(blocks.maximum), staticmethod(blocks.minimum)
+    buffer = staticmethod(blocks.buffer)
+    accumulate = staticmethod(blocks.accumulate)
+    blocked = staticmethod(blocks.blocked)
+    by_blocks = staticmethod(blocks.by_blocks)
+    in_blocks = staticmethod(blocks.in_blocks)
+
+    def kernel(self, record: Any, rows: int, name: str) -> Any:
+        """A kernel where it pays: see :func:`minitape.speed.kernels.for_rows`."""
+        from .kernels import for_rows  # long tapes alone need it
+
+        return for_rows(record, rows, name)
+
+    @property
+    def loops(self) -> Any:
+        """What compiles runs of a graph's calls."""
+        from . import loops
+
+        return loops
