@@ -45,8 +45,9 @@ class Accelerator:
         """An elementwise function of float arrays, also for large ones."""
         return function
 
-    def in_blocks(self, function: Callable[..., Any], values: Any, shape: Any, dtype: Any, attrs: dict[str, Any]) -> Any:
-        """What an elementwise function gives for large arrays of this shape and single numbers."""
+    def in_blocks(self, function: Callable[..., Any], values: Any, shape: Any, dtype: Any, attrs: dict[str, Any],
+                  block: int = 0) -> Any:  # fmt: skip
+        """What an elementwise function gives for large arrays of this shape and single numbers, ``block`` elements at a time."""
         return function(*values, **attrs)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .accelerator import fast
 from .primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE, compile_recorded
-from .record import CALL, LEAF, Record, operation_of
+from .record import CALL, CHUNK, LEAF, Record, operation_of
 
 FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
 LONG = 512  # rows from which on an accelerator is asked
@@ -92,18 +92,15 @@ def propagate(record: Any, marks: bytearray, low: int, high: int, gate: bytearra
     if run is not None:
         _propagate_long(run, record, marks, low, high, gate)
         return
-    ops, left, right, _, _ = columns or record.columns()
-    for row in range(low, high):
-        op = ops[row]
-        if op >= FIRST_CODE:
-            if (marks[left[row]] or marks[right[row]]) and op != STOP_CODE and (gate is None or gate[row]):
+    for first in range(low, high, CHUNK):
+        last = min(first + CHUNK, high)
+        ops, left, right = [part[first:last] for part in columns[:3]] if columns else record.columns(first, last)[:3]
+        for row, op, a, b in zip(range(first, last), ops, left, right, strict=True):
+            if op >= FIRST_CODE:
+                if (marks[a] or marks[b]) and op != STOP_CODE and (gate is None or gate[row]):
+                    marks[row] = 1
+            elif op == CALL and (gate is None or gate[row]) and _any_marked(record, marks, record.calls[a]):
                 marks[row] = 1
-        elif op == CALL and (gate is None or gate[row]):
-            call = record.calls[left[row]]
-            for i in call.inputs:
-                if marks[i] and differentiable(record, i):
-                    marks[row] = call.primitive.code != STOP_CODE
-                    break
 
 
 def _propagate_long(run: Any, record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:

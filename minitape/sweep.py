@@ -19,7 +19,7 @@ from .primitives import BATCHES, TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, form_of
 from .quiet import hush, restore
 from .reach import breadth_first, in_batches, recorded_rules
-from .record import CALL, LEAF, Call, Outline, Record
+from .record import CALL, CHUNK, LEAF, Call, Outline, Record
 from .slices import IndexedSlices, join
 from .tensor import EagerTensor, bare, wrap
 
@@ -57,8 +57,9 @@ class Sweep:
             self.kernel = fast.kernel(record, rows, "backward")
         if self.kernel is not None:
             self._prepare_long()
-        else:
-            self.columns = record.columns() if columns is None else columns
+        elif columns is None and not record.base:
+            columns = record.columns()
+        self.columns = columns  # of a recording that is not packed
         self.values = self._values()
         if held:
             for row, value in held.items():
@@ -74,7 +75,7 @@ class Sweep:
         """The value of each row: as NumPy holds it, or as the tensor that an outer tape knows."""
         if self.recorded:
             return Tensors(self)
-        return Held(self.record) if self.long is not None else self.columns[-1]
+        return Held(self.record) if self.columns is None else self.columns[-1]
 
     def run(self) -> None:
         """Runs the sweep to its end."""
@@ -88,9 +89,21 @@ class Sweep:
         """Yields each row after its adjoint was handed on."""
         if self.long is not None:
             return self._steps_long()
+        if self.order is not None:
+            return self._walk([(row, *self.record.cell(row)[:3]) for row in self.order if row >= self.low])
+        low, high = self.low, self.high + 1
+        if self.columns is None:
+            return self._walk(self._packed(low, high))
         ops, left, right, _, _ = self.columns
-        order = range(self.high, self.low - 1, -1) if self.order is None else [row for row in self.order if row >= self.low]
-        return self._walk(order, ops, left, right)
+        return self._walk(_backwards(ops[low:high], left[low:high], right[low:high], low))
+
+    def _packed(self, low: int, high: int) -> Iterator[tuple[int, int, int, int]]:
+        """The rows of a packed recording, unpacked in part."""
+        while high > low:
+            first = max(low, high - CHUNK)
+            ops, left, right, _, _ = self.record.columns(first, high)
+            yield from _backwards(ops, left, right, first)
+            high = first
 
     def adjoint(self, row: int) -> Any:
         """The adjoint that has arrived at ``row``, None when none has."""
@@ -116,18 +129,17 @@ class Sweep:
             values, indices = slices.values[order], slices.indices[order]
         return IndexedSlices(values, indices, slices.dense_shape)
 
-    def _walk(self, order: Iterable[int], ops: Any, left: Any, right: Any) -> Iterator[int]:
-        """Hands on the adjoint of each of the rows that has one; of a stepwise sweep, yields the row then."""
+    def _walk(self, rows: Iterable[tuple[int, int, int, int]]) -> Iterator[int]:
+        """Hands on the adjoint of each of the rows (number, op, a, b) that has one; of a stepwise sweep, yields it then."""
         marks, adjoints, values, calls, stepwise = self.marks, self.adjoints, self.values, self.record.calls, self.stepwise
         arrived, kept, direct = adjoints.get, self.sources, not (stepwise or self.recorded or self.batched or self.long is not None)
-        for row in order:
-            op = ops[row]
+        for row, op, a, b in rows:
             if op == LEAF or (marks is not None and marks[row] != 1):
                 continue
             if op == CALL:
-                call = calls[left[row]]
+                call = calls[a]
                 if not direct or call.outputs > 1 or type(call.primitive.rules) is not tuple or call.primitive.code:
-                    if not right[row] and self._call_row(call) and stepwise:
+                    if not b and self._call_row(call) and stepwise:
                         yield row
                     continue
             g = arrived(row)
@@ -140,8 +152,7 @@ class Sweep:
                 if row not in kept:
                     del adjoints[row]
                 continue
-            a, b, z = left[row], right[row], values[row]
-            x, y = values[a], values[b]
+            z, x, y = values[row], values[a], values[b]
             to, like, self.edges = a, x, []
             for rule in form_of(op, z).rules if direct else self._rules(op, z):
                 if rule is not None and (marks is None or marks[to]) and (share := rule(g, z, x, y)) is not None:
@@ -221,8 +232,7 @@ class Sweep:
                 if row < low:
                     break
                 # a row that the kernel does not know: resume below it
-                op, a, b, _ = record.cell(row)
-                yield from self._walk((row,), {row: op}, {row: a}, {row: b})
+                yield from self._walk([(row, *record.cell(row)[:3])])
                 row -= 1
 
     # -- one call -----------------------------------------------------------------------------------------------------
@@ -331,6 +341,10 @@ class Sweep:
         if share.dtype is not value.dtype and isinstance(share, (np.ndarray, np.generic)):
             share = share.astype(value.dtype)  # NumPy computes some of the half types in float32
         return share
+
+
+def _backwards(ops: list[int], left: list[int], right: list[int], low: int) -> Iterator[tuple[int, int, int, int]]:
+    return zip(range(low + len(ops) - 1, low - 1, -1), reversed(ops), reversed(left), reversed(right), strict=True)
 
 
 class Held:

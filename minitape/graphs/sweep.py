@@ -77,8 +77,8 @@ class GraphSweep(Sweep):
         self.low = 0
         return super().steps()
 
-    def _walk(self, order: Iterable[int], ops: Any, left: Any, right: Any) -> Iterator[int]:
-        return super()._walk([row for row in order if row not in self.stops], ops, left, right)
+    def _walk(self, rows: Iterable[Any]) -> Iterator[int]:
+        return super()._walk(cell for cell in rows if cell[0] not in self.stops)
 
     def _dense(self, g: Any, row: int) -> Any:
         if g is None:
