@@ -117,10 +117,10 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
     record = tape._record
     nothing = [None] * len(ends)
     wanted = set()
-    columns = record.columns() if len(record) <= LONG else None
+    columns = record.columns() if type(record) is Record and len(record) <= LONG else None
     for rows in ends if seeds else ():
         for row in rows:
-            if differentiable(record, row):
+            if (columns[-1][row].dtype.kind in "fcV") if columns else differentiable(record, row):
                 wanted.add(row)
     asked = _asked_anyway(record) if seeds and record.asked else None
     if not wanted and not asked:

@@ -92,14 +92,22 @@ def propagate(record: Any, marks: bytearray, low: int, high: int, gate: bytearra
     if run is not None:
         _propagate_long(run, record, marks, low, high, gate)
         return
+    calls = record.calls
     for first in range(low, high, CHUNK):
         last = min(first + CHUNK, high)
-        ops, left, right = [part[first:last] for part in columns[:3]] if columns else record.columns(first, last)[:3]
-        for row, op, a, b in zip(range(first, last), ops, left, right, strict=True):
-            if op >= FIRST_CODE:
-                if (marks[a] or marks[b]) and op != STOP_CODE and (gate is None or gate[row]):
-                    marks[row] = 1
-            elif op == CALL and (gate is None or gate[row]) and _any_marked(record, marks, record.calls[a]):
+        ops, left, right, _, _ = columns or record.columns(first, last)
+        shift = 0 if columns else first
+        for row in range(first, last):
+            op = ops[row - shift]
+            if op == LEAF or (gate is not None and not gate[row]):
+                continue
+            a = left[row - shift]
+            if op == CALL:
+                for i in calls[a].inputs:
+                    if marks[i] and differentiable(record, i):
+                        marks[row] = calls[a].primitive.code != STOP_CODE
+                        break
+            elif (marks[a] or marks[right[row - shift]]) and op != STOP_CODE:
                 marks[row] = 1
 
 

@@ -214,7 +214,7 @@ class Record:
         """(op, a, b, site) of a row."""
         if row >= self.base:
             at = WIDTH * (row - self.base)
-            return tuple(self.rows[at : at + WIDTH - 1])  # type: ignore[return-value]
+            return tuple(self.rows[at : at + WIDTH - 1])
         first, block, _ = _last_from(self.blocks, row)
         op, a, b, site = block[row - first].tolist()
         return op & (ARRAY_ROW - 1), a, b, site
@@ -253,26 +253,26 @@ class Record:
     def columns(self, low: int = 0, high: int | None = None) -> list[list[Any]]:
         """The five columns of the rows from ``low`` to ``high``, as lists; right also while another thread appends."""
         while True:
-            base, blocks, rows = self.base, list(self.blocks), self.rows.copy()
+            base, blocks, rows = self.base, self.blocks, self.rows.copy()
             if self.base == base:
                 break
-        columns: list[list[Any]] = [[], [], [], [], []]
         stop = base + len(rows) // WIDTH
         stop = stop if high is None else min(stop, high)
-        for first, block, values in blocks:
+        if low > base or stop < base + len(rows) // WIDTH:
+            rows = rows[WIDTH * max(low - base, 0) : WIDTH * max(stop - base, 0)]
+        columns: list[list[Any]] = [rows[0::WIDTH], rows[1::WIDTH], rows[2::WIDTH], rows[3::WIDTH], rows[4::WIDTH]]
+        if low >= base:
+            return columns
+        packed: list[list[Any]] = [[], [], [], [], []]
+        for first, block, values in list(blocks):
             start, end = max(first, low), min(first + len(block), stop, base)
             if start < end:
                 part = slice(start - first, end - first)
-                columns[0] += (block[part, 0] & (ARRAY_ROW - 1)).tolist()
-                for column, numbers in zip(columns[1:], block[part, 1:].T, strict=False):
+                packed[0] += (block[part, 0] & (ARRAY_ROW - 1)).tolist()
+                for column, numbers in zip(packed[1:], block[part, 1:].T, strict=False):
                     column += numbers.tolist()
-                columns[-1].extend(values[part])
-        start = max(low, base)
-        if start < stop:
-            flat = rows if start == base and stop == base + len(rows) // WIDTH else rows[WIDTH * (start - base) : WIDTH * (stop - base)]
-            for k, column in enumerate(columns):
-                column += flat[k::WIDTH]
-        return columns
+                packed[-1].extend(values[part])
+        return [early + late for early, late in zip(packed, columns, strict=True)]
 
     # -- where the user is ------------------------------------------------------------------------------------------
 
@@ -486,6 +486,7 @@ class Record:
         if self.base or len(self.rows) > WIDTH * SKELETON:
             self._forget()
             return
+        large = self.large
         for row, leaf in self.leaves.items():
             tensor, variable = leaf.tensor, leaf.variable
             if tensor is not None and leaf.number is None:
@@ -493,7 +494,7 @@ class Record:
                 leaf.gone, leaf.tensor, leaf.variable = (weakref.ref(tensor), owner, tensor._origin), None, None
                 if tensor._value.size > SMALL:
                     self.hold(row, outline(tensor._value.shape, tensor._value.dtype))
-        if self.large or len(self.rows) > WIDTH * FEW:
+        if large or len(self.rows) > WIDTH * FEW:
             self.rows[WIDTH - 1 :: WIDTH] = [_outlined(value) for value in self.rows[WIDTH - 1 :: WIDTH]]
         for call in self.calls:
             call.attrs = _GONE
