@@ -127,8 +127,9 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
         return nothing
     marks = reach(tape, wanted | asked if asked else wanted, columns)
     if marks is not None:
-        wanted = {row for row in wanted if marks[row]}
-        seeds = {row: seed for row, seed in seeds.items() if marks[row]}
+        if not all(map(marks.__getitem__, wanted)) or not all(map(marks.__getitem__, seeds)):
+            wanted = {row for row in wanted if marks[row]}
+            seeds = {row: seed for row, seed in seeds.items() if marks[row]}
         if not seeds or not (wanted or asked):
             return nothing
     kind = Sweep if type(record) is Record else record.sweeper  # a graph's own

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from sys import _getframe
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,11 @@ from .state import state
 from .tensor import EagerTensor, Tensor, bare
 
 
-def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], frame: FrameType | None = None) -> Any:
     """Runs ``primitive`` on tensors, and writes its row when a tape is open.
 
-    Returns one tensor, or a tuple when the forward function returned several arrays.
+    Returns one tensor, or a tuple when the forward function returned several arrays. ``frame`` is the caller's, where a
+    function of minitape's is sure that it is, or is inside, the user's statement: it need not be looked for then.
     """
     if state.graph is not None:
         return _symbolic(primitive, inputs, attrs)
@@ -51,7 +53,7 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
     tensor = bare(out)
     record = state.record
     if record is not None:
-        record.write(primitive, inputs, attrs, (tensor,))
+        record.write(primitive, inputs, attrs, (tensor,), frame)
     else:
         finish(primitive, inputs, attrs, (tensor,))
     return tensor

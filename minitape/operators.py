@@ -267,6 +267,16 @@ def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:
     return matmul(a, b)
 
 
+def _matmul_operator(general: Any) -> None:
+    """Installs ``@``: two matrices that fit are multiplied without more questions."""
+    primitive = TABLE["matmul"]
+
+    def __matmul__(a: Any, b: Any) -> Any:
+        return apply(primitive, (a, b), {}, _getframe(1)) if fit_matrices(a, b) else general(a, b)
+
+    EagerTensor.__matmul__ = __matmul__
+
+
 def _abs_of(a: Any) -> Primitive:
     if a.dtype.kind == "c":
         from .primitives import special  # noqa: F401 - fills the table
@@ -330,6 +340,7 @@ def install() -> None:
         direct, reflected = _pair(name, TABLE[primitive_name], prepare, strict=name != "matmul")
         setattr(Tensor, f"__{name}__", direct)
         setattr(Tensor, f"__r{name}__", reflected)
+    _matmul_operator(Tensor.__matmul__)
     Tensor.__neg__ = lambda a: apply(TABLE["negative"], (a,), {})
     Tensor.__abs__ = lambda a: apply(_abs_of(a), (a,), {})
     Tensor.__invert__ = lambda a: apply(TABLE["logical_not" if a.dtype.kind == "b" else "bitwise_not"], (a,), {})

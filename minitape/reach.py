@@ -95,7 +95,7 @@ def propagate(record: Any, marks: bytearray, low: int, high: int, gate: bytearra
     calls = record.calls
     for first in range(low, high, CHUNK):
         last = min(first + CHUNK, high)
-        ops, left, right, _, _ = columns or record.columns(first, last)
+        ops, left, right, _, values = columns or record.columns(first, last)
         shift = 0 if columns else first
         for row in range(first, last):
             op = ops[row - shift]
@@ -104,7 +104,7 @@ def propagate(record: Any, marks: bytearray, low: int, high: int, gate: bytearra
             a = left[row - shift]
             if op == CALL:
                 for i in calls[a].inputs:
-                    if marks[i] and differentiable(record, i):
+                    if marks[i] and (values[i].dtype.kind in "fcV" if columns else differentiable(record, i)):
                         marks[row] = calls[a].primitive.code != STOP_CODE
                         break
             elif (marks[a] or marks[right[row - shift]]) and op != STOP_CODE:

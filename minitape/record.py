@@ -336,7 +336,7 @@ class Record:
 
     def enter(self, tensor: Any, variable: Any = None, version: int = 0, site: int | None = None) -> int:
         """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one)."""
-        row = self.find(tensor)
+        row = self.find(tensor) if id(tensor) in self.leaf_of or tensor._record is self or self.merged else None
         if row is not None:
             if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)
@@ -356,12 +356,21 @@ class Record:
 
     def enter_number(self, tensor: Any, number: float) -> None:
         """A Python number that was used as an operand becomes a leaf; the same number is met again as the same tensor."""
-        row = self.append(LEAF, 0, 0, self.here(), tensor._value)
+        site, place, kind = self.here(), len(self.rows), type(tensor._value)
+        if place >= FULL:
+            self.pack()
+            place = 0
+        row = self.base + place // WIDTH
+        self.put((LEAF, 0, 0, site, tensor._value))
+        if kind in REALS:
+            self.reals.add(kind)
+        else:
+            self.arrays = True
         self.leaves[row] = _number_leaf(number)
         self.cold.add(row)
         tensor._record, tensor._row = self, row
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
-            self.numbers[number, type(tensor._value)] = tensor
+            self.numbers[number, kind] = tensor
             self.numbers.setdefault(number, tensor)
 
     def find(self, tensor: Any) -> int | None:
@@ -401,9 +410,11 @@ class Record:
         if self.watchers:
             self.notify()
 
-    def write(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...]) -> None:
-        """Writes one row for each output of an operation that has just computed ``tensors``."""
-        site, cold, rows, hot = self.here(), self.cold, [], False
+    def write(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...],
+              frame: FrameType | None = None) -> None:  # fmt: skip
+        """Writes one row for each output of an operation that has just computed ``tensors``, by a statement in ``frame``."""
+        site = frame.f_lasti if frame is not None and frame is self.frame else self.here()
+        cold, rows, hot = self.cold, [], False
         for t in inputs:
             row = t._row if t._record is self else self.enter(t, None, 0, site)
             rows.append(row)

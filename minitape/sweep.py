@@ -16,7 +16,7 @@ import numpy as np
 
 from .accelerator import fast
 from .primitives import BATCHES, TABLE
-from .primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, form_of
+from .primitives.elementwise import ARRAY_RULES, BY_CODE, FIRST_CODE, LARGE, form_of
 from .quiet import hush, restore
 from .reach import breadth_first, in_batches, recorded_rules
 from .record import CALL, CHUNK, LEAF, Call, Outline, Record
@@ -133,6 +133,7 @@ class Sweep:
         """Hands on the adjoint of each of the rows (number, op, a, b) that has one; of a stepwise sweep, yields it then."""
         marks, adjoints, values, calls, stepwise = self.marks, self.adjoints, self.values, self.record.calls, self.stepwise
         arrived, kept, direct = adjoints.get, self.sources, not (stepwise or self.recorded or self.batched or self.long is not None)
+        ndarray = np.ndarray
         for row, op, a, b in rows:
             if op == LEAF or (marks is not None and marks[row] != 1):
                 continue
@@ -154,7 +155,11 @@ class Sweep:
                 continue
             z, x, y = values[row], values[a], values[b]
             to, like, self.edges = a, x, []
-            for rule in form_of(op, z).rules if direct else self._rules(op, z):
+            if not direct:
+                rules = self._rules(op, z)
+            else:
+                rules = ARRAY_RULES[op] if type(z) is ndarray and z.size < LARGE else form_of(op, z).rules
+            for rule in rules:
                 if rule is not None and (marks is None or marks[to]) and (share := rule(g, z, x, y)) is not None:
                     if direct and share.shape == like.shape:
                         before = arrived(to)

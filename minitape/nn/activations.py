@@ -33,7 +33,7 @@ def _simple(name: str, sentence: str, result: str) -> Any:
     {result}
     """
     named(function, name, doc, __name__)
-    return quick(name)(function) if primitive.code else function
+    return quick(name, primitive)(function) if primitive.code else function
 
 
 relu = _simple("relu", "max(x, 0); the gradient at 0 is 0", "[0. 0. 7.]")

@@ -143,7 +143,7 @@ def _make_all() -> None:
         generated = next((part[1:] for part in rest if part.startswith("=")), "")
         arguments = next((part for part in rest if not part.startswith("=")), "x")
         run = partial(pairwise if "," in arguments else unary, TABLE[primitive])
-        made = quick_function(name, arguments, generated, run)
+        made = quick_function(name, arguments, generated, run, None if "," in arguments else TABLE[primitive])
         made.__doc__ = _documented(name, sentence, example, arguments, _rules_of(TABLE[primitive]))
         made.__module__ = __name__
         globals()[name] = made

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 from functools import lru_cache
+from sys import _getframe
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
             return graph.getitem(tensor, key)
         known = {"spec": spec_of(tensor.shape, key)}
     attrs = known
-    out = apply(_SLICE, (tensor,), attrs)
+    out = apply(_SLICE, (tensor,), attrs, _getframe(1))
     if variable is not None:
         attach(out, variable, attrs["spec"])
     return out
