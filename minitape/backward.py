@@ -159,14 +159,16 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
 def _recorded(tape: Any, found: Sweep, by: Any) -> None:
     """Runs a sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
     outer, site = state.record, state.site
+    fixed = outer.fixed
     try:
         if site is None:
             frame = user_frame(_getframe(1))
             state.site = None if frame is None else (frame.f_code, frame.f_lasti)
         outer.by_marks = more(outer.by_marks, (len(outer), outer.member(tape)))
+        outer.fix(state.site)
         found.run()
     finally:
-        state.site = site
+        state.site, outer.fixed = site, fixed
         outer.by_marks = more(outer.by_marks, (len(outer), None if by is None else outer.member(by)))
 
 

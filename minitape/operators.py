@@ -6,6 +6,7 @@ often: compute, append a row, make a tensor. Everything else goes through :func:
 
 from __future__ import annotations
 
+from _thread import get_ident
 from functools import lru_cache
 from sys import _getframe
 from typing import Any
@@ -83,7 +84,13 @@ _FLOATS = """
 def {name}(a, b):
     record, frame = a._record, _getframe(1)
     if record is not None:
-        if frame is record.frame or record.moves(frame):
+        site = record.fixed
+        if site is None:
+            if frame is record.frame or record.moves(frame):
+                site = frame.f_lasti
+        elif get_ident() != record.thread or not record.open or record.watchers:
+            site = None
+        if site is not None:
             if type(b) is EagerTensor:
                 other = b if b._record is record else None
             else:
@@ -98,7 +105,7 @@ def {name}(a, b):
                             value = {formula}
                         finally:
                             restore(before)
-                        record.put(({code}, {a}._row, {b}._row, frame.f_lasti, value))
+                        record.put(({code}, {a}._row, {b}._row, site, value))
                         made = EagerTensor()
                         made._value, made._record, made._row, made._origin = value, record, record.base + place // WIDTH, None
                         return made
@@ -146,7 +153,7 @@ def _float_operator(name: str, primitive: Primitive, general: Any) -> None:
         space = {"general": general[0] if x == "x" else general[1], "number": _number, "primitive": primitive,
                  "EagerTensor": EagerTensor, "REALS": REALS, "FLOATS": FLOATS, "LARGE": LARGE, "FULL": FULL,
                  "WIDTH": WIDTH, "compute": compute, "hush": hush, "restore": restore, "state": state, "computed": computed,
-                 "_getframe": _getframe}  # fmt: skip
+                 "get_ident": get_ident, "_getframe": _getframe}  # fmt: skip
         exec(compile(text, "<formula operator>", "exec"), space)
         function = space[label]
         function.__qualname__ = label

@@ -119,7 +119,7 @@ class Record:
     """The table: operations append to it, a sweep reads it backwards."""
 
     __slots__ = (
-        "rows", "put", "base", "blocks", "frame", "calls", "asked", "leaves", "leaf_of", "numbers", "variables", "cold", "reals", "arrays", "large",
+        "rows", "put", "base", "blocks", "frame", "fixed", "calls", "asked", "leaves", "leaf_of", "numbers", "variables", "cold", "reals", "arrays", "large",
         "segments", "events", "open", "thread", "tapes", "paused", "merged", "by_marks", "scopes", "watchers", "members",
         "__weakref__",
     )  # fmt: skip
@@ -132,6 +132,7 @@ class Record:
         self.base = 0  # number of packed rows
         self.blocks: Sequence[tuple[int, np.ndarray, Any]] = ()  # (first row, int32 rows x 4, values)
         self.frame: FrameType | None = None  # the user's frame that wrote the last row, as long as it may go on
+        self.fixed: int | None = None  # the site of all rows while a sweep is recorded
         self.calls: list[Call] = []
         self.asked: list[Call] = []  # those whose gradient does more than give shares, see minitape.backward
         self.leaves: dict[int, Leaf] = {}
@@ -281,6 +282,8 @@ class Record:
 
         While a sweep is recorded, or a function replayed, its statement is the site of all its rows.
         """
+        if self.fixed is not None:
+            return self.fixed
         site = state.site
         if site is not None:
             self._segment(*site)
@@ -299,6 +302,14 @@ class Record:
             if self.open and not self.watchers and get_ident() == self.thread:
                 self.frame = frame
         return frame.f_lasti
+
+    def fix(self, site: tuple[CodeType, int] | None) -> int | None:
+        """From now on all rows belong to this statement; None: to those that run. Returns what held before."""
+        before, self.fixed = self.fixed, None if site is None else site[1]
+        if site is not None:
+            self._segment(*site)
+            self.frame = None
+        return before
 
     def moves(self, frame: FrameType) -> bool:
         """Takes a statement of another frame of the user's as the one that writes; False where none may write now."""

@@ -107,8 +107,8 @@ class Sweep:
 
     def adjoint(self, row: int) -> Any:
         """The adjoint that has arrived at ``row``, None when none has."""
-        if self.long is not None and type(self.values[row]) is self.record.real:
-            return self.record.real(self.long[row]) if self.reach[row] & 2 else None
+        if self.long is not None and type(self.values[row]) is self.real:
+            return self.real(self.long[row]) if self.reach[row] & 2 else None
         return self.adjoints.get(row)
 
     def slices_at(self, row: int) -> IndexedSlices:
@@ -133,7 +133,7 @@ class Sweep:
         """Hands on the adjoint of each of the rows (number, op, a, b) that has one; of a stepwise sweep, yields it then."""
         marks, adjoints, values, calls, stepwise = self.marks, self.adjoints, self.values, self.record.calls, self.stepwise
         arrived, kept, direct = adjoints.get, self.sources, not (stepwise or self.recorded or self.batched or self.long is not None)
-        ndarray = np.ndarray
+        ndarray, recorded = np.ndarray, self.recorded and not stepwise
         for row, op, a, b in rows:
             if op == LEAF or (marks is not None and marks[row] != 1):
                 continue
@@ -161,11 +161,11 @@ class Sweep:
                 rules = ARRAY_RULES[op] if type(z) is ndarray and z.size < LARGE else form_of(op, z).rules
             for rule in rules:
                 if rule is not None and (marks is None or marks[to]) and (share := rule(g, z, x, y)) is not None:
-                    if direct and share.shape == like.shape:
+                    if share.shape == like.shape if direct else recorded and _alike(share, like):
                         before = arrived(to)
                         if before is None:
                             adjoints[to] = share
-                        elif type(before) is IndexedSlices or before.size >= LARGE:
+                        elif type(before) is IndexedSlices or (type(before) is ndarray and before.size >= LARGE):
                             adjoints[to] = self._sum(to, before, share)
                         else:
                             adjoints[to] = before + share
@@ -222,8 +222,9 @@ class Sweep:
 
     def _prepare_long(self) -> None:
         record = self.record
-        self.numbers = record.numbers_from(record.real)
-        self.long = np.zeros(len(record), record.real)
+        self.real = record.real
+        self.numbers = record.numbers_from(self.real)
+        self.long = np.zeros(len(record), self.real)
         self.reach = (
             np.ones(len(record), np.uint8) if self.marks is None else np.frombuffer(self.marks, np.uint8).copy()
         )
@@ -318,7 +319,7 @@ class Sweep:
                 share = self._fitted(row, share)
             if self.long is not None:
                 self.reach[row] |= 2
-                if type(self.values[row]) is self.record.real:
+                if type(self.values[row]) is self.real:
                     self.long[row] += share
                     return
         before = self.adjoints.get(row)
@@ -362,15 +363,25 @@ class Held:
         return self.record.held(row)
 
 
+def _alike(share: Any, like: Any) -> bool:
+    """Whether a share, as a tensor, has the shape of the tensor whose adjoint it is a part of."""
+    return type(share) is EagerTensor and type(like) is EagerTensor and share._value.shape == like._value.shape
+
+
 class Tensors(dict[int, Any]):
     """The values of rows as tensors that an outer tape knows: made when they are asked for."""
 
     def __init__(self, sweep: Sweep) -> None:
-        self.record = sweep.record
+        self.record, self.columns = sweep.record, sweep.columns
 
     def __missing__(self, row: int) -> Any:
-        value = self[row] = tensor_of(self.record, row)
-        return value
+        if self.columns is None or row in self.record.leaves or type(value := self.columns[-1][row]) is Outline:
+            tensor = tensor_of(self.record, row)
+        else:
+            tensor = EagerTensor()
+            tensor._value, tensor._record, tensor._row, tensor._origin = value, self.record, row, None
+        self[row] = tensor
+        return tensor
 
 
 def tensor_of(record: Any, row: int) -> Any:

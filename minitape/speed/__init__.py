@@ -7,6 +7,8 @@ what runs often of a ``tf.function``: ``fuse`` and ``rolled`` with numba, ``bloc
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 from ..accelerator import Accelerator
@@ -26,13 +28,15 @@ class Speed(Accelerator):
 
     def kernel(self, record: Any, rows: int, name: str) -> Any:
         """A kernel where it pays: see :func:`minitape.speed.kernels.for_rows`."""
-        from .kernels import for_rows  # long tapes alone need it
-
-        return for_rows(record, rows, name)
+        return _module("kernels").for_rows(record, rows, name)
 
     @property
     def loops(self) -> Any:
         """What compiles runs of a graph's calls."""
-        from . import loops
+        return _module("loops")
 
-        return loops
+
+@cache
+def _module(name: str) -> Any:
+    """A part of this package that long tapes, or functions, alone need."""
+    return import_module(f"{__name__}.{name}")

@@ -136,14 +136,14 @@ _swept = [0]  # numbers that this process swept without kernels
 def for_rows(record: Any, rows: int, name: str) -> Any:
     """A kernel for so many rows of a recording, which is packed then; None where the walk in Python is the better way."""
     real = record.real
-    if real is None or (name == "backward" and not _earned(record, rows)):
+    if real is None or (name == "backward" and not _earned(record, real, rows)):
         return None
     found = kernel(real, name)
     return found if found is not None and record.pack() else None
 
 
-def _earned(record: Any, rows: int) -> bool:
-    if record.arrays and _numbers(record) < FEW:
+def _earned(record: Any, real: Any, rows: int) -> bool:
+    if record.arrays and _numbers(record, real) < FEW:
         return False
     if loaded():
         return True
@@ -151,9 +151,9 @@ def _earned(record: Any, rows: int) -> bool:
     return rows >= LONG or _swept[0] > MANY
 
 
-def _numbers(record: Any) -> int:
+def _numbers(record: Any, real: Any) -> int:
     """How many rows are operations on numbers."""
     from ..record import CALL
 
     ops, _, _, _, values = record.columns()
-    return sum(op > CALL and type(value) is record.real for op, value in zip(ops, values, strict=True))
+    return sum(op > CALL and type(value) is real for op, value in zip(ops, values, strict=True))
