@@ -1,0 +1,156 @@
+"""How few calls a gradient takes, counted; and docs/engine.md, which follows those calls through the engine."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import minitape as tf
+
+ENGINE = Path(tf.__file__).parent
+REPOSITORY = Path(__file__).parents[2]
+PAGE = (REPOSITORY / "docs" / "engine.md").read_text(encoding="utf-8")
+ACCELERATED = (ENGINE / "speed").is_dir()
+
+CALLS, FILES = 45, 12  # at most
+
+
+class Calls:
+    """The calls of Python functions in a ``with`` block: (file, qualified name), in their order."""
+
+    def __init__(self) -> None:
+        self.made: list[tuple[str, str]] = []
+
+    def __enter__(self) -> Calls:
+        gc.disable()  # what it would call belongs to others
+        self._before = sys.getprofile()
+        sys.setprofile(self._profile)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        sys.setprofile(self._before)
+        gc.enable()
+        del self.made[-1]  # this very call
+
+    def _profile(self, frame: Any, event: str, _: Any) -> None:
+        if event == "call":
+            self.made.append((frame.f_code.co_filename, frame.f_code.co_qualname))
+
+    @property
+    def files(self) -> set[str]:
+        """Files of minitape; formulas that were compiled from a text are in none."""
+        return {file for file, _ in self.made if file.startswith(str(ENGINE))}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{file.removeprefix(str(ENGINE))} {name}" for file, name in self.made)
+
+
+def calls_of_a_square() -> tuple[Calls, Calls]:
+    """The calls of ``y = x * x`` in an open tape, and those of its gradient."""
+    forward, backward = Calls(), Calls()
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        with forward:
+            y = x * x
+    with backward:
+        g = tape.gradient(y, x)
+    assert float(g) == 6.0
+    return forward, backward
+
+
+@pytest.fixture(scope="module")
+def square() -> tuple[Calls, Calls]:
+    for _ in range(3):  # what is loaded or compiled at the first time is there afterwards
+        calls_of_a_square()
+    return calls_of_a_square()
+
+
+def test_an_operation_and_its_gradient_are_few_calls_through_few_files(square):
+    forward, backward = square
+    both = len(forward.made), len(backward.made)
+    shown = f"{both[0]} calls of the operation:\n{forward}\n\n{both[1]} calls of the gradient:\n{backward}"
+    assert sum(both) <= CALLS, shown
+    assert len(forward.files | backward.files) <= FILES, shown
+
+
+# -- docs/engine.md -----------------------------------------------------------------------------------------------------
+
+# what the page names: files, functions as `module.function` or `Class.method`, and lines of a file in a block of code
+# that begins with ```python and the file
+NAMED_FILES = sorted(set(re.findall(r"`([\w/]+(?:\.py|/))`", PAGE)) | set(re.findall(r"^```python (\S+)$", PAGE, re.M)))
+NAMED = sorted({name for name in re.findall(r"`([A-Za-z_]\w*\.\w+)`", PAGE) if not name.endswith((".py", ".md"))})
+QUOTES = re.findall(r"^```python (\S+)\n(.*?)^```$", PAGE, re.M | re.S)
+STEPS = re.findall(r"^### \d+\. `(\w+\.\w+)`", PAGE, re.M)
+
+
+def skip_accelerators(file: str) -> None:
+    if file.startswith("minitape/speed") and not ACCELERATED:
+        pytest.skip("the accelerators' folder is not there")
+
+
+def modules() -> list[Any]:
+    """The modules whose files the page names."""
+    found = []
+    for file in NAMED_FILES:
+        if file.endswith(".py") and (REPOSITORY / file).is_file():
+            name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            found.append(importlib.import_module(name))
+    return found
+
+
+def test_the_page_names_and_quotes_enough_to_be_held_to():
+    assert len(NAMED_FILES) >= 10 and len(NAMED) >= 15 and len(QUOTES) >= 10 and len(STEPS) >= 8
+
+
+@pytest.mark.parametrize("file", NAMED_FILES)
+def test_a_file_that_the_page_names_is_there(file):
+    skip_accelerators(file)
+    assert (REPOSITORY / file).exists()
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_function_that_the_page_names_is_there(name):
+    owner, attribute = name.split(".")
+    if owner[0].isupper():
+        owners = [vars(module)[owner] for module in modules() if owner in vars(module)]
+    else:
+        owners = [module for module in modules() if module.__name__.rpartition(".")[2] == owner]
+    if not owners and not ACCELERATED:
+        pytest.skip("the accelerators' folder is not there")
+    assert owners, f"no file that the page names has {owner}"
+    assert any(hasattr(o, attribute) or attribute in getattr(o, "__slots__", ()) for o in owners), name
+
+
+@pytest.mark.parametrize(("file", "quote"), QUOTES)
+def test_a_quoted_line_stands_in_its_file(file, quote):
+    skip_accelerators(file)
+    lines = [re.sub(r"\s", "", line) for line in (REPOSITORY / file).read_text(encoding="utf-8").splitlines()]
+    at = 0
+    for line in quote.splitlines():
+        bare = re.sub(r"\s", "", line)
+        if bare in ("", "..."):  # something is left out
+            continue
+        assert bare in lines[at:], f"{file} has no line {line.strip()!r}, or not after the lines before it"
+        at = lines.index(bare, at) + 1
+
+
+def test_the_page_follows_the_calls_in_their_order(square):
+    forward, backward = square
+    made = []
+    for file, name in forward.made + backward.made:
+        owner, _, attribute = name.rpartition(".")
+        made.append(f"{owner or Path(file).stem}.{attribute}")
+    at = 0
+    for step in STEPS:
+        if step == "operators._FLOATS":  # the text of which all operators are made
+            assert forward.made[0] == ("<formula operator>", "__mul__")
+            continue
+        assert step in made[at:], f"{step} does not run, or not after the steps before it:\n{forward}\n{backward}"
+        at = made.index(step, at) + 1
