@@ -1,4 +1,4 @@
-"""What README.md promises: its example prints what it says, and its commands are the ones that exist."""
+"""What README.md and CONTRIBUTING.md promise: the example prints what it says; commands, files and modules are those that exist."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -69,6 +70,18 @@ def test_every_dependency_has_its_reason(repository):
         assert "<" in requirement, f"{requirement} has no upper bound"
 
 
-def test_the_links_lead_somewhere(readme, repository):
-    for target in re.findall(r"\]\(([^)#:]+)\)", readme):
-        assert (repository / target).exists(), target
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/explain.md", "docs/tapeview.md")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_links_lead_somewhere(page, repository):
+    text = (repository / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert ((repository / page).parent / target).exists(), target
+
+
+def test_the_files_that_contributing_names_are_there(repository):
+    text = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:minitape|tests|widgets|benchmarks|docs|deploy)/[\w/.-]*)`", text):
+        known = next((repository / name).parent.glob(Path(name).name.replace("NN", "*")), None)
+        assert known or name.startswith("minitape/speed"), name  # that folder may be deleted
