@@ -24,14 +24,14 @@ from rich.table import Table
 
 from benchmarks.workloads import WORKLOADS, Workload
 
-PEERS = ["minitape", "micrograd", "torch", "autograd", "numpy", "jax", "tensorflow"]
+PEERS = ["minitape", "floor", "micrograd", "torch", "autograd", "numpy", "jax", "tensorflow"]
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS: dict[str, str] = {}  # interpreters of peers that live in another environment
 
 
 def installed(names: list[str]) -> list[str]:
     """The peers among ``names`` that can be imported here, or that have an interpreter of their own."""
-    here = ("minitape", "numpy", *PYTHONS)
+    here = ("minitape", "floor", "numpy", *PYTHONS)
     return [n for n in names if n in here or importlib.util.find_spec(n) is not None]
 
 

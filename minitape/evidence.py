@@ -59,8 +59,8 @@ class Origin(NamedTuple):
 
 
 # Operators and functions write their origins down in short, for they run often: (when, frames, primitive or "gradient", first, its
-# origin, depth, second, its origin), where first and second are weak references to tensors, and the origin of one that is a row is
-# (recording, row).
+# origin, depth, second, its origin), where first and second are weak
+# references to tensors, and the origin of one that is a row is (recording, row).
 
 
 def read(note: Any) -> Origin | None:
@@ -69,9 +69,8 @@ def read(note: Any) -> Origin | None:
         return note
     when, frames, primitive, first, origin, depth, second, other = note
     refs = (_ref(first, origin),) if second is None else (_ref(first, origin), _ref(second, other))
-    if primitive == "gradient":
-        return Origin(when, "gradient", frames, refs, None, depth)
-    return Origin(when, "op", frames, refs, primitive, depth)
+    kind, detail = ("gradient", None) if primitive == "gradient" else ("op", primitive)
+    return Origin(when, kind, frames, refs, detail, depth)
 
 
 def _ref(tensor: Any, origin: Any) -> Ref:
@@ -98,12 +97,13 @@ def computed(primitive: Any, frame: Any, a: Any, b: Any = None) -> Any:
             if depth > DEPTH:
                 second, depth = None, 0
         b = weakref.ref(b)
-    own, frames = _OWN, ()
+    own, frames, found = _OWN, (), 0
     while frame is not None:
         code = frame.f_code
         if not own[code.co_filename]:
             frames += ((code, frame.f_lasti),)
-            if len(frames) == STACK or code.co_name == "<module>":
+            found += 1
+            if found == STACK or code.co_name == "<module>":
                 break
         frame = frame.f_back
     return clock(), frames, primitive, weakref.ref(a), first, depth, b, second
