@@ -16,7 +16,7 @@ from .reach import breadth_first, differentiable, on_tape, reach
 from .record import Record
 from .slices import IndexedSlices
 from .state import more, state
-from .sweep import LONG, Sweep
+from .sweep import UNPACKED, Sweep
 from .tensor import EagerTensor, Tensor, bare, wrap
 
 
@@ -117,7 +117,7 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
     record = tape._record
     nothing = [None] * len(ends)
     wanted = set()
-    columns = record.columns() if type(record) is Record and len(record) <= LONG else None
+    columns = record.columns() if type(record) is Record and len(record) <= UNPACKED else None
     for rows in ends if seeds else ():
         for row in rows:
             if (columns[-1][row].dtype.kind in "fcV") if columns else differentiable(record, row):

@@ -544,6 +544,11 @@ class Record:
         """The tapes of this recording that are still there, and None for those that are gone."""
         return [member[0]() for member in self.members]
 
+    def tell(self, *watchers: Any) -> None:
+        """From now on these callables are told that rows were added."""
+        self.watchers = [*self.watchers, *(w for w in watchers if w not in self.watchers)]
+        self.frame = None  # so that operators do not write without telling
+
     def notify(self) -> None:
         """Tells live pictures that rows may have been added."""
         for watcher in list(self.watchers):

@@ -24,7 +24,7 @@ from .slices import IndexedSlices, join
 from .tensor import EagerTensor, bare, wrap
 
 FEW = 24  # rows from which on an accelerator is asked
-LONG = 512  # rows up to which the columns are unpacked for all of the sweep
+UNPACKED = 512  # rows up to which the columns are unpacked once for all
 
 
 class Sweep:
@@ -81,21 +81,26 @@ class Sweep:
         """Runs the sweep to its end."""
         before = hush()
         try:
-            deque(self.steps(), 0)
+            if self.stepwise or self.recorded or self.batched or self.long is not None:
+                deque(self.steps(), 0)
+            else:
+                self._walk(self._rows())
         finally:
             restore(before)
 
     def steps(self) -> Iterator[int]:
         """Yields each row after its adjoint was handed on."""
-        if self.long is not None:
-            return self._steps_long()
+        return self._steps(self._rows()) if self.long is None else self._steps_long()
+
+    def _rows(self) -> Iterable[tuple[int, int, int, int]]:
+        """(number, op, a, b) of the rows to visit, in this order."""
         if self.order is not None:
-            return self._walk([(row, *self.record.cell(row)[:3]) for row in self.order if row >= self.low])
+            return [(row, *self.record.cell(row)[:3]) for row in self.order if row >= self.low]
         low, high = self.low, self.high + 1
         if self.columns is None:
-            return self._walk(self._packed(low, high))
+            return self._packed(low, high)
         ops, left, right, _, _ = self.columns
-        return self._walk(_backwards(ops[low:high], left[low:high], right[low:high], low))
+        return _backwards(ops[low:high], left[low:high], right[low:high], low)
 
     def _packed(self, low: int, high: int) -> Iterator[tuple[int, int, int, int]]:
         """The rows of a packed recording, unpacked in part."""
@@ -129,53 +134,64 @@ class Sweep:
             values, indices = slices.values[order], slices.indices[order]
         return IndexedSlices(values, indices, slices.dense_shape)
 
-    def _walk(self, rows: Iterable[tuple[int, int, int, int]]) -> Iterator[int]:
-        """Hands on the adjoint of each of the rows (number, op, a, b) that has one; of a stepwise sweep, yields it then."""
-        marks, adjoints, values, calls, stepwise = self.marks, self.adjoints, self.values, self.record.calls, self.stepwise
-        arrived, kept, direct = adjoints.get, self.sources, not (stepwise or self.recorded or self.batched or self.long is not None)
-        ndarray, recorded = np.ndarray, self.recorded and not stepwise
+    def _walk(self, rows: Iterable[tuple[int, int, int, int]]) -> None:
+        """Hands on the adjoint of each of the rows that has one, to its inputs: the sweep over plain numbers and arrays."""
+        marks, adjoints, values, calls, kept = self.marks, self.adjoints, self.values, self.record.calls, self.sources
+        arrived, ndarray = adjoints.get, np.ndarray
         for row, op, a, b in rows:
             if op == LEAF or (marks is not None and marks[row] != 1):
                 continue
             if op == CALL:
-                call = calls[a]
-                if not direct or call.outputs > 1 or type(call.primitive.rules) is not tuple or call.primitive.code:
-                    if not b and self._call_row(call) and stepwise:
-                        yield row
-                    continue
+                if not b:  # of several outputs, the first is met last
+                    self._hand_on(calls[a])
+                continue
             g = arrived(row)
             if g is None:
                 continue
             if type(g) is IndexedSlices:
                 g = g.dense()
-            if op == CALL:
-                self._hand_on(call, g)
-                if row not in kept:
-                    del adjoints[row]
-                continue
             z, x, y = values[row], values[a], values[b]
-            to, like, self.edges = a, x, []
-            if not direct:
-                rules = self._rules(op, z)
-            else:
-                rules = ARRAY_RULES[op] if type(z) is ndarray and z.size < LARGE else form_of(op, z).rules
-            for rule in rules:
-                if rule is not None and (marks is None or marks[to]) and (share := rule(g, z, x, y)) is not None:
-                    if share.shape == like.shape if direct else recorded and _alike(share, like):
-                        before = arrived(to)
-                        if before is None:
-                            adjoints[to] = share
-                        elif type(before) is IndexedSlices or (type(before) is ndarray and before.size >= LARGE):
-                            adjoints[to] = self._sum(to, before, share)
-                        else:
-                            adjoints[to] = before + share
+            to, like = a, x
+            for rule in ARRAY_RULES[op] if type(z) is ndarray and z.size < LARGE else form_of(op, z).rules:
+                if rule is not None and (marks is None or marks[to]):
+                    share = rule(g, z, x, y)
+                    if share.shape != like.shape:
+                        share = unbroadcast(share, like.shape)
+                    before = arrived(to)
+                    if before is None:
+                        adjoints[to] = share
+                    elif type(before) is IndexedSlices or (type(before) is ndarray and before.size >= LARGE):
+                        adjoints[to] = self._sum(to, before, share)
                     else:
-                        self._add(to, share)
+                        adjoints[to] = before + share
                 to, like = b, y
-            if stepwise:
-                yield row
-            elif row not in kept:
+            if row not in kept:
                 del adjoints[row]
+
+    def _steps(self, rows: Iterable[tuple[int, int, int, int]]) -> Iterator[int]:
+        """The same one row at a time, with adjoints of any kind: tensors that are recorded, batches, long columns of numbers."""
+        marks, adjoints, values, calls = self.marks, self.adjoints, self.values, self.record.calls
+        for row, op, a, b in rows:
+            if op == LEAF or (marks is not None and marks[row] != 1):
+                continue
+            if op == CALL:
+                if not b and self._call_row(calls[a]):
+                    yield row
+                continue
+            g = adjoints.get(row)
+            if g is None:
+                continue
+            if type(g) is IndexedSlices:
+                g = g.dense()
+            z, x, y = values[row], values[a], values[b]
+            to, self.edges = a, []
+            for rule in self._rules(op, z):
+                if rule is not None and (marks is None or marks[to]) and (share := rule(g, z, x, y)) is not None:
+                    self._add(to, share)
+                to = b
+            if not self.stepwise and row not in self.sources:
+                del adjoints[row]
+            yield row
 
     def _rules(self, op: int, value: Any) -> Any:
         """The rules of an elementwise row, for what the adjoints are."""
@@ -185,11 +201,20 @@ class Sweep:
             return [None if r is None else in_batches(r) for r in BY_CODE[op - FIRST_CODE].rules]
         return form_of(op, value).rules
 
-    def _hand_on(self, call: Call, g: Any) -> None:
-        """Hands on the adjoint of a call with one output and a rule for each input."""
+    def _hand_on(self, call: Call) -> None:
+        """Hands on the adjoint of a call; most have one output, and a rule for each input."""
+        row, primitive = call.row, call.primitive
+        if call.outputs > 1 or type(primitive.rules) is not tuple or primitive.code:
+            self._call_row(call)
+            return
         marks, values, adjoints, inputs, attrs = self.marks, self.values, self.adjoints, call.inputs, call.attrs
-        z, arguments = values[call.row], list(map(values.__getitem__, inputs))
-        for rule, to, like in zip(call.primitive.rules, inputs, arguments, strict=False):
+        g = adjoints.get(row)
+        if g is None:
+            return
+        if type(g) is IndexedSlices:
+            g = g.dense()
+        z, arguments = values[row], list(map(values.__getitem__, inputs))
+        for rule, to, like in zip(primitive.rules, inputs, arguments, strict=False):
             if rule is None or to < self.low or (marks is not None and not marks[to]):
                 continue
             share = rule(g, z, *arguments, **attrs)
@@ -197,12 +222,14 @@ class Sweep:
                 continue
             if type(share) is IndexedSlices:
                 self._add(to, share)
-                self.slices.setdefault(to, []).append((call.row, share.indices.shape[0]))
+                self.slices.setdefault(to, []).append((row, share.indices.shape[0]))
                 continue
             if share.shape != like.shape or share.dtype is not like.dtype:
                 share = self._fitted(to, share)
             before = adjoints.get(to)
             adjoints[to] = share if before is None else self._sum(to, before, share)
+        if row not in self.sources:
+            del adjoints[row]
 
     def _call_row(self, call: Call) -> bool:
         """Hands on the adjoints of a call; False where none has arrived."""
@@ -238,7 +265,7 @@ class Sweep:
                 if row < low:
                     break
                 # a row that the kernel does not know: resume below it
-                yield from self._walk([(row, *record.cell(row)[:3])])
+                yield from self._steps([(row, *record.cell(row)[:3])])
                 row -= 1
 
     # -- one call -----------------------------------------------------------------------------------------------------
@@ -361,11 +388,6 @@ class Held:
 
     def __getitem__(self, row: int) -> Any:
         return self.record.held(row)
-
-
-def _alike(share: Any, like: Any) -> bool:
-    """Whether a share, as a tensor, has the shape of the tensor whose adjoint it is a part of."""
-    return type(share) is EagerTensor and type(like) is EagerTensor and share._value.shape == like._value.shape
 
 
 class Tensors(dict[int, Any]):

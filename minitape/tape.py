@@ -99,7 +99,7 @@ class GradientTape:
                 self.number = len(record.members)
                 record.members.append((weakref.ref(self), self.spans, self.watched))
             if self.watchers:
-                record.watchers = [*record.watchers, *(w for w in self.watchers if w not in record.watchers)]
+                record.tell(*self.watchers)
             return self
         except BaseException:  # Ctrl-C, say
             if self._recording:

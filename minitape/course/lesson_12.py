@@ -98,7 +98,7 @@ EXERCISES = (
                 "DERIVATIVES is the text with one line for each operation. Rows are written elsewhere.",
             ),
         ],
-        hint="Look at the four cells above once more: each of them is one of these places.",
+        hint="Look at the four numbered places above once more: each of them is one of these places.",
         because="One place for each: the rules, the rows, the way back, the adding up.",
     ),
 )

@@ -77,8 +77,8 @@ class GraphSweep(Sweep):
         self.low = 0
         return super().steps()
 
-    def _walk(self, rows: Iterable[Any]) -> Iterator[int]:
-        return super()._walk(cell for cell in rows if cell[0] not in self.stops)
+    def _rows(self) -> Iterable[Any]:
+        return [cell for cell in super()._rows() if cell[0] not in self.stops]
 
     def _dense(self, g: Any, row: int) -> Any:
         if g is None:

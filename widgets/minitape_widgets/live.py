@@ -40,7 +40,7 @@ def watch(view: Any) -> None:
     view._tape.watchers.append(told)
     record = view._tape._record
     if record is not None:
-        record.watchers = [*record.watchers, told]
+        record.tell(told)
     _views.add(view)
     wake()
 
