@@ -6,7 +6,6 @@ often: compute, append a row, make a tensor. Everything else goes through :func:
 
 from __future__ import annotations
 
-from _thread import get_ident
 from functools import lru_cache
 from sys import _getframe
 from typing import Any
@@ -84,12 +83,7 @@ _FLOATS = """
 def {name}(a, b):
     record, frame = a._record, _getframe(1)
     if record is not None:
-        site = record.fixed
-        if site is None:
-            if frame is record.frame or record.moves(frame):
-                site = frame.f_lasti
-        elif get_ident() != record.thread or not record.open or record.watchers:
-            site = None
+        site = frame.f_lasti if frame is record.frame else record.site_of(frame)
         if site is not None:
             if type(b) is EagerTensor:
                 other = b if b._record is record else None
@@ -97,7 +91,8 @@ def {name}(a, b):
                 other = record.numbers.get(b) if type(b) is float or type(b) is int else None
             if other is not None:
                 {x}, {y} = a._value, other._value
-                if type(x) is type(y) in REALS:
+                kind = type(x)
+                if kind is type(y) and (kind is float32 or kind is float64):
                     place = len(record.rows)
                     if place < FULL:
                         before = hush()
@@ -107,7 +102,8 @@ def {name}(a, b):
                             restore(before)
                         record.put(({code}, {a}._row, {b}._row, site, value))
                         made = EagerTensor()
-                        made._value, made._record, made._row, made._origin = value, record, record.base + place // WIDTH, None
+                        made._value, made._record, made._origin = value, record, None
+                        made._row = record.base + place // WIDTH
                         return made
     other = b
     if type(b) is not EagerTensor:
@@ -153,7 +149,7 @@ def _float_operator(name: str, primitive: Primitive, general: Any) -> None:
         space = {"general": general[0] if x == "x" else general[1], "number": _number, "primitive": primitive,
                  "EagerTensor": EagerTensor, "REALS": REALS, "FLOATS": FLOATS, "LARGE": LARGE, "FULL": FULL,
                  "WIDTH": WIDTH, "compute": compute, "hush": hush, "restore": restore, "state": state, "computed": computed,
-                 "get_ident": get_ident, "_getframe": _getframe}  # fmt: skip
+                 "float32": np.float32, "float64": np.float64, "_getframe": _getframe}  # fmt: skip
         exec(compile(text, "<formula operator>", "exec"), space)
         function = space[label]
         function.__qualname__ = label

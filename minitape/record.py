@@ -140,7 +140,7 @@ class Record:
         self.numbers: dict[Any, Any] = {}  # Python numbers that were operands, alone and with a dtype -> their tensors
         self.variables: dict[int, tuple[Any, list[int]]] = {}  # id of a variable -> it and the rows of its states
         self.cold: set[int] = set()  # leaves and rows of arrays that no tape watches
-        self.reals: set[type] = set()  # the types of the numbers in the column of values
+        self.reals: set[type] = set()  # the types of numbers in the column of values: operators make no other from them
         self.arrays = False  # whether anything else is there
         self.large = False  # whether arrays beyond SMALL are held
         self.segments: list[tuple[int, CodeType, int | None]] = []  # from which row on which code was running
@@ -311,13 +311,17 @@ class Record:
             self.frame = None
         return before
 
-    def moves(self, frame: FrameType) -> bool:
-        """Takes a statement of another frame of the user's as the one that writes; False where none may write now."""
-        if not self.open or self.watchers or state.site is not None or get_ident() != self.thread or _OWN[frame.f_code.co_filename]:
-            return False
+    def site_of(self, frame: FrameType) -> int | None:
+        """The site of a statement in a frame other than the last one; None where the caller has to look for the user's."""
+        if not self.open or self.watchers or get_ident() != self.thread:
+            return None
+        if self.fixed is not None:
+            return self.fixed
+        if state.site is not None or _OWN[frame.f_code.co_filename]:
+            return None
         self._segment(frame.f_code, None)
         self.frame = frame
-        return True
+        return frame.f_lasti
 
     def _segment(self, code: CodeType, fixed: int | None) -> None:
         last = self.segments[-1] if self.segments else None
@@ -447,7 +451,7 @@ class Record:
             tensor._record = self
             if not hot:
                 cold.add(row)
-            b += 1  # of a call: the number of the output
+            b += 1  # the number of the output; an elementwise operation has one
         if self.watchers:
             self.notify()
 
@@ -493,10 +497,10 @@ class Record:
 
     def free(self) -> None:
         """The last tape that could ask was used up: large arrays are let go of, but for those of leaves."""
-        for row, value in self.large_arrays().items():
-            if row not in self.leaves:
-                self.hold(row, outline(value.shape, value.dtype))
-        self.large = False
+        arrays = self.large_arrays()
+        for row in arrays.keys() - self.leaves.keys():
+            self.hold(row, outline(arrays[row].shape, arrays[row].dtype))
+        self.large = not arrays.keys().isdisjoint(self.leaves)
 
     def release(self) -> None:
         """No tape is left to ask: all values go, and so does everything else of recordings that are long or old.
