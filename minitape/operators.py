@@ -107,9 +107,9 @@ def {name}(a, b):
                         return made
     other = b
     if type(b) is not EagerTensor:
-        other = number(a, b) if type(b) is float or type(b) is int else None
+        other = number(a, b) if type(b) is float or type(b) is int else b._read() if hasattr(b, "_read") else b
         if type(other) is not EagerTensor:
-            return general(a, b)
+            return general(a, other)
     {x}, {y} = a._value, other._value
     if type(x) is not type(y) or type(x) not in REALS:
         if x.dtype is not y.dtype or x.dtype not in FLOATS or x.size >= LARGE or y.size >= LARGE:
@@ -127,7 +127,7 @@ def {name}(a, b):
     made = EagerTensor()
     made._value, made._record, made._origin = value, None, None
     if record is None:
-        made._origin = computed(primitive, frame, a, other if other is b else None)
+        made._origin = computed(primitive, frame, a, None if type(b) is float or type(b) is int else other)
     else:
         record.pair(primitive, {a}, {b}, made, frame)
     return made
@@ -275,6 +275,7 @@ def _matmul_operator(general: Any) -> None:
     primitive = TABLE["matmul"]
 
     def __matmul__(a: Any, b: Any) -> Any:
+        b = b._read() if hasattr(b, "_read") else b
         return apply(primitive, (a, b), {}, _getframe(1)) if fit_matrices(a, b) else general(a, b)
 
     EagerTensor.__matmul__ = __matmul__
