@@ -12,13 +12,15 @@ from benchmarks.run import goal, shown
 
 
 def markdown(figures: dict[str, Any]) -> str:
-    """Work, minitape's time, the rival's, their ratio and the goal; then the figures of minitape alone."""
-    lines = ["| work | minitape | strongest peer | ratio | goal |", "|---|---:|---:|---:|---:|"]
+    """Work, minitape's time, that of a plain tape and of the rival, the ratios, the goal; then the figures of minitape alone."""
+    lines = ["| work | minitape | of a plain tape | strongest peer | ratio | goal |", "|---|---:|---:|---:|---:|---:|"]
     for row in figures["rows"]:
         own, rival = row["seconds"].get("minitape"), row["seconds"].get(row["rival"])
         if own and rival:
             mark = "" if own / rival <= row["goal"] else " (missed)"
-            lines.append(f"| {row['label'].strip()} | {shown(own)} | {row['rival']} {shown(rival)} | {own / rival:.2f} | "
+            floor = row["seconds"].get("floor")
+            plain = f"{own / floor:.2f}" if floor else ""
+            lines.append(f"| {row['label'].strip()} | {shown(own)} | {plain} | {row['rival']} {shown(rival)} | {own / rival:.2f} | "
                          f"{goal(row)}{mark} |")  # fmt: skip
     alone = figures["alone"]
     if alone:

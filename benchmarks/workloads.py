@@ -15,7 +15,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Workload:
-    """One line of the table: ``goal`` is minitape's time as a part of the ``rival``'s, ``limit`` a goal in seconds."""
+    """One line of the table: ``goal`` is minitape's time as a part of the ``rival``'s, ``limit`` a goal in seconds.
+
+    The ``floor`` beside it is a plain tape (``benchmarks/peers/floor.py``).
+    """
 
     name: str
     label: str
@@ -29,11 +32,11 @@ class Workload:
 
 
 WORKLOADS = [
-    Workload("scalar_1", "1 scalar operation", "scalar_ops", 1, "micrograd", 1.0),
-    Workload("scalar_5", "5 scalar operations", "scalar_ops", 5, "micrograd", 1.0),
-    Workload("chain_1k", "scalar chain, 1,000 operations", "chain", 1_000, "micrograd", 0.25),
-    Workload("chain_10k", "scalar chain, 10,000 operations", "chain", 10_000, "micrograd", 0.25),
-    Workload("chain_100k", "scalar chain, 100,000 operations", "chain", 100_000, "micrograd", 0.25, 20_000),
+    Workload("scalar_1", "1 scalar operation", "scalar_ops", 1, "torch", 0.8),
+    Workload("scalar_5", "5 scalar operations", "scalar_ops", 5, "torch", 1.0),
+    Workload("chain_1k", "scalar chain, 1,000 operations", "chain", 1_000, "micrograd", 0.4),
+    Workload("chain_10k", "scalar chain, 10,000 operations", "chain", 10_000, "micrograd", 0.15),
+    Workload("chain_100k", "scalar chain, 100,000 operations", "chain", 100_000, "micrograd", 0.15, 20_000),
     Workload("micro_mlp", "micrograd's MLP, 20 samples, scalar by scalar", "micro_mlp", 20, "torch", 0.1, 2),
     Workload("rosenbrock_10", "Rosenbrock, vector of 10", "rosenbrock", 10, "torch", 1 / 1.5),
     Workload("rosenbrock_1k", "Rosenbrock, vector of 1,000", "rosenbrock", 1_000, "torch", 1 / 1.5),
@@ -43,6 +46,7 @@ WORKLOADS = [
     Workload("mlp_256", "MLP 784-256-128-10, batch 256", "mlp", 256, "torch", 1.0, 64),
     Workload("elementwise", "20 elementwise operations over 1,000,000", "elementwise", 1_000_000, "numpy", 1.0, 10_000),
     Workload("logistic", "logistic regression, 100 steps", "logistic", 100, "torch", 1 / 1.5, 5),
+    Workload("training_step", "a step of Keras: three Dense of 16, Adam, batch 64", "training_step", 64, "torch", 2.0),
     Workload("hvp", "Hessian-vector product, small MLP", "hvp", 32, "torch", 1.0),
     Workload("derivative_2", "2nd derivative of a scalar", "derivative", 2, "torch", 0.5),
     Workload("derivative_3", "3rd derivative of a scalar", "derivative", 3, "torch", 0.5),
@@ -84,6 +88,13 @@ def logistic_inputs() -> tuple[np.ndarray, np.ndarray]:
     """200 examples of 20 features, and 0/1 labels, in float32."""
     r = rng()
     return r.standard_normal((200, 20)).astype(np.float32), (r.random((200, 1)) > 0.5).astype(np.float32)
+
+
+def training_inputs(batch: int) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Kernels of a 2-16-16-1 network, its input, and 0/1 labels, in float32."""
+    r = rng()
+    kernels = [(r.standard_normal(s) * 0.5).astype(np.float32) for s in ((2, 16), (16, 16), (16, 1))]
+    return kernels, r.standard_normal((batch, 2)).astype(np.float32), (r.random((batch, 1)) > 0.5).astype(np.float32)
 
 
 def hvp_inputs(batch: int) -> tuple[np.ndarray, ...]:
