@@ -33,6 +33,9 @@ from minitape import (
     types as types,
     version as version,
 )
+from minitape.backward import (
+    UnconnectedGradients as UnconnectedGradients,
+)
 from minitape.compat.v1.legacy import (
     py_func as py_func,
 )
@@ -88,9 +91,6 @@ from minitape.dtypes import (
     uint64 as uint64,
     uint8 as uint8,
     variant as variant,
-)
-from minitape.ends import (
-    UnconnectedGradients as UnconnectedGradients,
 )
 from minitape.graphs.arrays import (
     TensorArray as TensorArray,

@@ -11,7 +11,7 @@ ROOT: dict[str, str] = {
     "variable": "Variable",
     "distribution": "VariableAggregation VariableSynchronization",
     "tape": "GradientTape",
-    "ends": "UnconnectedGradients",
+    "backward": "UnconnectedGradients",
     "slices": "IndexedSlices",
     "module": "Module",
     "ragged.tensor": "RaggedTensor",

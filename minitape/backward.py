@@ -1,23 +1,30 @@
-"""The gradients of a tape's targets: where a sweep starts, how it runs, and what has arrived at the sources."""
+"""The gradients of a tape's targets: what may be asked for, where a sweep starts, and what has arrived at the sources."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
+from operator import is_
 from sys import _getframe
 from typing import Any
 
 import numpy as np
 
+from . import nest
 from .accelerator import filled
-from .ends import NO_SEED, ONE, no_tensor, reads_target, seed_of
 from .frames import user_frame
-from .primitives import BATCHES
+from .invalid import invalid
+from .operation import check_broadcast, check_same_dtype
+from .primitives import BATCHES, TABLE
 from .reach import breadth_first, differentiable, on_tape, reach
 from .record import Record
 from .slices import IndexedSlices
 from .state import more, state
-from .sweep import UNPACKED, Sweep
+from .sweep import UNPACKED, Sweep, unbroadcast
 from .tensor import EagerTensor, Tensor, bare, wrap
+
+ONE = {np.dtype(real): real(1) for real in (np.float32, np.float64)}
+NO_SEED = object()  # None among the output gradients, which no operation takes
 
 
 def gradients_of(tape: Any, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
@@ -195,3 +202,157 @@ def _total(found: Sweep, rows: Sequence[int]) -> Any:
 
 def _sum(parts: list[Any]) -> Any:
     return sum(parts[1:], parts[0]) if parts else None
+
+
+# -- what may be given as targets and sources -------------------------------------------------------------------------
+
+
+class UnconnectedGradients(Enum):
+    """What ``gradient`` returns for a source that the target does not depend on: None or zeros.
+
+    >>> import minitape as tf
+    >>> tf.UnconnectedGradients.ZERO.value
+    'zero'
+    """
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def no_tensor(values: Sequence[Any]) -> Exception:
+    """The error for targets or sources of which some are no tensors: TensorFlow takes each for a dtype first."""
+    from .explain.unasked import why_no_tensor
+
+    plain = next((v for v in values if type(v) is not EagerTensor and not hasattr(v, "_tape_rows")), None)
+    return why_no_tensor(_for_no_tensor(values), plain)
+
+
+def _for_no_tensor(values: Sequence[Any]) -> Exception:
+    from .dtypes import as_dtype
+
+    first = None
+    for value in values:
+        if type(value) is EagerTensor or hasattr(value, "_tape_rows"):
+            continue
+        missing = "_id"
+        if not hasattr(value, "dtype"):
+            try:
+                number = isinstance(value, float) and value.is_integer()
+                missing = "_id" if as_dtype(int(value) if number else value).differentiable else "dtype"
+            except TypeError as error:
+                return error
+        kind = type(value)
+        plain = kind.__module__ == "builtins" or kind.__flags__ & 1 << 9  # classes of Python go without their module
+        name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"
+        owner = f"type object {value.__name__!r}" if isinstance(value, type) else f"{name!r} object"
+        error = AttributeError(f"{owner} has no attribute {missing!r}")
+        if missing == "dtype":
+            return error
+        first = first or error
+    return first or AttributeError("no tensor")
+
+
+def wants_zeros(unconnected_gradients: Any) -> bool:
+    """True for "zero", False for "none"; ValueError otherwise."""
+    try:
+        return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
+
+
+def given_seeds(output_gradients: Any, count: int) -> list[Any]:
+    """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
+    from .convert import convert_to_tensor
+
+    given = [NO_SEED if g is None else g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g)
+             for g in nest.flatten(output_gradients)][:count]  # fmt: skip
+    return [*map(leaf_of, given)] + [None] * (count - len(given))
+
+
+def leaf_of(value: Any) -> Any:
+    """What carries the gradient of a composite (ragged, sparse, a Keras variable): its flat values; else ``value``."""
+    return value if type(value) is EagerTensor or not hasattr(value, "_gradient_leaf") else value._gradient_leaf()
+
+
+def flat_leaf(value: Any) -> Any:
+    """The tensor of a ragged tensor that gradients flow through, of another value itself; ValueError for sparse ones."""
+    return value._gradient_leaf() if hasattr(value, "_composite") and hasattr(value, "_gradient_leaf") else value
+
+
+def like_flat(value: Any, tensor: Any) -> Any:
+    """``tensor`` in the place of ``flat_leaf(value)``."""
+    return value._like_gradient(tensor) if hasattr(value, "_composite") and hasattr(value, "_like_gradient") else tensor
+
+
+def ends_of(structure: Any) -> tuple[list[Any], list[Any]]:
+    """What is in a structure of targets or sources, and what carries their gradients: mostly the very same list."""
+    if type(structure) is EagerTensor:
+        values = [structure]
+        return values, values
+    values = nest.flatten(structure)
+    for value in values:
+        if type(value) is not EagerTensor and hasattr(value, "_gradient_leaf"):
+            return values, [leaf_of(v) for v in values]
+    return values, values
+
+
+def reads_target(tape: Any, target: Any) -> bool:
+    """Whether the tape sees that a Jacobian takes the elements out of its target: where that is a variable to watch."""
+    if not hasattr(target, "_read"):
+        return False
+    variable = getattr(target, "_base", target)  # what an assignment returned is watched only where its variable is
+    return id(variable) in tape.variables or (variable is target and target.trainable and tape._watch_accessed_variables)
+
+
+def packed(structure: Any, values: list[Any], gradients: list[Any]) -> Any:
+    """The gradients of ``values``, which are what is in the structure, in the same structure."""
+    if type(structure) is list:
+        if len(structure) == len(values) and all(map(is_, structure, values)):
+            return gradients
+    elif values and structure is values[0]:
+        return gradients[0]
+    return nest.pack_sequence_as(structure, gradients)
+
+
+def seed_of(target: Any, seed: Any, recorded: bool) -> Any:
+    """The adjoint that a target starts with: ones, or what the user gave."""
+    if seed is not None:
+        if not isinstance(seed, Tensor):
+            return seed  # a batch of adjoints
+        if seed.dtype is not target.dtype:
+            check_same_dtype("Mul", seed, target)
+        if seed.shape != target.shape:
+            check_broadcast("Mul", seed, target)
+            _refuse_larger(seed, target)
+        return seed if recorded else unbroadcast(seed.array, tuple(target.shape))
+    if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
+        return TABLE["ones_like"](target)
+    shape = target._dims if type(target) is EagerTensor else tuple(target.shape)
+    one = filled(shape, target.dtype.as_numpy_dtype, 1)[()]
+    return wrap(one) if recorded else one
+
+
+def _refuse_larger(seed: Any, target: Any) -> None:
+    """InvalidArgumentError for an output gradient with more elements than its target: no rule could place them."""
+    if seed.shape.is_fully_defined() and target.shape.is_fully_defined():
+        given, wanted = seed.shape.num_elements(), target.shape.num_elements()
+        if given > wanted:
+            raise invalid(f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}",
+                          "Reshape")  # fmt: skip
+
+
+def unconnected_zeros(source: Any) -> Any:
+    """What a source without a gradient gets where zeros are asked for; open tapes record how it was made."""
+    if state.graph is None:
+        value = source._read() if hasattr(source, "_read") else source  # which tapes count as an access
+        if state.tapes and type(value) is EagerTensor and source.dtype.kind != "s":
+            return TABLE["zeros_like"](value)
+    return zeros_of(source)
+
+
+def zeros_of(source: Any) -> Any:
+    """Zeros in the shape and dtype of a source, which no tape knows."""
+    if state.graph is not None and isinstance(source, Tensor):
+        return TABLE["stop_gradient"](TABLE["zeros_like"](source))  # a constant: nothing follows from the source
+    zero = b"" if source.dtype.kind == "s" else 0
+    return wrap(np.full(tuple(source.shape), zero, source.dtype.as_numpy_dtype))

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from . import nest
+from .backward import UnconnectedGradients, flat_leaf, like_flat
 from .batch import Batch
 from .block import block
 from .convert import convert_to_tensor
-from .ends import UnconnectedGradients, flat_leaf, like_flat
 from .forward import follow_custom
 from .operation import finish
 from .primitives import Primitive

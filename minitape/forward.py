@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import nest
+from .backward import UnconnectedGradients, unconnected_zeros, zeros_of
 from .block import block
 from .convert import convert_to_tensor
-from .ends import UnconnectedGradients, unconnected_zeros, zeros_of
 from .logs import log_first_n
 from .operation import apply
 from .primitives import TABLE

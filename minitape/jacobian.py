@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from . import nest
-from .backward import gradients_of
+from .backward import gradients_of, leaf_of, reads_target, wants_zeros
 from .batch import Batch
 from .block import block
 from .convert import convert_to_tensor
-from .ends import leaf_of, reads_target, wants_zeros
 from .evidence import site
 from .primitives import TABLE
 from .reach import on_tape

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from . import errors, nest
+from .backward import UnconnectedGradients
 from .block import block
 from .convert import convert_to_tensor
 from .custom import for_batches, no_tapes, plain
 from .dtypes import DType, as_dtype, int64
-from .ends import UnconnectedGradients
 from .invalid import invalid
 from .operands import worded
 from .operation import finish

@@ -17,9 +17,17 @@ from operator import is_
 from typing import Any
 
 from . import nest
-from .backward import gradients_of, rows_of
+from .backward import (
+    UnconnectedGradients,
+    ends_of,
+    given_seeds,
+    gradients_of,
+    packed,
+    rows_of,
+    unconnected_zeros,
+    wants_zeros,
+)
 from .block import block
-from .ends import UnconnectedGradients, ends_of, given_seeds, packed, unconnected_zeros, wants_zeros
 from .evidence import clock, note_gradients, site, told
 from .logs import log_first_n, warn_not_watchable
 from .record import WIDTH, Record

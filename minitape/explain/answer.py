@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import nest
-from ..ends import leaf_of
+from ..backward import leaf_of
 from ..state import state
 from ..tape import _WARNS
 from ..tensor import Tensor

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
-from ..ends import leaf_of
+from ..backward import leaf_of
 from .connection import is_leaf
 from .replay import EAGERLY, finite, operation, replay, shown
 from .words import Explanation, name_of, where

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ends import leaf_of
+from ..backward import leaf_of
 from ..tape import GradientTape
 from .answer import explain_flat
 from .words import Explanation

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import nest
+from ..backward import flat_leaf, like_flat
 from ..convert import convert_to_tensor
 from ..custom import CUSTOM, CustomCall, check_gradient_arguments, variables_read
-from ..ends import flat_leaf, like_flat
 from ..forward import follow_custom
 from ..operation import finish
 from ..state import state

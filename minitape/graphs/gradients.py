@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import nest
+from ..backward import UnconnectedGradients
 from ..convert import convert_to_tensor
-from ..ends import UnconnectedGradients
 from ..operands import spelled
 from ..primitives import TABLE
 from ..state import state

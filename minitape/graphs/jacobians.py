@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..backward import gradients_of
-from ..ends import UnconnectedGradients
+from ..backward import UnconnectedGradients, gradients_of
 from ..forward import ForwardAccumulator
 from ..operation import apply
 from ..ops.filling import zeros

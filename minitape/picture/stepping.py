@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backward import rows_of
-from ..ends import ends_of, seed_of
+from ..backward import ends_of, rows_of, seed_of
 from ..errors import OpError
 from ..primitives.elementwise import FIRST_CODE, form_of
 from ..pyfunction import only_looking

@@ -20,6 +20,9 @@ from minitape import (
     types as types,
     version as version,
 )
+from minitape.backward import (
+    UnconnectedGradients as UnconnectedGradients,
+)
 from minitape.compat.v1 import (
     debugging as debugging,
     initializers as initializers,
@@ -165,9 +168,6 @@ from minitape.dtypes import (
     uint64 as uint64,
     uint8 as uint8,
     variant as variant,
-)
-from minitape.ends import (
-    UnconnectedGradients as UnconnectedGradients,
 )
 from minitape.graphs.arrays import (
     TensorArray as TensorArray,

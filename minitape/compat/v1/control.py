@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ends import UnconnectedGradients
+from ...backward import UnconnectedGradients
 from ...graphs import control
 from ...graphs import gradients as of_graphs
 from ...graphs.whiles import repeated
