@@ -34,8 +34,8 @@ def draw(figures: dict) -> str:
         f'aria-label="Time of minitape as a part of the time of the strongest peer">',
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
         '<text x="16" y="24" font-size="15" font-weight="bold">minitape beside its strongest peer</text>',
-        f'<text x="16" y="43" fill="{FAINT}">time of record and gradient, peer = 1; shorter is faster; '
-        f"measured {escape(about['date'])} on one CPU, Python {escape(about['python'])}</text>",
+        f'<text x="16" y="43" fill="{FAINT}">time of record and gradient, the peer takes 1; bars to the left are faster; '
+        f"marks are goals, blue where met; {escape(about['date'])}</text>",
     ]
     tick = low
     while tick <= high * 1.001:
