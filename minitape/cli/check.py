@@ -22,6 +22,7 @@ from .kernel import kernel_environment
 from .lessons import IN_REPOSITORY, IN_WHEEL, copy_missing, lessons_folder, notebooks_in
 from .recorder import MARK, VARIANT_VARIABLE
 from .rules import DEPENDS_ON_ANSWERS, NOT_REPEATABLE, Finding, is_exercise, run_findings, saved_findings
+from .writing import advice
 
 VARIANTS = ("blank", "solved")
 PYTEST_RAN = (0, 1)  # all passed, some failed
@@ -179,7 +180,8 @@ def check_notebook(
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
     except Exception as error:
-        result.broken = f"not a readable notebook: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        result.broken = f"not a readable notebook: {why}{advice(path)}"
         return result
     result.sources = [cell.source for cell in notebook.cells]
     result.findings.extend(saved_findings(notebook))
