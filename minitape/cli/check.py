@@ -20,7 +20,7 @@ import nbformat
 
 from .kernel import kernel_environment
 from .lessons import IN_REPOSITORY, IN_WHEEL, copy_missing, lessons_folder, notebooks_in
-from .recorder import MARK, VARIANT_VARIABLE
+from .recorder import MARK, NOTEBOOK_VARIABLE, VARIANT_VARIABLE
 from .rules import DEPENDS_ON_ANSWERS, NOT_REPEATABLE, Finding, is_exercise, run_findings, saved_findings
 from .writing import advice
 
@@ -237,11 +237,12 @@ def _records(
         settings = scratch / "pytest.ini"
         settings.write_text("[pytest]\n", encoding="utf-8")
         environment = kernel_environment(scratch)
-        environment.update({VARIANT_VARIABLE: variant, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+        place = path.absolute()
+        environment.update({VARIANT_VARIABLE: variant, NOTEBOOK_VARIABLE: str(place), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
         command = [sys.executable, "-P", "-m", "pytest", f"--rootdir={scratch}", "-c", str(settings), *PYTEST_OPTIONS]
-        command += [f"--nbval-cell-timeout={timeout}", str(path.absolute())]
+        command += [f"--nbval-cell-timeout={timeout}", "."]
         streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"}
-        process = processes.begin(command, env=environment, errors="replace", **streams)
+        process = processes.begin(command, cwd=place.parent, env=environment, errors="replace", **streams)
         assert process.stdout is not None
         try:
             for line in process.stdout:
