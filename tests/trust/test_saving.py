@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import nbformat
 import pytest
@@ -57,7 +58,9 @@ def through_jupyterlab(path, text="new"):
     manager = Notebooks(
         root_dir=str(path.parent), notary=NotebookNotary(store_factory=MemorySignatureStore), parent=None
     )
-    asyncio.run(manager.save({"type": "notebook", "content": notebook(text)}, path.name))
+    saving = manager.save({"type": "notebook", "content": notebook(text)}, path.name)
+    with ThreadPoolExecutor(1) as elsewhere:  # the browser of other tests has a loop running here
+        elsewhere.submit(asyncio.run, saving).result()
 
 
 def from_the_shell(path, text="new"):
