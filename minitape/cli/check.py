@@ -198,7 +198,7 @@ def _take_in(record: dict[str, Any], notebook: Any, variant: str, result: Result
     """Add to `result` what one cell's run shows, unless another variant showed the same."""
     first_line = next(iter(record["source"].strip().splitlines()), "")
     result.runs.append(CellRun(record["cell"], variant, first_line, record["seconds"], record["skipped"]))
-    known = [replace(finding, variant=variant) for finding in result.findings]
+    known = [replace(finding, variant=variant) for finding in result.findings if finding.cell == record["cell"]]
     wrote = {finding.cell for finding in known if finding.rule == "stderr"}  # what it writes may name the process
     for finding in run_findings(notebook, record, variant):
         if finding.rule == "stderr" and finding.cell in wrote:

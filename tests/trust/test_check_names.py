@@ -9,8 +9,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from minitape.cli import recorder
+from minitape.cli import check, recorder
 from minitape.cli.check import check_notebook
+from minitape.cli.rules import Finding
 
 
 def saved(path):
@@ -40,3 +41,15 @@ def test_places_are_counted_once(monkeypatch):
     recorder.pytest_collection_modifyitems(items)
     assert [item.place for item in items] == list(range(0, 10_000, 2))
     assert time.perf_counter() - begin < 1.0
+
+
+def test_findings_are_compared_within_their_cell():
+    cells = [new_code_cell("1") for _ in range(6_000)]
+    notebook = new_notebook(cells=cells)
+    result = check.Result("long", [Finding("not-run", place, "never run") for place in range(len(cells))])
+    record = {"source": "1", "seconds": 0.0, "skipped": False, "outputs": [], "problem": "it failed"}
+    begin = time.perf_counter()
+    for place in range(1_000):
+        check._take_in({**record, "cell": place}, notebook, "blank", result)
+    assert len(result.findings) == 7_000
+    assert time.perf_counter() - begin < 2.0
