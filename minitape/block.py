@@ -1,20 +1,104 @@
-"""Blocks of a ``with`` statement that change something for their time."""
+"""Blocks of a ``with`` statement that change something for their time, and take it back wherever Ctrl-C comes."""
 
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
+from .state import state
 from .typed import Given, Made
+
+
+class Exit(property):
+    """The ``__exit__`` of a class whose blocks end even where Ctrl-C comes just before it is called, or inside it.
+
+    A ``with`` statement looks ``__exit__`` up before it enters, and holds on to what it found until the block is over,
+    one way or the other. When it lets go of that and the block has not been left, it is left then. ``leave`` may
+    therefore be called again where it was interrupted; the last thing that it does is to set ``_held`` to None.
+    ``entered`` says whether there is something to leave.
+    """
+
+    def __init__(self, leave: Callable[..., Any], entered: Callable[[Any], Any]) -> None:
+        def found(block: Any) -> Callable[..., Any]:
+            held = partial(leave, block)  # whose call is no step of Python's
+            if not entered(block):
+                block._held = weakref.ref(held, lambda _: dropped(block))
+            return held
+
+        def dropped(block: Any) -> None:
+            if entered(block):
+                leave(block, GeneratorExit, GeneratorExit(), None)  # as Python ends a generator early
+
+        super().__init__(found)
+        self._leave = leave
+
+    def __call__(self, block: Any, *error: Any) -> Any:
+        """What ``type(block).__exit__(block, ...)`` does, as contextlib.ExitStack calls it."""
+        return self._leave(block, *error)
+
+
+class During:
+    """A block in which attributes of an object have other values. It gives ``given``.
+
+    Afterwards they are what they were before, except those that somebody else has set in the meantime.
+
+    >>> from types import SimpleNamespace
+    >>> light = SimpleNamespace(on=False)
+    >>> with During(light, on=True):
+    ...     print(light.on)
+    True
+    >>> light.on
+    False
+    """
+
+    def __init__(self, owner: Any, given: Any = None, **values: Any) -> None:
+        self._owner, self._given, self._values = owner, given, values
+        self._before: dict[str, Any] = {}
+
+    def __enter__(self) -> Any:
+        self._before = {name: getattr(self._owner, name) for name in self._values}
+        for name, value in self._values.items():
+            setattr(self._owner, name, value)
+        return self._given
+
+    def _restore(self) -> None:
+        for name, before in self._before.items():
+            if getattr(self._owner, name) is self._values[name]:
+                setattr(self._owner, name, before)
+
+    def _leave(self, *error: Any) -> None:
+        self._restore()
+        self._before, self._held = {}, None
+
+    __exit__: Any = Exit(_leave, lambda block: block._before)
+
+
+class Elsewhere(During):
+    """A block in which this thread has other tapes, or another graph: variables are watched anew in it and after it."""
+
+    def __init__(self, given: Any = None, **values: Any) -> None:
+        super().__init__(state, given, **values)
+
+    def __enter__(self) -> Any:
+        state.token = object()
+        return super().__enter__()
+
+    def _restore(self) -> None:
+        super()._restore()
+        state.token = object()
 
 
 def block(function: Callable[Given, Iterator[Made]]) -> Callable[Given, AbstractContextManager[Made]]:
     """``contextlib.contextmanager`` for a change that must not outlast its block.
 
     Where Ctrl-C comes just after the function has made its change, or just before it takes it back, Python would end the
-    function only when it forgets the error, long after other blocks have begun. Here it ends at once.
+    function only when it forgets the error, long after other blocks have begun. Here it ends at once. What the function
+    does after ``yield`` is not done again where it was interrupted itself: for what must not be half done there is
+    :class:`During`.
 
     >>> level = []
     >>> @block
@@ -38,7 +122,7 @@ def block(function: Callable[Given, Iterator[Made]]) -> Callable[Given, Abstract
     return make
 
 
-class _Block(AbstractContextManager[Any]):
+class _Block:
     """The block of a generator: what stands before ``yield`` begins it, what stands after ends it."""
 
     def __init__(self, steps: Iterator[Any]) -> None:
@@ -46,15 +130,11 @@ class _Block(AbstractContextManager[Any]):
         self._inner = contextmanager(lambda: steps)()
 
     def __enter__(self) -> Any:
-        try:
-            return self._inner.__enter__()
-        except BaseException:
-            self._steps.close()
-            raise
+        return self._inner.__enter__()
 
-    def __exit__(self, *error: Any) -> bool | None:
-        try:
-            return self._inner.__exit__(*error)
-        except BaseException:
-            self._steps.close()
-            raise
+    def _leave(self, *error: Any) -> bool | None:
+        handled = self._inner.__exit__(*error)
+        self._held = None
+        return handled
+
+    __exit__: Any = Exit(_leave, lambda block: block._steps.gi_suspended)

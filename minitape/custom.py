@@ -17,7 +17,7 @@ import numpy as np
 from . import nest
 from .backward import UnconnectedGradients, flat_leaf, like_flat
 from .batch import Batch
-from .block import block
+from .block import Elsewhere, block
 from .convert import convert_to_tensor
 from .forward import follow_custom
 from .operation import finish
@@ -30,15 +30,9 @@ from .tensor import EagerTensor, Tensor, wrap
 # -- state of the thread ----------------------------------------------------------------------------------------------
 
 
-@block
-def no_tapes() -> Iterator[None]:
+def no_tapes() -> contextlib.AbstractContextManager[None]:
     """Runs the block eagerly, out of sight of every tape and graph of this thread."""
-    saved = state.record, state.tapes, state.graph, state.by, state.scope
-    state.record, state.tapes, state.graph, state.by, state.scope = None, [], None, None, ()
-    try:
-        yield
-    finally:
-        state.record, state.tapes, state.graph, state.by, state.scope = saved
+    return Elsewhere(record=None, tapes=[], graph=None, by=None, _scope=())
 
 
 @block
@@ -50,18 +44,10 @@ def unrecorded() -> Iterator[None]:
         yield
 
 
-@block
-def variables_read() -> Iterator[dict[int, Any]]:
+def variables_read() -> contextlib.AbstractContextManager[dict[int, Any]]:
     """Collects the trainable variables that are read in the block."""
     found: dict[int, Any] = {}
-    before = state.readers
-    try:
-        state.readers = (*before, found)
-        state.token = object()
-        yield found
-    finally:
-        state.readers = before
-        state.token = object()
+    return Elsewhere(found, readers=(*state.readers, found))
 
 
 def plain(share: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 from . import nest
 from .backward import UnconnectedGradients, unconnected_zeros, zeros_of
-from .block import block
+from .block import Exit, block
 from .convert import convert_to_tensor
 from .logs import log_first_n
 from .operation import apply
@@ -123,11 +123,14 @@ class ForwardAccumulator:
                 self._entered = True
             return self
         except BaseException:  # Ctrl-C, say
-            self._tape.__exit__()
+            self._tape._leave()
             raise
 
-    def __exit__(self, *error: Any) -> None:
-        self._tape.__exit__()
+    def _leave(self, *error: Any) -> None:
+        self._tape._leave()
+        self._held = None
+
+    __exit__: Any = Exit(_leave, lambda accumulator: accumulator._tape._recording)
 
     @block
     def _as_inside(self) -> Iterator[None]:

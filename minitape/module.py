@@ -9,6 +9,7 @@ from typing import Any
 
 from . import nest
 from .awaited import AWAITED, resume
+from .block import Exit
 from .evidence import birth
 from .state import state
 from .variable import ResourceVariable
@@ -43,8 +44,12 @@ class ModuleScope:
         state.scope = self._path
         return self.name
 
-    def __exit__(self, *error: Any) -> None:
-        state.scope = self._before.pop()
+    def _leave(self, *error: Any) -> None:
+        state.scope = self._before[-1]
+        self._before.pop()
+        self._held = None
+
+    __exit__: Any = Exit(_leave, lambda scope: scope._before)
 
 
 class Module:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import functools
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from . import errors, nest
 from .backward import UnconnectedGradients
-from .block import block
+from .block import During
 from .convert import convert_to_tensor
 from .custom import for_batches, no_tapes, plain
 from .dtypes import DType, as_dtype, int64
@@ -37,14 +38,9 @@ class _Looking(threading.local):
 _looking = _Looking()
 
 
-@block
-def only_looking() -> Iterator[None]:
+def only_looking() -> AbstractContextManager[None]:
     """Gradients of the block are to be looked at only: they use nothing up."""
-    before, _looking.on = _looking.on, True
-    try:
-        yield
-    finally:
-        _looking.on = before
+    return During(_looking, on=True)
 
 
 class PythonCall:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import weakref
 from _thread import interrupt_main, start_new_thread
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from operator import is_
 from typing import Any
@@ -27,7 +27,7 @@ from .backward import (
     unconnected_zeros,
     wants_zeros,
 )
-from .block import block
+from .block import Exit
 from .evidence import clock, note_gradients, site, told
 from .logs import log_first_n, warn_not_watchable
 from .record import WIDTH, Record
@@ -57,7 +57,7 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "number", "last", "watchers", "notes", "nones", "_warns", "_paused", "__weakref__", "__dict__")  # fmt: skip
+                 "watched", "variables", "number", "last", "watchers", "notes", "nones", "_warns", "_paused", "_held", "__weakref__", "__dict__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
         self._record: Record | None = None
@@ -116,16 +116,18 @@ class GradientTape:
                 state.record = state.record.close()
             raise
 
-    def __exit__(self, kind: Any = None, error: Any = None, trace: Any = None) -> None:
-        if self._paused and not self._recording:  # Ctrl-C came between the end of a pause and what it does then
-            self._record.paused -= 1
-            self._paused = False
+    def _leave(self, *error: Any) -> None:
+        if self._paused:  # Ctrl-C came between the end of a pause and what it does then
+            self._record.paused, self._paused = self._record.paused - 1, False
         if self._recording or state.record is self._record is not None:
             try:
                 self._pop()
             except BaseException:  # Ctrl-C, say
                 self._pop()
                 raise
+        self._held = None
+
+    __exit__: Any = Exit(_leave, lambda tape: tape._recording or tape._paused)
 
     def _pop(self) -> None:
         """Stops recording; may be called again where it was interrupted."""
@@ -197,8 +199,7 @@ class GradientTape:
     def _forget(self) -> None:
         self.spans, self.watched, self.variables, self._used = [], {}, {}, False
 
-    @block
-    def stop_recording(self) -> Iterator[None]:
+    def stop_recording(self) -> AbstractContextManager[None]:
         """Operations in this block are not recorded on this tape.
 
         Raises RuntimeError for a tape that has not recorded yet, ValueError for one that is not recording now.
@@ -212,29 +213,7 @@ class GradientTape:
         >>> print(tape.gradient(z, x))
         tf.Tensor(1.0, shape=(), dtype=float32)
         """
-        if self._record is None or self._used:
-            raise RuntimeError("Trying to stop recording a tape which is not recording.")
-        if not self._recording:
-            raise ValueError("Tape is not recording.")
-        record: Record = self._record
-        try:
-            record.paused += 1  # so that the recording stays open
-            self._paused = True
-            self._pop()
-            record.note("pause", self)
-            yield
-        finally:
-            if self._paused:  # else the tape's own block was left, and Python comes here late
-                record.paused -= 1
-                self._paused = False
-                if self._used:  # by a gradient in the block: it begins anew
-                    self._forget()
-                self._start = len(record)
-                if self not in state.tapes:
-                    state.tapes.append(self)
-                self._recording = True
-                state.token = object()
-                record.note("resume", self)
+        return _Pause(self)
 
     def watch(self, tensor: Any) -> None:
         """Watches a tensor, a variable or a structure of them: from now on operations on it are recorded.
@@ -498,6 +477,41 @@ class GradientTape:
     def _rows_of(self, value: Any) -> tuple[int, ...]:
         """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
         return rows_of(self, [value])[0]
+
+
+class _Pause:
+    """The block in which a tape does not record."""
+
+    def __init__(self, tape: GradientTape) -> None:
+        self._tape = tape
+
+    def __enter__(self) -> None:
+        tape = self._tape
+        if tape._record is None or tape._used:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        if not tape._recording:
+            raise ValueError("Tape is not recording.")
+        record: Record = tape._record
+        record.paused, tape._paused = record.paused + 1, True  # so that the recording stays open
+        tape._pop()
+        record.note("pause", tape)
+
+    def _leave(self, *error: Any) -> None:
+        tape = self._tape
+        if tape._paused:  # else the tape's own block was left
+            record: Record = tape._record
+            if tape._used:  # by a gradient in the block: it begins anew
+                tape._forget()
+            if tape not in state.tapes:
+                state.tapes.append(tape)
+            if not tape._recording:
+                tape._start, tape._recording = len(record), True
+            state.token = object()
+            record.paused, tape._paused = record.paused - 1, False
+            record.note("resume", tape)
+        self._held = None
+
+    __exit__: Any = Exit(_leave, lambda pause: pause._tape._paused)
 
 
 def _weak(value: Any) -> Any:

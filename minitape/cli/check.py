@@ -20,8 +20,9 @@ import nbformat
 
 from .kernel import kernel_environment
 from .lessons import IN_REPOSITORY, IN_WHEEL, copy_missing, lessons_folder, notebooks_in
-from .recorder import MARK, VARIANT_VARIABLE
+from .recorder import MARK, NOTEBOOK_VARIABLE, VARIANT_VARIABLE
 from .rules import DEPENDS_ON_ANSWERS, NOT_REPEATABLE, Finding, is_exercise, run_findings, saved_findings
+from .writing import advice
 
 VARIANTS = ("blank", "solved")
 PYTEST_RAN = (0, 1)  # all passed, some failed
@@ -179,7 +180,8 @@ def check_notebook(
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
     except Exception as error:
-        result.broken = f"not a readable notebook: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        result.broken = f"not a readable notebook: {why}{advice(path)}"
         return result
     result.sources = [cell.source for cell in notebook.cells]
     result.findings.extend(saved_findings(notebook))
@@ -196,7 +198,7 @@ def _take_in(record: dict[str, Any], notebook: Any, variant: str, result: Result
     """Add to `result` what one cell's run shows, unless another variant showed the same."""
     first_line = next(iter(record["source"].strip().splitlines()), "")
     result.runs.append(CellRun(record["cell"], variant, first_line, record["seconds"], record["skipped"]))
-    known = [replace(finding, variant=variant) for finding in result.findings]
+    known = [replace(finding, variant=variant) for finding in result.findings if finding.cell == record["cell"]]
     wrote = {finding.cell for finding in known if finding.rule == "stderr"}  # what it writes may name the process
     for finding in run_findings(notebook, record, variant):
         if finding.rule == "stderr" and finding.cell in wrote:
@@ -235,11 +237,12 @@ def _records(
         settings = scratch / "pytest.ini"
         settings.write_text("[pytest]\n", encoding="utf-8")
         environment = kernel_environment(scratch)
-        environment.update({VARIANT_VARIABLE: variant, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+        place = path.absolute()
+        environment.update({VARIANT_VARIABLE: variant, NOTEBOOK_VARIABLE: str(place), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
         command = [sys.executable, "-P", "-m", "pytest", f"--rootdir={scratch}", "-c", str(settings), *PYTEST_OPTIONS]
-        command += [f"--nbval-cell-timeout={timeout}", str(path.absolute())]
+        command += [f"--nbval-cell-timeout={timeout}", "."]
         streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"}
-        process = processes.begin(command, env=environment, errors="replace", **streams)
+        process = processes.begin(command, cwd=place.parent, env=environment, errors="replace", **streams)
         assert process.stdout is not None
         try:
             for line in process.stdout:

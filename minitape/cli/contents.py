@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
 
 import psutil
 from ipykernel.ipkernel import IPythonKernel
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
 from .rules import WIDGET_VIEW
+from .writing import replacing
 
 
 class Notebooks(AsyncLargeFileManager):
@@ -22,7 +27,21 @@ class Notebooks(AsyncLargeFileManager):
     A live widget comes only where the process that made it still runs: in the place of another one, also after a
     restart of the kernel, JupyterLab would say "model not found". There the picture or the text that is saved beside
     it is shown. minitape's widgets note when they were shown; another one was shown before it was saved.
+
+    A file is written beside the old one, which it then replaces. JupyterLab's own way empties the old one first and
+    keeps a copy of it meanwhile, so that a server that is ended then leaves an empty file and a hidden copy.
     """
+
+    @contextmanager
+    def atomic_writing(self, os_path: str, *args: Any, **kwargs: Any) -> Iterator[IO[Any]]:
+        """A file to write to; where no other may be made beside it, it is written in JupyterLab's way."""
+        folder = os.path.dirname(os.path.realpath(os_path))
+        if not self.use_atomic_writing or not os.access(folder, os.W_OK):
+            with super().atomic_writing(os_path, *args, **kwargs) as file:
+                yield file
+        else:
+            with self.perm_to_403(os_path), replacing(Path(os_path), *args, **kwargs) as file:
+                yield file
 
     async def get(self, path: str, *arguments: Any, **options: Any) -> dict[str, Any]:
         """What JupyterLab is told of a file or folder: its contents manager's model of it."""

@@ -17,6 +17,7 @@ from urllib.parse import quote
 import click
 
 from .lessons import copy_missing, notebook_to_open
+from .writing import advice, broken_notebooks
 
 FIRST_PORT = 8888
 PORTS_TRIED = 100
@@ -49,6 +50,8 @@ def copy_and_tell(folder: Path) -> None:
 
 def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose: bool) -> NoReturn:
     """Serve `folder` with JupyterLab on the lesson to go on with, until Ctrl-C; does not return."""
+    for broken in broken_notebooks(folder):
+        click.echo(f"{broken} cannot be read{advice(broken)}", err=True)
     notebook = notebook_to_open(folder)
     page = f"/lab/tree/{quote(notebook.name)}" if notebook else "/lab"
     port = port_to_use(ip, port)

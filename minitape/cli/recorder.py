@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Generator
+from pathlib import Path
 from queue import Empty
 from typing import Any
 
@@ -23,16 +24,25 @@ from .rules import FOLLOWS_ANSWERS, is_exercise, solution_of, tags_of
 
 MARK = "\x1eminitape "
 VARIANT_VARIABLE = "MINITAPE_VARIANT"
+NOTEBOOK_VARIABLE = "MINITAPE_NOTEBOOK"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give every cell its place in the notebook; in the solved variant, put the solutions in."""
-    for item in items:
-        if isinstance(item, IPyNbCell):
-            item.place = _places(item)[item.cell_num]
+    cells = [item for item in items if isinstance(item, IPyNbCell)]
+    places = _places(cells[0]) if cells else []
+    for item in cells:
+        item.place = places[item.cell_num]
     if os.environ.get(VARIANT_VARIABLE) == "solved":
         for item in items:
             _solve(item)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out what lies beside the notebook. On pytest's command line its name could not hold every character."""
+    wanted = Path(os.environ[NOTEBOOK_VARIABLE])
+    return None if collection_path in (wanted, wanted.parent) else True
 
 
 def pytest_configure() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import subprocess
 import tempfile
 import threading
@@ -21,6 +20,7 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
 from .kernel import kernel_environment
 from .rules import WIDGET_VIEW, place_in, plain, saved_findings
+from .writing import advice, replacing
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python"}
@@ -30,13 +30,13 @@ def save(path: Path, timeout: float = 120) -> None:
     """Run the notebook at `path` in a fresh kernel, and save it in place with its new outputs.
 
     Raises click.ClickException, and leaves the file as it was, where a cell fails (unless it is tagged
-    `raises-exception`), writes to stderr, or breaks a rule that `minitape check` would report, and where it can not be
+    `raises-exception`), writes to stderr, or breaks a rule that `minitape check` would report, and where it cannot be
     written.
     """
     try:
         notebook = nbformat.read(path, as_version=4)
     except Exception as error:
-        raise click.ClickException(f"{path} is not a readable notebook: {error}") from error
+        raise click.ClickException(f"{path} is not a readable notebook: {error}{advice(path)}") from error
     execute(notebook, path.absolute().parent, timeout, str(path))
     clean(notebook)
     sources = [cell.source for cell in notebook.cells]
@@ -170,13 +170,12 @@ def _stderr_problems(notebook: Any) -> list[str]:
 def write(notebook: Any, path: Path) -> None:
     """Write a notebook in one step, so that a crash leaves the old file or the new one.
 
-    Raises click.ClickException where it can not be written.
+    Raises click.ClickException where it cannot be written.
     """
     nbformat.validate(notebook)
     text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
-    partial = path.with_name(f".{path.name}.part")
     try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
+        with replacing(path) as file:
+            file.write(text)
     except OSError as error:
-        raise click.ClickException(f"can not write {path}: {error.strerror or error}") from error
+        raise click.ClickException(f"cannot write {path}: {error.strerror or error}") from error

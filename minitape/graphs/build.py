@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
-from ..block import block
+from ..block import During, Elsewhere
 from ..dtypes import DType
 from ..errors import OpError
 from ..invalid import AtRun
@@ -104,24 +104,9 @@ class Graph(Named, Record):
 
     # -- as the current graph -----------------------------------------------------------------------------------------
 
-    @block
-    def as_default(self) -> Iterator[Graph]:
+    def as_default(self) -> AbstractContextManager[Graph]:
         """Operations in the block are added to this graph."""
-        outer = state.record
-        saved = state.record, state.tapes, state.graph, state.by, state.token
-        was_open = outer is not None and outer.open and outer is not self and not isinstance(outer, Graph)
-        if was_open:
-            outer.open, outer.frame = False, None
-        state.record, state.graph, state.by, state.token = self, self, None, object()
-        if state.graph is not saved[2]:
-            self.tapes_around = state.tapes
-            state.tapes = []
-        try:
-            yield self
-        finally:
-            state.record, state.tapes, state.graph, state.by, state.token = saved
-            if was_open:
-                outer.open = True
+        return _Building(self)
 
     def close(self) -> Graph:
         """The last tape inside was left: the graph goes on taking rows."""
@@ -166,20 +151,10 @@ class Graph(Named, Record):
             self.names[candidate.lower()] = 1
         return candidate
 
-    @block
-    def name_scope(self, name: str | None) -> Iterator[str]:
+    def name_scope(self, name: str | None) -> AbstractContextManager[str]:
         """Operations in the block are called ``name/...``; None or an empty name goes back to the top."""
-        before = self.scope
-        if not name:
-            self.scope = ""
-        elif name.endswith("/"):
-            self.scope = name[:-1]
-        else:
-            self.scope = self.unique_name(name)
-        try:
-            yield self.scope + "/" if self.scope else ""
-        finally:
-            self.scope = before
+        scope = self.unique_name(name) if name else ""  # which takes a slash at its end away
+        return During(self, scope + "/" if scope else "", scope=scope)
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
@@ -382,8 +357,7 @@ class Graph(Named, Record):
         """From now on no operation can be added."""
         self.finalized = True
 
-    @block
-    def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
+    def gradient_override_map(self, op_type_map: dict[str, str]) -> AbstractContextManager[None]:
         """Operations in the block whose type is in the map get the gradient registered under the mapped name.
 
         >>> import minitape as tf
@@ -399,15 +373,9 @@ class Graph(Named, Record):
         """
         if not isinstance(op_type_map, dict):
             raise TypeError("op_type_map must be a dictionary mapping strings to strings")
-        before = self.overrides
-        self.overrides = {**before, **op_type_map}
-        try:
-            yield
-        finally:
-            self.overrides = before
+        return During(self, overrides={**self.overrides, **op_type_map})
 
-    @block
-    def control_dependencies(self, control_inputs: Any) -> Iterator[None]:
+    def control_dependencies(self, control_inputs: Any) -> AbstractContextManager[None]:
         """Operations in the block run after the given operations and tensors.
 
         >>> import minitape as tf
@@ -419,16 +387,10 @@ class Graph(Named, Record):
         ...     print(session.run(after))
         6.0
         """
-        before = self.controls
         if control_inputs is None:
-            self.controls = []
-        else:
-            ops = [getattr(i, "op", i) for i in control_inputs]
-            self.controls = [*before, *(o for o in ops if isinstance(o, Operation))]
-        try:
-            yield
-        finally:
-            self.controls = before
+            return During(self, controls=[])
+        ops = [getattr(i, "op", i) for i in control_inputs]
+        return During(self, controls=[*self.controls, *(o for o in ops if isinstance(o, Operation))])
 
     def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
         """The members of a collection, such as "variables"; of those that have a name, where it matches ``scope``."""
@@ -449,6 +411,28 @@ class Graph(Named, Record):
 
     def __repr__(self) -> str:
         return object.__repr__(self)
+
+
+class _Building(Elsewhere):
+    """The block in which operations are added to a graph. A recording around it takes no rows for its time."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph, record=graph, graph=graph, by=None)
+        self._closed = During(None)
+
+    def __enter__(self) -> Graph:
+        outer, graph = state.record, self._given
+        if state.graph is not graph:
+            graph.tapes_around, self._values["tapes"] = state.tapes, []
+        if outer is not None and outer.open and not isinstance(outer, Graph):
+            outer.frame = None
+            self._closed = During(outer, open=False)
+            self._closed.__enter__()
+        return super().__enter__()
+
+    def _restore(self) -> None:
+        self._closed._restore()
+        super()._restore()
 
 
 def _inherited(outer: Graph | None) -> dict[str, list[Any]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from .. import nest
-from ..block import block
+from ..block import During, block
 from ..custom import no_tapes, variables_read
 from ..shape import TensorShape
 from ..state import state
@@ -177,14 +178,9 @@ def _trial(run: Any, symbolic: list[Any], guess: tuple[int, ...], kind: int) -> 
         return None
 
 
-@block
-def trying() -> Iterator[None]:
+def trying() -> AbstractContextManager[None]:
     """What runs in the block runs on stand-ins: variables stay as they are, and loops that do not end are given up."""
-    before, state.trying = state.trying, True
-    try:
-        yield
-    finally:
-        state.trying = before
+    return During(state, trying=True)
 
 
 def _together(symbolic: list[Any], guess: tuple[int, ...], kind: int) -> list[Any] | None:

@@ -4,13 +4,14 @@ operations."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from sys import _getframe
 from typing import Any
 
 from .. import errors
 from ..accelerator import fast
-from ..block import block
+from ..block import During
 from ..frames import user_frame
 from ..invalid import shown
 from ..operation import apply, finish
@@ -146,16 +147,12 @@ def _needed_again(graph: Any, fetches: tuple[int, ...], known: tuple[int, ...]) 
     return found[1]
 
 
-@block
-def _one_statement() -> Iterator[None]:
+def _one_statement() -> AbstractContextManager[None]:
     """All rows belong to the user's statement that called: nobody looks for it at each of them."""
     site = state.site
-    if site is None and (frame := user_frame(_getframe(3))) is not None:
-        state.site = frame.f_code, frame.f_lasti
-    try:
-        yield
-    finally:
-        state.site = site
+    if site is None and (frame := user_frame(_getframe(1))) is not None:
+        site = frame.f_code, frame.f_lasti
+    return During(state, site=site)
 
 
 def replay_call(graph: Any, call: Any, values: dict[int, Any], notes: dict[int, Any] | None = None) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..block import block
+from ..block import Elsewhere, Exit
 from ..state import state
 
 
@@ -46,16 +45,19 @@ class name_scope:
             state.scope = parts if self._name.endswith("/") else (*state.scope, *parts)
         return "/".join(state.scope) + "/" if state.scope else ""
 
-    def __exit__(self, *error: Any) -> None:
-        before = self._exits.pop()
+    def _leave(self, *error: Any) -> None:
+        before = self._exits[-1]
         if isinstance(before, tuple):
             state.scope = before
         else:
             before.__exit__(None, None, None)
+        self._exits.pop()
+        self._held = None
+
+    __exit__: Any = Exit(_leave, lambda block: block._exits)
 
 
-@block
-def init_scope() -> Iterator[None]:
+def init_scope() -> AbstractContextManager[None]:
     """Lifts the block out of functions that are being traced: what it does happens eagerly, once.
 
     Inside a TensorFlow 1 graph it goes to that graph, without control dependencies. See
@@ -73,15 +75,7 @@ def init_scope() -> Iterator[None]:
     graph = state.graph
     while graph is not None and (graph.building_function or graph.outer is not None):
         graph = graph.outer
-    if graph is state.graph:
-        yield
-        return
-    saved = state.record, state.tapes, state.graph, state.by, state.token
-    state.record, state.tapes, state.graph, state.by, state.token = graph, [], graph, None, object()
-    try:
-        yield
-    finally:
-        state.record, state.tapes, state.graph, state.by, state.token = saved
+    return nullcontext() if graph is state.graph else Elsewhere(record=graph, tapes=[], graph=graph, by=None)
 
 
 def executing_eagerly() -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..block import block
+from ..block import During, Exit
 from ..convert import convert_to_tensor, to_array
 from ..invalid import unsupported
 from ..random.seeds import restart
@@ -159,24 +160,26 @@ class Session:
         self.graph: Graph = graph if graph is not None else get_default_graph()
         self._closed = False
         self._programs: dict[Any, Program] = {}
-        self._graph_context: Any = None
+        self._contexts: list[Any] = []  # of its own block
         restart(self.graph)
 
     def __enter__(self) -> Session:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
-        self._graph_context = self.graph.as_default()
-        self._graph_context.__enter__()
-        _stacks.sessions.append(self)
+        self._contexts = [self.graph.as_default(), self.as_default()]
+        for context in self._contexts:
+            context.__enter__()
         return self
 
-    def __exit__(self, *error: Any) -> None:
-        _stacks.sessions.remove(self)
-        self._graph_context.__exit__(None, None, None)
+    def _leave(self, *error: Any) -> None:
+        for context in reversed(self._contexts):
+            context.__exit__(None, None, None)
         self.close()
+        self._contexts, self._held = [], None
 
-    @block
-    def as_default(self) -> Iterator[Session]:
+    __exit__: Any = Exit(_leave, lambda session: session._contexts)
+
+    def as_default(self) -> AbstractContextManager[Session]:
         """``eval()`` and ``run()`` in the block use this session.
 
         >>> import minitape as tf
@@ -186,11 +189,7 @@ class Session:
         ...         print(three.eval())
         3.0
         """
-        _stacks.sessions.append(self)
-        try:
-            yield self
-        finally:
-            _stacks.sessions.remove(self)
+        return During(_stacks, self, sessions=[*_stacks.sessions, self])
 
     def close(self) -> None:
         """Further runs raise RuntimeError.

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
+from ..block import Exit
 from ..state import state as _thread
 from ..tensor import EagerTensor, Tensor
 
@@ -356,8 +357,12 @@ class name_scope:
             current.scopes, _thread.scope = [*scopes, self], (*path, self.name)
         return self
 
-    def __exit__(self, *error: Any) -> None:
-        current.scopes, _thread.scope = self._before.pop()
+    def _leave(self, *error: Any) -> None:
+        current.scopes, _thread.scope = self._before[-1]
+        self._before.pop()
+        self._held = None
+
+    __exit__: Any = Exit(_leave, lambda scope: scope._before)
 
 
 def current_path() -> str:

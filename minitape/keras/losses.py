@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..namespace import public
+from . import lossfunctions
 from .loss import MEAN, FunctionLoss, Loss
 from .lossfunctions import (
     binary_crossentropy,
@@ -16,12 +17,6 @@ from .lossfunctions import (
     cosine_similarity,
     hinge,
     huber,
-    kl_divergence,
-    log_cosh,
-    mean_absolute_error,
-    mean_absolute_percentage_error,
-    mean_squared_error,
-    mean_squared_logarithmic_error,
     poisson,
     sparse_categorical_crossentropy,
     squared_hinge,
@@ -43,7 +38,7 @@ class MeanSquaredError(FunctionLoss):
     def __init__(
         self, reduction: str | None = MEAN, name: str | None = "mean_squared_error", dtype: Any = None
     ) -> None:
-        super().__init__(mean_squared_error, name, reduction, dtype)
+        super().__init__(mse, name, reduction, dtype)
 
 
 class MeanAbsoluteError(FunctionLoss):
@@ -59,7 +54,7 @@ class MeanAbsoluteError(FunctionLoss):
     def __init__(
         self, reduction: str | None = MEAN, name: str | None = "mean_absolute_error", dtype: Any = None
     ) -> None:
-        super().__init__(mean_absolute_error, name, reduction, dtype)
+        super().__init__(mae, name, reduction, dtype)
 
 
 class MeanAbsolutePercentageError(FunctionLoss):
@@ -73,7 +68,7 @@ class MeanAbsolutePercentageError(FunctionLoss):
     def __init__(
         self, reduction: str | None = MEAN, name: str | None = "mean_absolute_percentage_error", dtype: Any = None
     ) -> None:
-        super().__init__(mean_absolute_percentage_error, name, reduction, dtype)
+        super().__init__(mape, name, reduction, dtype)
 
 
 class MeanSquaredLogarithmicError(FunctionLoss):
@@ -87,7 +82,7 @@ class MeanSquaredLogarithmicError(FunctionLoss):
     def __init__(
         self, reduction: str | None = MEAN, name: str | None = "mean_squared_logarithmic_error", dtype: Any = None
     ) -> None:
-        super().__init__(mean_squared_logarithmic_error, name, reduction, dtype)
+        super().__init__(msle, name, reduction, dtype)
 
 
 class Huber(FunctionLoss):
@@ -115,7 +110,7 @@ class LogCosh(FunctionLoss):
     """
 
     def __init__(self, reduction: str | None = MEAN, name: str | None = "log_cosh", dtype: Any = None) -> None:
-        super().__init__(log_cosh, name, reduction, dtype)
+        super().__init__(logcosh, name, reduction, dtype)
 
 
 class Hinge(FunctionLoss):
@@ -177,7 +172,7 @@ class KLDivergence(FunctionLoss):
     """
 
     def __init__(self, reduction: str | None = MEAN, name: str | None = "kl_divergence", dtype: Any = None) -> None:
-        super().__init__(kl_divergence, name, reduction, dtype)
+        super().__init__(kld, name, reduction, dtype)
 
 
 class Poisson(FunctionLoss):
@@ -397,12 +392,12 @@ class Tversky(FunctionLoss):
         super().__init__(tversky, name, reduction, dtype, alpha=alpha, beta=beta, axis=axis)
 
 
-mse = MSE = mean_squared_error
-mae = MAE = mean_absolute_error
-mape = MAPE = mean_absolute_percentage_error
-msle = MSLE = mean_squared_logarithmic_error
-kld = KLD = kullback_leibler_divergence = kl_divergence
-logcosh = log_cosh
+mse = MSE = lossfunctions.mean_squared_error
+mae = MAE = lossfunctions.mean_absolute_error
+mape = MAPE = lossfunctions.mean_absolute_percentage_error
+msle = MSLE = lossfunctions.mean_squared_logarithmic_error
+kld = KLD = kullback_leibler_divergence = lossfunctions.kl_divergence
+logcosh = lossfunctions.log_cosh
 
 PUBLIC = """KLD MAE MAPE MSE MSLE binary_crossentropy binary_focal_crossentropy categorical_crossentropy
 categorical_focal_crossentropy categorical_hinge cosine_similarity dice hinge huber kld kullback_leibler_divergence logcosh

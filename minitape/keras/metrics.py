@@ -373,11 +373,11 @@ for _cls, _names in (
     TABLE |= dict.fromkeys(_names.split(), _cls)
 
 # the functions behind some of them, which Keras offers here too
-mse = MSE = mean_squared_error = losses.mean_squared_error
-mae = MAE = mean_absolute_error = losses.mean_absolute_error
-mape = MAPE = mean_absolute_percentage_error = losses.mean_absolute_percentage_error
-msle = MSLE = mean_squared_logarithmic_error = losses.mean_squared_logarithmic_error
-kld = KLD = kullback_leibler_divergence = kl_divergence = losses.kl_divergence
+mse = MSE = losses.mean_squared_error
+mae = MAE = losses.mean_absolute_error
+mape = MAPE = losses.mean_absolute_percentage_error
+msle = MSLE = losses.mean_squared_logarithmic_error
+kld = KLD = kullback_leibler_divergence = losses.kl_divergence
 logcosh = losses.log_cosh
 binary_crossentropy = losses.binary_crossentropy
 categorical_crossentropy = losses.categorical_crossentropy

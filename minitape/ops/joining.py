@@ -10,7 +10,7 @@ import numpy as np
 from ..convert import convert_to_tensor
 from ..errors import UnimplementedError
 from ..evidence import planned
-from ..invalid import invalid, shown
+from ..invalid import at_run, invalid, shown
 from ..operands import deferred, integers, strict, tensor_of, worded
 from ..operation import apply
 from ..primitives import TABLE
@@ -382,8 +382,8 @@ def _check_mirror(sizes: Any, x: Any, mode: str) -> None:
         limit = n - 1 if mode == "REFLECT" else n
         if a > limit or b > limit:
             less = "less than" if mode == "REFLECT" else "no greater than"
-            raise invalid(f"paddings must be {less} the dimension size: {a}, {b} "
-                          f"{'not less' if mode == 'REFLECT' else 'greater'} than {n}", "MirrorPad")  # fmt: skip
+            raise at_run(f"paddings must be {less} the dimension size: {a}, {b} "
+                         f"{'not less' if mode == 'REFLECT' else 'greater'} than {n}", "MirrorPad")  # fmt: skip
 
 
 @worded

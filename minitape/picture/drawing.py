@@ -120,7 +120,7 @@ class Picture:
         words = [_words(row, adjoints.get(row["row"]), row["row"] in broken) for row in rows[:12]]
         if total > 12:
             words.append(f"and {total - 12} more rows")
-        return f"Tape of {_count(total, 'row')}: " + "; ".join(words) if rows else "Empty tape"
+        return printable(f"Tape of {_count(total, 'row')}: " + "; ".join(words)) if rows else "Empty tape"
 
     def __repr__(self) -> str:
         return f"Picture({_count(_total(self.snapshot), 'row')}, {_count(len(self.snapshot['tapes']), 'tape')})"
@@ -178,6 +178,15 @@ def _brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = ROOM) 
 
 def _elide(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 1] + "…"
+
+
+def printable(text: str) -> str:
+    """The text with blanks in the place of what does not show, or turns around what stands beside it: in names, say.
+
+    >>> printable("a\\x1b[31m\\u202eb")
+    'a [31m b'
+    """
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def short_name(name: str, room: int) -> str:
@@ -406,7 +415,7 @@ def _title_text(x: float, y: float, title: str, room: int) -> str:
 
 def _text(x: float, y: float, text: str, style: str) -> str:
     fill = "" if "fill=" in style else f' fill="{INK}"'
-    clean = "".join(c if c.isprintable() else " " for c in text)
+    clean = printable(text)
     return f'<text x="{x:.5g}" y="{y:.5g}" {style}{fill}>{escape(clean)}</text>' if clean else ""
 
 
@@ -431,7 +440,8 @@ def _digraph(snapshot: dict[str, Any]) -> Any:
         kind = row["kind"]
         colour, fill = _colours(row)
         style = "filled,rounded" if kind == "operation" else "filled"
-        label = graphviz.escape(f"{_title(row)}\n{_brief(row['value'], row)}".strip()).replace("\n", r"\n")
+        lines = printable(_title(row)), printable(_brief(row["value"], row))
+        label = r"\n".join(graphviz.escape(line) for line in lines if line)
         graph.node(f"r{row['row']}", label, shape=shapes[kind], color=colour, fillcolor=fill,
                    style=f"{style},dashed" if row["status"] == "ghost" else style,
                    peripheries="2" if kind == "variable" else "1")  # fmt: skip

@@ -309,7 +309,9 @@ def _logsumexp_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = 
 
 def _cumsum(x: Any, axis: int) -> Any:
     wide = np.float32 if _narrow(x) else x.dtype
-    return np.cumsum(x, axis, dtype=wide).astype(x.dtype)
+    total = np.cumsum(x, axis, dtype=wide)
+    total += 0  # which it begins with: a first -0.0 becomes 0.0
+    return total.astype(x.dtype, copy=False)
 
 
 def _scan_example(rng: Any) -> Any:

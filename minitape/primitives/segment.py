@@ -59,8 +59,26 @@ def _collect(ufunc: Any, x: Any, ids: Any, count: int, empty: Any) -> Any:
             rows, flat = rows[order], flat[order]
         starts = np.flatnonzero(np.concatenate([[True], flat[1:] != flat[:-1]]))
         found = flat[starts]
-        out[found] = ufunc(out[found], ufunc.reduceat(rows, starts, 0))  # ufunc.at takes eight times as long
+        begun = out[found]
+        if ufunc in _WORST and x.dtype.kind not in "iu" and np.isnan(rows).any():
+            begun = _since_nan(rows, starts, begun, _WORST[ufunc])
+        out[found] = ufunc(begun, ufunc.reduceat(rows, starts, 0))  # ufunc.at takes eight times as long
     return out.astype(x.dtype, copy=False)
+
+
+def _since_nan(rows: Any, starts: Any, begun: Any, worst: float) -> Any:
+    """Puts ``worst`` into the rows of each segment up to its last NaN, and returns what each of them begins with.
+
+    TensorFlow keeps what it has where that is better than the next row, and takes the next row otherwise: NaN is better
+    than nothing, so it replaces everything before it and is itself replaced by what follows.
+    """
+    places = np.arange(len(rows)).reshape(-1, *[1] * (rows.ndim - 1))
+    last = np.maximum.reduceat(np.where(np.isnan(rows), places, -1), starts, 0)
+    ends = np.append(starts[1:], len(rows))
+    until = np.repeat(last, ends - starts, 0)
+    end = np.repeat(ends - 1, ends - starts).reshape(places.shape)
+    rows[(places <= until) & ~((places == until) & (places == end))] = worst
+    return np.where(last >= 0, worst, begun)
 
 
 def _bound(x: Any, sign: int) -> Any:
@@ -68,7 +86,8 @@ def _bound(x: Any, sign: int) -> Any:
     return dtype.max if sign > 0 else dtype.min
 
 
-_UFUNC = {"sum": np.add, "prod": np.multiply, "max": np.fmax, "min": np.fmin}  # a NaN wins no comparison
+_UFUNC = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+_WORST = {np.maximum: -np.inf, np.minimum: np.inf}
 
 
 def _sorted(name: str, op: str) -> Any:
@@ -79,9 +98,12 @@ def _sorted(name: str, op: str) -> Any:
             sizes = np.maximum(np.bincount(ids, minlength=count), 1).reshape(-1, *[1] * (x.ndim - 1))
             total = _collect(np.add, x, ids, count, 0)
             return (total // sizes if x.dtype.kind in "iu" else total / sizes).astype(x.dtype)
-        start = {"sum": 0, "prod": 1, "max": None, "min": None}[name]
-        out = _collect(_UFUNC[name], x, ids, count, _bound(x, -1 if name == "max" else 1) if start is None else start)
+        ufunc = _UFUNC[name]
+        start = {"sum": 0, "prod": 1}.get(name)
         if start is None:
+            start = _bound(x, -1 if name == "max" else 1) if x.dtype.kind in "iu" else _WORST[ufunc]
+        out = _collect(ufunc, x, ids, count, start)
+        if ufunc in _WORST:
             out[np.setdiff1d(np.arange(count), ids)] = 0
         return out
 

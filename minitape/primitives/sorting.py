@@ -13,7 +13,7 @@ from . import TABLE, declare
 
 def _order(x: Any) -> Any:
     """Positions from the largest element to the smallest, equal ones as they come; NaN last."""
-    if x.dtype.kind == "f" and np.isnan(x).any():
+    if x.dtype.kind in "fV" and np.isnan(x).any():
         if x.shape[-1] <= 16:
             return np.apply_along_axis(_order_with_nan, -1, x)
         x = np.where(np.isnan(x), -np.inf, x)
@@ -41,10 +41,69 @@ def _order_with_nan(row: Any) -> Any:
     return np.array(order)
 
 
-def _first(x: Any, k: int) -> Any:
+def _best_with_nan(row: Any, k: int, ordered: bool) -> Any:
+    """The k positions that are left of more than k, where NaN, which is neither above nor below, counts by its position.
+
+    As that is no order, who is left depends on how they are kept: TensorFlow has them in a binary heap with the worst at
+    its top, which these are the steps of.
+    """
+    values = row.tolist()
+    heap: list[int] = []
+
+    def better(a: int, b: int) -> bool:
+        return values[b] < values[a] or (not values[b] > values[a] and a < b)
+
+    def rise(hole: int, top: int, value: int) -> None:
+        while hole > top and better(heap[(hole - 1) // 2], value):
+            heap[hole] = heap[(hole - 1) // 2]
+            hole = (hole - 1) // 2
+        heap[hole] = value
+
+    def settle(hole: int, size: int, value: int) -> None:
+        top = hole
+        while (child := 2 * hole + 2) <= size:
+            if child == size or better(heap[child], heap[child - 1]):
+                child -= 1
+            heap[hole] = heap[child]
+            hole = child
+        rise(hole, top, value)
+
+    def drop(size: int) -> None:
+        """Puts the worst of the first ``size`` behind the others."""
+        value, heap[size - 1] = heap[size - 1], heap[0]
+        settle(0, size - 1, value)
+
+    heap += range(k + 1)
+    for at in reversed(range((k + 1) // 2)):
+        settle(at, k + 1, heap[at])
+    drop(k + 1)
+    for place in range(k + 1, len(values)):
+        if better(place, heap[0]):
+            rise(k, 0, place)
+            drop(k + 1)
+    for size in range(k, 1, -1) if ordered else ():
+        drop(size)
+    return np.array(heap[:k])
+
+
+def _first(x: Any, k: int, ordered: bool) -> Any:
     """The first k of ``_order``: of few among many, those that are no less than the least of them are sorted alone."""
+    if x.dtype.kind in "fV" and 0 < k < x.shape[-1]:
+        vague = np.isnan(x).any(-1)
+        if k == 1 and vague.any():  # as argmax has it: NaN is above nothing
+            x = np.where(np.isnan(x), -np.inf, x)
+        elif vague.any():
+            found = np.zeros((*x.shape[:-1], k), np.int64)
+            found[vague] = [_best_with_nan(row, k, ordered) for row in x[vague]]
+            found[~vague] = _first(x[~vague], k, ordered)
+            return found
+    found = _largest(x, k)
+    return found if ordered or k == x.shape[-1] else np.sort(found, axis=-1)
+
+
+def _largest(x: Any, k: int) -> Any:
     size = x.shape[-1]
-    if not 0 < FEW * k <= size or x.dtype.kind not in "fiu" or (x.dtype.kind == "f" and np.isnan(x).any()):
+    if not 0 < FEW * k <= size or x.dtype.kind not in "fiu":
         return _order(x)[..., :k]
     least = np.partition(x, size - k, axis=-1)[..., size - k, None]
     among = x >= least
@@ -66,9 +125,7 @@ def _top_k(x: Any, *, k: int, sorted: bool = True, index_type: Any = None) -> An
         raise invalid(f"Need k >= 0, got {k}", "TopKV2")
     if x.shape[-1] < k:
         raise invalid(f"input must have at least k columns. Had {x.shape[-1]}, needed {k}", "TopKV2")
-    positions = _first(x, k)
-    if not sorted:
-        positions = np.sort(positions, axis=-1)
+    positions = _first(x, k, sorted)
     wide = np.int32 if index_type is None else index_type.as_numpy_dtype
     return np.take_along_axis(x, positions, -1), positions.astype(wide)
 

@@ -72,11 +72,14 @@ def test_the_notebooks_after_one_that_fails_are_saved(tmp_path):
     assert nbformat.read(good, as_version=4).cells[0].outputs[0].text == "1\n"
 
 
-def test_where_nothing_can_be_written_the_notebook_stays(tmp_path):
+def test_where_nothing_can_be_written_the_notebook_stays(tmp_path, monkeypatch):
+    def refuse(file):
+        raise OSError(5, "Input/output error")
+
     path = write(tmp_path / "mine.ipynb", "print(1)")
     before = path.read_bytes()
-    (tmp_path / ".mine.ipynb.part").mkdir()
-    with pytest.raises(ClickException, match=r"can not write .*mine\.ipynb: "):
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(ClickException, match=r"cannot write .*mine\.ipynb: Input"):
         save(path)
     assert path.read_bytes() == before
 

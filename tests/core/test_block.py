@@ -50,10 +50,12 @@ def test_a_change_is_taken_back_at_once_where_the_block_is_not_reached(step):
 
     class Interrupted:
         def __enter__(self):
+            made._inner = inner
             inner.__enter__()
             raise KeyboardInterrupt
 
         def __exit__(self, *error):
+            made._inner = inner
             raise KeyboardInterrupt
 
     if step == "__exit__":

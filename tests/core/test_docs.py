@@ -85,6 +85,16 @@ def test_a_namespace_offers_the_names_of_tensorflow(path):
 
 
 @EVERY
+def test_nothing_has_a_second_name_that_tensorflow_does_not_know(path):
+    """Names that are not listed can be asked for as well, where a module holds them for itself."""
+    namespace = NAMESPACES[path]
+    known = TENSORFLOW.get(path, set()) | set(OWN.get(path, "").split())
+    public = [value for name in names(namespace) if callable(value := getattr(namespace, name))]
+    held = [name for name, value in vars(namespace).items() if any(value is p for p in public)]
+    assert sorted(name for name in held if not name.startswith("_") and name not in known) == []
+
+
+@EVERY
 def test_every_public_callable_has_an_example(path):
     without = []
     for name in names(NAMESPACES[path]):

@@ -35,4 +35,4 @@ def page(snapshot: dict[str, Any]) -> str:
 
 
 def _inert(value: Any) -> str:
-    return json.dumps(value, allow_nan=False, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
+    return json.dumps(value, allow_nan=False).replace("<", "\\u003c")

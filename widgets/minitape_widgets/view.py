@@ -47,6 +47,7 @@ class TapeView(anywidget.AnyWidget):
     _key = traitlets.Unicode().tag(sync=True)
     _wire = traitlets.Bytes(b"").tag(sync=True)
     _knobs = traitlets.Unicode("[]").tag(sync=True)
+    _given: Any = None  # its first layout
 
     def __init__(self, tape: Any, target: Any = None, sources: Any = None, *, _rerun: Rerun | None = None) -> None:
         if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
@@ -66,8 +67,15 @@ class TapeView(anywidget.AnyWidget):
         knobs = "[]" if _rerun is None else _rerun.knobs()
         key = uuid4().hex
         super().__init__(model_id=key, _key=key, _engine=engine().model_id, _knobs=knobs, _wire=encode(self._whole()))
+        self._given = self.layout
         self.on_msg(self._asked)
         watch(self)
+
+    def close(self) -> None:
+        """Ends the view, and the layout that ipywidgets made for it and would keep."""
+        super().close()
+        if self._given is not None:
+            self._given.close()
 
     @classmethod
     def interact(

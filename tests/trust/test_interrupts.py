@@ -1,0 +1,201 @@
+"""Ctrl-C at every line of Python that tapes and functions run leaves nothing open."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import minitape as tf
+from minitape.state import state
+
+ENGINE = str(Path(tf.__file__).parent)
+
+
+class Lines:
+    """Counts the lines that Python runs in the engine and in a scenario; at one of them comes Ctrl-C."""
+
+    def __init__(self, scenario, stop=None):
+        self.stop, self.seen, self.own = stop, [], scenario.__code__
+
+    def __call__(self, frame, event, arg):
+        code = frame.f_code
+        if event == "call" and ((code is not self.own and not code.co_filename.startswith(ENGINE)) or released(frame)):
+            return None
+        if event == "line" and code.co_name != "<genexpr>":  # Python drops what comes while it closes one
+            if len(self.seen) == self.stop:
+                raise KeyboardInterrupt
+            self.seen.append((code, frame.f_lineno))
+        return self
+
+
+def released(frame):
+    """Whether an object is let go of there: what is raised then comes a moment later, see GradientTape.__del__."""
+    while frame is not None and frame.f_code.co_name != "__del__":
+        frame = frame.f_back
+    return frame is not None
+
+
+def interrupted(scenario, subject, stop):
+    """Runs a scenario up to an interrupt. The error holds on to all frames, as a notebook does after Ctrl-C."""
+    lines = Lines(scenario, stop)
+    sys.settrace(lines)
+    try:
+        scenario(subject)
+    except KeyboardInterrupt as error:
+        return lines, error
+    finally:
+        sys.settrace(None)
+    assert stop is None or len(lines.seen) <= stop  # what is known from the first time may take fewer lines
+    return lines, None
+
+
+def places(seen):
+    """Each line where it is run first and where it is run last: loops and helpers are not followed turn by turn."""
+    first = {}
+    last = {place: number for number, place in enumerate(seen)}
+    for number, place in enumerate(seen):
+        first.setdefault(place, number)
+    return sorted({*first.values(), *last.values()})
+
+
+def entered_and_left(x):
+    with tf.GradientTape() as tape:
+        pass
+    return tape
+
+
+def nested(x):
+    with tf.GradientTape(persistent=True) as outer, tf.GradientTape() as inner:
+        inner.watch(x)
+    with outer:
+        pass
+
+
+def paused(x):
+    with tf.GradientTape(persistent=True) as tape:
+        with tape.stop_recording():
+            pass
+        with tape.stop_recording():
+            pass
+
+
+def scoped(x):
+    with tf.keras.name_scope("outer"), tf.Module("inner").name_scope:
+        pass
+    with tf.name_scope("layer"), tf.init_scope(), tf.Graph().as_default() as graph:
+        with graph.name_scope("a"), tf.name_scope("b"), tf.control_dependencies([]), tf.init_scope():
+            pass
+        with tf.compat.v1.Session(), tf.compat.v1.variable_scope("v"):
+            pass
+
+
+def accumulated(x):
+    with tf.autodiff.ForwardAccumulator(x, x):
+        pass
+
+
+def eager_gradients(x):
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.recompute_grad(lambda t: t * t)(x)
+        g = inner.gradient(y, x)
+    outer.gradient(g, x)
+
+
+class Plain:
+    """A function that is traced anew for each interrupt, and what it should give."""
+
+    want = 20.0
+
+    def __init__(self):
+        self.x, self.v = tf.constant(3.0), tf.Variable(2.0)
+        self.f = tf.function(self.define())
+
+    def define(self):
+        return lambda x: self.v * x * x + self.v
+
+
+class WithBranchesAndTapes(Plain):
+    want = 30.0
+
+    def define(self):
+        def f(x):
+            with tf.GradientTape() as tape:
+                y = self.v * x * x
+                if x > 0.0:
+                    y += self.v
+            return y + tape.gradient(y, self.v)
+
+        return f
+
+
+def traced(subject):
+    with tf.GradientTape() as tape:
+        y = subject.f(subject.x)
+    tape.gradient(y, subject.v)
+
+
+def check_clean():
+    state.by = state.site = None  # of a sweep: no Ctrl-C comes between the one step before its ``try`` or after it
+    assert state.record is None and state.graph is None
+    assert state.tapes == [] and state.scope == () and state.readers == () and not state.trying
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = x * x
+    assert tape.gradient(y, x).numpy() == 6.0
+    assert state.record is None and state.tapes == []
+
+
+@pytest.mark.parametrize(
+    "scenario", [entered_and_left, nested, paused, scoped, accumulated, eager_gradients], ids=lambda s: s.__name__
+)
+def test_ctrl_c_at_every_line_leaves_eager_mode(scenario):
+    x = tf.constant(3.0)
+    scenario(x)
+    seen = interrupted(scenario, x, None)[0].seen
+    for stop in range(len(seen)) if len(seen) < 1000 else places(seen):
+        lines, _caught = interrupted(scenario, x, stop)
+        try:
+            check_clean()
+        except AssertionError as error:
+            raise AssertionError(f"after {lines.seen[-1]}") from error
+
+
+@pytest.mark.parametrize(("kind", "step"), [(Plain, 1), (WithBranchesAndTapes, 23)])
+def test_ctrl_c_while_a_function_is_traced_and_called_first(kind, step):
+    traced(kind())
+    for stop in places(interrupted(traced, kind(), None)[0].seen)[::step]:
+        subject = kind()
+        lines, _caught = interrupted(traced, subject, stop)
+        try:
+            check_clean()
+            assert subject.f(subject.x).numpy() == subject.want
+        except Exception as error:
+            raise AssertionError(f"after {lines.seen[-1]}") from error
+
+
+def test_a_block_that_ends_late_leaves_alone_what_others_have_set():
+    """A generator that nobody asks any further ends when Python lets go of it."""
+
+    def waiting(graph):
+        with graph.as_default():
+            yield
+
+    late, other = waiting(tf.Graph()), tf.Graph()
+    next(late)
+    with other.as_default():
+        late.close()
+        assert state.graph is state.record is other
+    state.graph, state.record, state.tapes = None, None, []
+
+
+def test_who_looks_for_an_exit_does_not_leave():
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        assert hasattr(tape, "__exit__")
+        y = x * x
+    assert tape.gradient(y, x).numpy() == 6.0

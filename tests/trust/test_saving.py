@@ -1,0 +1,161 @@
+"""A notebook that is saved is the old one or the new one, whatever happens in between, and stays the file that it was."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import nbformat
+import pytest
+from click import ClickException
+from click.testing import CliRunner
+from nbformat.sign import MemorySignatureStore, NotebookNotary
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+from minitape.cli import lab, main, writing
+from minitape.cli.contents import Notebooks
+from minitape.cli.save import write
+from minitape.cli.writing import replacing
+
+KILLED_WHILE_SAVING = """
+import asyncio, os, signal, sys
+import nbformat
+from minitape.cli.contents import Notebooks
+
+def half(notebook, file, **options):
+    text = nbformat.writes(notebook)
+    file.write(text[: len(text) // 2])
+    os.kill(os.getpid(), signal.SIGKILL)
+
+manager = Notebooks(root_dir=sys.argv[1])
+nbformat.write = half
+cells = [nbformat.v4.new_markdown_cell("new " * 100_000)]
+asyncio.run(manager.save({"type": "notebook", "content": nbformat.v4.new_notebook(cells=cells)}, "mine.ipynb"))
+"""
+
+
+def notebook(text="old"):
+    return new_notebook(cells=[new_markdown_cell(text, id="only")])
+
+
+@pytest.fixture
+def mine(tmp_path):
+    path = tmp_path / "mine.ipynb"
+    nbformat.write(notebook(), path)
+    return path
+
+
+def names(folder):
+    return sorted(child.name for child in folder.iterdir() if child.name != ".ipynb_checkpoints")
+
+
+def through_jupyterlab(path, text="new"):
+    manager = Notebooks(
+        root_dir=str(path.parent), notary=NotebookNotary(store_factory=MemorySignatureStore), parent=None
+    )
+    saving = manager.save({"type": "notebook", "content": notebook(text)}, path.name)
+    with ThreadPoolExecutor(1) as elsewhere:  # the browser of other tests has a loop running here
+        elsewhere.submit(asyncio.run, saving).result()
+
+
+def from_the_shell(path, text="new"):
+    write(notebook(text), path)
+
+
+both = pytest.mark.parametrize("save", [from_the_shell, through_jupyterlab])
+posix = pytest.mark.skipif(os.name != "posix", reason="modes and links are those of POSIX")
+
+
+@posix
+@both
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o755])
+def test_the_mode_stays(mine, save, mode):
+    mine.chmod(mode)
+    save(mine)
+    assert stat.S_IMODE(mine.stat().st_mode) == mode
+    assert "new" in mine.read_text() and names(mine.parent) == ["mine.ipynb"]
+
+
+@posix
+@both
+def test_a_link_stays_one(mine, save, tmp_path):
+    folder = tmp_path / "links"
+    folder.mkdir()
+    link = folder / "link.ipynb"
+    link.symlink_to("../mine.ipynb")
+    save(link)
+    assert link.is_symlink() and "new" in mine.read_text()
+    assert names(folder) == ["link.ipynb"] and "mine.ipynb" in names(tmp_path)
+
+
+@posix
+def test_a_new_file_has_the_usual_mode(tmp_path):
+    (tmp_path / "usual").touch()
+    from_the_shell(tmp_path / "new.ipynb")
+    assert (tmp_path / "new.ipynb").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+@both
+def test_what_cannot_be_written_leaves_the_old_file_and_nothing_else(mine, save, monkeypatch):
+    before = mine.read_bytes()
+
+    def full(file):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(Exception, match="No space left on device"):
+        save(mine)
+    assert mine.read_bytes() == before and names(mine.parent) == ["mine.ipynb"]
+
+
+def test_a_file_that_may_not_be_written_is_not_replaced(mine, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, how: False)  # for root everything may be
+    with pytest.raises(ClickException, match=r"cannot write .*mine\.ipynb: Permission denied"):
+        from_the_shell(mine)
+    assert "old" in mine.read_text()
+
+
+def test_the_name_of_the_file_beside_it_cannot_be_known(mine):
+    seen = set()
+    for _ in range(3):
+        with replacing(mine) as file:
+            seen.add(file.name)
+    assert len(seen) == 3
+
+
+@posix
+@pytest.mark.parametrize("character", ["n", "\u0436"])
+def test_a_name_as_long_as_names_may_be(tmp_path, character):
+    path = tmp_path / (character * (240 // len(character.encode())) + ".ipynb")
+    from_the_shell(path)
+    assert names(tmp_path) == [path.name]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
+def test_a_server_that_is_killed_while_it_saves_leaves_the_old_notebook(mine):
+    before = mine.read_bytes()
+    done = subprocess.run([sys.executable, "-c", KILLED_WHILE_SAVING, str(mine.parent)], timeout=120, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert mine.read_bytes() == before
+
+
+@pytest.mark.parametrize("copy", [".~mine.ipynb", ".ipynb_checkpoints/mine-checkpoint.ipynb"])
+def test_the_last_version_that_can_be_read_is_named(mine, copy, monkeypatch, capsys):
+    good = mine.parent / copy
+    good.parent.mkdir(exist_ok=True)
+    mine.replace(good)
+    mine.write_text("")
+    for command in ("check", "save"):
+        done = CliRunner().invoke(main, [command, str(mine)])
+        assert f"The last version of it that can be read is {good}" in "".join(done.output.split("\n")).replace("  ", " ")
+
+    monkeypatch.setattr(writing, "last_whole", lambda path: good)
+    monkeypatch.setattr(lab, "notebook_to_open", lambda folder: sys.exit(3))
+    with pytest.raises(SystemExit):
+        lab.start(mine.parent, "127.0.0.1", None, False, False)
+    assert f"{mine} cannot be read. The last version of it that can be read is {good}" in capsys.readouterr().err
