@@ -10,7 +10,7 @@ from .typed import Operators
 
 
 def size_of(value: Any) -> int | None:
-    """A size as a Python integer, None for an unknown one; TypeError or ValueError for what can not be a size.
+    """A size as a Python integer, None for an unknown one; TypeError or ValueError for what cannot be a size.
 
     >>> size_of(3), size_of(Dimension(None))
     (3, None)

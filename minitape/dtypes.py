@@ -166,7 +166,7 @@ bool = DType("bool", _np.bool_, "b", 1, 10, "bool")
 complex64 = DType("complex64", _np.complex64, "c", 8, 8, "complex64")
 complex128 = DType("complex128", _np.complex128, "c", 16, 18, "complex128")
 string = DType("string", object, "s", 0, 7, "string")
-# types that exist as names only: tensors of them can not be made
+# types that exist as names only: tensors of them cannot be made
 qint8, quint8, qint16, quint16, qint32 = (
     DType(name, _np.dtype([(name, plain)]), "q", _np.dtype(plain).itemsize, number, name)
     for name, plain, number in (("qint8", _np.int8, 11), ("quint8", _np.uint8, 12), ("qint16", _np.int16, 15),

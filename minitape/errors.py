@@ -1,4 +1,4 @@
-"""The exceptions of ``tf.errors``: an operation that was asked for something it can not do.
+"""The exceptions of ``tf.errors``: an operation that was asked for something it cannot do.
 
 Each class carries the canonical code that TensorFlow gives it
 (https://www.tensorflow.org/api_docs/python/tf/errors).
@@ -61,7 +61,7 @@ _KINDS = {  # kind -> (canonical code, when it is raised)
     "OutOfRange": (11, "The operation went past an end: of a dataset, of a TensorArray, of the axes."),
     "Unimplemented": (12, "The operation is not implemented for these arguments."),
     "Internal": (13, "Something inside is broken."),
-    "Unavailable": (14, "What the operation needs can not be reached at the moment."),
+    "Unavailable": (14, "What the operation needs cannot be reached at the moment."),
     "DataLoss": (15, "Data is lost or damaged."),
     "Unauthenticated": (16, "Who asked is not known."),
 }

@@ -337,7 +337,7 @@ def _transposed(call: Any, inputs: list[Any], known: dict[int, Any], values: Swe
 
 
 def _hidden(call: Any, output: int, known: dict[int, Any]) -> bool:
-    """True where TensorFlow can not see that an output does not depend on its inputs: its tangent is zero, not None."""
+    """True where TensorFlow cannot see that an output does not depend on its inputs: its tangent is zero, not None."""
     if call.primitive.name == "custom_gradient":
         return True
     taped = call.attrs.get("taped")

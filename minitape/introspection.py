@@ -51,7 +51,7 @@ def type_spec_from_value(value: Any) -> Any:
 
 @spelled("constant_value")
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
-    """The value of a tensor as NumPy has it, None where a graph can not know it; other things come back as they are.
+    """The value of a tensor as NumPy has it, None where a graph cannot know it; other things come back as they are.
 
     With ``partial`` a stack of scalars of which some are known is an array of objects, None for the others.
 

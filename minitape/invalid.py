@@ -1,4 +1,4 @@
-"""The errors of what was asked for something that it can not do, and how they show shapes."""
+"""The errors of what was asked for something that it cannot do, and how they show shapes."""
 
 from __future__ import annotations
 

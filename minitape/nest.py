@@ -69,7 +69,7 @@ def _children(structure: _Any) -> _Iterator[_Any]:
 def flatten(structure: _Any, expand_composites: bool = False) -> list[_Any]:
     """The leaves of a structure, in order; with ``expand_composites`` the tensors inside of ragged and sparse ones.
 
-    Raises TypeError for a dictionary whose keys can not be sorted.
+    Raises TypeError for a dictionary whose keys cannot be sorted.
 
     >>> flatten({"b": [1, 2], "a": (3,)})
     [3, 1, 2]

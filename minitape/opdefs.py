@@ -146,7 +146,7 @@ def _summary(op: str, found: OpDef) -> str:
 
 
 def refused_operand(op: str, x: Any, y: Any, error: Exception) -> Exception:
-    """What a graph says of an operand that can not be converted: with its place, and after it has looked at x."""
+    """What a graph says of an operand that cannot be converted: with its place, and after it has looked at x."""
     tensor, value, name = (x, y, "y") if hasattr(x, "dtype") and not isinstance(x, _OF_NUMPY) else (y, x, "x")
     if name == "y":
         try:

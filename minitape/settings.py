@@ -84,7 +84,7 @@ def get_visible_devices(device_type: str | None = None) -> list[Any]:
 
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
-    """Says which devices the program may use. There is the CPU alone, which can not be taken away.
+    """Says which devices the program may use. There is the CPU alone, which cannot be taken away.
 
     Raises ValueError for a device that is not there or of another type, and where the CPU is left out.
 

@@ -11,7 +11,7 @@ from .shown import Shown
 
 
 def _sizes_of(numbers: Any) -> tuple[int | None, ...]:
-    """The sizes of what is no list: a number, an array, an iterable; TypeError for what can not be a shape."""
+    """The sizes of what is no list: a number, an array, an iterable; TypeError for what cannot be a shape."""
     if not hasattr(numbers, "__iter__") or getattr(numbers, "ndim", 1) == 0:
         return (_size(numbers),)
     sizes = list(numbers)

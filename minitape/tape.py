@@ -218,7 +218,7 @@ class GradientTape:
     def watch(self, tensor: Any) -> None:
         """Watches a tensor, a variable or a structure of them: from now on operations on it are recorded.
 
-        Raises ValueError for anything that is no tensor. Integers and strings can not be watched: a warning says so.
+        Raises ValueError for anything that is no tensor. Integers and strings cannot be watched: a warning says so.
 
         >>> import minitape as tf
         >>> x, c = tf.constant(3.0), tf.constant(2.0)

@@ -1,4 +1,4 @@
-"""What type checkers and editors can not see for themselves: operators that are installed while minitape loads.
+"""What type checkers and editors cannot see for themselves: operators that are installed while minitape loads.
 
 At run time there is nothing here: the classes are ``object``.
 """

@@ -102,7 +102,7 @@ def check_command(notebooks: tuple[Path, ...], html: Path | None, variant: str, 
     paths = find_notebooks(notebooks)
     variants = ("blank", "solved") if variant == "both" else (variant,)
     if html:
-        _write_report(html, "", "a")  # where it can not be written, that is told before the notebooks take their minutes
+        _write_report(html, "", "a")  # where it cannot be written, that is told before the notebooks take their minutes
     results = with_progress(paths, variants, jobs, timeout)
     if html:
         _write_report(html, as_html(results), "w")
@@ -115,7 +115,7 @@ def _write_report(path: Path, text: str, mode: str) -> None:
         with path.open(mode, encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise click.ClickException(f"can not write the report {path}: {error.strerror}") from error
+        raise click.ClickException(f"cannot write the report {path}: {error.strerror}") from error
 
 
 @main.command("save")

@@ -91,7 +91,7 @@ def find_notebooks(given: Sequence[Path]) -> list[Path]:
 
 
 def count_runs(path: Path, variants: Sequence[str]) -> int:
-    """How many code cells will run when a notebook is checked; 0 if it can not be read."""
+    """How many code cells will run when a notebook is checked; 0 if it cannot be read."""
     try:
         notebook = nbformat.read(path, as_version=4)
     except Exception:

@@ -30,7 +30,7 @@ STARTUP = Path(__file__).parents[1] / "course" / "startup.py"
 def copy_and_tell(folder: Path) -> None:
     """Copy the missing lessons into `folder`, and say on the terminal what was copied and what was kept.
 
-    Raises click.ClickException where `folder` is a file or can not be written.
+    Raises click.ClickException where `folder` is a file or cannot be written.
     """
     if folder.exists() and not folder.is_dir():
         raise click.ClickException(f"{folder} is a file; name a folder for your lessons, or leave the name out")
@@ -38,7 +38,7 @@ def copy_and_tell(folder: Path) -> None:
         copied, kept = copy_missing(folder)
     except OSError as error:
         raise click.ClickException(
-            f"can not write the lessons to {folder.absolute()}: {error.strerror or error}. "
+            f"cannot write the lessons to {folder.absolute()}: {error.strerror or error}. "
             "Name a folder that you may write to: minitape lab FOLDER"
         ) from error
     if copied:
@@ -115,12 +115,12 @@ def port_to_use(ip: str, wanted: int | None) -> int:
             return port
     if wanted:
         advice = "Leave --port out to get a free one"
-        raise click.ClickException(f"can not listen on {ip}, port {wanted}: {problem}. {advice}")
-    raise click.ClickException(f"can not listen on {ip}, ports {FIRST_PORT} to {candidates[-1]}: {problem}")
+        raise click.ClickException(f"cannot listen on {ip}, port {wanted}: {problem}. {advice}")
+    raise click.ClickException(f"cannot listen on {ip}, ports {FIRST_PORT} to {candidates[-1]}: {problem}")
 
 
 def _bind_problem(ip: str, port: int) -> str | None:
-    """Why a server can not listen on this port, or None if it can."""
+    """Why a server cannot listen on this port, or None if it can."""
     host = "" if ip in EVERYWHERE else ip
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(

@@ -43,7 +43,7 @@ def notebook_to_open(folder: Path) -> Path | None:
 def copy_missing(target: Path) -> tuple[list[str], list[str]]:
     """Copy the lessons that are not yet in `target`; give back the names copied and the names left alone.
 
-    A file that exists is never opened for writing. Raises OSError where `target` can not be written.
+    A file that exists is never opened for writing. Raises OSError where `target` cannot be written.
     """
     source = lessons_folder()
     copied: list[str] = []

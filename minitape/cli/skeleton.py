@@ -115,7 +115,7 @@ def build(name: str, title: str) -> Any:
 def write_skeleton(name: str, title: str | None) -> Path:
     """Write the skeleton to NAME.ipynb, run, with its outputs saved; give back its path.
 
-    Raises click.ClickException where the file exists already or can not be written.
+    Raises click.ClickException where the file exists already or cannot be written.
     """
     path = Path(name if name.endswith(".ipynb") else f"{name}.ipynb")
     if path.exists():

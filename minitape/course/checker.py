@@ -91,7 +91,7 @@ def _feedback(exercise: Exercise, answer: Any) -> str:
             answer = exercise.view(answer)
         except Exception as error:
             note_try(exercise.name, False)
-            problem = f"{kind(answer)} can not be used here: {type(error).__name__}: {error}"
+            problem = f"{kind(answer)} cannot be used here: {type(error).__name__}: {error}"
             return _not_yet(exercise, [problem], exercise.hint)
     comparison = _compare(exercise, answer)
     if comparison.approximate:
@@ -198,7 +198,7 @@ def _not_yet(exercise: Exercise, lines: list[str], hint: str) -> str:
 
 
 def _measures(comparison: Comparison) -> list[str]:
-    """How far the answer is off, in numbers; or why that can not be said; and how much of a list or dict is right."""
+    """How far the answer is off, in numbers; or why that cannot be said; and how much of a list or dict is right."""
     right, of = comparison.parts or (0, 0)
     count = [f"right: {right} of {of}"] if right < of else []
     only_text = comparison.largest_difference == 0 and not comparison.approximate

@@ -14,7 +14,7 @@ NUMERIC = "biufc"
 
 @dataclass(frozen=True)
 class Comparison:
-    """How an answer compares: `problem` is set where the two can not be compared number by number.
+    """How an answer compares: `problem` is set where the two cannot be compared number by number.
 
     `parts` of a list or dict of several answers: how many of them are right, and how many there are.
     """

@@ -116,7 +116,7 @@ EXERCISES = (
             Mistake(
                 [[1, 2], "int32", "(None,)"], "This variable holds integers, and will never take 1.5. Write 1.0 and 2.0."
             ),
-            Mistake(["an array of shape (2,)"], "That is no variable, so it can not change. Call tf.Variable."),
+            Mistake(["an array of shape (2,)"], "That is no variable, so it cannot change. Call tf.Variable."),
             Mistake(["a list of 2"], "That is no variable, but what one may begin with. Call tf.Variable."),
         ],
         hint="tf.Variable takes a first value and a shape. In the shape, None stands for a length that may change.",

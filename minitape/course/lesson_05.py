@@ -97,7 +97,7 @@ EXERCISES = (
         expect="D",
         mistakes=[
             Mistake("B", "That would be so without persistent=True."),
-            Mistake("C", "A persistent tape can not know that this was the last call."),
+            Mistake("C", "A persistent tape cannot know that this was the last call."),
             Mistake("A", "Leaving the block ends the recording. But the recording is still needed for gradients."),
             Mistake("E", "The tape does not need the names y and dx. Which line takes away the last name of the tape?"),
         ],

@@ -81,7 +81,7 @@ EXERCISES = (
             ),
             Mistake(
                 {"A": True, "B": False, "C": True, "D": True},
-                "A tape can not look into NumPy, so the gradient in A is None.",
+                "A tape cannot look into NumPy, so the gradient in A is None.",
             ),
             Mistake(
                 {"A": False, "B": False, "C": True, "D": False},
@@ -89,10 +89,10 @@ EXERCISES = (
             ),
             Mistake(
                 {"A": False, "B": False, "C": False, "D": True},
-                "In C the rule stands in for what the tape can not see.",
+                "In C the rule stands in for what the tape cannot see.",
             ),
         ],
-        hint="A tape can not differentiate NumPy code. Where does a rule of yours stand in for it?",
+        hint="A tape cannot differentiate NumPy code. Where does a rule of yours stand in for it?",
         because="A gives None, B gives 0.0, and only C and D have the rule.",
     ),
 )

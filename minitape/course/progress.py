@@ -27,7 +27,7 @@ def read_progress() -> dict[str, Any]:
     """The progress kept so far, `{"version": 1, "exercises": {...}, "predictions": {...}}`, and
     under "last" the lesson that was last worked on.
 
-    A file that can not be read counts as empty; it is kept beside the new one under a name ending in `.unreadable`.
+    A file that cannot be read counts as empty; it is kept beside the new one under a name ending in `.unreadable`.
     """
     empty: dict[str, Any] = {"version": VERSION, "exercises": {}, "predictions": {}}
     file = progress_file()
@@ -59,7 +59,7 @@ def last_lesson(folder: Path) -> str:
 def change_progress(name: str, change: Callable[[dict[str, Any]], None]) -> None:
     """Read, change and write the progress, because of the exercise or prediction called `name`.
 
-    Where the folder can not be written, it lasts for this session only.
+    Where the folder cannot be written, it lasts for this session only.
     """
     with _lock:
         kept = read_progress()

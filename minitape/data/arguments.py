@@ -36,7 +36,7 @@ def batch_size(value: Any, op: str) -> int:
 
 
 def function(value: Any) -> Callable[..., Any]:
-    """A function that is applied to elements; ValueError for what can not be called."""
+    """A function that is applied to elements; ValueError for what cannot be called."""
     if not callable(value):
         raise ValueError(f"Argument `func` must be a callable. Received func={value} (of type {type(value)})")
     result: Callable[..., Any] = value

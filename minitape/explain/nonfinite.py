@@ -42,7 +42,7 @@ _CURES |= {
 _NAMES = {"function": "the tf.function"}
 _RELEASED = (
     "The values of this tape were released, or it is too long, or no target depends on a source: "
-    "the sweep can not be run again."
+    "the sweep cannot be run again."
 )
 _WHERE = (
     "tf.where does not help here: the unused branch is differentiated, too, and 0 times infinity is NaN. "
@@ -55,7 +55,7 @@ def explain_nonfinite(tape: Any, target: Any, sources: Any) -> Explanation:
     try:
         return _find(tape, [leaf_of(t) for t in nest.flatten(target)], [leaf_of(s) for s in nest.flatten(sources)])
     except Exception as error:
-        return Explanation("nonfinite_released", f"The sweep can not be run again: {type(error).__name__}: {error}", "")
+        return Explanation("nonfinite_released", f"The sweep cannot be run again: {type(error).__name__}: {error}", "")
 
 
 def _find(tape: Any, targets: list[Any], sources: list[Any]) -> Explanation:

@@ -179,7 +179,7 @@ class Inquiry(Objects):
         return None
 
     def in_pause(self, place: Place) -> bool:
-        """Whether a place stands in a with block of ``stop_recording()``: of one without rows the recording can not tell."""
+        """Whether a place stands in a with block of ``stop_recording()``: of one without rows the recording cannot tell."""
         around = [s.node for statement, _ in self.statements(place) for s in statement.around]
         items = [item.context_expr for node in around if isinstance(node, ast.With) for item in node.items]
         return any(isinstance(e, ast.Call) and last_name(e.func) == "stop_recording" for e in items)

@@ -224,7 +224,7 @@ class Remedies:
         return any(n.variable is not None or is_state(n.origin) for n in self.inquiry.trace.ancestors([node]).values())
 
     def _bound_at(self, targets: list[ast.expr], values: list[ast.expr]) -> int | None:
-        """Which of the values of an assignment the source got; None when that can not be told."""
+        """Which of the values of an assignment the source got; None when that cannot be told."""
         if len(targets) != len(values):
             return None
         if len(targets) == 1:

@@ -29,7 +29,7 @@ class Step(NamedTuple):
 
 
 def replay(inquiry: Any, sources: list[Any]) -> Iterator[Step] | None:
-    """The steps of the sweep from the targets to the sources; None when it can not be run again."""
+    """The steps of the sweep from the targets to the sources; None when it cannot be run again."""
     record, tape = inquiry.record, inquiry.tape
     if record is None or len(record) > MOST:
         return None

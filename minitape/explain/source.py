@@ -456,7 +456,7 @@ class Source:
         return self._bindings.get(key, [])
 
     def class_of(self, name: str, where: Statement) -> str:
-        """The class of which a name holds a new object wherever it is bound; empty when that can not be told."""
+        """The class of which a name holds a new object wherever it is bound; empty when that cannot be told."""
         if self._made is None:
             self._made = {}
             for s in self.statements:

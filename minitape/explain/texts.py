@@ -405,7 +405,7 @@ TEXT = {
     ),
     "nondifferentiable_op truth": (
         "{what}{line} has no derivative: it is true or false, and jumps in between.",
-        "Use a smooth step, tf.sigmoid(k * (a - b)), or a loss on the values themselves: an accuracy can not be trained on.",
+        "Use a smooth step, tf.sigmoid(k * (a - b)), or a loss on the values themselves: an accuracy cannot be trained on.",
     ),
     "nondifferentiable_op python": (
         "Python's {what}{line} compares, and gives one of the values: here not the one that was computed from {x}.",

@@ -89,7 +89,7 @@ class Explanation:
 
 
 def _picture(explanation: Explanation) -> str:
-    """The tape's picture with the break in red; empty where it can not be drawn."""
+    """The tape's picture with the break in red; empty where it cannot be drawn."""
     if explanation._tape is None or explanation._tape._record is None or len(explanation._tape._record) > 200:
         return ""
     try:

@@ -447,7 +447,7 @@ _OF_VARIABLES = "variables", "local_variables", "trainable_variables"
 
 
 def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
-    """Adds an operation to the graph that is being built: here the core hands over what it can not compute."""
+    """Adds an operation to the graph that is being built: here the core hands over what it cannot compute."""
     graph = state.graph
     if graph is None:
         leaked = next(t for t in inputs if type(t) is not EagerTensor)

@@ -1,6 +1,6 @@
 """``return``, ``break`` and ``continue`` inside of other statements, as flags and conditions.
 
-Statements inside of ``if``, ``while`` and ``for`` become nested functions, out of which these can not lead. Returns move
+Statements inside of ``if``, ``while`` and ``for`` become nested functions, out of which these cannot lead. Returns move
 to the ends of branches, or set a flag that the statements behind them ask; so do ``break`` and ``continue``.
 """
 

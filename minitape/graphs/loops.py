@@ -438,7 +438,7 @@ def _before_the_loop(name: str, error: Exception) -> Exception:
 
 
 def _unguessed(value: Any) -> bool:
-    """True for what a loop can not begin with zeros of, where it was not defined before."""
+    """True for what a loop cannot begin with zeros of, where it was not defined before."""
     return not (isinstance(value, (Tensor, TensorArrayBase, int, float, complex)) or hasattr(value, "_read"))
 
 

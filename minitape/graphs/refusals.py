@@ -172,7 +172,7 @@ def wrong_size(op: str, tensors: list[Any], wanted: int, got: int, attrs: str, *
 
 
 def wrong_squeeze(tensor: Any, axis: int, axes: list[int]) -> ValueError:
-    """The error for an axis that can not be squeezed: it is longer than 1, or not there."""
+    """The error for an axis that cannot be squeezed: it is longer than 1, or not there."""
     rank, shown = tensor.shape.rank, ",".join(map(str, axes))
     node = _node("Squeeze", "Squeeze", f"T={enum(tensor.dtype)}, squeeze_dims=[{shown}]", *_inputs([tensor]))
     if -rank <= axis < rank:

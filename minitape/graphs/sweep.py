@@ -1,6 +1,6 @@
 """Gradients inside a graph: the one reverse sweep, run on symbolic tensors, adds rows.
 
-Where the shapes of a call are known, its rule is applied as it stands. Where they are not, a rule can not say to which
+Where the shapes of a call are known, its rule is applied as it stands. Where they are not, a rule cannot say to which
 shape it must reduce or spread; then one row is added that applies the rule when the graph runs.
 """
 

@@ -14,7 +14,7 @@ LOOPS = (ast.For, ast.While)
 
 
 class CanNotConvert(Exception):
-    """The source is not there, or uses what can not be rewritten."""
+    """The source is not there, or uses what cannot be rewritten."""
 
 
 # -- looking at code --------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ class EarlyStopping(Monitor):
 
     ``mode`` is "min", "max" or "auto"; ``baseline`` is what must be beaten as well; ``restore_best_weights`` puts the
     weights of the best epoch back at the end; the first ``start_from_epoch`` epochs do not count. Warns when there is
-    no such metric. Raises ValueError when "auto" can not tell which way is better.
+    no such metric. Raises ValueError when "auto" cannot tell which way is better.
 
     >>> import minitape as tf
     >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1)])

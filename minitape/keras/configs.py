@@ -50,7 +50,7 @@ class Applied:
         return _named(self.what)(*args, **kwargs)
 
     def get_config(self) -> dict[str, Any]:
-        """What it is, for JSON; TypeError for an argument that JSON can not hold."""
+        """What it is, for JSON; TypeError for an argument that JSON cannot hold."""
         return {"what": self.what, "args": _written(self.args), "kwargs": _written(self.kwargs)}
 
     @classmethod
@@ -101,7 +101,7 @@ def _written(value: Any) -> Any:
         return {"__array__": array.tolist(), "dtype": array.dtype.name}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise TypeError(f"An argument of type {type(value).__name__} can not be written into a configuration: {value!r}")
+    raise TypeError(f"An argument of type {type(value).__name__} cannot be written into a configuration: {value!r}")
 
 
 def _read(value: Any) -> Any:

@@ -56,7 +56,7 @@ class Feed:
 
     With ``steps`` an epoch has that many batches and the next one goes on behind it; else an epoch is all the data.
     Raises ValueError for data of another kind, for arrays of different lengths, for labels or weights beside what gives
-    them itself, and for ``class_weight`` where it can not be used.
+    them itself, and for ``class_weight`` where it cannot be used.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class Feed:
                 self._pass_over()  # Keras begins another iteration behind each epoch, and uses none of it
 
     def _weighable(self, y: Any, weight: Any) -> None:
-        """Raises ValueError where ``class_weight`` can not be used."""
+        """Raises ValueError where ``class_weight`` cannot be used."""
         if self._class_weight is None:
             return
         if weight is not None:

@@ -74,7 +74,7 @@ class Ones(Initializer):
 
 
 class Constant(Initializer):
-    """One value everywhere; an array is broadcast to the shape. Raises ValueError where it can not be.
+    """One value everywhere; an array is broadcast to the shape. Raises ValueError where it cannot be.
 
     >>> import minitape as tf
     >>> tf.keras.initializers.Constant(3.0)((2,)).numpy()

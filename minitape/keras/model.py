@@ -250,7 +250,7 @@ class Functional(Model):
         self._build_shape = nest.map_structure(lambda x: x.shape, inputs)
 
     def get_config(self) -> dict[str, Any]:
-        """The layers with their arguments, and the calls between them. TypeError for what JSON can not hold."""
+        """The layers with their arguments, and the calls between them. TypeError for what JSON cannot hold."""
         from .configs import config_of
 
         return config_of(self)

@@ -436,7 +436,7 @@ class Moments(Optimizer):
 
 
 def _check_settings(use_ema: bool, momentum: float, frequency: Any, accumulation: Any) -> None:
-    """Raises ValueError for averages and an accumulation that can not be."""
+    """Raises ValueError for averages and an accumulation that cannot be."""
     if use_ema:
         if momentum > 1 or momentum < 0:
             raise ValueError(f"`ema_momentum` must be in the range [0, 1]. Received: ema_momentum={momentum}")

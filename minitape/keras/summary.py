@@ -96,7 +96,7 @@ def _shape_text(layer: Any) -> str:
         try:
             given = layer._build_shape, *layer._other_build_shapes
             found = getattr(layer, "output_shape", None) or layer.compute_output_shape(*given)
-        except Exception:  # a shape that the layer can not tell is shown as "?"
+        except Exception:  # a shape that the layer cannot tell is shown as "?"
             return "?"
         shapes = (
             _one(found)

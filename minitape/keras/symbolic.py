@@ -352,7 +352,7 @@ def nodes_between(inputs: list[KerasTensor], outputs: Any) -> list[Node]:
 
 
 def _nodes_before(output: KerasTensor, done: set[int], order: list[Node]) -> bool:
-    """Adds the calls that an output needs to ``order``, and their outputs to ``done``; False when one can not be made."""
+    """Adds the calls that an output needs to ``order``, and their outputs to ``done``; False when one cannot be made."""
     waiting = [] if id(output) in done else [output._keras_history]
     placed = set(map(id, order))
     while waiting:

@@ -100,7 +100,7 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
 
 
 def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
-    """Raises what TensorFlow's kernel raises for shapes that can not be multiplied."""
+    """Raises what TensorFlow's kernel raises for shapes that cannot be multiplied."""
     x, y = a.shape.as_list(), b.shape.as_list()
     if state.graph is not None:
         _check_ranks(op, [a, b], turn_a, turn_b)

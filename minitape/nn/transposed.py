@@ -43,7 +43,7 @@ def conv2d_transpose(
     """The adjoint of ``conv2d``: ``filters`` are height x width x channels out x channels in. Differentiable in both.
 
     ``output_shape`` (four sizes, or height and width) says which of the possible sizes the result has.
-    InvalidArgumentError when that can not be.
+    InvalidArgumentError when that cannot be.
 
     >>> import minitape as tf
     >>> tf.nn.conv2d_transpose(tf.ones([1, 2, 2, 1]), tf.ones([2, 2, 1, 1]), [1, 4, 4, 1], 2).shape
@@ -76,7 +76,7 @@ def conv1d_transpose(
     """The adjoint of ``conv1d``: ``filters`` are width x channels out x channels in. Differentiable in both.
 
     ``output_shape`` (three sizes) says which of the possible sizes the result has. ValueError for another format than
-    "NWC", InvalidArgumentError for sizes that can not be.
+    "NWC", InvalidArgumentError for sizes that cannot be.
 
     >>> import minitape as tf
     >>> tf.nn.conv1d_transpose(tf.ones([1, 2, 1]), tf.ones([2, 1, 1]), [1, 4, 1], 2).numpy().ravel()

@@ -83,7 +83,7 @@ def conv3d_transpose(
 ) -> Tensor:  # fmt: skip
     """The adjoint of ``conv3d``: ``filters`` are depth x height x width x channels out x channels in. Differentiable in both.
 
-    ``output_shape`` (five sizes) says which of the possible sizes the result has; InvalidArgumentError when that can not
+    ``output_shape`` (five sizes) says which of the possible sizes the result has; InvalidArgumentError when that cannot
     be.
 
     >>> import minitape as tf

@@ -332,7 +332,7 @@ def _unknown_as_rest(sizes: list[Any]) -> tuple[int, ...]:
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     """The tensor repeated along new axes and axes of size 1 until it has ``shape``. Differentiable.
 
-    InvalidArgumentError for a shape to which it can not be broadcast.
+    InvalidArgumentError for a shape to which it cannot be broadcast.
 
     >>> import minitape as tf
     >>> tf.broadcast_to([1, 2], [2, 2]).numpy()

@@ -48,7 +48,7 @@ space_to_batch = space_to_batch_nd
 def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
     """The inverse of ``space_to_batch``: batches become the places in the blocks again, and ``crops`` are cut off.
 
-    ``block_shape`` may be one number for two axes. Differentiable. Raises InvalidArgumentError when the batch can not
+    ``block_shape`` may be one number for two axes. Differentiable. Raises InvalidArgumentError when the batch cannot
     be divided or the crops leave less than nothing.
 
     >>> import minitape as tf

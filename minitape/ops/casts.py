@@ -80,7 +80,7 @@ def _saturate_complex(x: Any, dtype: Any) -> Any:
 
 
 def _inside(have: Any, wanted: Any) -> tuple[Any, Any]:
-    """The limits of one dtype as values of another; None where integers can not exceed it, infinities are limited."""
+    """The limits of one dtype as values of another; None where integers cannot exceed it, infinities are limited."""
     number = have.as_numpy_dtype
     bounds: list[Any] = []
     for which, inward in (("min", np.inf), ("max", -np.inf)):

@@ -179,7 +179,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     """The numbers from ``start`` (0 when only one is given) up to, not including, ``limit`` in steps of ``delta``.
 
     The dtype is the widest of the three, unless given. No gradient passes. Raises InvalidArgumentError when the limit
-    can not be reached.
+    cannot be reached.
 
     >>> import minitape as tf
     >>> tf.range(3).numpy(), tf.range(5, 0, -2).numpy(), tf.range(1, 2.5).numpy()
@@ -234,7 +234,7 @@ def _scalar(tensor: Any, role: str) -> Any:
 
 
 def numbers_of_range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
-    """The array of ``tf.range``; InvalidArgumentError where the limit can not be reached."""
+    """The array of ``tf.range``; InvalidArgumentError where the limit cannot be reached."""
     if dtype is not dtypes.int32:
         accept("Range", dtype, dtype, dtype)
     start, limit, delta = (dtype.as_numpy_dtype(v) for v in (start, limit, delta))

@@ -86,7 +86,7 @@ class Stepper:
         return {"target": self._target, "sources": [r[-1] if r else -1 for r in self.sources], "rest": self.rest}
 
     def whole(self) -> bool:
-        """False when an array that a rule on the way reads was released, so that the sweep can not be repeated."""
+        """False when an array that a rule on the way reads was released, so that the sweep cannot be repeated."""
         record, marks = self.record, self.marks
         for row in range(self.low, self.high + 1):
             if marks is not None and not marks[row]:

@@ -1,6 +1,6 @@
 """``np.where`` on large float arrays: bits are masked, where NumPy decides at each element anew.
 
-A processor can not foresee a mask without a pattern, as the signs of activations are. NumPy then takes 4 ns for each element
+A processor cannot foresee a mask without a pattern, as the signs of activations are. NumPy then takes 4 ns for each element
 (measured on a million of float32), the mask 0.3.
 """
 

@@ -40,7 +40,7 @@ def binary(name: str, x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def equals(name: str, x: Any, y: Any) -> Any:
-    """``==`` and ``!=``: False (True) for what can not be compared."""
+    """``==`` and ``!=``: False (True) for what cannot be compared."""
     if y is None:
         return name != "equal"
     try:

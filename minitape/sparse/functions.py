@@ -282,7 +282,7 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
 def split(
     sp_input: Any = None, num_split: int | None = None, axis: int | None = None, name: str | None = None
 ) -> list[SparseTensor]:
-    """A list of ``num_split`` blocks along an axis, the first ones larger where it can not be divided. Differentiable.
+    """A list of ``num_split`` blocks along an axis, the first ones larger where it cannot be divided. Differentiable.
 
     InvalidArgumentError for an axis that is not there, and for a number below 1 or above the size of the axis.
 

@@ -33,7 +33,7 @@ def module_of(text: str, label: str) -> ModuleType:
 
 
 def written(folder: Path, name: str, text: str) -> Path:
-    """The file with this text in a folder; raises OSError where it can not be, or where others could write to it."""
+    """The file with this text in a folder; raises OSError where it cannot be, or where others could write to it."""
     if not private(folder):
         raise PermissionError(f"others than its owner can write to {folder}")
     for place in (folder, folder / "__pycache__"):

@@ -71,7 +71,7 @@ def _apart(work: Callable[[], Any]) -> Any:
     except RuntimeError:  # there can be no more threads
         run()
     while not outcome:
-        thread.join(0.1)  # a lock without a limit can not be interrupted on Windows
+        thread.join(0.1)  # a lock without a limit cannot be interrupted on Windows
     value, error = outcome.pop()
     if error is not None:
         raise error

@@ -1,7 +1,7 @@
 """numba's files of machine code, so that nothing that is wrong with them reaches who wants a gradient.
 
 numba raises whatever opening or unpickling such a file raises, and believes machine code in which bits have flipped. Here
-each file ends with a checksum, what can not be read is removed and counts as not there, and what can not be written is
+each file ends with a checksum, what cannot be read is removed and counts as not there, and what cannot be written is
 kept in memory only. The first trouble of a process is logged.
 """
 
@@ -34,7 +34,7 @@ class Kept:
         return _Files(str(folder / "__pycache__"), f"{self.module}.{self.function}", self.options)
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """What numba compiled for a signature before; None where that is not there, or can not be used."""
+        """What numba compiled for a signature before; None where that is not there, or cannot be used."""
         target.refresh()
         for folder in filter(_readable, cache.folders()):
             files = self._files(folder)
@@ -46,7 +46,7 @@ class Kept:
                     return found
             except Exception as error:  # unpickling can raise anything
                 files.remove()
-                _tell(f"Compiled code in {folder} can not be read ({_shown(error)}) and is compiled anew. If this is said "
+                _tell(f"Compiled code in {folder} cannot be read ({_shown(error)}) and is compiled anew. If this is said "
                       "again, delete that folder.")  # fmt: skip
         return None
 
@@ -61,7 +61,7 @@ class Kept:
                 return
             except Exception as error:
                 reason = _shown(error)
-        _tell(f"Compiled code can not be kept ({reason}): each process compiles it again, which takes seconds. Set "
+        _tell(f"Compiled code cannot be kept ({reason}): each process compiles it again, which takes seconds. Set "
               "MINITAPE_CACHE to a folder on a disk with room that you can write to, and nobody else.")  # fmt: skip
 
 

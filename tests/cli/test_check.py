@@ -289,7 +289,7 @@ def test_a_report_that_can_not_be_written_is_told_before_anything_runs(tmp_path,
     monkeypatch.setattr("minitape.cli.report.with_progress", lambda *_: pytest.fail("a notebook ran"))
     refused = CliRunner().invoke(main, ["check", str(notebook), "--html", str(tmp_path / "no" / "report.html")])
     assert refused.exit_code == 1
-    assert "can not write the report" in refused.stderr
+    assert "cannot write the report" in refused.stderr
 
 
 def test_a_long_line_is_cut_and_stays_recognisable():

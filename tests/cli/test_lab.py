@@ -160,7 +160,7 @@ def test_a_file_in_the_place_of_the_folder(tmp_path):
     assert f"{tmp_path / 'lessons'} is a file; name a folder for your lessons" in done.stderr
     below = run("lab", tmp_path / "lessons" / "below")
     assert below.returncode == 1
-    assert "can not write the lessons to" in below.stderr
+    assert "cannot write the lessons to" in below.stderr
     assert "minitape lab FOLDER" in below.stderr
 
 
@@ -183,7 +183,7 @@ def test_a_port_that_is_taken(tmp_path):
         done = run("lab", tmp_path, "--port", port)
         assert lab_command.port_to_use("127.0.0.1", None) != port
     assert done.returncode == 1
-    assert f"can not listen on 127.0.0.1, port {port}: Address already in use. Leave --port out" in done.stderr
+    assert f"cannot listen on 127.0.0.1, port {port}: Address already in use. Leave --port out" in done.stderr
 
 
 def test_a_package_that_is_missing_is_told_in_one_line(tmp_path, monkeypatch):
@@ -200,7 +200,7 @@ def test_a_package_that_is_missing_is_told_in_one_line(tmp_path, monkeypatch):
 def test_an_address_that_is_not_this_machines(tmp_path):
     done = run("lab", tmp_path, "--ip", "192.0.2.1", "--port", "8899")
     assert done.returncode == 1
-    assert "can not listen on 192.0.2.1, port 8899" in done.stderr
+    assert "cannot listen on 192.0.2.1, port 8899" in done.stderr
 
 
 def test_a_browser_needs_a_screen(monkeypatch):

@@ -242,7 +242,7 @@ def test_a_view_looks_at_an_object():
     with tf.GradientTape() as tape:
         x * x
     assert "correct" in feedback("test.6", tape)
-    assert "a number can not be used here: AttributeError" in feedback("test.6", 1.0)
+    assert "a number cannot be used here: AttributeError" in feedback("test.6", 1.0)
 
 
 def test_an_unknown_name_lists_the_known_ones(exercise):

@@ -16,7 +16,7 @@ def in_graph(function):
         return function()
 
 
-# -- refused, where minitape can not do it ----------------------------------------------------------------------------
+# -- refused, where minitape cannot do it ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ print(json.dumps([[child(folder, program) for program in {programs!r}] for folde
 
 @pytest.fixture(scope="module")
 def spoiled(warm):
-    """For each kind of damage what a gradient gave, and then one in a process that can not compile; and the folder."""
+    """For each kind of damage what a gradient gave, and then one in a process that cannot compile; and the folder."""
     if not hasattr(os, "fork"):
         pytest.skip("processes do not fork here")
     with tempfile.TemporaryDirectory() as place:
@@ -223,7 +223,7 @@ def test_damaged_files(damage, suffix, spoiled, right):
 
 
 def is_told_how(said):
-    return len(said) == 1 and "can not be kept" in said[0] and "Set MINITAPE_CACHE" in said[0]
+    return len(said) == 1 and "cannot be kept" in said[0] and "Set MINITAPE_CACHE" in said[0]
 
 
 def lock(folder):
@@ -345,7 +345,7 @@ def test_the_command_mends_what_is_damaged(cache):
         path.write_bytes(b"")
     done = warmup(cache)
     assert done.returncode == 0 and done.stdout.startswith("kernels are ready ("), done
-    assert len(done.stderr.splitlines()) == 1 and "can not be read" in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and "cannot be read" in done.stderr
     assert warmup(cache).stderr == ""
 
 

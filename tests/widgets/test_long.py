@@ -151,7 +151,7 @@ def test_a_page_without_a_kernel_says_that_it_has_no_steps_of_a_long_sweep(show,
     press(page, "End", "ArrowRight")
     assert position(page) == "forward 23 / 23"
     assert (
-        "visits 22 more rows. Without a kernel its steps can not be computed" in page.locator(".mt-step").inner_text()
+        "visits 22 more rows. Without a kernel its steps cannot be computed" in page.locator(".mt-step").inner_text()
     )
 
 

@@ -62,7 +62,7 @@ class Rerun:
 
 
 def _needs_arguments(function: Callable[..., Any]) -> bool:
-    """Whether it can not be called without arguments, as far as Python can tell."""
+    """Whether it cannot be called without arguments, as far as Python can tell."""
     try:
         inspect.signature(function).bind()
     except TypeError:

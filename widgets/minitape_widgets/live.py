@@ -86,7 +86,7 @@ def _flow_all() -> bool:
                 _views.discard(view)
                 continue
             sent |= view._flow(SOME if view._tape._recording else MANY)
-        except Exception:  # one view that can not be read or sent must not stop the others
+        except Exception:  # one view that cannot be read or sent must not stop the others
             _views.discard(view)
     return sent
 

@@ -283,7 +283,7 @@ def space_to_batch(input: Any, paddings: Any, block_size: Any = None, name: str 
 def batch_to_space(input: Any, crops: Any, block_size: Any, name: str | None = None, block_shape: Any = None) -> Tensor:
     """``tf.batch_to_space`` with square blocks of ``block_size`` (also called ``block_shape``) for images of rank 4.
 
-    Differentiable. Raises ValueError for another rank, InvalidArgumentError when the batch can not be divided.
+    Differentiable. Raises ValueError for another rank, InvalidArgumentError when the batch cannot be divided.
 
     >>> import minitape as tf
     >>> tf.compat.v1.batch_to_space(tf.ones([4, 2, 2, 1]), [[0, 0], [0, 0]], 2).shape

@@ -83,7 +83,7 @@ def error(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """A message about what can not go on, with ``args`` put in for its ``%``. It does go on.
+    """A message about what cannot go on, with ``args`` put in for its ``%``. It does go on.
 
     >>> import minitape.compat.v1 as tf
     >>> tf.logging.set_verbosity(tf.logging.FATAL + 1)

@@ -15,7 +15,7 @@ def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> 
     """``true_fn()`` where ``pred`` holds, else ``false_fn()``.
 
     ``pred`` is a scalar of bool or a number; the functions take nothing and give tensors of the same structure and
-    dtypes. Differentiable through the function that was called. Raises TypeError for what can not be called.
+    dtypes. Differentiable through the function that was called. Raises TypeError for what cannot be called.
 
     >>> import minitape as tf
     >>> x = tf.constant(-2.0)

@@ -172,7 +172,7 @@ OF_TWO = (
 )
 ONE = """``x`` is a tensor of any shape, or what can become one, of {0}.
     The result has the shape of ``x`` and {1}. {2}
-    Raises ValueError for what can not become a tensor."""
+    Raises ValueError for what cannot become a tensor."""
 TWO = """``x1`` and ``x2`` are tensors, or what can become one. Of two dtypes the one that holds both is taken; a Python
     number takes that of the tensor beside it. The result has the broadcast shape and {0}.
     {1} Raises InvalidArgumentError for shapes that do not broadcast."""
@@ -206,7 +206,7 @@ def abs(x: Any) -> Tensor:
     """The distance from 0.
 
     ``x`` is a tensor of numbers of any shape, or what can become one; the result has its shape and dtype (of complex
-    numbers it has floats). Differentiable; at 0 the gradient is 0. Raises ValueError for what can not become a tensor.
+    numbers it has floats). Differentiable; at 0 the gradient is 0. Raises ValueError for what cannot become a tensor.
 
     >>> import minitape as tf
     >>> tf.keras.ops.abs([-1.5, 2.0]).numpy()

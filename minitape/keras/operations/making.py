@@ -87,7 +87,7 @@ def shape(x: Any) -> tuple[Any, ...]:
     """The sizes of a tensor as a tuple.
 
     ``x`` is a tensor of any shape and dtype, or what can become one; unknown sizes of a symbolic one are None. Raises
-    ValueError for what can not become a tensor.
+    ValueError for what cannot become a tensor.
 
     >>> import minitape as tf
     >>> tf.keras.ops.shape([[1, 2, 3]]), tf.keras.ops.shape(tf.keras.Input((3,)))

@@ -62,7 +62,7 @@ export class Inspector {
     if (rows.length < total && !sweep) return say(`Only the first ${count(rows.length)} rows are shown, so there is no backward sweep to step through.`);
     if (!sweep && tapes.some((tape) => tape.state === "used") && rows.some((row) => row.released)) return say(RELEASED);
     if (!sweep?.rest) return [];
-    if (this.asked === "in vain") return say(`The backward sweep visits ${count(sweep.rest)} more rows. Without a kernel its steps can not be computed: run the notebook.`);
+    if (this.asked === "in vain") return say(`The backward sweep visits ${count(sweep.rest)} more rows. Without a kernel its steps cannot be computed: run the notebook.`);
     if (this.asked === "no") return say(`The backward sweep visits ${count(sweep.rest)} rows: its steps are computed when you step on.`);
     return say(`Computing the backward sweep: ${count(sweep.steps.length)} steps so far, ${count(sweep.rest)} rows to go.`);
   }

@@ -9,7 +9,7 @@ import type { Answer, Order } from "./worker";
 const NOW = 2500; // rows that are laid out at once: that takes less time than asking somebody else
 const SLICE = 8; // milliseconds before the page gets a turn
 
-/** The page's one worker; null while there is none, "none" where there can not be one. */
+/** The page's one worker; null while there is none, "none" where there cannot be one. */
 let shared: Worker | null | "none" = null;
 const clients = new Map<number, Planner>();
 let numbers = 0;

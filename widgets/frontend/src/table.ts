@@ -119,7 +119,7 @@ export class Table {
   /** Scrolls the row into view. */
   reveal(row: number): void {
     if (row < 0) return;
-    this.body.style.height = `${this.store.rows.length * LINE}px`; // else the new rows can not be scrolled to
+    this.body.style.height = `${this.store.rows.length * LINE}px`; // else the new rows cannot be scrolled to
     const [top, height] = [this.scroller.scrollTop, this.scroller.clientHeight];
     if (row * LINE < top + LINE) this.scroller.scrollTop = Math.max(0, (row - 2) * LINE);
     else if ((row + 2) * LINE > top + height) this.scroller.scrollTop = (row + 3) * LINE - height;
