@@ -57,7 +57,7 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "number", "last", "watchers", "notes", "nones", "_warns", "_paused", "_held", "__weakref__", "__dict__")  # fmt: skip
+                 "watched", "variables", "number", "last", "watchers", "notes", "nones", "_warns", "_paused", "_within", "_held", "__weakref__", "__dict__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
         self._record: Record | None = None
@@ -67,7 +67,7 @@ class GradientTape:
         self._watch_accessed_variables = watch_accessed_variables
         self.notes: list[tuple[str, int, Any, Any]] = []  # (what, at which row, a weak reference, the user's frames)
         self.nones: list[bool] | None = None  # which gradients the last call found to be None
-        self._recording = self._paused = self._used = False
+        self._recording = self._paused = self._within = self._used = False  # _within: entered again in its own pause
         self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, Any] = {}  # watched variables by id
@@ -98,6 +98,7 @@ class GradientTape:
                 record.reopen()
             elif record is not self._record:
                 self._join(record)
+            self._within = self._paused
             self._start = now = len(record)
             self.notes.append(("enter", now, clock(), site()))
             self._recording = True
@@ -117,7 +118,7 @@ class GradientTape:
             raise
 
     def _leave(self, *error: Any) -> None:
-        if self._paused:  # Ctrl-C came between the end of a pause and what it does then
+        if self._paused and not self._within:  # Ctrl-C came between the end of a pause and what it does then
             self._record.paused, self._paused = self._record.paused - 1, False
         if self._recording or state.record is self._record is not None:
             try:
@@ -125,7 +126,7 @@ class GradientTape:
             except BaseException:  # Ctrl-C, say
                 self._pop()
                 raise
-        self._held = None
+        self._within, self._held = False, None
 
     __exit__: Any = Exit(_leave, lambda tape: tape._recording or tape._paused)
 
