@@ -5,17 +5,14 @@ from __future__ import annotations
 import errno
 import json
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from ..beside import beside
 from .lessons import notebooks_in
-
-PART = ".part"
-LONGEST = 60  # characters of a name that the name beside it repeats: file systems allow 255 bytes
 
 
 @contextmanager
@@ -28,18 +25,13 @@ def replacing(path: Path, text: bool = True, encoding: str = "utf-8", newline: s
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-    part = target.with_name(f".{target.name[:LONGEST]}.{secrets.token_hex(8)}{PART}")
-    try:
+    with beside(target) as part:
         with open(part, "x", encoding=encoding, newline=newline) if text else open(part, "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         if mode is not None:
             part.chmod(mode)
-        part.replace(target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
 
 
 def last_whole(path: Path) -> Path | None:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..beside import beside
+
 FILE_NAME = ".minitape-progress.json"
 VARIABLE = "MINITAPE_PROGRESS"
 VERSION = 1
@@ -66,10 +68,9 @@ def change_progress(name: str, change: Callable[[dict[str, Any]], None]) -> None
         change(kept)
         kept["last"] = name.rpartition(".")[0]
         file = progress_file()
-        partial = file.with_name(f"{file.name}.{os.getpid()}.part")
         try:
-            partial.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-            os.replace(partial, file)
+            with beside(file) as part:
+                part.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         except OSError:
             _unsaved[file] = kept
 

@@ -11,10 +11,11 @@ import os
 import stat
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+
+from ..beside import beside
 
 KEPT = 128  # modules of a folder
 
@@ -43,13 +44,8 @@ def written(folder: Path, name: str, text: str) -> Path:
         with contextlib.suppress(OSError):  # a folder that only others may write
             os.utime(path)
         return path
-    temporary = folder / f"{name}.{os.getpid()}.{threading.get_ident()}.tmp"
-    try:
-        temporary.write_bytes(text.encode())
-        os.replace(temporary, path)  # two processes may write at once: each file is whole
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    with beside(path) as part:  # two processes may write at once: each file is whole
+        part.write_bytes(text.encode())
     _thin(folder)
     return path
 
