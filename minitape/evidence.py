@@ -4,7 +4,7 @@ A recording knows every operation under a tape. What it cannot know is noted her
 tape made a tensor, on which line a constant or a variable's state was made, and which values left to NumPy or Python.
 Nothing here keeps a tensor or an array alive: notes hold weak references, and chains of notes are cut at ``DEPTH``.
 
-A note of origin is a plain tuple, see :class:`Origin`; it hangs on the tensor's ``_made``.
+A note of origin is a plain tuple, see :class:`Origin`; it hangs on the tensor's ``_origin``.
 """
 
 from __future__ import annotations
@@ -97,16 +97,7 @@ def computed(primitive: Any, frame: Any, a: Any, b: Any = None) -> Any:
             if depth > DEPTH:
                 second, depth = None, 0
         b = weakref.ref(b)
-    own, frames, found = _OWN, (), 0
-    while frame is not None:
-        code = frame.f_code
-        if not own[code.co_filename]:
-            frames += ((code, frame.f_lasti),)
-            found += 1
-            if found == STACK or code.co_name == "<module>":
-                break
-        frame = frame.f_back
-    return clock(), frames, primitive, weakref.ref(a), first, depth, b, second
+    return clock(), stack(frame), primitive, weakref.ref(a), first, depth, b, second
 
 
 def origin_of(tensor: Any) -> Origin | None:
@@ -232,18 +223,20 @@ def site() -> Stack:
     return ((frame.f_code, frame.f_lasti),)
 
 
-def stack() -> Stack:
-    """The user's frames, innermost first, without those of minitape and of libraries."""
-    frame: Any = _getframe(1)
-    own, sites = _OWN, []
+def stack(frame: Any = None) -> Stack:
+    """The user's frames from this one (None: the caller's) outwards, without those of minitape and of libraries."""
+    if frame is None:
+        frame = _getframe(1)
+    own, sites, found = _OWN, (), 0
     while frame is not None:
         code = frame.f_code
         if not own[code.co_filename]:
-            sites.append((code, frame.f_lasti))
-            if len(sites) == STACK or code.co_name == "<module>":
+            sites += ((code, frame.f_lasti),)
+            found += 1
+            if found == STACK or code.co_name == "<module>":
                 break
         frame = frame.f_back
-    return tuple(sites)
+    return sites
 
 
 _new = tuple.__new__  # builds a named tuple at a third of the price

@@ -48,14 +48,10 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], 
         restore(before)
     if type(out) is tuple:
         tensors = tuple([bare(o) for o in out])
-        finish(primitive, inputs, attrs, tensors)
+        finish(primitive, inputs, attrs, tensors, frame)
         return tensors
     tensor = bare(out)
-    record = state.record
-    if record is not None:
-        record.write(primitive, inputs, attrs, (tensor,), frame)
-    else:
-        finish(primitive, inputs, attrs, (tensor,))
+    finish(primitive, inputs, attrs, (tensor,), frame)
     return tensor
 
 
@@ -73,14 +69,15 @@ def _accept(primitive: Primitive, kinds: tuple[Any, ...]) -> None:
     primitive.accepted.add(kinds)
 
 
-def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...]) -> None:
-    """Records an operation that has just computed ``tensors``."""
+def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...],
+           frame: FrameType | None = None) -> None:  # fmt: skip
+    """Records an operation that has just computed ``tensors``; ``frame`` is that of :func:`apply`."""
     record = state.record
     if record is not None:
-        record.write(primitive, inputs, attrs, tensors)
+        record.write(primitive, inputs, attrs, tensors, frame)
         return
     if 0 < len(inputs) < 3:  # outside any tape: a note for `explain`
-        origin = computed(primitive, _getframe(1), *inputs)
+        origin = computed(primitive, frame or _getframe(1), *inputs)
     else:
         origin = born("op", inputs, primitive)
     for tensor in tensors:

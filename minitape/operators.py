@@ -171,28 +171,11 @@ def _left_to_other(name: str, a: Any, b: Any, error: Exception) -> Any:
     return out
 
 
-def _alike(a: Any, b: Any) -> bool:
-    """Whether two tensors are floats of one dtype and shape, or ``a`` is a number, or ``b`` has the last axes of ``a``.
-
-    Arithmetic has nothing to check about such: this is the usual case, a few times faster than the checks.
-    """
-    if type(a) is not EagerTensor or type(b) is not EagerTensor:
-        return False
-    x, y = a._value, b._value
-    if x.dtype is not y.dtype or x.dtype.type not in REALS:
-        return False
-    return x.shape[x.ndim - y.ndim :] == y.shape if x.ndim else True
-
-
 def _pair(name: str, primitive: Primitive, prepare: Any = None, strict: bool = True) -> tuple[Any, Any]:
     """An operator and its reflection for operands of any kind."""
     from .convert import convert_to_tensor
 
-    arithmetic = name in ARITHMETIC
-
     def run(a: Any, b: Any) -> Any:
-        if arithmetic and _alike(a, b):
-            return apply(primitive, (a, b), {})
         return binary(primitive, a, b) if prepare is None else prepare(primitive, a, b)
 
     def direct(a: Any, b: Any) -> Any:

@@ -371,21 +371,12 @@ class Record:
 
     def enter_number(self, tensor: Any, number: float) -> None:
         """A Python number that was used as an operand becomes a leaf; the same number is met again as the same tensor."""
-        site, place, kind = self.here(), len(self.rows), type(tensor._value)
-        if place >= FULL:
-            self.pack()
-            place = 0
-        row = self.base + place // WIDTH
-        self.put((LEAF, 0, 0, site, tensor._value))
-        if kind in REALS:
-            self.reals.add(kind)
-        else:
-            self.arrays = True
+        row = self.append(LEAF, 0, 0, self.here(), tensor._value)
         self.leaves[row] = _number_leaf(number)
         self.cold.add(row)
         tensor._record, tensor._row = self, row
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
-            self.numbers[number, kind] = tensor
+            self.numbers[number, type(tensor._value)] = tensor
             self.numbers.setdefault(number, tensor)
 
     def find(self, tensor: Any) -> int | None:

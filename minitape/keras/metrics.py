@@ -34,6 +34,28 @@ from .counting import (
     TruePositives,
 )
 from .loss import squeeze_or_expand
+from .losses import (  # noqa: F401 - the functions behind some of them, which Keras offers here too
+    KLD,
+    MAE,
+    MAPE,
+    MSE,
+    MSLE,
+    binary_crossentropy,
+    categorical_crossentropy,
+    categorical_hinge,
+    hinge,
+    huber,
+    kld,
+    kullback_leibler_divergence,
+    logcosh,
+    mae,
+    mape,
+    mse,
+    msle,
+    poisson,
+    sparse_categorical_crossentropy,
+    squared_hinge,
+)
 from .metric import Mean, MeanMetricWrapper, Metric, RootMeanSquaredError, Sum
 from .serial import lookup
 
@@ -371,22 +393,6 @@ for _cls, _names in (
     (MeanSquaredLogarithmicError, "msle MSLE"),
 ):
     TABLE |= dict.fromkeys(_names.split(), _cls)
-
-# the functions behind some of them, which Keras offers here too
-mse = MSE = losses.mean_squared_error
-mae = MAE = losses.mean_absolute_error
-mape = MAPE = losses.mean_absolute_percentage_error
-msle = MSLE = losses.mean_squared_logarithmic_error
-kld = KLD = kullback_leibler_divergence = losses.kl_divergence
-logcosh = losses.log_cosh
-binary_crossentropy = losses.binary_crossentropy
-categorical_crossentropy = losses.categorical_crossentropy
-categorical_hinge = losses.categorical_hinge
-hinge = losses.hinge
-huber = losses.huber
-poisson = losses.poisson
-sparse_categorical_crossentropy = losses.sparse_categorical_crossentropy
-squared_hinge = losses.squared_hinge
 
 
 def get(identifier: Any) -> Any:

@@ -115,17 +115,16 @@ def _declare_line(line: str) -> None:
     BY_CODE.append(primitive)
     _arrays.append(plain)
     _large.append(large)
-    ARRAY_RULES.append(plain.rules)
 
 
 BY_CODE: list[Any] = []
-ARRAY_RULES: list[Any] = [None] * FIRST_CODE  # those for arrays that are not large, by code
 _arrays: list[Any] = [None] * FIRST_CODE  # by code
 _large: list[Any] = [None] * FIRST_CODE
 _numbers: dict[type, list[Any]] = {}  # the same for single numbers, by their type
 for _line in DERIVATIVES.strip().splitlines():
     _declare_line(_line)
 
+ARRAY_RULES = [form and form.rules for form in _arrays]  # for the sweep, which asks most often: no call of form_of()
 STOP_CODE = TABLE["stop_gradient"].code  # what follows from it is on no tape
 
 
