@@ -12,6 +12,8 @@ Names are loaded when they are first used; ``dir(minitape)`` lists them.
 
 from importlib.util import find_spec as _find_spec
 
+__path__ += [f"{__path__[0]}/engine", f"{__path__[0]}/tf"]  # until imports name the rooms
+
 from .accelerator import install as _install
 
 if _find_spec(f"{__name__}.speed"):  # may be deleted: then all is computed the plain way
