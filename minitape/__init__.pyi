@@ -2,68 +2,31 @@
 
 from typing import Any as _Any
 from minitape import (
-    autodiff as autodiff,
-    autograph as autograph,
-    bitwise as bitwise,
     compat as compat,
-    config as config,
-    data as data,
-    debugging as debugging,
-    dtypes as dtypes,
-    errors as errors,
-    experimental as experimental,
     explain as explain,
-    image as image,
-    io as io,
     keras as keras,
-    linalg as linalg,
-    lookup as lookup,
-    math as math,
-    nest as nest,
-    nn as nn,
-    python as python,
-    ragged as ragged,
-    random as random,
-    sets as sets,
-    signal as signal,
-    sparse as sparse,
-    strings as strings,
-    test as test,
-    train as train,
-    types as types,
-    version as version,
-)
-from minitape.backward import (
-    UnconnectedGradients as UnconnectedGradients,
 )
 from minitape.compat.v1.legacy import (
     py_func as py_func,
 )
-from minitape.convert import (
+from minitape.engine.backward import (
+    UnconnectedGradients as UnconnectedGradients,
+)
+from minitape.engine.convert import (
     constant as constant,
     converted as _convert_to_tensor,
     register_tensor_conversion_function as register_tensor_conversion_function,
 )
-from minitape.custom import (
+from minitape.engine.custom import (
     custom_gradient as custom_gradient,
     grad_pass_through as grad_pass_through,
     recompute_grad as recompute_grad,
 )
-from minitape.debugging import (
-    Assert as Assert,
-    assert_rank as assert_rank,
-)
-from minitape.devices import (
-    device as device,
-    get_logger as get_logger,
-    timestamp as timestamp,
-    tuple as tuple,
-)
-from minitape.distribution import (
+from minitape.engine.distribution import (
     VariableAggregation as VariableAggregation,
     VariableSynchronization as VariableSynchronization,
 )
-from minitape.dtypes import (
+from minitape.engine.dtypes import (
     DType as DType,
     as_dtype as as_dtype,
     bfloat16 as bfloat16,
@@ -91,6 +54,30 @@ from minitape.dtypes import (
     uint64 as uint64,
     uint8 as uint8,
     variant as variant,
+)
+from minitape.engine.pyfunction import (
+    numpy_function as numpy_function,
+    py_function as py_function,
+)
+from minitape.engine.registry import (
+    RegisterGradient as RegisterGradient,
+    no_gradient as no_gradient,
+)
+from minitape.engine.shape import (
+    TensorShape as TensorShape,
+)
+from minitape.engine.slices import (
+    IndexedSlices as IndexedSlices,
+)
+from minitape.engine.tape import (
+    GradientTape as GradientTape,
+)
+from minitape.engine.tensor import (
+    Tensor as _Tensor,
+    Tensor as Tensor,
+)
+from minitape.engine.variable import (
+    Variable as Variable,
 )
 from minitape.graphs.arrays import (
     TensorArray as TensorArray,
@@ -142,43 +129,11 @@ from minitape.graphs.variables import (
 from minitape.graphs.whiles import (
     while_loop as while_loop,
 )
-from minitape.image.patches import (
-    extract_volume_patches as extract_volume_patches,
-)
-from minitape.initial import (
-    Constant as _constant_initializer,
-    Ones as _ones_initializer,
-    RandomNormal as _random_normal_initializer,
-    RandomUniform as _random_uniform_initializer,
-    Zeros as _zeros_initializer,
-)
-from minitape.introspection import (
-    get_static_value as get_static_value,
-    is_symbolic_tensor as is_symbolic_tensor,
-    is_tensor as is_tensor,
-    make_ndarray as make_ndarray,
-    make_tensor_proto as make_tensor_proto,
-    type_spec_from_value as type_spec_from_value,
-)
 from minitape.keras import (
     initializers as initializers,
     losses as losses,
     metrics as metrics,
     optimizers as optimizers,
-)
-from minitape.linalg.factors import (
-    eig as eig,
-    eigvals as eigvals,
-    sqrtm as _matrix_square_root,
-)
-from minitape.linalg.products import (
-    einsum as einsum,
-    matmul as matmul,
-    norm as norm,
-    tensordot as tensordot,
-)
-from minitape.module import (
-    Module as Module,
 )
 from minitape.ops.arrays import (
     broadcast_dynamic_shape as broadcast_dynamic_shape,
@@ -197,6 +152,10 @@ from minitape.ops.arrays import (
     squeeze as squeeze,
     stop_gradient as stop_gradient,
     transpose as transpose,
+)
+from minitape.ops.assertions import (
+    Assert as Assert,
+    assert_rank as assert_rank,
 )
 from minitape.ops.blocks import (
     batch_to_space as batch_to_space,
@@ -298,48 +257,91 @@ from minitape.picture.drawing import (
 from minitape.picture.snapshots import (
     snapshot as snapshot,
 )
-from minitape.pyfunction import (
-    numpy_function as numpy_function,
-    py_function as py_function,
+from minitape.tf import (
+    autodiff as autodiff,
+    autograph as autograph,
+    bitwise as bitwise,
+    config as config,
+    data as data,
+    debugging as debugging,
+    dtypes as dtypes,
+    errors as errors,
+    experimental as experimental,
+    image as image,
+    io as io,
+    linalg as linalg,
+    lookup as lookup,
+    math as math,
+    nest as nest,
+    nn as nn,
+    python as python,
+    ragged as ragged,
+    random as random,
+    sets as sets,
+    signal as signal,
+    sparse as sparse,
+    strings as strings,
+    test as test,
+    train as train,
+    types as types,
+    version as version,
 )
-from minitape.ragged.spec import (
+from minitape.tf.devices import (
+    device as device,
+    get_logger as get_logger,
+    timestamp as timestamp,
+    tuple as tuple,
+)
+from minitape.tf.image.patches import (
+    extract_volume_patches as extract_volume_patches,
+)
+from minitape.tf.initial import (
+    Constant as _constant_initializer,
+    Ones as _ones_initializer,
+    RandomNormal as _random_normal_initializer,
+    RandomUniform as _random_uniform_initializer,
+    Zeros as _zeros_initializer,
+)
+from minitape.tf.introspection import (
+    get_static_value as get_static_value,
+    is_symbolic_tensor as is_symbolic_tensor,
+    is_tensor as is_tensor,
+    make_ndarray as make_ndarray,
+    make_tensor_proto as make_tensor_proto,
+    type_spec_from_value as type_spec_from_value,
+)
+from minitape.tf.linalg.factors import (
+    eig as eig,
+    eigvals as eigvals,
+    sqrtm as _matrix_square_root,
+)
+from minitape.tf.linalg.products import (
+    einsum as einsum,
+    matmul as matmul,
+    norm as norm,
+    tensordot as tensordot,
+)
+from minitape.tf.module import (
+    Module as Module,
+)
+from minitape.tf.ragged.spec import (
     RaggedTensorSpec as RaggedTensorSpec,
 )
-from minitape.ragged.tensor import (
+from minitape.tf.ragged.tensor import (
     RaggedTensor as RaggedTensor,
 )
-from minitape.random.permuted import (
+from minitape.tf.random.permuted import (
     random_index_shuffle as random_index_shuffle,
 )
-from minitape.registry import (
-    RegisterGradient as RegisterGradient,
-    no_gradient as no_gradient,
-)
-from minitape.shape import (
-    TensorShape as TensorShape,
-)
-from minitape.slices import (
-    IndexedSlices as IndexedSlices,
-)
-from minitape.sparse.sets import (
+from minitape.tf.sparse.sets import (
     edit_distance as edit_distance,
 )
-from minitape.sparse.tensor import (
+from minitape.tf.sparse.tensor import (
     SparseTensor as SparseTensor,
     SparseTensorSpec as SparseTensorSpec,
 )
-from minitape.strings.spelling import (
+from minitape.tf.strings.spelling import (
     as_string as as_string,
-)
-from minitape.tape import (
-    GradientTape as GradientTape,
-)
-from minitape.tensor import (
-    Tensor as _Tensor,
-    Tensor as Tensor,
-)
-from minitape.variable import (
-    Variable as Variable,
 )
 def acos(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: inverse cosine, in radians."""

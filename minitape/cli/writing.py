@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from ..beside import beside
+from ..engine.beside import beside
 from .lessons import notebooks_in
 
 

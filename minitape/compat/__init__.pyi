@@ -15,7 +15,7 @@ from minitape.compat.text import (
     path_to_str as path_to_str,
     real_types as real_types,
 )
-from minitape.dimension import (
+from minitape.engine.dimension import (
     dimension_at_index as dimension_at_index,
     dimension_value as dimension_value,
 )

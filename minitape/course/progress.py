@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..beside import beside
+from ..engine.beside import beside
 
 FILE_NAME = ".minitape-progress.json"
 VARIABLE = "MINITAPE_PROGRESS"

@@ -113,7 +113,7 @@ def _array_of(value: Any, wanted: DType | None) -> Any:
     try:
         return to_array(value, wanted)
     except (TypeError, ValueError) as error:
-        from .graphs.constants import graph_array
+        from ..graphs.constants import graph_array
 
         return graph_array(value, wanted, error)
 
@@ -339,7 +339,7 @@ def _shape_of(value: Any) -> tuple[int, ...] | None:
 
 def _no_value() -> Exception:
     """The error for None: often a gradient, of which a note says why it is None."""
-    from .explain.unasked import why_none
+    from ..explain.unasked import why_none
 
     text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
     return why_none(ValueError(text if state.graph is None else "None values not supported."))
@@ -487,7 +487,7 @@ def _dtype_within(value: Any) -> DType | None:
 
 def _pack(value: Any, dtype: DType | None) -> Any:
     """A sequence with tensors in it: stacked, as ``tf.stack`` does."""
-    from .ops.joining import pack
+    from ..ops.joining import pack
 
     found = _dtype_within(value)
 
@@ -499,7 +499,7 @@ def _pack(value: Any, dtype: DType | None) -> Any:
         tensor = convert_to_tensor(item)
         if dtype is None or tensor.dtype == dtype:
             return tensor
-        from .ops.casts import cast
+        from ..ops.casts import cast
 
         return cast(tensor, dtype)
 

@@ -192,7 +192,7 @@ class Bind:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if state.graph is not None:
-            from .graphs.custom import custom_call
+            from ..graphs.custom import custom_call
 
             refuse_keywords(kwargs)
             return custom_call(self._f, args)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any as _Any
+from typing import Any
 
-import numpy as _np
+import numpy as np
 
-from .namespace import lazy as _lazy
-from .shown import Shown as _Shown
+from .shown import Shown
 
 
-class DType(metaclass=_Shown):
+class DType(metaclass=Shown):
     """The type of a tensor's elements.
 
     ``name`` is TensorFlow's, ``as_numpy_dtype`` the NumPy type that holds it. Two DTypes are equal when their names
@@ -24,10 +23,10 @@ class DType(metaclass=_Shown):
     __slots__ = ("name", "_numpy", "kind", "size", "number", "kernel_name", "differentiable")
     _shown = "tensorflow.python.framework.dtypes"
 
-    def __new__(cls, name: _Any, *details: _Any) -> DType:
+    def __new__(cls, name: Any, *details: Any) -> DType:
         return object.__new__(cls) if details else _of_number(name)
 
-    def __init__(self, name: _Any, *details: _Any) -> None:
+    def __init__(self, name: Any, *details: Any) -> None:
         if not details:
             return
         numpy_type, kind, size, number, kernel_name = details
@@ -37,7 +36,7 @@ class DType(metaclass=_Shown):
         self.differentiable = kind in "fc"
 
     @property
-    def as_numpy_dtype(self) -> _Any:
+    def as_numpy_dtype(self) -> Any:
         """The NumPy scalar type, e.g. ``numpy.float32``; ``object`` for strings. KeyError where there is none."""
         if self._numpy is None:
             raise KeyError(self.number)
@@ -68,17 +67,17 @@ class DType(metaclass=_Shown):
     is_numpy_compatible = property(lambda self: self._numpy is not None, doc="True when there is a NumPy type for it.")
 
     @property
-    def min(self) -> _Any:
+    def min(self) -> Any:
         """The smallest value."""
         return self._limit("min")
 
     @property
-    def max(self) -> _Any:
+    def max(self) -> Any:
         """The largest value."""
         return self._limit("max")
 
     @property
-    def limits(self) -> tuple[_Any, _Any]:
+    def limits(self) -> tuple[Any, Any]:
         """The usual range of intensities in images: (0, 1) for floats, (0, largest) for integers; else ValueError."""
         if self._numpy is None:
             raise KeyError(self.number)
@@ -88,16 +87,16 @@ class DType(metaclass=_Shown):
             return 0, True if self.kind == "b" else self.max
         raise ValueError(f"{self} does not have defined limits.")
 
-    def _limit(self, which: str) -> _Any:
+    def _limit(self, which: str) -> Any:
         if self.kind == "f":
             return getattr(_finfo(self._numpy), which)
         if self.kind in "iu":
-            return getattr(_np.iinfo(self._numpy), which)
+            return getattr(np.iinfo(self._numpy), which)
         label, kind = "minimum" if which == "min" else "maximum", "quantized type" if self.kind == "q" else "type"
         suffix = "" if self._numpy is None else f" with {kind} {self}"
         raise TypeError(f"Cannot find {label} value of {self}{suffix}.")
 
-    def is_compatible_with(self, other: _Any) -> bool:
+    def is_compatible_with(self, other: Any) -> bool:
         """True when ``other`` names the same type. TypeError when it names none.
 
         >>> import minitape as tf
@@ -106,7 +105,7 @@ class DType(metaclass=_Shown):
         """
         return self == as_dtype(other)
 
-    def is_subtype_of(self, other: _Any) -> bool:
+    def is_subtype_of(self, other: Any) -> bool:
         """The same for a DType, as ``tf.types.experimental.TraceType`` has it.
 
         >>> import minitape as tf
@@ -133,7 +132,7 @@ class DType(metaclass=_Shown):
     def __hash__(self) -> int:
         return self.number
 
-    def __reduce__(self) -> tuple[_Any, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return as_dtype, (self.name,)
 
     def __repr__(self) -> str:
@@ -143,34 +142,34 @@ class DType(metaclass=_Shown):
         return f"<dtype: '{self.name}'>"
 
 
-def _finfo(numpy_type: _Any) -> _Any:
-    if _np.dtype(numpy_type).name == "bfloat16":
+def _finfo(numpy_type: Any) -> Any:
+    if np.dtype(numpy_type).name == "bfloat16":
         import ml_dtypes
 
         return ml_dtypes.finfo(numpy_type)
-    return _np.finfo(numpy_type)
+    return np.finfo(numpy_type)
 
 
-float16 = half = DType("float16", _np.float16, "f", 2, 19, "half")
-float32 = DType("float32", _np.float32, "f", 4, 1, "float")
-float64 = double = DType("float64", _np.float64, "f", 8, 2, "double")
-int8 = DType("int8", _np.int8, "i", 1, 6, "int8")
-int16 = DType("int16", _np.int16, "i", 2, 5, "int16")
-int32 = DType("int32", _np.int32, "i", 4, 3, "int32")
-int64 = DType("int64", _np.int64, "i", 8, 9, "int64")
-uint8 = DType("uint8", _np.uint8, "u", 1, 4, "uint8")
-uint16 = DType("uint16", _np.uint16, "u", 2, 17, "uint16")
-uint32 = DType("uint32", _np.uint32, "u", 4, 22, "uint32")
-uint64 = DType("uint64", _np.uint64, "u", 8, 23, "uint64")
-bool = DType("bool", _np.bool_, "b", 1, 10, "bool")
-complex64 = DType("complex64", _np.complex64, "c", 8, 8, "complex64")
-complex128 = DType("complex128", _np.complex128, "c", 16, 18, "complex128")
+float16 = half = DType("float16", np.float16, "f", 2, 19, "half")
+float32 = DType("float32", np.float32, "f", 4, 1, "float")
+float64 = double = DType("float64", np.float64, "f", 8, 2, "double")
+int8 = DType("int8", np.int8, "i", 1, 6, "int8")
+int16 = DType("int16", np.int16, "i", 2, 5, "int16")
+int32 = DType("int32", np.int32, "i", 4, 3, "int32")
+int64 = DType("int64", np.int64, "i", 8, 9, "int64")
+uint8 = DType("uint8", np.uint8, "u", 1, 4, "uint8")
+uint16 = DType("uint16", np.uint16, "u", 2, 17, "uint16")
+uint32 = DType("uint32", np.uint32, "u", 4, 22, "uint32")
+uint64 = DType("uint64", np.uint64, "u", 8, 23, "uint64")
+bool = DType("bool", np.bool_, "b", 1, 10, "bool")
+complex64 = DType("complex64", np.complex64, "c", 8, 8, "complex64")
+complex128 = DType("complex128", np.complex128, "c", 16, 18, "complex128")
 string = DType("string", object, "s", 0, 7, "string")
 # types that exist as names only: tensors of them cannot be made
 qint8, quint8, qint16, quint16, qint32 = (
-    DType(name, _np.dtype([(name, plain)]), "q", _np.dtype(plain).itemsize, number, name)
-    for name, plain, number in (("qint8", _np.int8, 11), ("quint8", _np.uint8, 12), ("qint16", _np.int16, 15),
-                                ("quint16", _np.uint16, 16), ("qint32", _np.int32, 13))
+    DType(name, np.dtype([(name, plain)]), "q", np.dtype(plain).itemsize, number, name)
+    for name, plain, number in (("qint8", np.int8, 11), ("quint8", np.uint8, 12), ("qint16", np.int16, 15),
+                                ("quint16", np.uint16, 16), ("qint32", np.int32, 13))
 )  # fmt: skip
 resource = DType("resource", None, "r", 0, 20, "resource")
 variant = DType("variant", None, "v", 0, 21, "variant")
@@ -181,11 +180,11 @@ _ALL = [float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uin
         complex128, string]  # fmt: skip
 _ONLY_NAMES = [*QUANTIZED_DTYPES, resource, variant]
 _BY_NAME = {d.name: d for d in [*_ALL, *_ONLY_NAMES]} | {"half": float16, "float": float32, "double": float64}
-_BY_NUMPY: dict[_Any, DType] = {_np.dtype(d.as_numpy_dtype): d for d in _ALL}
+_BY_NUMPY: dict[Any, DType] = {np.dtype(d.as_numpy_dtype): d for d in _ALL}
 _BY_NUMBER = {d.number: d for d in [*_ALL, *_ONLY_NAMES]}
 
 
-def _of_number(number: _Any) -> DType:
+def _of_number(number: Any) -> DType:
     if int(number) == 14:
         return _bfloat16()
     if int(number) not in _BY_NUMBER:
@@ -199,11 +198,11 @@ def _bfloat16() -> DType:
         import ml_dtypes
 
         made = DType("bfloat16", ml_dtypes.bfloat16, "f", 2, 14, "bfloat16")
-        _BY_NAME["bfloat16"] = _BY_NUMPY[_np.dtype(ml_dtypes.bfloat16)] = _BY_NUMBER[14] = made
+        _BY_NAME["bfloat16"] = _BY_NUMPY[np.dtype(ml_dtypes.bfloat16)] = _BY_NUMBER[14] = made
     return _BY_NAME["bfloat16"]
 
 
-def as_dtype(type_value: _Any) -> DType:
+def as_dtype(type_value: Any) -> DType:
     """Turns a DType, its name, its number, a NumPy type or ``float``/``bool``/``str`` into a DType.
 
     Raises TypeError for anything else, ``int`` included, as TensorFlow does.
@@ -235,24 +234,22 @@ def as_dtype(type_value: _Any) -> DType:
     raise TypeError(f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType.")
 
 
-def _of_numpy(value: _Any) -> DType | None:
+def _of_numpy(value: Any) -> DType | None:
     """The DType of a NumPy type, or of an array; None when it is neither or TensorFlow has no such type."""
     if isinstance(value, type):
-        key = _np.dtype(value) if issubclass(value, _np.generic) or value is object else None
-        if value in (_np.generic, _np.void):
+        key = np.dtype(value) if issubclass(value, np.generic) or value is object else None
+        if value in (np.generic, np.void):
             return None
     else:
-        key = value if isinstance(value, _np.dtype) else getattr(value, "dtype", None)
-    if not isinstance(key, _np.dtype):
+        key = value if isinstance(value, np.dtype) else getattr(value, "dtype", None)
+    if not isinstance(key, np.dtype):
         return None
     if key.kind in "SU":
         return string
     return _bfloat16() if key.name == "bfloat16" else _BY_NUMPY.get(key)
 
-_find, __dir__ = _lazy(
-    "tf.dtypes", {"ops.casts": "cast saturate_cast", "ops.complexes": "complex", "dtypes": "bfloat16"}, globals()
-)
 
-
-def __getattr__(name: str) -> _Any:
-    return _bfloat16() if name == "bfloat16" else _find(name)
+def __getattr__(name: str) -> Any:
+    if name == "bfloat16":  # only who names it waits for ml_dtypes
+        return _bfloat16()
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

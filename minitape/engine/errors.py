@@ -6,13 +6,12 @@ Each class carries the canonical code that TensorFlow gives it
 
 from __future__ import annotations
 
-import re as _re
+import re
 
-from .namespace import lazy as _lazy
-from .shown import Shown as _Shown
+from .shown import Shown
 
 
-class OpError(Exception, metaclass=_Shown):
+class OpError(Exception, metaclass=Shown):
     """An operation failed while it ran; ``message`` says why, ``node_def`` and ``op`` are None in eager mode.
 
     >>> import minitape as tf
@@ -71,14 +70,13 @@ def _class(kind: str, code: int, meaning: str) -> type[OpError]:
     name = f"{kind}Error"
     text = _EXAMPLE.format(code=code, meaning=meaning, name=kind)
     body = {"error_code": code, "__doc__": text, "__module__": __name__, "_shown": OpError._shown}
-    return _Shown(name, (OpError,), body)  # type: ignore[return-value]
+    return Shown(name, (OpError,), body)  # type: ignore[return-value]
 
 
 OK = 0
 for _kind, (_code, _meaning) in _KINDS.items():
     globals()[f"{_kind}Error"] = _class(_kind, _code, _meaning)
-    globals()[_re.sub(r"(?<!^)(?=[A-Z])", "_", _kind).upper()] = _code
+    globals()[re.sub(r"(?<!^)(?=[A-Z])", "_", _kind).upper()] = _code
 
 InvalidArgumentError: type[OpError] = globals()["InvalidArgumentError"]
 
-__getattr__, __dir__ = _lazy("tf.errors", {}, globals())

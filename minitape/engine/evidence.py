@@ -314,7 +314,7 @@ def left(tensor: Any, how: str, array: Any = None) -> None:
         known.thin()
 
 
-EAGER: list[type] = []  # the class of tensors, put here by minitape.tensor
+EAGER: list[type] = []  # the class of tensors, put here by minitape.engine.tensor
 
 
 def moved(tensor: Any, old: Any) -> Origin:

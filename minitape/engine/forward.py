@@ -303,7 +303,7 @@ def _call(call: Any, known: dict[int, Any], values: Sweep) -> None:
 
 def _in_a_run(call: Any, inputs: list[Any], known: dict[int, Any], values: Sweep) -> list[Any] | None:
     """The tangents of a call's outputs where only a run of the graph knows the shapes; None for other calls."""
-    from .graphs.jacobians import tangents_row
+    from ..graphs.jacobians import tangents_row
 
     outputs = [values.tensor(r) for r in range(call.row, call.row + call.outputs)]
     if all(t.shape.is_fully_defined() for t in [*inputs, *outputs]):

@@ -96,7 +96,7 @@ def _begin(tape: Any, used_to: str, use_pfor: bool) -> bool:
 
 def _of_slices(tape: Any, target: Any, sources: Any, *how: Any) -> Any:
     """The same for rows of a target whose other rows are zeros: the Jacobian of these, put in their places."""
-    from .ops.sorting import unsorted_segment_sum
+    from ..ops.sorting import unsorted_segment_sum
 
     def placed(rows: Any) -> Any:
         return None if rows is None else unsorted_segment_sum(rows, target.indices, target.dense_shape[0])
@@ -113,7 +113,7 @@ def _refuse_empty(sources: list[Any]) -> None:
 
 def _in_a_run(tape: Any, target: Any, sources: Any, flat: list[Any], unconnected: Any) -> Any:
     """The same where only a run of the graph knows how many elements there are."""
-    from .graphs.jacobians import jacobian_row
+    from ..graphs.jacobians import jacobian_row
 
     found = jacobian_row(tape, target, flat, False)
     if wants_zeros(unconnected) and any(g is None for g in found):
@@ -123,14 +123,14 @@ def _in_a_run(tape: Any, target: Any, sources: Any, flat: list[Any], unconnected
 
 
 def _sizes(tensor: Any) -> list[Any]:
-    from .ops.arrays import shape
+    from ..ops.arrays import shape
 
     known = tensor.shape
     return list(known) if known.is_fully_defined() else [shape(tensor)[i] for i in range(known.rank)]
 
 
 def _filled(sizes: list[Any], like: Any) -> Any:
-    from .ops.filling import zeros
+    from ..ops.filling import zeros
 
     return zeros(sizes, like.dtype)
 
@@ -152,7 +152,7 @@ def batch_jacobian(
         raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with eager execution enabled and  with "
                            "experimental_use_pfor set to False.")  # fmt: skip
     if state.graph is not None and not (target.shape.is_fully_defined() and source.shape.is_fully_defined()):
-        from .graphs.jacobians import jacobian_row
+        from ..graphs.jacobians import jacobian_row
 
         (found,) = jacobian_row(tape, target, [source], True)
         if found is None:

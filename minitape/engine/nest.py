@@ -7,26 +7,18 @@ order of their sorted keys, as in https://www.tensorflow.org/api_docs/python/tf/
 
 from __future__ import annotations
 
-import collections as _collections
-from collections.abc import Callable as _Callable
-from collections.abc import Iterator as _Iterator
-from collections.abc import Mapping as _Mapping
-from collections.abc import MappingView as _MappingView
-from collections.abc import MutableMapping as _MutableMapping
-from collections.abc import Sequence as _Sequence
-from itertools import islice as _islice
-from itertools import repeat as _repeat
-from typing import Any as _Any
-
-from .namespace import lazy as _lazy
+import collections
+from collections.abc import Callable, Iterator, Mapping, MappingView, MutableMapping, Sequence
+from itertools import islice, repeat
+from typing import Any
 
 _known: dict[type, bool] = {}
 _LEAVES: set[type] = set()  # classes that are known to be no structures
-_SEQUENCES = (_Sequence, _Mapping, _MappingView)
-_TEXTS = (str, bytes, _collections.UserString)
+_SEQUENCES = (Sequence, Mapping, MappingView)
+_TEXTS = (str, bytes, collections.UserString)
 
 
-def is_nested(structure: _Any) -> bool:
+def is_nested(structure: Any) -> bool:
     """True for sequences other than strings, dictionaries, their views, and objects that take themselves apart.
 
     >>> is_nested([1]), is_nested("ab")
@@ -50,13 +42,13 @@ def _takes_itself_apart(kind: type) -> bool:
     return hasattr(kind, "__tf_flatten__") and hasattr(kind, "__tf_unflatten__")
 
 
-def _all_leaves(children: _Any) -> bool:
+def _all_leaves(children: Any) -> bool:
     """Whether no child is a structure itself: one question for each class among them."""
     return not any(map(_is_kind, {*map(type, children)}))
 
 
-def _children(structure: _Any) -> _Iterator[_Any]:
-    if isinstance(structure, _Mapping):
+def _children(structure: Any) -> Iterator[Any]:
+    if isinstance(structure, Mapping):
         return (structure[key] for key in sorted(structure))
     kind = type(structure)
     if _takes_itself_apart(kind):
@@ -66,7 +58,7 @@ def _children(structure: _Any) -> _Iterator[_Any]:
     return iter(structure)
 
 
-def flatten(structure: _Any, expand_composites: bool = False) -> list[_Any]:
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """The leaves of a structure, in order; with ``expand_composites`` the tensors inside of ragged and sparse ones.
 
     Raises TypeError for a dictionary whose keys cannot be sorted.
@@ -90,12 +82,12 @@ def flatten(structure: _Any, expand_composites: bool = False) -> list[_Any]:
     return [structure]
 
 
-def _short(value: _Any) -> str:
+def _short(value: Any) -> str:
     text = str(value)
     return f"{text[:100]}..." if len(text) > 100 else text
 
 
-def pack_sequence_as(structure: _Any, flat_sequence: _Any, expand_composites: bool = False) -> _Any:
+def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
     """A structure like ``structure`` with the leaves of ``flat_sequence``; ValueError when their number differs.
 
     >>> pack_sequence_as({"b": 0, "a": [0]}, [1, 2])
@@ -118,40 +110,40 @@ def pack_sequence_as(structure: _Any, flat_sequence: _Any, expand_composites: bo
     return _pack(structure, (leaves[i] for i in range(wanted)), expand_composites)
 
 
-def _pack(structure: _Any, leaves: _Iterator[_Any], expand: bool) -> _Any:
+def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
     if not is_nested(structure):
         if expand and hasattr(structure, "_components"):
             return structure._rebuilt([next(leaves) for _ in structure._components()])
         return next(leaves)
-    if isinstance(structure, _Mapping):
+    if isinstance(structure, Mapping):
         packed = {key: _pack(structure[key], leaves, expand) for key in sorted(structure)}
         pairs = [(key, packed[key]) for key in structure]
         return _dictionary(structure, pairs)
     children = list(_children(structure))
     if not expand and _all_leaves(children):
-        items = list(_islice(leaves, len(children)))
+        items = list(islice(leaves, len(children)))
     else:
         items = [_pack(child, leaves, expand) for child in children]
-    kind: _Any = type(structure)
+    kind: Any = type(structure)
     if _takes_itself_apart(kind):
         return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(items))
     if hasattr(structure, "_fields") or hasattr(kind, "__attrs_attrs__"):
         return kind(*items)
-    return items if isinstance(structure, (range, _MappingView)) else kind(items)
+    return items if isinstance(structure, (range, MappingView)) else kind(items)
 
 
-def _dictionary(structure: _Any, pairs: list[tuple[_Any, _Any]]) -> _Any:
+def _dictionary(structure: Any, pairs: list[tuple[Any, Any]]) -> Any:
     """A mapping of the same class with other values."""
-    kind: _Any = type(structure)
-    if not isinstance(structure, _MutableMapping):
+    kind: Any = type(structure)
+    if not isinstance(structure, MutableMapping):
         return kind(pairs)
-    made = kind(structure.default_factory) if isinstance(structure, _collections.defaultdict) else kind()
+    made = kind(structure.default_factory) if isinstance(structure, collections.defaultdict) else kind()
     for key, value in pairs:
         made[key] = value
     return made
 
 
-def map_structure(func: _Callable[..., _Any], *structure: _Any, **kwargs: _Any) -> _Any:
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
     """Applies ``func`` to the leaves of one or several structures of the same form.
 
     ``check_types=False`` lets lists and tuples match. Raises TypeError or ValueError for structures that differ.
@@ -175,7 +167,7 @@ def map_structure(func: _Callable[..., _Any], *structure: _Any, **kwargs: _Any) 
     return pack_sequence_as(structure[0], [func(*args) for args in leaves], expand)
 
 
-def assert_same_structure(nest1: _Any, nest2: _Any, check_types: bool = True, expand_composites: bool = False) -> None:
+def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
     """Raises ValueError (or TypeError for other types of the same form) unless the structures match.
 
     With ``expand_composites`` ragged and sparse tensors must be of one kind and dtype as well.
@@ -191,7 +183,7 @@ def assert_same_structure(nest1: _Any, nest2: _Any, check_types: bool = True, ex
                f"structure:\n{_dots(nest1)}\nEntire second structure:\n{_dots(nest2)}")  # fmt: skip
 
 
-def _difference(a: _Any, b: _Any, check_types: bool, expand: bool) -> tuple[type[Exception], str] | None:
+def _difference(a: Any, b: Any, check_types: bool, expand: bool) -> tuple[type[Exception], str] | None:
     """Where two structures differ first: the exception to raise and TensorFlow's words; None if they match."""
     composite = (hasattr(a, "_components"), hasattr(b, "_components"))
     if expand and any(composite):
@@ -204,7 +196,7 @@ def _difference(a: _Any, b: _Any, check_types: bool, expand: bool) -> tuple[type
         return ValueError, f'Substructure "{_shown(more)}" is a sequence, while substructure "{_shown(less)}" is not'
     if not is_nested(a):
         return None
-    mappings = isinstance(a, _Mapping) and isinstance(b, _Mapping)
+    mappings = isinstance(a, Mapping) and isinstance(b, Mapping)
     if check_types and not (mappings or _same_kind(a, b)):
         return TypeError, (f"The two namedtuples don't have the same sequence type. First structure {_shown(a)} has "
                            f"type {type(a).__name__}, while second structure {_shown(b)} has type "
@@ -223,7 +215,7 @@ def _difference(a: _Any, b: _Any, check_types: bool, expand: bool) -> tuple[type
     return None
 
 
-def _same_kind(a: _Any, b: _Any) -> bool:
+def _same_kind(a: Any, b: Any) -> bool:
     """Whether two sequences are of one type: all lists are, and named tuples of one name with the same fields."""
     if type(a) is type(b) or (isinstance(a, list) and isinstance(b, list)):
         return True
@@ -231,7 +223,7 @@ def _same_kind(a: _Any, b: _Any) -> bool:
     return fields[0] is not None and fields[0] == fields[1] and type(a).__name__ == type(b).__name__
 
 
-def _unlike(a: _Any, b: _Any) -> tuple[type[Exception], str] | None:
+def _unlike(a: Any, b: Any) -> tuple[type[Exception], str] | None:
     """The difference of two composite tensors, which may have any shape."""
     kinds = [(type(c), c.dtype, getattr(c, "ragged_rank", None), len(c._components())) for c in (a, b)]
     if kinds[0] == kinds[1]:
@@ -240,7 +232,7 @@ def _unlike(a: _Any, b: _Any) -> tuple[type[Exception], str] | None:
     return ValueError, f"Incompatible CompositeTensor TypeSpecs: {_shown(specs[0])} vs. {_shown(specs[1])}"
 
 
-def _shown(value: _Any) -> str:
+def _shown(value: Any) -> str:
     return f"type={type(value).__name__} str={value!s}"
 
 
@@ -249,9 +241,6 @@ class _Dot:
         return "."
 
 
-def _dots(structure: _Any) -> str:
+def _dots(structure: Any) -> str:
     """The form of a structure with dots for its leaves."""
-    return str(_pack(structure, _repeat(_Dot()), False))
-
-
-__getattr__, __dir__ = _lazy("tf.nest", {}, globals())
+    return str(_pack(structure, repeat(_Dot()), False))

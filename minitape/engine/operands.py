@@ -105,8 +105,8 @@ def integers(value: Any, op: str, attr: str, noted: bool = False) -> Any:
 def put_off(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
     """In a graph: a function that needs values is called when the graph runs; elsewhere ``error`` is raised."""
     if state.graph is not None:
-        from .graphs.placed import put_off as with_parts
-        from .graphs.postponed import postpone
+        from ..graphs.placed import put_off as with_parts
+        from ..graphs.postponed import postpone
 
         found = postpone(function, args, kwargs) or with_parts(function, args, kwargs)
         if found is not None:
@@ -124,7 +124,7 @@ def placed(function: Callable[Given, Made]) -> Callable[Given, Made]:
         except (AttributeError, TypeError, ValueError, NotImplementedError) as error:
             if state.graph is None or not waits(error):
                 raise
-            from .graphs.placed import put_off as with_parts
+            from ..graphs.placed import put_off as with_parts
 
             found = with_parts(function, args, kwargs)
             if found is None:

@@ -56,7 +56,7 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], 
 
 
 def _symbolic(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
-    from .graphs.build import apply as build
+    from ..graphs.build import apply as build
 
     return build(primitive, inputs, attrs)
 

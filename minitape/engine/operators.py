@@ -1,7 +1,7 @@
 """The operators of tensors: what ``a + b``, ``2 * a`` or ``a < b`` do.
 
 Arithmetic on floats of one dtype is written out once, from the text of the table of derivatives, for it runs most
-often: compute, append a row, make a tensor. Everything else goes through :func:`minitape.operation.binary` and its checks.
+often: compute, append a row, make a tensor. Everything else goes through :func:`minitape.engine.operation.binary` and its checks.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
 
 # What runs most often, written out once for each operator: both operands are floats of one dtype that fit. A number whose
 # inputs the recording knows is one row more; an array is written by ``record.write``; where nothing records, the tensor gets
-# a note for `explain` (see minitape.evidence.read). All else is left to ``general``.
+# a note for `explain` (see minitape.engine.evidence.read). All else is left to ``general``.
 _FLOATS = """
 def {name}(a, b):
     record, frame = a._record, _getframe(1)
@@ -248,7 +248,7 @@ def fit_matrices(a: Any, b: Any) -> bool:
 def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:
     if fit_matrices(a, b):
         return apply(primitive, (a, b), {})
-    from .linalg.products import matmul
+    from ..tf.linalg.products import matmul
 
     return matmul(a, b)
 

@@ -249,7 +249,7 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
 def _run(func: Callable[..., Any], inputs: list[Any], dtypes: list[Any]) -> list[Any]:
     """A py_function of tensors: at once, or as a row of the graph that is being built."""
     if state.graph is not None:
-        from .graphs.custom import python_row
+        from ..graphs.custom import python_row
 
         return python_row(func, inputs, dtypes)
     call = run_python(func, inputs, dtypes, differentiate=state.record is not None)
@@ -284,8 +284,8 @@ def _with_parts(func: Callable[..., Any], inputs: list[Any], kinds: list[Any]) -
 
 def _put_together(kind: Any, parts: list[Any]) -> Any:
     """The ragged or sparse tensor of a graph that a run makes of its parts."""
-    from .ragged.tensor import RaggedTensor
-    from .sparse.tensor import SparseTensor
+    from ..tf.ragged.tensor import RaggedTensor
+    from ..tf.sparse.tensor import SparseTensor
 
     if hasattr(kind, "ragged_rank"):
         made, *splits = parts
@@ -323,7 +323,7 @@ def numpy_function(
 def call_numpy(func: Any, inp: Any, Tout: Any, stateful: bool = True) -> Any:
     """What ``numpy_function`` and ``compat.v1.py_func`` do."""
     if state.graph is not None:
-        from .graphs.custom import numpy_row
+        from ..graphs.custom import numpy_row
 
         dtypes, several = _promised(Tout)
         outputs = numpy_row(func, [convert_to_tensor(i) for i in inp], dtypes, stateful)

@@ -11,7 +11,7 @@ An operation with more inputs, attributes or outputs is a *call*: a :class:`Call
 inputs and its attributes. Rows are collected in one flat list, and packed into 32-bit integers when they are many.
 
 Which rows belong to which tape is not written down: a tape knows what it watches and when it was recording, and finds
-its rows from that when a gradient is asked for (:mod:`minitape.reach`).
+its rows from that when a gradient is asked for (:mod:`minitape.engine.reach`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SKELETON = 4096  # rows of one at most
 FEW = 256  # rows of one that keeps its small arrays
 _first = itemgetter(0)
 
-ORIGINS: list[Any] = []  # what minitape.evidence notes of a tensor that leaves a released recording; it needs this module first
+ORIGINS: list[Any] = []  # what minitape.engine.evidence notes of a tensor that leaves a released recording; it needs this module first
 
 
 class Outline:
@@ -134,7 +134,7 @@ class Record:
         self.frame: FrameType | None = None  # the user's frame that wrote the last row, as long as it may go on
         self.fixed: int | None = None  # the site of all rows while a sweep is recorded
         self.calls: list[Call] = []
-        self.asked: list[Call] = []  # those whose gradient does more than give shares, see minitape.backward
+        self.asked: list[Call] = []  # those whose gradient does more than give shares, see minitape.engine.backward
         self.leaves: dict[int, Leaf] = {}
         self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> row
         self.numbers: dict[Any, Any] = {}  # Python numbers that were operands, alone and with a dtype -> their tensors

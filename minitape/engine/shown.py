@@ -14,7 +14,7 @@ class Shown(type):
 
     Classes derived from them print as any other class does.
 
-    >>> from minitape.shown import Shown
+    >>> from minitape.engine.shown import Shown
     >>> class Point(metaclass=Shown):
     ...     _shown = "geometry"
     >>> Point
@@ -29,7 +29,7 @@ class Shown(type):
 def methods_of(owner: str, *names: str) -> Callable[[type[_Class]], type[_Class]]:
     """Decorator of classes: Python's errors for wrong calls of the methods (some of them, or all) name ``owner``.
 
-    >>> from minitape.shown import methods_of
+    >>> from minitape.engine.shown import methods_of
     >>> @methods_of("Base")
     ... class Derived:
     ...     def act(self):

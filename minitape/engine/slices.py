@@ -82,7 +82,7 @@ class IndexedSlices(metaclass=Shown):
         from .primitives import TABLE
 
         if not hasattr(self._dense_shape, "array") and hasattr(self._dense_shape, "graph"):  # only a run knows it
-            from .graphs.sweep import DENSE
+            from ..graphs.sweep import DENSE
 
             return self._dense_shape.graph.apply(DENSE, (self._values, self._indices, self._dense_shape), {})[0]
         return TABLE["scatter_slices"](self._values, self._indices, shape=self.sizes())

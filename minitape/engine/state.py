@@ -18,7 +18,7 @@ class State(threading.local):
     _scope: tuple[str, ...] = ()
     retained: Any = None  # skeletons of released recordings, see Record.release
     looking = False  # somebody reads skeletons: none is let go of meanwhile
-    exits: Any = None  # values that left to NumPy or Python, see minitape.evidence
+    exits: Any = None  # values that left to NumPy or Python, see minitape.engine.evidence
     trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
     scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing
     token: Any = None  # another object whenever the active tapes change: tells variables to be watched anew

@@ -297,7 +297,7 @@ class GradientTape:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """The picture that a notebook shows of a tape."""
-        from .picture.drawing import draw
+        from ..picture.drawing import draw
 
         picture = draw(self)
         return {"text/plain": repr(picture).replace("Picture", "GradientTape"), "text/html": picture.html()}
@@ -328,7 +328,7 @@ class GradientTape:
         if self._used or self._recording or self._record is None:
             self._begin()
         if target is None:
-            from .explain.unasked import why_none
+            from ..explain.unasked import why_none
 
             raise why_none(TypeError(
                 "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
@@ -371,7 +371,7 @@ class GradientTape:
         >>> tape.explain(y, x).cause
         'not_watched'
         """
-        from .explain.answer import explain
+        from ..explain.answer import explain
 
         return explain(self, target, sources)
 
@@ -388,14 +388,14 @@ class GradientTape:
         >>> tape.explain_nonfinite(y, x).cause
         'nonfinite_gradient'
         """
-        from .explain.nonfinite import explain_nonfinite
+        from ..explain.nonfinite import explain_nonfinite
 
         return explain_nonfinite(self, target, sources)
 
     def _warn(self, gradients: list[Any], targets: list[Any], sources: list[Any]) -> None:
         """One Python warning, with its reason, for each gradient that is None."""
         if any(g is None for g in gradients):
-            from .explain.answer import warn_of
+            from ..explain.answer import warn_of
 
             warn_of(self, targets, [s for s, g in zip(sources, gradients, strict=True) if g is None])
 

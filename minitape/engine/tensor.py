@@ -163,7 +163,7 @@ class EagerTensor(Tensor, metaclass=_Named):
             raise NotImplementedError(
                 "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
             )
-        from .graphs.session import default_session
+        from ..graphs.session import default_session
 
         return default_session(session, "evaluate tensor using `eval()`", state.graph).run(self, feed_dict)
 
@@ -223,7 +223,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         return any(bool(item == element) for element in self)
 
     def __getitem__(self, key: Any) -> Any:
-        from .ops.indexing import getitem  # takes this method's place
+        from ..ops.indexing import getitem  # takes this method's place
 
         return getitem(self, key)
 

@@ -185,7 +185,7 @@ class Updates:
         >>> y.numpy(), tape.gradient(y, v).values.numpy()
         (array([3., 3.], dtype=float32), array([1., 1.], dtype=float32))
         """
-        from .ops.picking import gather
+        from ..ops.picking import gather
 
         return gather(self._read(), indices)
 
@@ -196,7 +196,7 @@ class Updates:
         >>> tf.Variable([[1, 2], [3, 4]]).gather_nd([[0, 1], [1, 0]]).numpy()
         array([2, 3], dtype=int32)
         """
-        from .ops.picking import gather_nd
+        from ..ops.picking import gather_nd
 
         return gather_nd(self._read(), indices)
 
@@ -236,7 +236,7 @@ class Updates:
         changed = self.assign(value)
         if state.graph is None:
             return
-        from .graphs.session import get_default_session
+        from ..graphs.session import get_default_session
 
         session = session or get_default_session()
         if session is None:
@@ -261,11 +261,11 @@ class Updates:
         values = convert_to_tensor(slices.values, self.dtype)
         rows = tensor_of(slices.indices)
         if state.graph is not None:
-            from .ops.arrays import expand_dims
+            from ..ops.arrays import expand_dims
 
             return self._in_graph(how, expand_dims(rows, -1), values)
+        from ..ops.places import check_places
         from .opdefs import accept_attr
-        from .ops.places import check_places
 
         accept_attr("ResourceScatter" + how.capitalize(), "dtype", self.dtype)
         if how != "update":
@@ -283,7 +283,7 @@ class Updates:
         where = tensor_of(indices)
         if state.graph is not None:
             return self._in_graph(how, where, values)
-        from .ops.places import outside
+        from ..ops.places import outside
 
         if where.ndim == 1:
             where = apply(TABLE["reshape"], (where,), {"shape": (-1, 1)})

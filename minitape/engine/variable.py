@@ -80,7 +80,7 @@ class ResourceVariable(VariableOperators, Variable):
                         caching_device=caching_device)  # fmt: skip
         trainable = is_trainable(name, trainable, synchronization, aggregation)
         if state.graph is not None:
-            from .graphs.variables import create
+            from ..graphs.variables import create
 
             create(self, initial_value, trainable, name, dtype, constraint, shape)
             self._synchronization, self._aggregation = synchronization, aggregation
@@ -408,7 +408,7 @@ class ResourceVariable(VariableOperators, Variable):
         return iter(self._read())
 
     def __getitem__(self, key: Any) -> Any:
-        from .ops.indexing import getitem
+        from ..ops.indexing import getitem
 
         return getitem(self._read(), key, self)
 

@@ -10,7 +10,7 @@ gradient that is None says by itself why, as a warning. Errors that a None leads
 >>> print(tape.explain(y, x).fix)
 Call tape.watch(x) inside the block before x is used, or make it a tf.Variable.
 
-How it works: the recording knows every operation under a tape; :mod:`minitape.evidence` adds what happened outside. From both,
+How it works: the recording knows every operation under a tape; :mod:`minitape.engine.evidence` adds what happened outside. From both,
 ``trace`` makes one graph of the way from source to target, breaks included, and ``reasons`` names the first one.
 
 The question
@@ -30,7 +30,7 @@ The answer
     ``advice``, ``remedies``   what exactly happened at a break, and what to write instead
 """
 
-from ..namespace import lazy as _lazy
+from ..tf.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.explain", {
     "explain.answer": "explain warn",

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..evidence import STACK, Exit, Origin
-from ..frames import user_frame
-from ..tensor import Tensor
+from ..engine.evidence import STACK, Exit, Origin
+from ..engine.frames import user_frame
+from ..engine.tensor import Tensor
 from .connection import operations
 from .remedies import LEAVES, STEPS, Remedies, term
 from .source import RUN_ONCE, Statement, last_name, unparse

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import nest
-from ..backward import leaf_of
-from ..state import state
-from ..tape import _WARNS
-from ..tensor import Tensor
+from ..engine import nest
+from ..engine.backward import leaf_of
+from ..engine.state import state
+from ..engine.tape import _WARNS
+from ..engine.tensor import Tensor
 from .words import Explanation, describe
 
 
@@ -110,7 +110,7 @@ def warn_of(tape: Any, targets: list[Any], sources: list[Any]) -> None:
     import sys
     import warnings
 
-    from ..frames import user_frame
+    from ..engine.frames import user_frame
     from .unasked import grouped
 
     frame = user_frame(sys._getframe(1))

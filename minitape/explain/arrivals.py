@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ..primitives.elementwise import BY_CODE, FIRST_CODE
-from ..record import CALL
+from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.record import CALL
 from .connection import Connection, is_leaf
 from .source import Statement, last_name, source_of
 from .trace import Node, Place

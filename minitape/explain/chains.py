@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 
 LONG = 20_000  # rows from which on runs of scalar rows are contracted
 

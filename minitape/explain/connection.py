@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..primitives.elementwise import BY_CODE, FIRST_CODE
-from ..reach import differentiable, on_tape
-from ..record import CALL, LEAF
+from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.reach import differentiable, on_tape
+from ..engine.record import CALL, LEAF
 from .owners import Owners
 from .source import read_again
 from .trace import Break, Node, Place, Trace

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from ..evidence import Origin, birth_of, origin_of
-from ..tensor import Tensor
-from ..variable import UnreadVariable
+from ..engine.evidence import Origin, birth_of, origin_of
+from ..engine.tensor import Tensor
+from ..engine.variable import UnreadVariable
 from .connection import Connection, is_leaf
 from .source import Statement, covers, last_name, source_of, unparse
 from .trace import Break, Node, Place, is_state

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..backward import leaf_of
+from ..engine import nest
+from ..engine.backward import leaf_of
 from .connection import is_leaf
 from .replay import EAGERLY, finite, operation, replay, shown
 from .words import Explanation, name_of, where

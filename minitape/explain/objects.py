@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..evidence import Origin, birth_of, origin_of
-from ..frames import place_of
-from ..tensor import Tensor
-from ..variable import UnreadVariable
+from ..engine.evidence import Origin, birth_of, origin_of
+from ..engine.frames import place_of
+from ..engine.tensor import Tensor
+from ..engine.variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
 from .names import Names
 from .owners import Owners, variables_of

@@ -6,7 +6,7 @@ import gc
 import types
 from typing import Any
 
-from ..variable import ResourceVariable
+from ..engine.variable import ResourceVariable
 
 _PASSED = (dict, list, tuple, set)
 _NEVER = (types.FrameType, types.FunctionType, types.MethodType, types.ModuleType, types.CellType, type)

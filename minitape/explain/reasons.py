@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..evidence import Exit, Origin, all_exits
-from ..tensor import Tensor
-from ..variable import UnreadVariable
+from ..engine.evidence import Exit, Origin, all_exits
+from ..engine.tensor import Tensor
+from ..engine.variable import UnreadVariable
 from .arrivals import Arrivals
 from .chains import LONG
 from .connection import Finding, Path, is_leaf

@@ -6,8 +6,8 @@ import ast
 import sys
 from typing import Any
 
-from ..dtypes import DType
-from ..frames import own_file
+from ..engine.dtypes import DType
+from ..engine.frames import own_file
 from .source import Statement, covers, last_name, unparse
 from .trace import is_state
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..pyfunction import only_looking
-from ..quiet import hush, restore
-from ..reach import propagate, reach
-from ..record import SMALL, operation_of
-from ..slices import IndexedSlices
-from ..sweep import Sweep
+from ..engine.pyfunction import only_looking
+from ..engine.quiet import hush, restore
+from ..engine.reach import propagate, reach
+from ..engine.record import SMALL, operation_of
+from ..engine.slices import IndexedSlices
+from ..engine.sweep import Sweep
 
 MOST = 20_000  # rows that are swept again at most
 EAGERLY = "Call tf.config.run_functions_eagerly(True) before it, and ask again: then the operation has a name."

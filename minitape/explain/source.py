@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from ..frames import cells, compiled_before, lines_of, own_file
+from ..engine.frames import cells, compiled_before, lines_of, own_file
 
 Key = tuple[Any, str]
 unparse = lru_cache(10_000)(ast.unparse)

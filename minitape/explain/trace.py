@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from ..elements import dtype_of_numpy
-from ..evidence import Origin, Ref, exits, origin_of, read
-from ..frames import place_of
-from ..primitives.elementwise import BY_CODE, FIRST_CODE
-from ..record import CALL, Record
-from ..tensor import Tensor, wrap
+from ..engine.elements import dtype_of_numpy
+from ..engine.evidence import Origin, Ref, exits, origin_of, read
+from ..engine.frames import place_of
+from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.record import CALL, Record
+from ..engine.tensor import Tensor, wrap
 from .chains import LONG, Chains
 from .search import LIMIT, Search
 
@@ -512,7 +512,7 @@ def _read_by(graph: Any, row: int) -> Any:
 
 
 def _custom(record: Any, call: Any) -> list[bool]:
-    from ..custom import no_tapes
+    from ..engine.custom import no_tapes
 
     kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
     try:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..backward import leaf_of
-from ..tape import GradientTape
+from ..engine.backward import leaf_of
+from ..engine.tape import GradientTape
 from .answer import explain_flat
 from .words import Explanation
 

@@ -8,8 +8,8 @@ from contextlib import suppress
 from types import FrameType, ModuleType
 from typing import Any
 
-from ..frames import cells, lines_of, user_frame
-from ..tensor import Tensor
+from ..engine.frames import cells, lines_of, user_frame
+from ..engine.tensor import Tensor
 from .texts import TEXT
 
 _PLACES = (ModuleType, type)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import nest
-from ..convert import convert_to_tensor
-from ..tensor import Tensor
+from ..engine import nest
+from ..engine.convert import convert_to_tensor
+from ..engine.tensor import Tensor
 from .spec import TensorSpec, is_array, is_composite, show
 
 

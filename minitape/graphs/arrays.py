@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..custom import for_batches
-from ..invalid import invalid
-from ..operation import apply
-from ..primitives import TABLE
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import Tensor, wrap
+from ..engine import dtypes
+from ..engine.convert import convert_to_tensor
+from ..engine.custom import for_batches
+from ..engine.invalid import invalid
+from ..engine.operation import apply
+from ..engine.primitives import TABLE
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import Tensor, wrap
 from .carried import TensorArrayBase
 from .primitive import GraphPrimitive
 from .symbolic import is_symbolic

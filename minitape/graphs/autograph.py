@@ -11,13 +11,13 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import nest
-from ..convert import convert_to_tensor
-from ..errors import OpError
-from ..frames import own_file
-from ..primitives import TABLE
-from ..state import state
-from ..tensor import Tensor
+from ..engine import nest
+from ..engine.convert import convert_to_tensor
+from ..engine.errors import OpError
+from ..engine.frames import own_file
+from ..engine.primitives import TABLE
+from ..engine.state import state
+from ..engine.tensor import Tensor
 from .body import Body, BodyGraph, TestGraph, trace_body
 from .calls import call, rewritten  # noqa: F401 - rewritten functions find it here
 from .carried import alike, is_composite, parts_of, rebuilt

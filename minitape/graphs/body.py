@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import nest
-from ..convert import convert_to_tensor
-from ..operation import CHECKS
-from ..state import state
-from ..tensor import Tensor
+from ..engine import nest
+from ..engine.convert import convert_to_tensor
+from ..engine.operation import CHECKS
+from ..engine.state import state
+from ..engine.tensor import Tensor
 from .build import Graph
 from .effects import is_stateful
 from .infer import ELEMENTWISE

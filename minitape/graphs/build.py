@@ -1,6 +1,6 @@
 """A graph under construction: operations on symbolic tensors append rows to it.
 
-A :class:`Graph` is a recording (:class:`minitape.record.Record`) whose rows have a shape and a dtype but no value.
+A :class:`Graph` is a recording (:class:`minitape.engine.record.Record`) whose rows have a shape and a dtype but no value.
 Every row is a leaf (placeholder, constant, captured tensor) or a call. Because it is a recording, tapes inside a graph
 and ``tf.gradients`` find their rows and sweep them as they do everywhere else.
 """
@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..block import During, Elsewhere
-from ..dtypes import DType
-from ..errors import OpError
-from ..invalid import AtRun
-from ..primitives import TABLE, Primitive
-from ..record import CALL, LEAF, Call, Leaf, Record
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import EagerTensor, wrap
+from ..engine import dtypes
+from ..engine.block import During, Elsewhere
+from ..engine.dtypes import DType
+from ..engine.errors import OpError
+from ..engine.invalid import AtRun
+from ..engine.primitives import TABLE, Primitive
+from ..engine.record import CALL, LEAF, Call, Leaf, Record
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import EagerTensor, wrap
 from . import infer
 from .named import Named
 from .naming import caller, default_name, name_within
@@ -405,7 +405,7 @@ class Graph(Named, Record):
         """A block whose operations run on a device: the CPU, the only one there is. Errors are those of tf.device."""
         from contextlib import nullcontext
 
-        from ..devices import device
+        from ..tf.devices import device
 
         return nullcontext() if callable(device_name_or_function) else device(device_name_or_function)
 

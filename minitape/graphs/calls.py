@@ -7,11 +7,11 @@ import inspect
 import types
 from typing import Any
 
-from .. import nest
-from ..frames import traced_file
-from ..primitives import TABLE
-from ..state import state
-from ..tensor import Tensor
+from ..engine import nest
+from ..engine.frames import traced_file
+from ..engine.primitives import TABLE
+from ..engine.state import state
+from ..engine.tensor import Tensor
 from .loops import refuse_scalar
 from .sources import converted
 from .streams import STREAMS, is_stream
@@ -100,22 +100,22 @@ def _library(function: types.FunctionType) -> bool:
 
 
 def _as_int(x: Any, base: Any = 10) -> Any:
-    from .. import dtypes
+    from ..engine import dtypes
 
     if base != 10:
         raise NotImplementedError(f"base {base} not supported for int")
     if x.dtype == dtypes.string:
-        from .. import strings
+        from ..tf import strings
 
         return strings.to_number(x, dtypes.int32)
     return x if x.dtype == dtypes.int32 else TABLE["cast"](x, dtype=dtypes.int32)
 
 
 def _as_float(x: Any) -> Any:
-    from .. import dtypes
+    from ..engine import dtypes
 
     if x.dtype == dtypes.string:
-        from .. import strings
+        from ..tf import strings
 
         return strings.to_number(x, dtypes.float32)
     return x if x.dtype == dtypes.float32 else TABLE["cast"](x, dtype=dtypes.float32)

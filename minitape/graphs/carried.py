@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..convert import convert_to_tensor
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import EagerTensor
+from ..engine import nest
+from ..engine.convert import convert_to_tensor
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import EagerTensor
 from .parts import has_known_rows
 
 

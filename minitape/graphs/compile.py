@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..accelerator import fast
-from ..invalid import invalid
-from ..operation import CHECKS
-from ..primitives.formula import ARRAY, with_operands
-from ..tensor import wrap
+from ..engine.accelerator import fast
+from ..engine.invalid import invalid
+from ..engine.operation import CHECKS
+from ..engine.primitives.formula import ARRAY, with_operands
+from ..engine.tensor import wrap
 
 LONG = 256  # scalar calls that earn the loading of the kernels
 FEW = 48  # scalar calls that are worth a kernel once it is there

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..custom import for_batches
-from ..evidence import ASSIGNED, born
-from ..invalid import invalid
-from ..operation import apply, finish
-from ..primitives import TABLE, Primitive
-from ..random.seeds import global_seed
-from ..reach import on_tape
-from ..record import CALL
-from ..slices import IndexedSlices
-from ..state import state
-from ..tape import GradientTape
-from ..tensor import Tensor, bare, wrap
+from ..engine import nest
+from ..engine.custom import for_batches
+from ..engine.evidence import ASSIGNED, born
+from ..engine.invalid import invalid
+from ..engine.operation import apply, finish
+from ..engine.primitives import TABLE, Primitive
+from ..engine.reach import on_tape
+from ..engine.record import CALL
+from ..engine.slices import IndexedSlices
+from ..engine.state import state
+from ..engine.tape import GradientTape
+from ..engine.tensor import Tensor, bare, wrap
+from ..tf.random.seeds import global_seed
 from .body import Body, passes
 from .build import Graph
 from .given import GivenVariable, Slots

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DType, as_dtype
+from ..engine.dtypes import DType, as_dtype
 
 _KINDS = {
     "f": (numbers.Real, np.integer, np.floating), "i": (numbers.Integral, np.integer),

@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, nest
-from ..convert import convert_to_tensor
-from ..debugging import Assert
-from ..errors import InvalidArgumentError
-from ..evidence import planned
-from ..invalid import invalid
-from ..operands import worded
-from ..primitives import TABLE
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import Tensor, wrap
+from ..engine import dtypes, nest
+from ..engine.convert import convert_to_tensor
+from ..engine.errors import InvalidArgumentError
+from ..engine.evidence import planned
+from ..engine.invalid import invalid
+from ..engine.operands import worded
+from ..engine.primitives import TABLE
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import Tensor, wrap
+from ..ops.assertions import Assert
 from .body import Body, share_captures, trace_body
 from .carried import OtherRows, flattened, opened, packed, with_rows_of
 from .primitive import NOTES, GraphPrimitive, write_notes

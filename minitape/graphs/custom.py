@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import nest
-from ..backward import flat_leaf, like_flat
-from ..convert import convert_to_tensor
-from ..custom import CUSTOM, CustomCall, check_gradient_arguments, variables_read
-from ..forward import follow_custom
-from ..operation import finish
-from ..state import state
-from ..tensor import Tensor, wrap
+from ..engine import nest
+from ..engine.backward import flat_leaf, like_flat
+from ..engine.convert import convert_to_tensor
+from ..engine.custom import CUSTOM, CustomCall, check_gradient_arguments, variables_read
+from ..engine.forward import follow_custom
+from ..engine.operation import finish
+from ..engine.state import state
+from ..engine.tensor import Tensor, wrap
 from .effects import NUMPY, NUMPY_STATELESS, PYTHON
 from .primitive import GraphPrimitive
 from .program import replay

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors
-from ..convert import convert_to_tensor
-from ..custom import for_batches, no_tapes
-from ..dtypes import string
-from ..invalid import invalid
-from ..operation import finish
-from ..primitives import TABLE, Primitive
-from ..pyfunction import PYTHON as EAGER_PYTHON
-from ..pyfunction import PythonCall, check_count, next_number, python_error, run_python
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import Tensor, wrap
+from ..engine import errors
+from ..engine.convert import convert_to_tensor
+from ..engine.custom import for_batches, no_tapes
+from ..engine.dtypes import string
+from ..engine.invalid import invalid
+from ..engine.operation import finish
+from ..engine.primitives import TABLE, Primitive
+from ..engine.pyfunction import PYTHON as EAGER_PYTHON
+from ..engine.pyfunction import PythonCall, check_count, next_number, python_error, run_python
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import Tensor, wrap
 from .primitive import RULE, GraphPrimitive, linkable, write_notes
 from .refusals import brackets, unmergeable
 
@@ -201,7 +201,7 @@ PYTHON_GRADIENT = GraphPrimitive(
 
 
 def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
-    from .. import nest
+    from ..engine import nest
 
     number = next_number()
     with no_tapes():

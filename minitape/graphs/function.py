@@ -9,13 +9,13 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import nest
-from ..convert import convert_to_tensor
-from ..primitives import TABLE
-from ..settings import EAGER_FUNCTIONS
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import EagerTensor, Tensor
+from ..engine import nest
+from ..engine.convert import convert_to_tensor
+from ..engine.primitives import TABLE
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import EagerTensor, Tensor
+from ..tf.settings import EAGER_FUNCTIONS
 from . import structured
 from .arguments import NoCast, cast, with_tensors
 from .body import Body

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import nest
-from ..block import block
-from ..shape import TensorShape
-from ..state import state
-from ..variable import ResourceVariable, _numbers
+from ..engine import nest
+from ..engine.block import block
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.variable import ResourceVariable, _numbers
 
 
 @dataclass(frozen=True)

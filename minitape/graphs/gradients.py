@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..backward import UnconnectedGradients
-from ..convert import convert_to_tensor
-from ..operands import spelled
-from ..primitives import TABLE
-from ..state import state
-from ..tensor import EagerTensor, Tensor
+from ..engine import nest
+from ..engine.backward import UnconnectedGradients
+from ..engine.convert import convert_to_tensor
+from ..engine.operands import spelled
+from ..engine.primitives import TABLE
+from ..engine.state import state
+from ..engine.tensor import EagerTensor, Tensor
 from .build import Graph
 from .lifted import lift
 from .symbolic import SymbolicTensor

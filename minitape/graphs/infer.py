@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..elements import dtype_of
-from ..errors import OpError
-from ..opdefs import accept
-from ..operation import CHECKS
-from ..primitives import Primitive
-from ..quiet import hush, restore
-from ..shape import TensorShape
+from ..engine import dtypes
+from ..engine.elements import dtype_of
+from ..engine.errors import OpError
+from ..engine.opdefs import accept
+from ..engine.operation import CHECKS
+from ..engine.primitives import Primitive
+from ..engine.quiet import hush, restore
+from ..engine.shape import TensorShape
 from .refusals import brackets, enum
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
@@ -194,7 +194,7 @@ def filled(sizes: tuple[int, ...], dtype: Any, kind: int) -> Any:
 def _run(primitive: Primitive, arrays: list[Any], attrs: dict[str, Any]) -> Any:
     kinds = tuple([a.dtype for a in arrays])
     if kinds not in primitive.accepted:
-        from ..operation import _accept
+        from ..engine.operation import _accept
 
         _accept(primitive, kinds)
     before = hush()

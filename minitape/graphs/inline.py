@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import OpError
-from ..state import state
+from ..engine.errors import OpError
+from ..engine.state import state
 from . import infer
 from .body import Body
 from .build import Graph

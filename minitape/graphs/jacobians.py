@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..backward import UnconnectedGradients, gradients_of
-from ..forward import ForwardAccumulator
-from ..operation import apply
+from ..engine.backward import UnconnectedGradients, gradients_of
+from ..engine.forward import ForwardAccumulator
+from ..engine.operation import apply
+from ..engine.reach import on_tape
+from ..engine.tape import GradientTape
 from ..ops.filling import zeros
-from ..reach import on_tape
-from ..tape import GradientTape
 from .effects import later
 from .primitive import OURS, apart, moved
 from .program import needed, replay

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Union, runtime_checkable
 
 import numpy as np
 
-from ..tensor import Tensor
+from ..engine.tensor import Tensor
 from .concrete import ConcreteFunction
 from .function import Function
 
@@ -45,7 +45,7 @@ class FunctionType(inspect.Signature):
     @classmethod
     def of(cls, concrete: ConcreteFunction) -> FunctionType:
         """The type of a trace."""
-        from .. import nest
+        from ..engine import nest
         from .spec import TensorSpec
 
         kinds = {n: p.kind for n, p in concrete.signature.parameters.items()}

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import wrap
+from ..engine import dtypes
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import wrap
 from .primitive import GraphPrimitive
 from .symbolic import is_symbolic
 

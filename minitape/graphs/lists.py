@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..errors import OpError, OutOfRangeError
-from ..invalid import invalid
+from ..engine import dtypes
+from ..engine.convert import convert_to_tensor
+from ..engine.errors import OpError, OutOfRangeError
+from ..engine.invalid import invalid
+from ..engine.shape import TensorShape
+from ..engine.shown import methods_of
+from ..engine.tensor import EagerTensor, wrap
 from ..ops.filling import zeros
 from ..ops.joining import concat, split, stack, unstack
-from ..shape import TensorShape
-from ..shown import methods_of
-from ..tensor import EagerTensor, wrap
 from .arrays import TensorArray
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..convert import convert_to_tensor
+from ..engine import nest
+from ..engine.convert import convert_to_tensor
+from ..engine.primitives import TABLE
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import Tensor, wrap
 from ..ops.filling import zeros
-from ..primitives import TABLE
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import Tensor, wrap
 from .body import BodyGraph, TestGraph
 from .carried import (
     OtherRows,
@@ -292,7 +292,7 @@ class _Loop:
 
     def _demand_a_turn(self, turned: Any) -> None:
         """InvalidArgumentError in a run without a turn: names that are read afterwards have no value then."""
-        from ..debugging import Assert
+        from ..ops.assertions import Assert
 
         names = ["the function return value" if name.startswith(_RETURNED) else name for name in [*self.late, *self.keys]]
         Assert(turned, [f"loop must iterate at least once to initialize {', '.join(names)}"])

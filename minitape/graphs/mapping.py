@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, nest
-from ..convert import convert_to_tensor
-from ..errors import OutOfRangeError
-from ..invalid import invalid
-from ..operands import spelled, worded
-from ..operation import apply
-from ..primitives import TABLE
-from ..state import state
-from ..tensor import Tensor, wrap
+from ..engine import dtypes, nest
+from ..engine.convert import convert_to_tensor
+from ..engine.errors import OutOfRangeError
+from ..engine.invalid import invalid
+from ..engine.operands import spelled, worded
+from ..engine.operation import apply
+from ..engine.primitives import TABLE
+from ..engine.state import state
+from ..engine.tensor import Tensor, wrap
 from .arrays import READ, TensorArray
 from .spec import TensorSpec
 from .symbolic import is_symbolic
@@ -57,11 +57,11 @@ def _stacked(results: list[Any], infer_shape: bool = True, like: Any = None) -> 
 def _column(parts: list[Any], infer_shape: bool, kind: Any) -> Any:
     name = type(kind).__name__
     if name == "RaggedTensorSpec":
-        from ..ragged.functions import stack
+        from ..tf.ragged.functions import stack
 
         return stack(parts)
     if name == "SparseTensorSpec":
-        from ..sparse.functions import concat, expand_dims
+        from ..tf.sparse.functions import concat, expand_dims
 
         return concat(0, [expand_dims(p, 0) for p in parts])
     if kind is None or state.graph is not None:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..shape import TensorShape
-from ..tensor import wrap
+from ..engine import dtypes
+from ..engine.convert import convert_to_tensor
+from ..engine.invalid import invalid
+from ..engine.shape import TensorShape
+from ..engine.tensor import wrap
 from .arrays import TensorArray, check_place
 from .effects import later
 from .symbolic import is_symbolic

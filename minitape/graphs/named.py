@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..invalid import unsupported
-from ..shown import methods_of
-from ..tensor import Tensor
+from ..engine.invalid import unsupported
+from ..engine.shown import methods_of
+from ..engine.tensor import Tensor
 from .naming import CONTROL
 from .symbolic import Operation, SymbolicTensor
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..slices import IndexedSlices
+from ..engine.slices import IndexedSlices
 
 
 class Parts(list[Any]):

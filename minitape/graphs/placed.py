@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..custom import no_tapes
-from ..shape import TensorShape
-from ..tensor import Tensor, wrap
+from ..engine import nest
+from ..engine.custom import no_tapes
+from ..engine.shape import TensorShape
+from ..engine.tensor import Tensor, wrap
 from .effects import later
 from .parts import Parts, take_apart
 from .postponed import common_shape, trying

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..block import During, block
-from ..custom import no_tapes, variables_read
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import EagerTensor, Tensor, wrap
-from ..variable import Variable
+from ..engine import nest
+from ..engine.block import During, block
+from ..engine.custom import no_tapes, variables_read
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import EagerTensor, Tensor, wrap
+from ..engine.variable import Variable
 from .effects import later
 from .infer import filled, sizes_to_try
 from .program import Program, needed

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..custom import for_batches, no_tapes, plain
-from ..dtypes import string
-from ..primitives import Primitive
-from ..shape import TensorShape
-from ..tape import GradientTape
-from ..tensor import EagerTensor, Tensor, wrap
+from ..engine.custom import for_batches, no_tapes, plain
+from ..engine.dtypes import string
+from ..engine.primitives import Primitive
+from ..engine.shape import TensorShape
+from ..engine.tape import GradientTape
+from ..engine.tensor import EagerTensor, Tensor, wrap
 
 Eager = Callable[[Sequence[Any], dict[str, Any]], Sequence[Any]]
 
@@ -70,7 +70,7 @@ def floats(tensors: Sequence[Any]) -> list[int]:
 
 def apart(tensors: Sequence[Any]) -> list[Any]:
     """The tensors, with a copy for each that was there before: every input gets the share of its own place."""
-    from ..primitives import TABLE
+    from ..engine.primitives import TABLE
 
     seen: set[int] = set()
     found = []
@@ -193,7 +193,7 @@ def _vjp_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 
 def linkable(primitive: GraphPrimitive, tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     """Adds a row that computes shares in adjoints; attrs["links"] is to say on which of its inputs they depend."""
-    from ..state import state
+    from ..engine.state import state
 
     graph = state.graph
     return graph.apply(primitive, tuple(tensors), attrs | {"links": _Links([graph.tensor_at(graph.enter(t)) for t in tensors])})
@@ -289,7 +289,7 @@ def _rule_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 
 def fit(share: Any, like: Any) -> Any:
     """A share of an adjoint, dense and in the shape of its input."""
-    from ..sweep import unbroadcast
+    from ..engine.sweep import unbroadcast
 
     if share is not None and not isinstance(share, Tensor) and not hasattr(share, "dense"):
         share = wrap(np.asarray(share))

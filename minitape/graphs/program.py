@@ -9,17 +9,17 @@ from contextlib import AbstractContextManager
 from sys import _getframe
 from typing import Any
 
-from .. import errors
-from ..accelerator import fast
-from ..block import During
-from ..frames import user_frame
-from ..invalid import shown
-from ..operation import apply, finish
-from ..pyfunction import PYTHON
-from ..quiet import hush, restore
-from ..record import CALL
-from ..state import state
-from ..tensor import wrap
+from ..engine import errors
+from ..engine.accelerator import fast
+from ..engine.block import During
+from ..engine.frames import user_frame
+from ..engine.invalid import shown
+from ..engine.operation import apply, finish
+from ..engine.pyfunction import PYTHON
+from ..engine.quiet import hush, restore
+from ..engine.record import CALL
+from ..engine.state import state
+from ..engine.tensor import wrap
 from . import failures
 from .compile import Writer
 from .primitive import moved, read_notes

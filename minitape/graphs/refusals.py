@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..shape import TensorShape
-from ..state import state
+from ..engine.shape import TensorShape
+from ..engine.state import state
 
 _ENUM = {"float32": "DT_FLOAT", "float64": "DT_DOUBLE", "float16": "DT_HALF"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ..invalid import unsupported
+from ..engine.invalid import unsupported
 from .autograph import convert_entry
 from .rewrite import Rewriter, rewritten_expression
 from .sources import definition_of, parsed, source_lines

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..block import Elsewhere, Exit
-from ..state import state
+from ..engine.block import Elsewhere, Exit
+from ..engine.state import state
 
 
 class name_scope:

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..block import During, Exit
-from ..convert import convert_to_tensor, to_array
-from ..invalid import unsupported
-from ..random.seeds import restart
-from ..shape import TensorShape
-from ..slices import IndexedSlices
-from ..sparse.tensor import SparseTensor, SparseTensorValue
-from ..state import state
-from ..tensor import EagerTensor, Tensor
+from ..engine.block import During, Exit
+from ..engine.convert import convert_to_tensor, to_array
+from ..engine.invalid import unsupported
+from ..engine.shape import TensorShape
+from ..engine.slices import IndexedSlices
+from ..engine.state import state
+from ..engine.tensor import EagerTensor, Tensor
+from ..tf.random.seeds import restart
+from ..tf.sparse.tensor import SparseTensor, SparseTensorValue
 from .build import Graph
 from .program import Program
 from .symbolic import Operation, SymbolicTensor

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .. import nest
-from ..convert import convert_to_tensor
-from ..state import state
-from ..tensor import Tensor
+from ..engine import nest
+from ..engine.convert import convert_to_tensor
+from ..engine.state import state
+from ..engine.tensor import Tensor
 from .arguments import cast
 from .given import VariableSpec
 from .spec import TensorSpec, is_array, show

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import Tensor
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import Tensor
 from .primitive import GraphPrimitive
 from .refusals import refused
 from .symbolic import SymbolicTensor

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..frames import compiled_before, lines_of
+from ..engine.frames import compiled_before, lines_of
 from .rewrite import AG, Rewriter, rewritten_expression
 from .syntax import CanNotConvert
 

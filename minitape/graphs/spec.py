@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..elements import dtype_of
-from ..shape import TensorShape
-from ..tensor import Tensor
+from ..engine import dtypes
+from ..engine.elements import dtype_of
+from ..engine.shape import TensorShape
+from ..engine.tensor import Tensor
 
 
 class TensorSpec:

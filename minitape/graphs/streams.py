@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors, nest
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import Tensor, wrap
+from ..engine import dtypes, errors, nest
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import Tensor, wrap
 from .effects import LATER_STATEFUL, later
 from .primitive import GraphPrimitive
 from .scopes import init_scope

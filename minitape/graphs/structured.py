@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import nest
-from ..tensor import Tensor
+from ..engine import nest
+from ..engine.tensor import Tensor
 from .carried import packed, parts_of, rebuilt
 from .signature import call_arguments
 from .spec import is_composite, key_of

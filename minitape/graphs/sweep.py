@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import int32
-from ..primitives import TABLE
-from ..registry import GRADIENTS
-from ..shape import TensorShape
-from ..slices import IndexedSlices, check_places, join
-from ..state import state
-from ..sweep import Sweep, unbroadcast
-from ..tensor import EagerTensor, Tensor, wrap
+from ..engine.dtypes import int32
+from ..engine.primitives import TABLE
+from ..engine.registry import GRADIENTS
+from ..engine.shape import TensorShape
+from ..engine.slices import IndexedSlices, check_places, join
+from ..engine.state import state
+from ..engine.sweep import Sweep, unbroadcast
+from ..engine.tensor import EagerTensor, Tensor, wrap
 from .primitive import GraphPrimitive, replay_row
 from .symbolic import SymbolicTensor
 
@@ -229,6 +229,6 @@ def fitted(share: Any, like: SymbolicTensor) -> Any:
 
 
 def _tensor(value: Any) -> Any:
-    from ..convert import convert_to_tensor
+    from ..engine.convert import convert_to_tensor
 
     return convert_to_tensor(value)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DType
-from ..record import Call
-from ..shape import TensorShape
-from ..tensor import Reference, Tensor
+from ..engine.dtypes import DType
+from ..engine.record import Call
+from ..engine.shape import TensorShape
+from ..engine.tensor import Reference, Tensor
 
 Graph = Any  # minitape.graphs.build.Graph
 
@@ -102,7 +102,7 @@ class SymbolicTensor(Tensor):
                 f"The value of {self!r} is needed while the graph is being built, but only a run of the graph knows it."
             )
         if name == "assign":
-            from ..updates import sliced
+            from ..engine.updates import sliced
 
             found = sliced(self)
             if found is not None:
@@ -135,7 +135,7 @@ class SymbolicTensor(Tensor):
 
     def _watch_on(self, tape: Any) -> None:
         if not self.dtype.differentiable:
-            from ..logs import warn_not_watchable
+            from ..engine.logs import warn_not_watchable
 
             warn_not_watchable(self.dtype)
         elif tape._recording:

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Container, Sequence
 from typing import Any
 
-from ..shape import TensorShape
-from ..state import state
+from ..engine.shape import TensorShape
+from ..engine.state import state
 from .body import Body, BodyGraph
 from .build import Graph
 from .carried import kept_shapes, parts_of

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..convert import convert_to_tensor
-from ..primitives import TABLE
-from ..state import state
-from ..tensor import Tensor
+from ..engine import nest
+from ..engine.convert import convert_to_tensor
+from ..engine.primitives import TABLE
+from ..engine.state import state
+from ..engine.tensor import Tensor
 from .symbolic import is_symbolic
 
 _PLAIN = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
@@ -161,7 +161,7 @@ def shown(tensor: Any) -> str:
 
 def boolean(value: Any) -> Any:
     """A tensor as a tensor of bools."""
-    from ..dtypes import bool as bool_type
+    from ..engine.dtypes import bool as bool_type
 
     value = convert_to_tensor(value)
     return value if value.dtype.kind == "b" else TABLE["cast"](value, dtype=bool_type)

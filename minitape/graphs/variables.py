@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, nest
-from ..convert import convert_to_tensor
-from ..custom import no_tapes
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import Tensor, wrap
-from ..variable import ResourceVariable, UnreadVariable, _numbers
+from ..engine import dtypes, nest
+from ..engine.convert import convert_to_tensor
+from ..engine.custom import no_tapes
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import Tensor, wrap
+from ..engine.variable import ResourceVariable, UnreadVariable, _numbers
 from .program import needed, replay
 from .symbolic import SymbolicTensor
 

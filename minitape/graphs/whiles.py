@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import dtypes, nest
-from ..convert import convert_to_tensor
-from ..custom import unrecorded
-from ..operands import spelled
-from ..primitives import TABLE
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import Tensor, wrap
+from ..engine import dtypes, nest
+from ..engine.convert import convert_to_tensor
+from ..engine.custom import unrecorded
+from ..engine.operands import spelled
+from ..engine.primitives import TABLE
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import Tensor, wrap
 from .body import Body, share_captures, trace_body
 from .carried import (
     OtherRows,

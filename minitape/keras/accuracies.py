@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tensor import Tensor
+from .. import tf
+from ..engine.tensor import Tensor
 from .base import convert, floatx
 from .loss import squeeze_or_expand
 from .metric import MeanMetricWrapper
@@ -12,8 +13,6 @@ from .metric import MeanMetricWrapper
 
 def _same(y_true: Any, y_pred: Any) -> Any:
     """1.0 where both are equal, else 0.0; InvalidArgumentError for shapes that do not broadcast, unlike ``==``."""
-    import minitape as tf
-
     return convert(tf.equal(y_true, y_pred), floatx())
 
 
@@ -43,8 +42,6 @@ def categorical_accuracy(y_true: Any, y_pred: Any) -> Tensor:
     >>> tf.keras.metrics.categorical_accuracy([[0, 1], [1, 0]], [[0.1, 0.9], [0.3, 0.7]]).numpy()
     array([1., 0.], dtype=float32)
     """
-    import minitape as tf
-
     return _same(tf.argmax(convert(y_true), axis=-1), tf.argmax(convert(y_pred), axis=-1))
 
 
@@ -55,8 +52,6 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Tensor:
     >>> tf.keras.metrics.sparse_categorical_accuracy([1, 0], [[0.1, 0.9], [0.3, 0.7]]).numpy()
     array([1., 0.], dtype=float32)
     """
-    import minitape as tf
-
     y_pred = convert(y_pred)
     y_true = convert(y_true, y_pred.dtype.name)
     if len(y_true.shape) == len(y_pred.shape) and y_true.shape[-1] == 1:
@@ -71,8 +66,6 @@ def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Tensor:
     >>> tf.keras.metrics.top_k_categorical_accuracy([[0, 0, 1], [0, 1, 0]], [[0.1, 0.9, 0.8], [0.3, 0.2, 0.5]], k=2).numpy()
     array([1., 0.], dtype=float32)
     """
-    import minitape as tf
-
     return sparse_top_k_categorical_accuracy(tf.argmax(convert(y_true), axis=-1), y_pred, k)
 
 
@@ -87,8 +80,6 @@ def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5, from
     >>> tf.keras.metrics.sparse_top_k_categorical_accuracy([2, 1], [[1, 2], [2, 0]], k=2, from_sorted_ids=True).numpy()
     array([1., 0.], dtype=float32)
     """
-    import minitape as tf
-
     y_pred = convert(y_pred)
     y_true = convert(y_true, y_pred.dtype.name if from_sorted_ids else "int32")
     shape = y_true.shape if y_true.shape.is_fully_defined() else tf.shape(y_true)

@@ -1,6 +1,9 @@
 """The names of `tf.keras.activations`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
 from typing import Any as _Any
+from minitape.engine.tensor import (
+    Tensor as _Tensor,
+)
 from minitape.keras.operations.activations import (
     celu as celu,
     deserialize as deserialize,
@@ -22,9 +25,6 @@ from minitape.keras.operations.activations import (
     squareplus as squareplus,
     tanh_shrink as tanh_shrink,
     threshold as threshold,
-)
-from minitape.tensor import (
-    Tensor as _Tensor,
 )
 def exponential(x: _Any) -> _Tensor:
     """``exp(x)``."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import tf
 from .base import auto_name, convert, epsilon
 from .counting import FN, FP, TN, TP, count_cells
 from .metric import Metric
@@ -72,8 +73,6 @@ class AUC(Metric):
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Takes in a batch of labels and predictions; ValueError for ``multi_label`` unless they have two axes."""
-        import minitape as tf
-
         y_pred = convert(y_pred, self.dtype)
         if not self._counts:
             if len(y_pred.shape) != 2:
@@ -97,8 +96,6 @@ class AUC(Metric):
 
     def result(self) -> Any:
         """The area so far; 0 before anything came."""
-        import minitape as tf
-
         if not self._counts:
             return tf.constant(0.0, self.dtype)
         tp, fp, tn, fn = (tf.convert_to_tensor(v) for v in self._counts)
@@ -133,8 +130,6 @@ def _one_of(word: str, words: dict[str, tuple[str, str]], what: str) -> str:
 
 def _curve(curve: str, tp: Any, fp: Any, tn: Any, fn: Any) -> tuple[Any, Any]:
     """The points of a curve, from the highest x (the lowest threshold) to the lowest."""
-    import minitape as tf
-
     ratio = tf.math.divide_no_nan
     recall = ratio(tp, tp + fn)
     if curve == "ROC":
@@ -148,8 +143,6 @@ def _curve(curve: str, tp: Any, fp: Any, tn: Any, fn: Any) -> tuple[Any, Any]:
 
 
 def _heights(y: Any, method: str) -> Any:
-    import minitape as tf
-
     if method == "interpolation":
         return (y[:-1] + y[1:]) / 2.0
     return (tf.minimum if method == "minoring" else tf.maximum)(y[:-1], y[1:])
@@ -157,8 +150,6 @@ def _heights(y: Any, method: str) -> Any:
 
 def _precision_areas(tp: Any, fp: Any, fn: Any) -> Any:
     """The area between neighbouring thresholds when the counts, not their quotient, vary linearly in between."""
-    import minitape as tf
-
     ratio = tf.math.divide_no_nan
     gained, positive = tp[:-1] - tp[1:], tp + fp
     slope = ratio(gained, tf.maximum(positive[:-1] - positive[1:], 0.0))

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..block import Exit
-from ..state import state as _thread
-from ..tensor import EagerTensor, Tensor
+from .. import tf
+from ..engine import nest
+from ..engine.block import Exit
+from ..engine.state import state as _thread
+from ..engine.tensor import EagerTensor, Tensor
 
 ALLOWED_DTYPES = frozenset(
     "float16 float32 float64 uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 bool string complex64 "
@@ -258,8 +259,6 @@ def standardize_shape(shape: Any) -> tuple[int | None, ...]:
 
 def convert(x: Any, dtype: Any = None) -> Any:
     """``x`` as a tensor, cast to ``dtype`` (a name) where one is given."""
-    import minitape as tf
-
     dtype = None if dtype is None else standardize_dtype(dtype)
     if type(x) is EagerTensor and (dtype is None or x.dtype.name == dtype):
         return x

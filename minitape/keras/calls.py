@@ -10,9 +10,9 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from .. import nest
-from ..errors import OpError
-from ..tensor import Tensor
+from ..engine import nest
+from ..engine.errors import OpError
+from ..engine.tensor import Tensor
 from . import base
 from .base import name_scope, standardize_dtype, standardize_shape
 from .serial import Configured

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..namespace import load
+from .. import tf
+from ..engine import nest
+from ..tf.namespace import load
 from . import ops
 from .operations.common import CONCRETE
 from .serial import made, plain
@@ -116,8 +117,6 @@ def _read(value: Any) -> Any:
     if "__ellipsis__" in value:
         return Ellipsis
     if "__array__" in value:
-        import minitape as tf
-
         return tf.constant(value["__array__"], value["dtype"])
     return {key: _read(v) for key, v in value.items()}
 

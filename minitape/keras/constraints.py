@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..namespace import public
+from .. import tf
+from ..tf.namespace import public
 from .base import convert, epsilon
 from .serial import Configured, lookup, plain
 
@@ -31,8 +32,6 @@ class Constraint(Configured):
 
 
 def _lengths(w: Any, axis: Any) -> Any:
-    import minitape as tf
-
     return tf.sqrt(tf.reduce_sum(tf.square(w), axis, keepdims=True))
 
 
@@ -50,8 +49,6 @@ class MaxNorm(Constraint):
 
     def __call__(self, w: Any) -> Any:
         """The shortened vectors."""
-        import minitape as tf
-
         w = convert(w)
         lengths = _lengths(w, self.axis)
         return w * (tf.clip_by_value(lengths, 0, self.max_value) / (epsilon() + lengths))
@@ -67,8 +64,6 @@ class NonNeg(Constraint):
 
     def __call__(self, w: Any) -> Any:
         """Negative elements become 0."""
-        import minitape as tf
-
         return tf.maximum(convert(w), 0)
 
 
@@ -105,8 +100,6 @@ class MinMaxNorm(Constraint):
 
     def __call__(self, w: Any) -> Any:
         """The stretched or shortened vectors."""
-        import minitape as tf
-
         w = convert(w)
         lengths = _lengths(w, self.axis)
         wanted = self.rate * tf.clip_by_value(lengths, self.min_value, self.max_value) + (1 - self.rate) * lengths

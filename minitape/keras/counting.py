@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import tf
 from .base import auto_name, convert, epsilon
 from .loss import squeeze_or_expand
 from .metric import Metric
@@ -43,8 +44,6 @@ def count_cells(
 
     With ``top_k`` only the largest predictions of each row can be positive; ``class_id`` looks at one column alone.
     """
-    import minitape as tf
-
     y_pred, y_true = squeeze_or_expand(convert(y_pred, dtype), convert(y_true, dtype))
     if weight is not None:
         weight = tf.expand_dims(convert(weight, dtype), -1)
@@ -94,8 +93,6 @@ class _Confusion(Metric):
 
     def result(self) -> Any:
         """The count so far, one for each threshold if there are several."""
-        import minitape as tf
-
         counts = tf.convert_to_tensor(self.accumulator)
         return counts[0] if len(self.thresholds) == 1 else counts
 
@@ -181,8 +178,6 @@ class _Quotient(Metric):
 
     def result(self) -> Any:
         """The quotient so far, one for each threshold if there are several; 0 where nothing was counted."""
-        import minitape as tf
-
         right, other = (tf.convert_to_tensor(v) for v in (self.true_positives, getattr(self, self._other_name)))
         value = tf.math.divide_no_nan(right, right + other)
         return value[0] if len(self.thresholds) == 1 else value
@@ -251,14 +246,10 @@ class MeanIoU(Metric):
         )
 
     def _classes(self, y: Any, sparse: bool) -> Any:
-        import minitape as tf
-
         return tf.reshape(convert(y if sparse else tf.argmax(convert(y), axis=self.axis), "int64"), (-1,))
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Takes in a batch of labels and predicted classes."""
-        import minitape as tf
-
         labels, classes = self._classes(y_true, self.sparse_y_true), self._classes(y_pred, self.sparse_y_pred)
         if "int" in self.dtype and "float" in str(getattr(sample_weight, "dtype", "")):
             warnings.warn(
@@ -276,8 +267,6 @@ class MeanIoU(Metric):
 
     def result(self) -> Any:
         """The mean so far."""
-        import minitape as tf
-
         matrix = convert(self.total_cm, "float32")
         right = tf.linalg.diag_part(matrix)
         union = tf.reduce_sum(matrix, 0) + tf.reduce_sum(matrix, 1) - right
@@ -338,8 +327,6 @@ class FBetaScore(Metric):
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Takes in a batch of labels (1 or 0 for each class) and predictions."""
-        import minitape as tf
-
         y_true, y_pred = (convert(y, self.dtype) for y in (y_true, y_pred))
         if len(y_true.shape) != 2 or len(y_pred.shape) != 2:
             raise ValueError(
@@ -363,8 +350,6 @@ class FBetaScore(Metric):
 
     def result(self) -> Any:
         """The score so far."""
-        import minitape as tf
-
         if self._counts is None:
             return tf.constant(0.0)
         right, wrong, missed, weights = (tf.convert_to_tensor(v) for v in self._counts)

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..evidence import born, exits
-from ..random.seeds import permutation
-from ..tensor import Tensor, wrap
+from .. import tf
+from ..engine import nest
+from ..engine.evidence import born, exits
+from ..engine.tensor import Tensor, wrap
+from ..tf.random.seeds import permutation
 
 
 def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
@@ -172,8 +173,6 @@ class Feed:
             raise ValueError("`class_weight` is only supported for Models with a single output.")
 
     def _weighed(self, *parts: Any) -> Any:
-        import minitape as tf
-
         x, y, weight = (None if part is None else nest.map_structure(_tensor, part) for part in parts)
         self._weighable(y, weight)
         if self._class_weight is not None:
@@ -261,8 +260,6 @@ def _origins(given: Any, arrays: Any) -> dict[int, Any]:
 
 def _rows(array: Any, chosen: Any, made: dict[int, Any]) -> Any:
     if hasattr(array, "_composite"):
-        import minitape as tf
-
         return tf.gather(array, chosen) if type(array).__name__ == "RaggedTensor" else array._rows(chosen)
     rows = wrap(array[chosen])
     rows._origin = made.get(id(array))

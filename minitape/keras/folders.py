@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.dataset import Dataset
+from ..tf.data.dataset import Dataset
 
 _SUBSETS = ("training", "validation", "both")
 

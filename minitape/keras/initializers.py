@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..namespace import public
+from ..tf.namespace import public
 from . import random
 from .base import standardize_dtype
 from .seeds import make_default_seed
@@ -112,8 +112,8 @@ class Identity(Initializer):
 
 
 def _filled(shape: Any, value: Any, dtype: Any) -> Any:
-    from ..dtypes import as_dtype
-    from ..tensor import wrap
+    from ..engine.dtypes import as_dtype
+    from ..engine.tensor import wrap
 
     kind = as_dtype(standardize_dtype(dtype)).as_numpy_dtype
     return wrap(np.array(np.broadcast_to(np.asarray(value), tuple(shape)), kind))

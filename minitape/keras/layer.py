@@ -11,8 +11,9 @@ import inspect
 import warnings
 from typing import Any
 
-from .. import nest
-from ..evidence import birth
+from .. import tf
+from ..engine import nest
+from ..engine.evidence import birth
 from . import base
 from .base import current, name_scope, standardize_dtype
 from .calls import (
@@ -416,8 +417,6 @@ class Layer(Stateful, Operation):
 
 def _batch_of(output: Any) -> Any:
     """The size of a batch by which a penalty is divided, at least 1; a tensor where only a run of the graph knows it."""
-    import minitape as tf
-
     size = output.shape[0]
     return tf.maximum(tf.shape(output)[0], 1) if size is None else max(size, 1)
 

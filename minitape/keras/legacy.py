@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-import minitape as tf
-
-from ..tensor import Tensor
-from . import losses
+from .. import tf
+from ..engine.tensor import Tensor
+from ..graphs.gradients import gradients as _gradients
+from . import activations, losses, ops
 from .base import convert, epsilon, floatx, standardize_data_format
 from .logits import logits_of
 
@@ -220,7 +220,7 @@ def gradients(loss: Any, variables: Any) -> Any:
     ...         print(session.run(slope, {x: 3.0}))
     6.0
     """
-    return tf.compat.v1.gradients(loss, variables)
+    return _gradients(loss, variables)
 
 
 def eval(x: Any) -> Any:
@@ -295,7 +295,7 @@ def elu(x: Any, alpha: float = 1.0) -> Tensor:
     >>> tf.keras.backend.elu(tf.constant([-1.0, 2.0]), alpha=0.5).numpy().round(4)
     array([-0.3161,  2.    ], dtype=float32)
     """
-    return tf.keras.activations.elu(x, alpha)
+    return activations.elu(x, alpha)
 
 
 def relu(x: Any, alpha: float = 0.0, max_value: Any = None, threshold: float = 0.0) -> Tensor:
@@ -307,7 +307,7 @@ def relu(x: Any, alpha: float = 0.0, max_value: Any = None, threshold: float = 0
     >>> tf.keras.backend.relu(tf.constant([-2.0, 1.0, 9.0]), alpha=0.5, max_value=6.0).numpy()
     array([-1.,  1.,  6.], dtype=float32)
     """
-    return tf.keras.activations.relu(x, alpha, max_value, threshold)
+    return activations.relu(x, alpha, max_value, threshold)
 
 
 def hard_sigmoid(x: Any) -> Tensor:
@@ -348,7 +348,7 @@ def dot(x: Any, y: Any) -> Tensor:
     >>> tf.keras.backend.dot(tf.constant([[1, 2]]), tf.constant([[3], [4]])).numpy()
     array([[11]], dtype=int32)
     """
-    return tf.keras.ops.dot(x, y)
+    return ops.dot(x, y)
 
 
 def stop_gradient(variables: Any) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import nest
+from .. import tf
+from ..engine import nest
 from .base import auto_name, convert, floatx, get_keras_mask, standardize_dtype
 from .serial import Configured
 
@@ -119,8 +120,6 @@ def _same_structure(y_true: Any, y_pred: Any, dtype: str) -> None:
 
 def squeeze_or_expand(x1: Any, x2: Any, expand_rank_1: bool = True) -> tuple[Any, Any]:
     """Drops or adds a last axis of size 1 where the ranks differ by just that."""
-    import minitape as tf
-
     a, b = len(x1.shape), len(x2.shape)
     if a == b + 1 and x1.shape[-1] == 1:
         if b == 1 and expand_rank_1:
@@ -135,8 +134,6 @@ def squeeze_or_expand(x1: Any, x2: Any, expand_rank_1: bool = True) -> tuple[Any
 
 def reduce_weighted(values: Any, sample_weight: Any, mask: Any, reduction: Any, dtype: str) -> Any:
     """Losses times weights, reduced; what the mask leaves out does not count."""
-    import minitape as tf
-
     values = convert(values, dtype)
     weight = apply_mask(
         None if sample_weight is None else convert(sample_weight, dtype), mask, values.dtype.name, reduction
@@ -156,16 +153,12 @@ def reduce_weighted(values: Any, sample_weight: Any, mask: Any, reduction: Any, 
 
 def _count(x: Any) -> Any:
     """The number of elements in the dtype of ``x``."""
-    import minitape as tf
-
     known = x.shape.num_elements()
     return tf.cast(tf.size(x), x.dtype) if known is None else tf.constant(float(known), x.dtype)
 
 
 def apply_mask(weight: Any, mask: Any, dtype: str, reduction: Any) -> Any:
     """The mask as weights, joined with the given ones; in a mean the kept entries weigh more."""
-    import minitape as tf
-
     if mask is None:
         return weight
     factor = convert(mask, dtype)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..namespace import public
+from ..tf.namespace import public
 from . import lossfunctions
 from .loss import MEAN, FunctionLoss, Loss
 from .lossfunctions import (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import tf
 from . import initializers, lossfunctions
 from .base import auto_name, convert, floatx, get_keras_mask, name_scope, standardize_dtype
 from .loss import apply_mask, squeeze_or_expand
@@ -119,8 +120,6 @@ class Metric(Configured):
         >>> before, float(mean.result())
         (2.0, 0.0)
         """
-        import minitape as tf
-
         for v in self.variables:
             v.assign(tf.zeros(v.shape, v.dtype))
 
@@ -147,8 +146,6 @@ class Metric(Configured):
 
 def _samplewise(values: Any, weight: Any, reduce: Any, dtype: str) -> tuple[Any, Any]:
     """One value (and weight) for each example."""
-    import minitape as tf
-
     mask = get_keras_mask(values)
     values = convert(values, dtype)
     if weight is not None:
@@ -182,8 +179,6 @@ class Sum(Metric):
 
     def update_state(self, values: Any, sample_weight: Any = None) -> None:
         """Adds a batch of values."""
-        import minitape as tf
-
         values, _ = _samplewise(values, sample_weight, tf.reduce_sum, self.dtype)
         self.total.assign_add(tf.reduce_sum(values))
 
@@ -213,8 +208,6 @@ class Mean(Metric):
 
     def update_state(self, values: Any, sample_weight: Any = None) -> None:
         """Takes in a batch of values."""
-        import minitape as tf
-
         values, weight = _samplewise(values, sample_weight, tf.reduce_mean, self.dtype)
         self.total.assign_add(tf.reduce_sum(values))
         if weight is not None:
@@ -225,8 +218,6 @@ class Mean(Metric):
 
     def result(self) -> Any:
         """The mean so far, 0 before anything came."""
-        import minitape as tf
-
         return tf.math.divide_no_nan(tf.convert_to_tensor(self.total), tf.convert_to_tensor(self.count))
 
 
@@ -278,6 +269,4 @@ class RootMeanSquaredError(Mean):
 
     def result(self) -> Any:
         """The root so far."""
-        import minitape as tf
-
         return tf.sqrt(super().result())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ..namespace import public
+from .. import tf
+from ..tf.namespace import public
 from . import lossfunctions as losses
 from .accuracies import (  # noqa: F401 - part of tf.keras.metrics
     Accuracy,
@@ -331,8 +332,6 @@ class R2Score(Metric):
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Takes in a batch of labels and predictions."""
-        import minitape as tf
-
         y_true, y_pred = squeeze_or_expand(convert(y_true, self.dtype), convert(y_pred, self.dtype))
         if self._sums is None:
             self._make(tuple(y_true.shape), tuple(y_pred.shape))
@@ -345,8 +344,6 @@ class R2Score(Metric):
 
     def result(self) -> Any:
         """The score so far; 0 before anything came. Warns when there are too few examples to adjust it."""
-        import minitape as tf
-
         if self._sums is None:
             return tf.constant(0.0)
         squares, totals, residual, count = (tf.convert_to_tensor(v) for v in self._sums)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..tensor import Tensor
+from .. import tf
+from ..engine import nest
+from ..engine.tensor import Tensor
 from . import base
 from .base import convert
 from .calls import InputSpec, check_inputs
@@ -373,8 +374,6 @@ def take_nothing_else(model: Model, kwargs: dict[str, Any]) -> None:
 
 def _fitted(value: Any, shape: tuple[Any, ...]) -> Any:
     """With or without a last axis of size 1, as the shape wants it."""
-    import minitape as tf
-
     if len(value.shape) == len(shape) - 1 and shape[-1] == 1:
         return tf.expand_dims(value, -1)
     if len(value.shape) == len(shape) + 1 and value.shape[-1] == 1:

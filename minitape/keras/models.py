@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import nest
-from ..namespace import public
+from ..engine import nest
+from ..tf.namespace import public
 from .model import Functional, Model
 from .saving import load_model, model_from_json, save_model
 from .sequential import Sequential

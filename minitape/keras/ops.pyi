@@ -1,6 +1,9 @@
 """The names of `tf.keras.ops`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
 from typing import Any as _Any
+from minitape.engine.tensor import (
+    Tensor as _Tensor,
+)
 from minitape.keras.operations.activations import (
     celu as celu,
     elu as elu,
@@ -129,9 +132,6 @@ from minitape.keras.operations.shaping import (
     unstack as unstack,
     vstack as vstack,
     zeros_like as zeros_like,
-)
-from minitape.tensor import (
-    Tensor as _Tensor,
 )
 def add(x1: _Any, x2: _Any) -> _Tensor:
     """``x1 + x2``."""

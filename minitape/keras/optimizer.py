@@ -7,9 +7,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..awaited import resume
-from ..shown import methods_of
-from ..slices import IndexedSlices
+from .. import tf
+from ..engine.shown import methods_of
+from ..engine.slices import IndexedSlices
+from ..tf.awaited import resume
 from . import schedules
 from .base import auto_name, convert, floatx, name_scope
 from .serial import known, lookup, plain
@@ -261,8 +262,6 @@ class Optimizer(Slots):
 
     def _accumulate(self, grads: list[Any], variables: list[Any]) -> None:
         """Adds the gradients up; every so many steps their mean changes the weights."""
-        import minitape as tf
-
         sums = [self._of(self._gradient_sums, v) for v in variables]
         totals = [_dense(g) + value_of(total) for g, total in zip(grads, sums, strict=True)]
 
@@ -279,8 +278,6 @@ class Optimizer(Slots):
 
     def _average(self) -> None:
         """Moves the averages towards the weights; every so many steps they take their place."""
-        import minitape as tf
-
         for v, average in zip(self._trainable_variables, self._ema_weights, strict=True):
             fresh = convert(self.iterations == 0, average.dtype)  # the first average is the weight itself
             momentum = convert(self.ema_momentum, average.dtype) * (1.0 - fresh)
@@ -326,8 +323,6 @@ class Optimizer(Slots):
 
     def _clipped(self, grads: list[Any]) -> list[Any]:
         """The gradients clipped; what counts of an embedding's are its rows as they came, not their sums."""
-        import minitape as tf
-
         values = [_rows(g) for g in grads]
         if self.global_clipnorm:  # this one gives sums for rows, as in Keras
             dense, norm = [_dense(g) for g in grads], tf.linalg.global_norm(values)

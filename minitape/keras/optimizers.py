@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..namespace import public
-from ..slices import IndexedSlices
+from .. import tf
+from ..engine.slices import IndexedSlices
+from ..tf.namespace import public
 from . import initializers, schedules
 from .optimizer import Moments, Optimizer, cast, value_of
 from .scaled import Ftrl, Lamb, Lion
@@ -95,8 +96,6 @@ class Adam(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
-        import minitape as tf
-
         g, alpha = cast(gradient, variable), self._once(self._rate, variable, learning_rate)
         m, v = self._of(self._momentums, variable), self._of(self._velocities, variable)
         m.assign_add((g - value_of(m)) * (1 - self.beta_1))
@@ -109,8 +108,6 @@ class Adam(Optimizer):
 
     def _rate(self, variable: Any, learning_rate: Any) -> Any:
         """The learning rate, without the bias that both means have towards zero in the first steps."""
-        import minitape as tf
-
         step = cast(self._steps() + 1, variable)
         power_1, power_2 = (tf.pow(cast(beta, variable), step) for beta in (self.beta_1, self.beta_2))
         return cast(learning_rate, variable) * tf.sqrt(1 - power_2) / (1 - power_1)
@@ -180,8 +177,6 @@ class RMSprop(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
-        import minitape as tf
-
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
         v = self._of(self._velocities, variable)
         v.assign(self.rho * value_of(v) + (1 - self.rho) * self._squared(gradient, variable))
@@ -225,8 +220,6 @@ class Adagrad(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
-        import minitape as tf
-
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
         total = self._of(self._sums, variable)
         total.assign_add(self._squared(gradient, variable))
@@ -252,8 +245,6 @@ class Adamax(Moments):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
-        import minitape as tf
-
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
         power = tf.pow(cast(self.beta_1, variable), cast(self._steps() + 1, variable))
         m, u = self._of(self._m, variable), self._of(self._u, variable)
@@ -281,8 +272,6 @@ class Nadam(Moments):
         self._product = self._own(1.0, None, "float32")
 
     def _warm(self, step: Any) -> Any:
-        import minitape as tf
-
         return self.beta_1 * (1.0 - 0.5 * tf.pow(cast(0.96, self._product), step))
 
     def _begin_step(self) -> None:
@@ -291,8 +280,6 @@ class Nadam(Moments):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
-        import minitape as tf
-
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
         step = cast(self._steps() + 1, variable)
         beta_1, beta_2 = (cast(v, variable) for v in (self.beta_1, self.beta_2))
@@ -330,8 +317,6 @@ class Adadelta(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
-        import minitape as tf
-
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
         gradients, steps = self._of(self._gradients, variable), self._of(self._changes, variable)
         gradients.assign(self.rho * value_of(gradients) + (1 - self.rho) * self._squared(gradient, variable))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..namespace import public
+from .. import tf
+from ..tf.namespace import public
 from .base import convert
 from .serial import Configured, lookup, plain
 
@@ -42,8 +43,6 @@ class L1L2(Regularizer):
 
     def __call__(self, x: Any) -> Any:
         """The penalty for ``x``."""
-        import minitape as tf
-
         x = convert(x)
         total = tf.zeros((), x.dtype)
         if self.l1:
@@ -66,8 +65,6 @@ class L1(Regularizer):
 
     def __call__(self, x: Any) -> Any:
         """The penalty for ``x``."""
-        import minitape as tf
-
         return self.l1 * tf.reduce_sum(tf.abs(convert(x)))
 
 
@@ -84,8 +81,6 @@ class L2(Regularizer):
 
     def __call__(self, x: Any) -> Any:
         """The penalty for ``x``."""
-        import minitape as tf
-
         return self.l2 * tf.reduce_sum(tf.square(convert(x)))
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..archive import arrays_in
-from ..namespace import public
-from ..shape import TensorShape
+from ..engine import nest
+from ..engine.shape import TensorShape
+from ..tf.archive import arrays_in
+from ..tf.namespace import public
 from . import losses, metrics, optimizers, schedules
 from .serial import from_config, known, made, plain, reading, registered, unknown
 from .utils import register_keras_serializable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import tf
 from . import initializers
 from .optimizer import Moments, Optimizer, cast, value_of
 
@@ -37,8 +38,6 @@ class Lion(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
-        import minitape as tf
-
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
         m = self._of(self._momentums, variable)
         beta_1, beta_2 = (cast(beta, variable) for beta in (self.beta_1, self.beta_2))
@@ -65,8 +64,6 @@ class Lamb(Moments):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
-        import minitape as tf
-
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
         step = cast(self._steps() + 1, variable)
         power_1, power_2 = (tf.pow(cast(beta, variable), step) for beta in (self.beta_1, self.beta_2))
@@ -130,8 +127,6 @@ class Ftrl(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
-        import minitape as tf
-
         rate, g, w = cast(learning_rate, variable), cast(gradient, variable), value_of(variable)
         total, linear = self._of(self._sums, variable), self._of(self._linears, variable)
         power, most = -self.learning_rate_power, self.l1_regularization_strength

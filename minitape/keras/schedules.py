@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..namespace import public
+from .. import tf
+from ..tf.namespace import public
 from .serial import Configured
 
 
@@ -61,8 +62,6 @@ class ExponentialDecay(LearningRateSchedule):
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
-        import minitape as tf
-
         p = tf.cast(step, tf.float32) / self.decay_steps
         return self.initial_learning_rate * tf.pow(
             tf.constant(self.decay_rate, tf.float32), tf.floor(p) if self.staircase else p
@@ -91,8 +90,6 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
-        import minitape as tf
-
         passed = tf.reduce_sum(tf.cast(tf.cast(step, tf.float64) > [float(b) for b in self.boundaries], tf.int32))
         return tf.gather(tf.constant(self.values, tf.float32), passed)
 
@@ -125,8 +122,6 @@ class CosineDecayRestarts(LearningRateSchedule):
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
-        import minitape as tf
-
         done = tf.cast(step, tf.float32) / self.first_decay_steps  # in lengths of the first wave
         ratio = tf.constant(self.t_mul, tf.float32)
         if self.t_mul == 1.0:
@@ -172,8 +167,6 @@ class CosineDecay(LearningRateSchedule):
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
-        import minitape as tf
-
         now = tf.cast(step, tf.float32)
         if self.warmup_target is None:
             return self._wave(now, self.initial_learning_rate)
@@ -182,8 +175,6 @@ class CosineDecay(LearningRateSchedule):
         return tf.where(now < up, rising, self._wave(now - up, self.warmup_target))
 
     def _wave(self, step: Any, top: float) -> Any:
-        import minitape as tf
-
         part = tf.minimum(step, float(self.decay_steps)) / self.decay_steps
         wave = 0.5 * (1.0 + tf.cos(tf.constant(math.pi, tf.float32) * part))
         return top * ((1 - self.alpha) * wave + self.alpha)
@@ -216,8 +207,6 @@ class PolynomialDecay(LearningRateSchedule):
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
-        import minitape as tf
-
         now, steps = tf.cast(step, tf.float32), tf.constant(float(self.decay_steps))
         if self.cycle:
             steps = steps * tf.maximum(tf.math.ceil(now / self.decay_steps), 1.0)
@@ -251,8 +240,6 @@ class InverseTimeDecay(LearningRateSchedule):
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
-        import minitape as tf
-
         p = tf.cast(step, tf.float32) / self.decay_steps
         return self.initial_learning_rate / (1.0 + self.decay_rate * (tf.floor(p) if self.staircase else p))
 

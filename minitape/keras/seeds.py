@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import tf
 from .base import auto_name, current, name_scope
 from .variable import Variable
 
@@ -53,8 +54,6 @@ def make_default_seed() -> int:
 
 def draw_seed(seed: Any) -> Any:
     """The int32 pair that the stateless functions take, from an int, a generator or None."""
-    import minitape as tf
-
     if isinstance(seed, SeedGenerator):
         pair = seed.next()
     elif isinstance(seed, int):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tensor import Tensor
+from .. import tf
+from ..engine.tensor import Tensor
+from . import ops
 from .base import epsilon
 from .lossfunctions import binary_pair, one_hot_pair, pair
 
@@ -19,8 +21,6 @@ def dice(y_true: Any, y_pred: Any, axis: Any = None) -> Tensor:
     >>> tf.keras.losses.dice([[1.0, 0.0], [1.0, 1.0]], [[1.0, 1.0], [0.5, 0.5]], axis=1).numpy().round(4)
     array([0.3333, 0.3333], dtype=float32)
     """
-    import minitape as tf
-
     y_true, y_pred = pair(y_true, y_pred)
     both = 2.0 * tf.reduce_sum(y_true * y_pred, axis)
     return 1 - both / (tf.reduce_sum(y_true, axis) + tf.reduce_sum(y_pred, axis) + epsilon())
@@ -35,8 +35,6 @@ def tversky(y_true: Any, y_pred: Any, alpha: float = 0.5, beta: float = 0.5, axi
     >>> tf.keras.losses.tversky([[1.0, 0.0], [1.0, 1.0]], [[1.0, 1.0], [0.5, 0.5]], alpha=0.0, axis=1).numpy().round(4)
     array([0.3333, 0.    ], dtype=float32)
     """
-    import minitape as tf
-
     y_true, y_pred = pair(y_true, y_pred)
     both = tf.reduce_sum(y_true * y_pred, axis)
     missing = tf.reduce_sum((1 - y_pred) * y_true, axis)
@@ -64,12 +62,10 @@ def binary_focal_crossentropy(
     >>> tf.keras.losses.binary_focal_crossentropy([[0.0, 1.0], [0.0, 0.0]], [[0.5, 0.5], [0.1, 0.1]]).numpy().round(4)
     array([0.1733, 0.0011], dtype=float32)
     """
-    import minitape as tf
-
     y_true, y_pred = binary_pair(y_true, y_pred, label_smoothing)
     if from_logits:
         y_pred = tf.sigmoid(y_pred)
-    entropy = tf.keras.ops.binary_crossentropy(y_true, y_pred)
+    entropy = ops.binary_crossentropy(y_true, y_pred)
     p = y_true * y_pred + (1 - y_true) * (1 - y_pred)
     losses = (1.0 - p) ** gamma * entropy
     if apply_class_balancing:
@@ -96,8 +92,6 @@ def categorical_focal_crossentropy(
     >>> tf.keras.losses.categorical_focal_crossentropy([[0.0, 1.0], [1.0, 0.0]], [[0.5, 0.5], [0.9, 0.1]]).numpy().round(4)
     array([0.0433, 0.0003], dtype=float32)
     """
-    import minitape as tf
-
     y_true, y_pred = one_hot_pair(y_true, y_pred, "categorical_focal_crossentropy", label_smoothing, axis)
     if from_logits:
         y_pred = tf.nn.softmax(y_pred, axis=axis)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import nest
-from ..awaited import resume
+from ..engine import nest
+from ..tf.awaited import resume
 from . import base
 from .layer import Layer
 from .model import Functional, Model, take_nothing_else

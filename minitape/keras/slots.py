@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..shown import methods_of
+from ..engine.shown import methods_of
 from . import initializers
 from .base import convert, name_scope
 from .variable import Variable

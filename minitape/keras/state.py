@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .. import nest
-from ..awaited import AWAITED, resume
-from ..shown import methods_of
-from ..tensor import Tensor
+from ..engine import nest
+from ..engine.shown import methods_of
+from ..engine.tensor import Tensor
+from ..tf.awaited import AWAITED, resume
 from . import constraints
 from .base import name_scope, standardize_dtype
 from .calls import once

@@ -6,8 +6,8 @@ import shutil
 import sys
 from typing import Any
 
-from .. import nest
-from ..dtypes import as_dtype
+from ..engine import nest
+from ..engine.dtypes import as_dtype
 
 WIDE = (0.45, 0.80, 1.0)
 

@@ -10,12 +10,13 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from .. import nest
-from ..block import block
-from ..custom import no_tapes
-from ..random.seeds import untouched
-from ..state import state
-from ..typed import Operators
+from .. import tf
+from ..engine import nest
+from ..engine.block import block
+from ..engine.custom import no_tapes
+from ..engine.state import state
+from ..engine.typed import Operators
+from ..tf.random.seeds import untouched
 from .base import auto_name, current, floatx, mask_of, set_keras_mask, standardize_dtype, standardize_shape
 from .layer import Layer, Operation
 
@@ -325,8 +326,6 @@ def _scratch(layer: Layer) -> Iterator[None]:
 
 
 def _zeros(x: Any, batch: int, other: int) -> Any:
-    import minitape as tf
-
     if not isinstance(x, KerasTensor):
         return x
     sizes = [(batch if i == 0 else other) if n is None else n for i, n in enumerate(x.shape)]

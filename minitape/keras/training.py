@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..shown import methods_of
-from ..tape import GradientTape
-from ..tensor import Tensor
+from .. import tf
+from ..engine import nest
+from ..engine.shown import methods_of
+from ..engine.tape import GradientTape
+from ..engine.tensor import Tensor
 from . import metrics as metrics_module
 from . import optimizers
 from .base import convert
@@ -478,8 +479,6 @@ def _plain(logs: dict[str, Any]) -> dict[str, float]:
 
 
 def _sum(loss: Any) -> Any:
-    import minitape as tf
-
     return tf.reduce_sum(loss)
 
 

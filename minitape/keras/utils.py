@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..namespace import public
+from .. import tf
+from ..tf.namespace import public
 from . import progress
 from .base import clear_session, is_keras_tensor, standardize_dtype  # noqa: F401 - Keras offers them here too
 from .feeding import pack_x_y_sample_weight, unpack_x_y_sample_weight  # noqa: F401
@@ -30,8 +31,6 @@ def set_random_seed(seed: int) -> None:
     >>> bool(tf.reduce_all(first == tf.keras.initializers.RandomNormal()((2,))))
     True
     """
-    import minitape as tf
-
     if not isinstance(seed, int):
         raise ValueError(f"Expected `seed` argument to be an integer. Received: seed={seed} (of type {type(seed)})")
     python_random.seed(seed)
@@ -89,11 +88,9 @@ def to_categorical(x: Any, num_classes: int | None = None) -> Any:
     array([[1., 0., 0.],
            [0., 0., 1.]])
     """
-    from ..tensor import Tensor
+    from ..engine.tensor import Tensor
 
     if isinstance(x, Tensor):
-        import minitape as tf
-
         if x.ndim > 1 and x.shape[-1] == 1:
             x = tf.squeeze(x, -1)
         return tf.one_hot(x, int(np.max(x.array)) + 1 if num_classes is None else num_classes)

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import EagerTensor, bare
-from ..typed import Operators
-from ..variable import ResourceVariable
+from .. import tf
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import EagerTensor, bare
+from ..engine.typed import Operators
+from ..engine.variable import ResourceVariable
 from .base import auto_name, convert, current_path, result_type, standardize_dtype, standardize_shape
 
 
@@ -73,12 +74,12 @@ class Variable(Operators):
 
     def _start(self, initializer: Any, shape: Any, dtype: Any) -> Any:
         """The first value as a tensor, or the ``tf.Variable`` that is to be wrapped."""
-        import minitape as tf
-
         if isinstance(initializer, ResourceVariable):
             return initializer
         if isinstance(initializer, str):
-            initializer = tf.keras.initializers.get(initializer)
+            from . import initializers
+
+            initializer = initializers.get(initializer)
         if not callable(initializer):
             return convert(initializer, dtype)
         if shape is None:
@@ -282,8 +283,6 @@ def _combined(name: str, x: Any, y: Any) -> Any:
     if name == "__truediv__" and x.dtype.is_integer:
         x, y = convert(x, "float32"), convert(y, "float32")
     if name == "__matmul__" and (x.ndim == 1 or y.ndim == 1):
-        import minitape as tf
-
         return tf.tensordot(x, y, 1)
     return getattr(x, name)(y)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..convert import convert_to_tensor
-from ..data.dataset import Dataset
-from ..data.elements import tensor_spec
+from ..engine.convert import convert_to_tensor
+from ..tf.data.dataset import Dataset
+from ..tf.data.elements import tensor_spec
 
 
 def timeseries_dataset_from_array(

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..dimension import Dimension, dimension_value
-from ..invalid import invalid, shown
-from ..opdefs import accept_attr
-from ..operands import axes_of, deferred, integers, strict, tensor_of, worded
-from ..operation import apply
-from ..primitives import TABLE
-from ..shape import TensorShape, as_shape
-from ..slices import IndexedSlices
-from ..state import state
-from ..tensor import EagerTensor, Tensor, wrap
+from ..engine import dtypes
+from ..engine.convert import convert_to_tensor
+from ..engine.dimension import Dimension, dimension_value
+from ..engine.invalid import invalid, shown
+from ..engine.opdefs import accept_attr
+from ..engine.operands import axes_of, deferred, integers, strict, tensor_of, worded
+from ..engine.operation import apply
+from ..engine.primitives import TABLE
+from ..engine.shape import TensorShape, as_shape
+from ..engine.slices import IndexedSlices
+from ..engine.state import state
+from ..engine.tensor import EagerTensor, Tensor, wrap
 from .quick import quick
 
 newaxis = None

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..invalid import invalid, shown
-from ..operands import call, integers, strict, tensor_of
-from ..tensor import Tensor
+from ..engine.invalid import invalid, shown
+from ..engine.operands import call, integers, strict, tensor_of
+from ..engine.tensor import Tensor
 
 
 @strict

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..errors import UnimplementedError
-from ..invalid import invalid
-from ..opdefs import accept
-from ..operands import strict, tensor_of
-from ..operation import apply
-from ..primitives import TABLE
-from ..primitives.choice import warn_discarded
-from ..slices import IndexedSlices
-from ..tensor import Tensor, wrap
+from ..engine import dtypes
+from ..engine.errors import UnimplementedError
+from ..engine.invalid import invalid
+from ..engine.opdefs import accept
+from ..engine.operands import strict, tensor_of
+from ..engine.operation import apply
+from ..engine.primitives import TABLE
+from ..engine.primitives.choice import warn_discarded
+from ..engine.slices import IndexedSlices
+from ..engine.tensor import Tensor, wrap
 
 
 @strict

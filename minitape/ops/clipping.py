@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..operands import call, pairwise, strict, tensor_of
-from ..operation import apply
-from ..primitives import TABLE
-from ..slices import IndexedSlices
-from ..state import state
-from ..tensor import Tensor, wrap
-from ..updates import deprecated
+from ..engine import dtypes
+from ..engine.convert import convert_to_tensor
+from ..engine.invalid import invalid
+from ..engine.operands import call, pairwise, strict, tensor_of
+from ..engine.operation import apply
+from ..engine.primitives import TABLE
+from ..engine.slices import IndexedSlices
+from ..engine.state import state
+from ..engine.tensor import Tensor, wrap
+from ..engine.updates import deprecated
 from .casts import cast
 from .reductions import reduce_sum
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..operands import strict, tensor_of
-from ..operation import apply, binary
-from ..primitives import TABLE, special  # noqa: F401 - special fills the table
-from ..tensor import Tensor
+from ..engine import dtypes
+from ..engine.convert import convert_to_tensor
+from ..engine.operands import strict, tensor_of
+from ..engine.operation import apply, binary
+from ..engine.primitives import TABLE, special  # noqa: F401 - special fills the table
+from ..engine.tensor import Tensor
 
 
 @strict

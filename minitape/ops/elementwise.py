@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..opdefs import refused_operand
-from ..operands import generated, hinted, is_tensor_like, pair, pairwise, strict, tensor_of, together, unary
-from ..operation import apply, binary
-from ..primitives import TABLE, special  # noqa: F401 - special fills the table
-from ..state import state
-from ..tensor import Tensor
+from ..engine import dtypes
+from ..engine.convert import convert_to_tensor
+from ..engine.invalid import invalid
+from ..engine.opdefs import refused_operand
+from ..engine.operands import generated, hinted, is_tensor_like, pair, pairwise, strict, tensor_of, together, unary
+from ..engine.operation import apply, binary
+from ..engine.primitives import TABLE, special  # noqa: F401 - special fills the table
+from ..engine.state import state
+from ..engine.tensor import Tensor
 from .quick import quick, quick_function
 
 # of tf.math.special only
@@ -217,7 +217,7 @@ def add(x: Any, y: Any, name: str | None = None) -> Any:
     """
     x, y = hinted(x, y)
     if x.dtype is dtypes.string and y.dtype is not dtypes.string:
-        from ..operands import mismatch
+        from ..engine.operands import mismatch
 
         raise mismatch("Add", 1, x.dtype, y.dtype)
     return binary(TABLE["add"], x, y)
@@ -343,7 +343,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     scalar = tensor_of(scalar, x.dtype)
     if scalar.shape.rank != 0:
         raise ValueError(f"The input scalar must be a 0-D value. Received shape {scalar.shape}.")
-    from ..slices import IndexedSlices
+    from ..engine.slices import IndexedSlices
 
     if isinstance(x, IndexedSlices):
         return IndexedSlices(pairwise(TABLE["multiply"], scalar, x.values), x.indices, x.dense_shape)

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..errors import UnimplementedError
-from ..evidence import decided
-from ..invalid import invalid, shown
-from ..opdefs import accept, accept_attr
-from ..operands import integers, static, strict, tensor_of
-from ..operation import apply
-from ..primitives import TABLE
-from ..shape import TensorShape, static_sizes
-from ..state import state
-from ..tensor import Tensor, wrap
+from ..engine import dtypes
+from ..engine.convert import convert_to_tensor
+from ..engine.errors import UnimplementedError
+from ..engine.evidence import decided
+from ..engine.invalid import invalid, shown
+from ..engine.opdefs import accept, accept_attr
+from ..engine.operands import integers, static, strict, tensor_of
+from ..engine.operation import apply
+from ..engine.primitives import TABLE
+from ..engine.shape import TensorShape, static_sizes
+from ..engine.state import state
+from ..engine.tensor import Tensor, wrap
 
 
 def fill_sizes(shape: Any, op: str = "Fill") -> tuple[int, ...]:

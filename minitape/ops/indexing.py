@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..evidence import left
-from ..invalid import invalid, shown
-from ..opdefs import accept_attr
-from ..operands import strict, tensor_of
-from ..operation import apply
-from ..primitives import TABLE
-from ..shape import Dimension
-from ..state import state
-from ..tensor import EagerTensor, Tensor
+from ..engine import dtypes
+from ..engine.evidence import left
+from ..engine.invalid import invalid, shown
+from ..engine.opdefs import accept_attr
+from ..engine.operands import strict, tensor_of
+from ..engine.operation import apply
+from ..engine.primitives import TABLE
+from ..engine.shape import Dimension
+from ..engine.state import state
+from ..engine.tensor import EagerTensor, Tensor
 
 _SLICE = TABLE["slice"]
 _OP, _NAME = "StridedSlice", "strided_slice/"
@@ -47,7 +47,7 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
 
             return boolean_mask(tensor, key)
         if state.graph is not None and _symbolic(key):
-            from .. import graph
+            from ..engine import graph
 
             return graph.getitem(tensor, key)
         known = {"spec": spec_of(tensor.shape, key)}
@@ -95,7 +95,7 @@ def _plain(entry: Any, size: int) -> Any:
 
 def attach(out: Any, variable: Any, spec: tuple[Any, ...]) -> None:
     """Gives a slice of a variable its ``assign``."""
-    from ..updates import attach as attach_assign
+    from ..engine.updates import attach as attach_assign
 
     attach_assign(out, variable, spec)
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..convert import convert_to_tensor
-from ..errors import UnimplementedError
-from ..evidence import planned
-from ..invalid import at_run, invalid, shown
-from ..operands import deferred, integers, strict, tensor_of, worded
-from ..operation import apply
-from ..primitives import TABLE
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import Tensor
+from ..engine.convert import convert_to_tensor
+from ..engine.errors import UnimplementedError
+from ..engine.evidence import planned
+from ..engine.invalid import at_run, invalid, shown
+from ..engine.operands import deferred, integers, strict, tensor_of, worded
+from ..engine.operation import apply
+from ..engine.primitives import TABLE
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import Tensor
 
 
 def same_dtype_tensors(values: Any) -> list[Any]:
@@ -181,7 +181,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     >>> [t.numpy().tolist() for t in tf.split([1, 2, 3], [1, 2])]
     [[1], [2, 3]]
     """
-    from ..introspection import get_static_value
+    from ..tf.introspection import get_static_value
 
     x, sizes = tensor_of(value), num_or_size_splits
     rank, axis = x.ndim, _split_axis(axis, isinstance(sizes, (int, np.integer)))

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..errors import UnimplementedError
-from ..evidence import born, decided
-from ..invalid import at_run, invalid, shown
-from ..opdefs import accept, accept_attr
-from ..operands import deferred, generated, integers, static, strict, tensor_of, together, whole
-from ..operation import apply
-from ..primitives import TABLE
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import Tensor, wrap
+from ..engine import dtypes
+from ..engine.convert import convert_to_tensor
+from ..engine.errors import UnimplementedError
+from ..engine.evidence import born, decided
+from ..engine.invalid import at_run, invalid, shown
+from ..engine.opdefs import accept, accept_attr
+from ..engine.operands import deferred, generated, integers, static, strict, tensor_of, together, whole
+from ..engine.operation import apply
+from ..engine.primitives import TABLE
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import Tensor, wrap
 from .places import check_places, outside
 
 

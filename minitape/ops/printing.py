@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..convert import convert_to_tensor
-from ..state import state
-from ..tensor import EagerTensor, Tensor, wrap
+from ..engine import nest
+from ..engine.convert import convert_to_tensor
+from ..engine.state import state
+from ..engine.tensor import EagerTensor, Tensor, wrap
 
 _LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -48,10 +48,10 @@ def print_(*inputs: Any, **kwargs: Any) -> Any:
 
 
 def _in_graph(inputs: tuple[Any, ...], emit: Any) -> Any:
-    from ..dtypes import bool as boolean
+    from ..engine.dtypes import bool as boolean
+    from ..engine.shape import TensorShape
     from ..graphs.effects import later
     from ..graphs.parts import put_together, take_apart
-    from ..shape import TensorShape
 
     apart = nest.map_structure(take_apart, list(inputs))
     leaves = nest.flatten(apart)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from sys import _getframe
 from typing import Any
 
-from ..operands import named
-from ..operation import apply
-from ..tensor import EagerTensor
-from ..typed import Same
+from ..engine.operands import named
+from ..engine.operation import apply
+from ..engine.tensor import EagerTensor
+from ..engine.typed import Same
 
 _MISSING: Any = object()
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
+from ..engine import dtypes
+from ..engine.convert import convert_to_tensor
+from ..engine.invalid import invalid, shown
+from ..engine.operands import axes_of, call, flag, integers, is_tensor_like, named, static, strict, tensor_of
+from ..engine.operation import apply
+from ..engine.primitives import TABLE, special  # noqa: F401 - special fills the table
+from ..engine.state import state
+from ..engine.tensor import EagerTensor, Tensor
 from ..graphs.refusals import wrong_axis
-from ..invalid import invalid, shown
-from ..operands import axes_of, call, flag, integers, is_tensor_like, named, static, strict, tensor_of
-from ..operation import apply
-from ..primitives import TABLE, special  # noqa: F401 - special fills the table
-from ..state import state
-from ..tensor import EagerTensor, Tensor
 
 
 def _axes(axis: Any, op: str, like: bool) -> tuple[int, ...] | None:
@@ -27,7 +27,7 @@ def _axes(axis: Any, op: str, like: bool) -> tuple[int, ...] | None:
         axis = tensor_of(axis, dtypes.int32)
     indices = tensor_of(axis)
     if indices.dtype.kind not in "iub":
-        from ..opdefs import accept_attr
+        from ..engine.opdefs import accept_attr
 
         accept_attr(op, "Tidx", indices.dtype)
     return axes_of(indices)
@@ -174,7 +174,7 @@ def _one_axis(axis: Any, name: str) -> int:
 def _position(name: str, sentence: str, result: int) -> Any:
     @strict
     def function(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Any:
-        from ..opdefs import accept_attr
+        from ..engine.opdefs import accept_attr
 
         dtype = dtypes.as_dtype(output_type)
         place = 0 if axis is None else _one_axis(axis, made)
@@ -205,7 +205,7 @@ def _scan(name: str, x: Any, axis: Any, exclusive: Any, reverse: Any) -> Any:
     x = tensor_of(x)
     place = tensor_of(axis, None if isinstance(axis, (str, bool)) else dtypes.int32)
     if place.dtype.kind == "s":
-        from ..opdefs import accept_attr
+        from ..engine.opdefs import accept_attr
 
         accept_attr(TABLE[name].op, "Tidx", place.dtype)
     if place.ndim:

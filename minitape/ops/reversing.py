@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..invalid import at_run, invalid
-from ..operands import generated, integers, static, strict, tensor_of
-from ..operation import apply
-from ..primitives import TABLE
-from ..tensor import Tensor
+from ..engine.invalid import at_run, invalid
+from ..engine.operands import generated, integers, static, strict, tensor_of
+from ..engine.operation import apply
+from ..engine.primitives import TABLE
+from ..engine.tensor import Tensor
 from .arrays import identity
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..invalid import invalid, shown
-from ..opdefs import accept_attr
-from ..operands import generated, static, strict, tensor_of, together
-from ..operation import apply
-from ..primitives import TABLE
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import Tensor
+from ..engine.invalid import invalid, shown
+from ..engine.opdefs import accept_attr
+from ..engine.operands import generated, static, strict, tensor_of, together
+from ..engine.operation import apply
+from ..engine.primitives import TABLE
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import Tensor
 from .places import outside
 
 
@@ -40,7 +40,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 def _scatter_later(places: Any, values: Any, shape: Any) -> Any:
     """``scatter_nd`` in a graph that knows a rank or the shape only when it runs; None where it knows them."""
     from ..graphs.effects import later
-    from ..introspection import get_static_value
+    from ..tf.introspection import get_static_value
 
     wanted = tensor_of(shape)
     value = get_static_value(wanted)

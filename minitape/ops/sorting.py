@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import dtypes
-from ..counting import composite
-from ..evidence import decided
-from ..invalid import invalid, shown
-from ..opdefs import accept
-from ..operands import call, flag, generated, named, static, strict, tensor_of, together
-from ..operation import apply
-from ..primitives import TABLE, segment, sorting  # noqa: F401 - they fill the table
-from ..tensor import Tensor, wrap
+from ..engine import dtypes
+from ..engine.evidence import decided
+from ..engine.invalid import invalid, shown
+from ..engine.opdefs import accept
+from ..engine.operands import call, flag, generated, named, static, strict, tensor_of, together
+from ..engine.operation import apply
+from ..engine.primitives import TABLE, segment, sorting  # noqa: F401 - they fill the table
+from ..engine.tensor import Tensor, wrap
+from .counting import composite
 
 
 class TopKV2(NamedTuple):
@@ -37,7 +37,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.
     >>> print(values.numpy(), indices.numpy())
     [5. 3.] [1 2]
     """
-    from ..opdefs import accept, accept_attr
+    from ..engine.opdefs import accept, accept_attr
 
     x, count = tensor_of(input), tensor_of(k, None)
     accept("TopKV2", x.dtype, count.dtype)
@@ -94,7 +94,7 @@ def approx_min_k(
 
 
 def _most(operand: Any, k: int, axis: int, turn: Callable[[Any], Any]) -> ApproxTopK:
-    from ..opdefs import accept
+    from ..engine.opdefs import accept
 
     x = tensor_of(operand)
     accept("ApproxTopK", x.dtype)
@@ -215,7 +215,7 @@ def searchsorted(
     >>> print(tf.searchsorted([1.0, 3.0, 5.0], [0.0, 3.0, 6.0]).numpy())
     [0 1 3]
     """
-    from ..opdefs import accept, accept_attr
+    from ..engine.opdefs import accept, accept_attr
 
     if side not in ("left", "right"):
         raise ValueError(f"Argument `side` must be either 'right' or 'left'. Received: `side` = '{side}'.")
@@ -457,7 +457,7 @@ def histogram_fixed_width(
     >>> print(tf.histogram_fixed_width([0.0, 1.0, 2.5, 9.0], [0.0, 5.0], nbins=5).numpy())
     [1 1 1 0 1]
     """
-    from ..opdefs import accept_attr
+    from ..engine.opdefs import accept_attr
 
     dtype = dtypes.as_dtype(dtype)
     accept_attr("HistogramFixedWidth", "dtype", dtype)

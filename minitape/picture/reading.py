@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ..custom import CUSTOM
-from ..dtypes import as_dtype
-from ..frames import lines_of, place_of
-from ..primitives.elementwise import BY_CODE, FIRST_CODE
-from ..reach import differentiable, on_tape
-from ..record import CALL, LEAF, REALS, Outline, Record
+from ..engine.custom import CUSTOM
+from ..engine.dtypes import as_dtype
+from ..engine.frames import lines_of, place_of
+from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.reach import differentiable, on_tape
+from ..engine.record import CALL, LEAF, REALS, Outline, Record
 from .rows import Around, Row, fields_of, first_of, last_of
 from .values import pack_value
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..backward import ends_of, rows_of, seed_of
-from ..errors import OpError
-from ..primitives.elementwise import FIRST_CODE, form_of
-from ..pyfunction import only_looking
-from ..reach import reach
-from ..record import CALL, Record, operation_of
-from ..sweep import Sweep
+from ..engine.backward import ends_of, rows_of, seed_of
+from ..engine.errors import OpError
+from ..engine.primitives.elementwise import FIRST_CODE, form_of
+from ..engine.pyfunction import only_looking
+from ..engine.reach import reach
+from ..engine.record import CALL, Record, operation_of
+from ..engine.sweep import Sweep
 from .values import show_value
 
 MOST = 20_000  # rows: the steps of a longer sweep are made when somebody asks for them

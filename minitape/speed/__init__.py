@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from ..accelerator import Accelerator
+from ..engine.accelerator import Accelerator
 from . import blocks
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from ..beside import beside
+from ..engine.beside import beside
 
 KEPT = 128  # modules of a folder
 

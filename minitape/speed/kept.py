@@ -17,7 +17,7 @@ from typing import Any
 from numba.core.caching import IndexDataCacheFile
 from numba.core.compiler import CompileResult
 
-from ..logs import log_first_n
+from ..engine.logs import log_first_n
 from . import cache
 
 

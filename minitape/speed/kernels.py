@@ -77,7 +77,7 @@ def _trial(real: Any, name: str) -> tuple[Any, ...]:
 
 
 def _fail(error: Exception) -> None:
-    from ..logs import log_first_n
+    from ..engine.logs import log_first_n
 
     _failed.append(error)
     reason = " ".join([type(error).__name__, *str(error).splitlines()[:1]])
@@ -88,7 +88,7 @@ def _fail(error: Exception) -> None:
 def load(real: Any) -> Kernels:
     """The kernels for ``numpy.float32`` or ``numpy.float64``: functions ``forward``, ``backward`` and ``spread``.
 
-    >>> from minitape.primitives import TABLE
+    >>> from minitape.engine.primitives import TABLE
     >>> kernels = load(np.float32)
     >>> rows = np.array([[0, 0, 0, 0], [TABLE["multiply"].code, 0, 0, 0]], np.int32)  # a leaf, and its square
     >>> values = np.array([3, 0], np.float32)
@@ -153,7 +153,7 @@ def _earned(record: Any, real: Any, rows: int) -> bool:
 
 def _numbers(record: Any, real: Any) -> int:
     """How many rows are operations on numbers."""
-    from ..record import CALL
+    from ..engine.record import CALL
 
     ops, _, _, _, values = record.columns()
     return sum(op > CALL and type(value) is real for op, value in zip(ops, values, strict=True))

@@ -1,26 +1,26 @@
-"""What ``tf`` itself offers: which module holds which name, and what minitape leaves out on purpose."""
+"""What ``tf`` offers: which module holds which name, and what minitape leaves out on purpose."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-# module of minitape -> the names that it gives to ``tf`` (see minitape.namespace.places)
+# module of minitape -> the names that it gives to ``tf`` (see minitape.tf.namespace.places)
 ROOT: dict[str, str] = {
-    "tensor": "Tensor",
-    "convert": "constant convert_to_tensor=converted register_tensor_conversion_function",
-    "variable": "Variable",
-    "distribution": "VariableAggregation VariableSynchronization",
-    "tape": "GradientTape",
-    "backward": "UnconnectedGradients",
-    "slices": "IndexedSlices",
-    "module": "Module",
-    "ragged.tensor": "RaggedTensor",
-    "ragged.spec": "RaggedTensorSpec",
-    "sparse.tensor": "SparseTensor SparseTensorSpec",
-    "sparse.sets": "edit_distance",
-    "random.permuted": "random_index_shuffle",
-    "shape": "TensorShape",
-    "dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 uint16 uint32 "
+    "engine.tensor": "Tensor",
+    "engine.convert": "constant convert_to_tensor=converted register_tensor_conversion_function",
+    "engine.variable": "Variable",
+    "engine.distribution": "VariableAggregation VariableSynchronization",
+    "engine.tape": "GradientTape",
+    "engine.backward": "UnconnectedGradients",
+    "engine.slices": "IndexedSlices",
+    "tf.module": "Module",
+    "tf.ragged.tensor": "RaggedTensor",
+    "tf.ragged.spec": "RaggedTensorSpec",
+    "tf.sparse.tensor": "SparseTensor SparseTensorSpec",
+    "tf.sparse.sets": "edit_distance",
+    "tf.random.permuted": "random_index_shuffle",
+    "engine.shape": "TensorShape",
+    "engine.dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 uint16 uint32 "
               "uint64 bool complex64 complex128 string qint8 quint8 qint16 quint16 qint32 resource variant",
     "ops.elementwise": "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor floordiv "
                        "greater greater_equal less less_equal logical_and logical_not logical_or maximum minimum "
@@ -31,17 +31,16 @@ ROOT: dict[str, str] = {
                       "reduce_prod reduce_sum",
     "ops.sorting": "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort",
     "ops.clipping": "add_n clip_by_global_norm clip_by_norm clip_by_value",
-    "linalg.factors": "eig eigvals matrix_square_root=sqrtm",
-    "linalg.products": "einsum matmul norm tensordot",
+    "tf.linalg.factors": "eig eigvals matrix_square_root=sqrtm",
+    "tf.linalg.products": "einsum matmul norm tensordot",
     "ops.arrays": "broadcast_dynamic_shape broadcast_static_shape broadcast_to ensure_shape expand_dims identity "
                   "identity_n newaxis rank reshape shape shape_n size squeeze stop_gradient transpose",
     "ops.blocks": "batch_to_space space_to_batch space_to_batch_nd",
     "ops.casts": "bitcast cast saturate_cast",
-    "introspection": "get_static_value is_symbolic_tensor is_tensor make_ndarray make_tensor_proto type_spec_from_value",
-    "keras": "initializers losses metrics optimizers",
-    "image.patches": "extract_volume_patches",
-    "strings.spelling": "as_string",
-    "initial": "constant_initializer=Constant ones_initializer=Ones random_normal_initializer=RandomNormal "
+    "tf.introspection": "get_static_value is_symbolic_tensor is_tensor make_ndarray make_tensor_proto type_spec_from_value",
+    "tf.image.patches": "extract_volume_patches",
+    "tf.strings.spelling": "as_string",
+    "tf.initial": "constant_initializer=Constant ones_initializer=Ones random_normal_initializer=RandomNormal "
                "random_uniform_initializer=RandomUniform zeros_initializer=Zeros",
     "ops.filling": "eye fill linspace meshgrid one_hot ones ones_like range zeros zeros_like",
     "ops.indexing": "slice=slice_ strided_slice",
@@ -52,11 +51,11 @@ ROOT: dict[str, str] = {
     "ops.scatter": "scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub "
                    "tensor_scatter_nd_update",
     "ops.printing": "print=print_",
-    "debugging": "Assert assert_equal assert_greater assert_less assert_rank",
-    "devices": "device get_logger timestamp tuple",
-    "custom": "custom_gradient recompute_grad grad_pass_through",
-    "pyfunction": "py_function numpy_function",
-    "registry": "RegisterGradient no_gradient",
+    "ops.assertions": "Assert assert_equal assert_greater assert_less assert_rank",
+    "tf.devices": "device get_logger timestamp tuple",
+    "engine.custom": "custom_gradient recompute_grad grad_pass_through",
+    "engine.pyfunction": "py_function numpy_function",
+    "engine.registry": "RegisterGradient no_gradient",
     "graphs.build": "Graph",
     "graphs.symbolic": "Operation",
     "graphs.session": "Session get_default_graph",
@@ -69,16 +68,23 @@ ROOT: dict[str, str] = {
     "graphs.control": "case cond switch_case",
     "graphs.whiles": "while_loop",
     "graphs.mapping": "foldl foldr map_fn scan vectorized_map",
-    "compat.v1.collections": "initialize_all_variables",
-    "compat.v1.legacy": "py_func",
-    "picture.drawing": "draw",
-    "picture.snapshots": "snapshot",
 }  # fmt: skip
 
-# the modules that are namespaces of ``tf``
+# what ``import minitape as tf`` offers beside, from rooms that stand above this one
+ABOVE: dict[str, str] = {
+    "keras": "keras= initializers losses metrics optimizers",
+    "compat": "compat=",
+    "compat.v1.collections": "initialize_all_variables",
+    "compat.v1.legacy": "py_func",
+    "explain": "explain=",
+    "picture.drawing": "draw",
+    "picture.snapshots": "snapshot",
+}
+
+# the modules that are namespaces of ``tf``, and in this room
 NAMESPACES = (
-    "autodiff autograph bitwise compat config data debugging dtypes errors experimental explain image io keras linalg "
-    "lookup math nest nn python ragged random sets signal sparse strings test train types version"
+    "autodiff autograph bitwise config data debugging dtypes errors experimental image io linalg lookup math nest nn "
+    "python ragged random sets signal sparse strings test train types version"
 ).split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why

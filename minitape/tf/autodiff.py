@@ -3,6 +3,6 @@
 from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.autodiff", {
-    "forward": "ForwardAccumulator",
-    "tape": "GradientTape",
+    "engine.forward": "ForwardAccumulator",
+    "engine.tape": "GradientTape",
 }, globals())  # fmt: skip

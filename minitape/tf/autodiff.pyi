@@ -1,8 +1,8 @@
-"""The names of `tf.autodiff`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.autodiff`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
-from minitape.forward import (
+from minitape.engine.forward import (
     ForwardAccumulator as ForwardAccumulator,
 )
-from minitape.tape import (
+from minitape.engine.tape import (
     GradientTape as GradientTape,
 )

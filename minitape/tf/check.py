@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .convert import convert_to_tensor
-from .forward import ForwardAccumulator
-from .graphs.gradients import gradients
-from .graphs.scopes import executing_eagerly
-from .graphs.session import get_default_session, placeholder
-from .tape import GradientTape
-from .tensor import Tensor, wrap
+from ..engine.convert import convert_to_tensor
+from ..engine.forward import ForwardAccumulator
+from ..engine.tape import GradientTape
+from ..engine.tensor import Tensor, wrap
+from ..graphs.gradients import gradients
+from ..graphs.scopes import executing_eagerly
+from ..graphs.session import get_default_session, placeholder
 
 
 def check_grads(

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, errors
+from ..engine import dtypes, errors
+from ..engine.invalid import unsupported
+from ..engine.variable import ResourceVariable
 from .archive import arrays_in
 from .awaited import AWAITED, resume
-from .invalid import unsupported
-from .variable import ResourceVariable
 
 _VALUE, _PLACE, _GRAPH = "/.ATTRIBUTES/VARIABLE_VALUE", "/.ATTRIBUTES/ITERATOR_STATE", "_CHECKPOINTABLE_OBJECT_GRAPH"
 
@@ -245,7 +245,7 @@ class _Restoring:
                     vars(holder)[AWAITED] = self, number
 
     def _restore(self, value: Any, key: str) -> None:
-        from .graphs.scopes import init_scope
+        from ..graphs.scopes import init_scope
 
         array = self._arrays[key]
         if hasattr(value, "_place"):

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .block import block
-from .invalid import invalid
-from .operands import worded
-from .state import state
-from .tensor import Tensor, wrap
+from ..engine.block import block
+from ..engine.invalid import invalid
+from ..engine.operands import worded
+from ..engine.state import state
+from ..engine.tensor import Tensor, wrap
 
 _CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 
@@ -74,13 +74,13 @@ def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> 
     >>> [t.numpy() for t in tf.tuple([tf.constant(1), tf.constant(2)])]
     [np.int32(1), np.int32(2)]
     """
-    from .convert import convert_to_tensor
-    from .ops.arrays import identity
+    from ..engine.convert import convert_to_tensor
+    from ..ops.arrays import identity
 
     if state.graph is None:
         return list(tensors)
-    from .graphs.symbolic import Operation
-    from .graphs.variables import group
+    from ..graphs.symbolic import Operation
+    from ..graphs.variables import group
 
     for value in control_inputs or []:
         if not isinstance(value, (Tensor, Operation)):

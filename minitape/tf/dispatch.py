@@ -13,6 +13,8 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
+from .. import tf
+
 _installed: dict[str, dict[type, Callable[..., Any]]] = {}  # name of tf -> class -> version
 
 
@@ -46,8 +48,6 @@ def plain(function: Any) -> Any:
 
 
 def _find(name: str) -> Any:
-    import minitape as tf
-
     found: Any = tf
     for part in name.split("."):
         try:

@@ -3,6 +3,6 @@
 from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.experimental", {
-    "ragged.partition": "RowPartition",
-    "ragged.shape": "DynamicRaggedShape",
+    "tf.ragged.partition": "RowPartition",
+    "tf.ragged.shape": "DynamicRaggedShape",
 }, globals())  # fmt: skip

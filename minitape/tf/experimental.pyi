@@ -1,8 +1,8 @@
-"""The names of `tf.experimental`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.experimental`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
-from minitape.ragged.partition import (
+from minitape.tf.ragged.partition import (
     RowPartition as RowPartition,
 )
-from minitape.ragged.shape import (
+from minitape.tf.ragged.shape import (
     DynamicRaggedShape as DynamicRaggedShape,
 )

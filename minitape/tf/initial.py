@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .convert import constant
-from .ops.filling import ones, zeros
-from .shape import static_sizes
+from ..engine import dtypes
+from ..engine.convert import constant
+from ..engine.shape import static_sizes
+from ..ops.filling import ones, zeros
 
 
 class Initializer:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .operands import spelled
-from .tensor import EagerTensor, Tensor
+from ..engine.operands import spelled
+from ..engine.tensor import EagerTensor, Tensor
 
 
 def is_tensor(x: Any) -> bool:
@@ -38,7 +38,7 @@ def type_spec_from_value(value: Any) -> Any:
     >>> tf.type_spec_from_value(tf.constant([1.0])), tf.type_spec_from_value(3)
     (TensorSpec(shape=(1,), dtype=tf.float32, name=None), TensorSpec(shape=(), dtype=tf.int32, name=None))
     """
-    from .convert import convert_to_tensor
+    from ..engine.convert import convert_to_tensor
     from .data.elements import spec_of
 
     if getattr(value, "_composite", False):
@@ -81,7 +81,7 @@ def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_
     >>> tf.make_ndarray(tf.make_tensor_proto([1, 2]))
     array([1, 2], dtype=int32)
     """
-    from .convert import constant
+    from ..engine.convert import constant
 
     array = np.asarray(constant(values, dtype).array)
     if shape is None:

@@ -3,6 +3,6 @@
 from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.io", {
-    "data.files": "decode_csv read_file write_file",
-    "strings.encoding": "decode_base64 decode_raw encode_base64",
+    "tf.data.files": "decode_csv read_file write_file",
+    "tf.strings.encoding": "decode_base64 decode_raw encode_base64",
 }, globals())  # fmt: skip

@@ -1,11 +1,11 @@
-"""The names of `tf.io`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.io`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
-from minitape.data.files import (
+from minitape.tf.data.files import (
     decode_csv as decode_csv,
     read_file as read_file,
     write_file as write_file,
 )
-from minitape.strings.encoding import (
+from minitape.tf.strings.encoding import (
     decode_base64 as decode_base64,
     decode_raw as decode_raw,
     encode_base64 as encode_base64,

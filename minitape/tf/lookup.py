@@ -3,8 +3,8 @@
 from .namespace import Namespace as _Namespace
 from .namespace import lazy as _lazy
 
-experimental = _Namespace("tf.lookup.experimental", {"tables": "MutableHashTable"})
+experimental = _Namespace("tf.lookup.experimental", {"tf.tables": "MutableHashTable"})
 
 __getattr__, __dir__ = _lazy("tf.lookup", {
-    "tables": "KeyValueTensorInitializer StaticHashTable StaticVocabularyTable TextFileIndex TextFileInitializer",
+    "tf.tables": "KeyValueTensorInitializer StaticHashTable StaticVocabularyTable TextFileIndex TextFileInitializer",
 }, globals())  # fmt: skip

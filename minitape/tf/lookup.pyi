@@ -1,7 +1,7 @@
-"""The names of `tf.lookup`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.lookup`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
 from typing import Any as _Any
-from minitape.tables import (
+from minitape.tf.tables import (
     KeyValueTensorInitializer as KeyValueTensorInitializer,
     StaticHashTable as StaticHashTable,
     StaticVocabularyTable as StaticVocabularyTable,

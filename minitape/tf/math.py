@@ -29,6 +29,6 @@ __getattr__, __dir__ = _lazy("tf.math", {
                    "unsorted_segment_mean unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n "
                    "unsorted_segment_sum",
     "ops.clipping": "accumulate_n add_n",
-    "linalg.products": "l2_normalize",
-    "nn.activations": "log_softmax softmax",
+    "tf.linalg.products": "l2_normalize",
+    "tf.nn.activations": "log_softmax softmax",
 }, globals())  # fmt: skip

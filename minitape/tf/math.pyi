@@ -1,12 +1,8 @@
-"""The names of `tf.math`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.math`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
 from typing import Any as _Any
-from minitape.linalg.products import (
-    l2_normalize as l2_normalize,
-)
-from minitape.nn.activations import (
-    log_softmax as log_softmax,
-    softmax as softmax,
+from minitape.engine.tensor import (
+    Tensor as _Tensor,
 )
 from minitape.ops.clipping import (
     accumulate_n as accumulate_n,
@@ -63,8 +59,12 @@ from minitape.ops.sorting import (
     unsorted_segment_mean as unsorted_segment_mean,
     unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
 )
-from minitape.tensor import (
-    Tensor as _Tensor,
+from minitape.tf.linalg.products import (
+    l2_normalize as l2_normalize,
+)
+from minitape.tf.nn.activations import (
+    log_softmax as log_softmax,
+    softmax as softmax,
 )
 def acos(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: inverse cosine, in radians."""

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from . import nest
+from ..engine import nest
+from ..engine.block import Exit
+from ..engine.evidence import birth
+from ..engine.state import state
+from ..engine.variable import ResourceVariable
 from .awaited import AWAITED, resume
-from .block import Exit
-from .evidence import birth
-from .state import state
-from .variable import ResourceVariable
 
 _WORD_STARTS = re.compile(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))")
 _IDENTIFIER = re.compile(r"^[a-zA-Z_]([a-zA-Z0-9_])*$")

@@ -9,13 +9,15 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable, Collection, Mapping
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
 from .api import missing
 
 # what is built on tf: no names of it, but attributes once imported
-TOOLS = ("minitape.check", "minitape.cli", "minitape.course")
+TOOLS = ("minitape.cli", "minitape.course")
 
 
 def places(homes: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -98,7 +100,7 @@ def lazy(
 class Package(ModuleType):
     """A package that is a namespace: of its submodules, only those that are namespaces themselves become attributes.
 
-    ``from .tape import GradientTape`` and ``import minitape.tape as module`` do not need the attribute.
+    ``from .tape import GradientTape`` and ``import minitape.engine.tape as module`` do not need the attribute.
 
     >>> import minitape as tf
     >>> hasattr(tf, "math"), hasattr(tf, "tape")
@@ -121,6 +123,39 @@ def _hide_submodules(package: ModuleType, namespaces: set[str]) -> None:
             delattr(package, name)
     package._namespaces = namespaces
     package.__class__ = Package
+
+
+class Aliases(MetaPathFinder, Loader):
+    """Makes ``import minitape.nn`` give the module ``minitape.tf.nn``: one module, under the path that TensorFlow has.
+
+    >>> import minitape.nn
+    >>> minitape.nn.__name__
+    'minitape.tf.nn'
+    """
+
+    def __init__(self, names: Collection[str]) -> None:
+        self.names = names
+
+    def install(self) -> None:
+        """Comes first: below `minitape.nn` the folder of `minitape.tf.nn` would be searched, and its modules made twice."""
+        sys.meta_path.insert(0, self)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """The specification of a module with one of the names, or below it."""
+        package, _, inner = name.partition(".")
+        own = package == "minitape" and inner.partition(".")[0] in self.names
+        return ModuleSpec(name, self, is_package=True) if own else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The module itself, whose own specification is kept meanwhile."""
+        module = importlib.import_module(spec.name.replace("minitape.", "minitape.tf.", 1))
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing runs a second time."""
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state
 
 
 class Namespace:

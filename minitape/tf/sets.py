@@ -2,4 +2,4 @@
 
 from .namespace import lazy as _lazy
 
-__getattr__, __dir__ = _lazy("tf.sets", {"sparse.sets": "difference intersection size union"}, globals())
+__getattr__, __dir__ = _lazy("tf.sets", {"tf.sparse.sets": "difference intersection size union"}, globals())

@@ -1,6 +1,6 @@
-"""The names of `tf.sets`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.sets`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
-from minitape.sparse.sets import (
+from minitape.tf.sparse.sets import (
     difference as difference,
     intersection as intersection,
     size as size,

@@ -186,7 +186,7 @@ def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any =
     >>> tf.test.is_gpu_available()
     False
     """
-    from .updates import deprecated
+    from ..engine.updates import deprecated
 
     deprecated(
         "is_gpu_available (from tensorflow.python.framework.test_util) is deprecated and will be removed in a future "

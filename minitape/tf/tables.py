@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, errors
-from .convert import convert_to_tensor
-from .evidence import decided
-from .invalid import invalid
-from .shape import TensorShape
-from .state import state
-from .tensor import wrap
+from ..engine import dtypes, errors
+from ..engine.convert import convert_to_tensor
+from ..engine.evidence import decided
+from ..engine.invalid import invalid
+from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.tensor import wrap
 
 
 def _now_or_later(function: Callable[..., Any], tensors: list[Any], shape: Any, dtype: Any) -> Any:
     """A function of tensors: called now, or in a graph each time that it runs, in the order of the program."""
     if state.graph is None:
         return function(*tensors)
-    from .graphs.effects import later
+    from ..graphs.effects import later
 
     return later(lambda *given: [function(*given)], tensors, [(shape, dtype)], stateful=True)[0]
 

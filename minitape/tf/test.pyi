@@ -1,9 +1,9 @@
-"""The names of `tf.test`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.test`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
-from minitape.check import (
+from minitape.tf.check import (
     compute_gradient as compute_gradient,
 )
-from minitape.settings import (
+from minitape.tf.settings import (
     gpu_device_name as gpu_device_name,
     is_built_with_cuda as is_built_with_cuda,
     is_built_with_gpu_support as is_built_with_gpu_support,

@@ -3,5 +3,5 @@
 from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.train", {
-    "checkpoint": "Checkpoint CheckpointManager latest_checkpoint list_variables load_checkpoint load_variable",
+    "tf.checkpoint": "Checkpoint CheckpointManager latest_checkpoint list_variables load_checkpoint load_variable",
 }, globals())  # fmt: skip

@@ -1,6 +1,6 @@
-"""The names of `tf.train`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.train`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
-from minitape.checkpoint import (
+from minitape.tf.checkpoint import (
     Checkpoint as Checkpoint,
     CheckpointManager as CheckpointManager,
     latest_checkpoint as latest_checkpoint,

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import minitape as tf
-from minitape.namespace import TOOLS, Namespace
+from minitape.tf.namespace import TOOLS, Namespace
 
 # names that TensorFlow does not have there: the programs that the lessons follow need them, or they are minitape's own
 OWN = {
@@ -221,26 +221,26 @@ def test_python_adds_no_suggestion_of_its_own_to_the_nearest_name():
     ("name", "meant"), [("variable", "Variable"), ("tensor", "Tensor"), ("reduce_sums", "reduce_sum"), ("maths", "math")]
 )
 def test_modules_of_the_engine_are_no_names_of_tf(name, meant):
-    """``minitape.variable`` is a module; as a name of ``tf`` it is a slip."""
+    """TensorFlow's names are meant, not the modules of minitape that are called so."""
     with pytest.raises(AttributeError, match=f"did you mean 'tf.{meant}'"):
         getattr(tf, name)
 
 
 def test_a_module_of_the_engine_is_called_so():
     with pytest.raises(AttributeError) as caught:
-        tf.updates  # noqa: B018
-    assert str(caught.value) == "minitape has no 'tf.updates': minitape.updates is a module inside of it"
+        tf.graphs  # noqa: B018
+    assert str(caught.value) == "minitape has no 'tf.graphs': minitape.graphs is a module inside of it"
 
 
 def test_modules_of_the_engine_can_be_imported():
     code = """if True:
-        import minitape.tape as tape
-        from minitape import record, sweep
+        import minitape.engine.tape as tape
+        from minitape.engine import record, sweep
         import minitape.compat.v1 as v1, minitape.math, minitape.course
         from minitape.errors import OpError
         assert tape.GradientTape is minitape.GradientTape and v1 is minitape.compat.v1
-        assert record.__name__ == "minitape.record" and minitape.course.__name__ == "minitape.course"
-        assert not hasattr(minitape, "tape") and callable(minitape.shape)
+        assert record.__name__ == "minitape.engine.record" and minitape.course.__name__ == "minitape.course"
+        assert not hasattr(minitape, "engine") and callable(minitape.shape)
         print("all well")
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

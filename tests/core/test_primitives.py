@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape import record
+from minitape.engine import record
 from minitape.check import check_grads
-from minitape.primitives import TABLE, load_all
+from minitape.engine.primitives import TABLE, load_all
 
 load_all()
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from minitape.engine.primitives import TABLE
 from minitape.ops.elementwise import BINARY, UNARY
-from minitape.primitives import TABLE
 
 
 def names(table):

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape import tape as tape_module
-from minitape.accelerator import Accelerator
-from minitape.record import Record
-from minitape.state import state
+from minitape.engine import tape as tape_module
+from minitape.engine.accelerator import Accelerator
+from minitape.engine.record import Record
+from minitape.engine.state import state
 
 
 def interrupt(*args):
@@ -340,7 +340,7 @@ def test_float32_arithmetic_is_rounded_at_each_step():
 
 
 def test_kernels_and_python_give_the_same_numbers(monkeypatch):
-    from minitape import sweep
+    from minitape.engine import sweep
 
     def run():
         x, w = tf.Variable(0.3), tf.Variable(1.7)

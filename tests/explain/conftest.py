@@ -6,8 +6,8 @@ from collections import deque
 
 import pytest
 
-from minitape import evidence
-from minitape.state import state
+from minitape.engine import evidence
+from minitape.engine.state import state
 
 
 @pytest.fixture(autouse=True)

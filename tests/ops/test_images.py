@@ -7,7 +7,7 @@ import pytest
 
 import minitape as tf
 from minitape.check import check_grads
-from minitape.primitives.resizing import KERNELS
+from minitape.engine.primitives.resizing import KERNELS
 
 METHODS = sorted(value for name, value in vars(tf.image.ResizeMethod).items() if name.isupper())
 

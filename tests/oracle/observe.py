@@ -256,8 +256,8 @@ def _stderr(record, wanted):
 LOGGED_ONCE = (  # module and counter: what was said already is not said again, also where another case was told
     ("tensorflow.python.platform.tf_logging", "_log_counter_per_token"),
     ("tensorflow.python.eager.polymorphic_function.polymorphic_function", "_frequent_tracing_detector_manager._detectors"),
-    ("minitape.logs", "_logged"),
-    ("minitape.updates", "_told"),
+    ("minitape.engine.logs", "_logged"),
+    ("minitape.engine.updates", "_told"),
     ("minitape.compat.v1.legacy", "_warned"),
     ("minitape.graphs.retracing", "_known"),
 )

@@ -45,7 +45,7 @@ def stored():
 @pytest.fixture(autouse=True)
 def nothing_logged_yet(monkeypatch):
     """A warning is logged the first few times only: what other tests logged does not count here."""
-    monkeypatch.setattr(importlib.import_module("minitape.logs"), "_logged", {})
+    monkeypatch.setattr(importlib.import_module("minitape.engine.logs"), "_logged", {})
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -61,6 +61,6 @@ SWEPT = {"tape", "tape_corners", "tape_none", "grads", "higher", "custom_gradien
 @pytest.mark.parametrize("case", [_param(case) for area in areas() if area in SWEPT for case in load(area)])
 def test_case_where_no_array_is_kept_that_no_rule_reads(case, module, stored, monkeypatch):
     """As with large arrays: a rule that reads what its primitive does not name finds nothing."""
-    monkeypatch.setattr(importlib.import_module("minitape.record"), "SMALL", 1)
+    monkeypatch.setattr(importlib.import_module("minitape.engine.record"), "SMALL", 1)
     misses = check(module, case, stored[case.area].get(case.name), seconds=20)
     assert not misses, f"\n{case.code}\n" + "\n".join(misses)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from minitape.engine.primitives import TABLE
 from minitape.graphs import program
-from minitape.primitives import TABLE
 from minitape.speed import kernels, loops
 from minitape.speed.rolled import rolled
 

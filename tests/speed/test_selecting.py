@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from minitape.primitives import TABLE, load_all
-from minitape.primitives.selecting import LONG, select
-from minitape.primitives.special import FORWARD
+from minitape.engine.primitives import TABLE, load_all
+from minitape.engine.primitives.selecting import LONG, select
+from minitape.engine.primitives.special import FORWARD
 from minitape.speed.blocks import LARGE, maximum, minimum
 
 load_all()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import minitape as tf
-from minitape.state import state
+from minitape.engine.state import state
 
 ENGINE = str(Path(tf.__file__).parent)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.sweep import unbroadcast
+from minitape.engine.sweep import unbroadcast
 
 from .conftest import PROGRAMS, broadcasting, custom, custom_pair, gathering, nested, square, states
 

@@ -8,11 +8,12 @@
 np.float32(0.0)
 """
 
-from ... import __version__  # noqa: F401 - programs print it
-from ...api import NAMESPACES as _NAMESPACES
-from ...api import ROOT as _ROOT
-from ...namespace import lazy as _lazy
-from ...namespace import places as _places
+from ...tf.api import ABOVE as _ABOVE
+from ...tf.api import NAMESPACES as _NAMESPACES
+from ...tf.api import ROOT as _ROOT
+from ...tf.namespace import lazy as _lazy
+from ...tf.namespace import places as _places
+from ...tf.version import VERSION as __version__  # noqa: F401 - programs print it
 
 # not in TensorFlow 1, or something else there
 _ONLY_TF = (
@@ -21,7 +22,7 @@ _ONLY_TF = (
 ).split()
 _SHARED = {
     name: place
-    for name, place in {**_places(_ROOT), **{name: (name, "") for name in _NAMESPACES}}.items()
+    for name, place in {**_places(_ROOT), **_places(_ABOVE), **{name: (f"tf.{name}", "") for name in _NAMESPACES}}.items()
     if name not in _ONLY_TF
 }
 
@@ -66,8 +67,8 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
                          "orthogonal_initializer random_normal_initializer random_uniform_initializer "
                          "truncated_normal_initializer uniform_unit_scaling_initializer variance_scaling_initializer "
                          "zeros_initializer",
-    "debugging": "assert_integer assert_proper_iterable assert_same_float_dtype assert_type check_numerics",
-    "dimension": "Dimension dimension_at_index dimension_value",
+    "tf.debugging": "assert_integer assert_proper_iterable assert_same_float_dtype assert_type check_numerics",
+    "engine.dimension": "Dimension dimension_at_index dimension_value",
     "ops.elementwise": "betainc ceil digamma div_no_nan=divide_no_nan expm1 igamma igammac lbeta zeta "
                        "erf erfc floor_div=floordiv floordiv floormod is_finite is_inf is_nan lgamma log "
                        "log1p log_sigmoid logical_xor mod polygamma reciprocal rint rsqrt squared_difference",
@@ -76,28 +77,28 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
     "ops.clipping": "accumulate_n global_norm",
     "ops.filling": "lin_space=linspace",
     "ops.blocks": "batch_to_space_nd=batch_to_space",
-    "sparse.tensor": "SparseTensorValue",
+    "tf.sparse.tensor": "SparseTensorValue",
     "ops.reversing": "reverse_v2=reverse",
     "ops.scatter": "tensor_scatter_add=tensor_scatter_nd_add tensor_scatter_sub=tensor_scatter_nd_sub "
                    "tensor_scatter_update=tensor_scatter_nd_update",
     "ops.sorting": "invert_permutation is_non_decreasing is_strictly_increasing segment_max segment_mean "
                    "segment_min segment_prod segment_sum unsorted_segment_max unsorted_segment_mean "
                    "unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum",
-    "linalg.decompositions": "matrix_solve_ls=lstsq cholesky cholesky_solve cross diag=tensor_diag diag_part=tensor_diag_part "
+    "tf.linalg.decompositions": "matrix_solve_ls=lstsq cholesky cholesky_solve cross diag=tensor_diag diag_part=tensor_diag_part "
                              "matrix_band_part=band_part matrix_determinant=det matrix_diag=diag "
                              "matrix_diag_part=diag_part matrix_inverse=inv matrix_set_diag=set_diag "
                              "matrix_solve=solve matrix_transpose matrix_triangular_solve=triangular_solve qr "
                              "self_adjoint_eig=eigh self_adjoint_eigvals=eigvalsh svd trace",
-    "signal.fourier": "fft fft2d fft3d ifft ifft2d ifft3d",
-    "random.stateful": "random_gamma=gamma random_normal=normal random_shuffle=shuffle random_uniform=uniform truncated_normal",
-    "sparse.arithmetic": "sparse_maximum=maximum sparse_minimum=minimum sparse_softmax=softmax "
+    "tf.signal.fourier": "fft fft2d fft3d ifft ifft2d ifft3d",
+    "tf.random.stateful": "random_gamma=gamma random_normal=normal random_shuffle=shuffle random_uniform=uniform truncated_normal",
+    "tf.sparse.arithmetic": "sparse_maximum=maximum sparse_minimum=minimum sparse_softmax=softmax "
                          "sparse_tensor_dense_matmul=sparse_dense_matmul",
-    "sparse.functions": "sparse_fill_empty_rows=fill_empty_rows sparse_mask=mask sparse_reorder=reorder "
+    "tf.sparse.functions": "sparse_fill_empty_rows=fill_empty_rows sparse_mask=mask sparse_reorder=reorder "
                         "sparse_reset_shape=reset_shape sparse_reshape=reshape sparse_retain=retain sparse_slice=slice "
                         "sparse_tensor_to_dense=to_dense sparse_to_indicator=to_indicator sparse_transpose=transpose",
-    "strings.encoding": "decode_base64 decode_raw encode_base64",
-    "strings.joining": "string_join=join",
-    "strings.matching": "regex_replace string_to_hash_bucket_fast=to_hash_bucket_fast "
+    "tf.strings.encoding": "decode_base64 decode_raw encode_base64",
+    "tf.strings.joining": "string_join=join",
+    "tf.strings.matching": "regex_replace string_to_hash_bucket_fast=to_hash_bucket_fast "
                         "string_to_hash_bucket_strong=to_hash_bucket_strong",
-    "strings.pieces": "string_strip=strip",
+    "tf.strings.pieces": "string_strip=strip",
 }, globals(), _SHARED)  # fmt: skip

@@ -2,26 +2,8 @@
 
 from typing import Any as _Any
 from minitape import (
-    autograph as autograph,
-    bitwise as bitwise,
     compat as compat,
-    config as config,
-    data as data,
-    dtypes as dtypes,
-    errors as errors,
-    experimental as experimental,
-    image as image,
-    io as io,
     keras as keras,
-    lookup as lookup,
-    nest as nest,
-    sets as sets,
-    signal as signal,
-    types as types,
-    version as version,
-)
-from minitape.backward import (
-    UnconnectedGradients as UnconnectedGradients,
 )
 from minitape.compat.v1 import (
     debugging as debugging,
@@ -110,37 +92,27 @@ from minitape.compat.v1.variables import (
     get_variable_scope as get_variable_scope,
     variable_scope as variable_scope,
 )
-from minitape.convert import (
+from minitape.engine.backward import (
+    UnconnectedGradients as UnconnectedGradients,
+)
+from minitape.engine.convert import (
     register_tensor_conversion_function as register_tensor_conversion_function,
 )
-from minitape.custom import (
+from minitape.engine.custom import (
     custom_gradient as custom_gradient,
     grad_pass_through as grad_pass_through,
     recompute_grad as recompute_grad,
 )
-from minitape.debugging import (
-    Assert as Assert,
-    assert_integer as assert_integer,
-    assert_proper_iterable as assert_proper_iterable,
-    assert_same_float_dtype as assert_same_float_dtype,
-    assert_type as assert_type,
-    check_numerics as check_numerics,
-)
-from minitape.devices import (
-    device as device,
-    get_logger as get_logger,
-    timestamp as timestamp,
-)
-from minitape.dimension import (
+from minitape.engine.dimension import (
     Dimension as Dimension,
     dimension_at_index as dimension_at_index,
     dimension_value as dimension_value,
 )
-from minitape.distribution import (
+from minitape.engine.distribution import (
     VariableAggregation as VariableAggregation,
     VariableSynchronization as VariableSynchronization,
 )
-from minitape.dtypes import (
+from minitape.engine.dtypes import (
     DType as DType,
     as_dtype as as_dtype,
     bfloat16 as bfloat16,
@@ -168,6 +140,30 @@ from minitape.dtypes import (
     uint64 as uint64,
     uint8 as uint8,
     variant as variant,
+)
+from minitape.engine.pyfunction import (
+    numpy_function as numpy_function,
+    py_function as py_function,
+)
+from minitape.engine.registry import (
+    RegisterGradient as RegisterGradient,
+    no_gradient as no_gradient,
+)
+from minitape.engine.shape import (
+    TensorShape as TensorShape,
+)
+from minitape.engine.slices import (
+    IndexedSlices as IndexedSlices,
+)
+from minitape.engine.tape import (
+    GradientTape as GradientTape,
+)
+from minitape.engine.tensor import (
+    Tensor as _Tensor,
+    Tensor as Tensor,
+)
+from minitape.engine.variable import (
+    Variable as Variable,
 )
 from minitape.graphs.arrays import (
     TensorArray as TensorArray,
@@ -213,50 +209,6 @@ from minitape.graphs.variables import (
     group as group,
     no_op as no_op,
 )
-from minitape.image.patches import (
-    extract_volume_patches as extract_volume_patches,
-)
-from minitape.introspection import (
-    get_static_value as get_static_value,
-    is_symbolic_tensor as is_symbolic_tensor,
-    is_tensor as is_tensor,
-    make_ndarray as make_ndarray,
-    make_tensor_proto as make_tensor_proto,
-    type_spec_from_value as type_spec_from_value,
-)
-from minitape.linalg.decompositions import (
-    cholesky as cholesky,
-    cholesky_solve as cholesky_solve,
-    cross as cross,
-    tensor_diag as _diag,
-    tensor_diag_part as _diag_part,
-    band_part as _matrix_band_part,
-    det as _matrix_determinant,
-    diag as _matrix_diag,
-    diag_part as _matrix_diag_part,
-    inv as _matrix_inverse,
-    set_diag as _matrix_set_diag,
-    solve as _matrix_solve,
-    lstsq as _matrix_solve_ls,
-    matrix_transpose as matrix_transpose,
-    triangular_solve as _matrix_triangular_solve,
-    qr as qr,
-    eigh as _self_adjoint_eig,
-    eigvalsh as _self_adjoint_eigvals,
-    svd as svd,
-    trace as trace,
-)
-from minitape.linalg.factors import (
-    sqrtm as _matrix_square_root,
-)
-from minitape.linalg.products import (
-    einsum as einsum,
-    matmul as matmul,
-    tensordot as tensordot,
-)
-from minitape.module import (
-    Module as Module,
-)
 from minitape.ops.arrays import (
     broadcast_dynamic_shape as broadcast_dynamic_shape,
     broadcast_static_shape as broadcast_static_shape,
@@ -269,6 +221,9 @@ from minitape.ops.arrays import (
     reshape as reshape,
     shape_n as shape_n,
     stop_gradient as stop_gradient,
+)
+from minitape.ops.assertions import (
+    Assert as Assert,
 )
 from minitape.ops.blocks import (
     batch_to_space as _batch_to_space_nd,
@@ -377,34 +332,96 @@ from minitape.ops.sorting import (
     unsorted_segment_mean as unsorted_segment_mean,
     unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
 )
-from minitape.pyfunction import (
-    numpy_function as numpy_function,
-    py_function as py_function,
+from minitape.tf import (
+    autograph as autograph,
+    bitwise as bitwise,
+    config as config,
+    data as data,
+    dtypes as dtypes,
+    errors as errors,
+    experimental as experimental,
+    image as image,
+    io as io,
+    lookup as lookup,
+    nest as nest,
+    sets as sets,
+    signal as signal,
+    types as types,
+    version as version,
 )
-from minitape.ragged.spec import (
+from minitape.tf.debugging import (
+    assert_integer as assert_integer,
+    assert_proper_iterable as assert_proper_iterable,
+    assert_same_float_dtype as assert_same_float_dtype,
+    assert_type as assert_type,
+    check_numerics as check_numerics,
+)
+from minitape.tf.devices import (
+    device as device,
+    get_logger as get_logger,
+    timestamp as timestamp,
+)
+from minitape.tf.image.patches import (
+    extract_volume_patches as extract_volume_patches,
+)
+from minitape.tf.introspection import (
+    get_static_value as get_static_value,
+    is_symbolic_tensor as is_symbolic_tensor,
+    is_tensor as is_tensor,
+    make_ndarray as make_ndarray,
+    make_tensor_proto as make_tensor_proto,
+    type_spec_from_value as type_spec_from_value,
+)
+from minitape.tf.linalg.decompositions import (
+    cholesky as cholesky,
+    cholesky_solve as cholesky_solve,
+    cross as cross,
+    tensor_diag as _diag,
+    tensor_diag_part as _diag_part,
+    band_part as _matrix_band_part,
+    det as _matrix_determinant,
+    diag as _matrix_diag,
+    diag_part as _matrix_diag_part,
+    inv as _matrix_inverse,
+    set_diag as _matrix_set_diag,
+    solve as _matrix_solve,
+    lstsq as _matrix_solve_ls,
+    matrix_transpose as matrix_transpose,
+    triangular_solve as _matrix_triangular_solve,
+    qr as qr,
+    eigh as _self_adjoint_eig,
+    eigvalsh as _self_adjoint_eigvals,
+    svd as svd,
+    trace as trace,
+)
+from minitape.tf.linalg.factors import (
+    sqrtm as _matrix_square_root,
+)
+from minitape.tf.linalg.products import (
+    einsum as einsum,
+    matmul as matmul,
+    tensordot as tensordot,
+)
+from minitape.tf.module import (
+    Module as Module,
+)
+from minitape.tf.ragged.spec import (
     RaggedTensorSpec as RaggedTensorSpec,
 )
-from minitape.ragged.tensor import (
+from minitape.tf.ragged.tensor import (
     RaggedTensor as RaggedTensor,
 )
-from minitape.random.permuted import (
+from minitape.tf.random.permuted import (
     random_index_shuffle as random_index_shuffle,
 )
-from minitape.random.stateful import (
+from minitape.tf.random.stateful import (
     gamma as _random_gamma,
     normal as _random_normal,
     shuffle as _random_shuffle,
     uniform as _random_uniform,
     truncated_normal as truncated_normal,
 )
-from minitape.registry import (
-    RegisterGradient as RegisterGradient,
-    no_gradient as no_gradient,
-)
-from minitape.shape import (
-    TensorShape as TensorShape,
-)
-from minitape.signal.fourier import (
+from minitape.tf.signal.fourier import (
     fft as fft,
     fft2d as fft2d,
     fft3d as fft3d,
@@ -412,16 +429,13 @@ from minitape.signal.fourier import (
     ifft2d as ifft2d,
     ifft3d as ifft3d,
 )
-from minitape.slices import (
-    IndexedSlices as IndexedSlices,
-)
-from minitape.sparse.arithmetic import (
+from minitape.tf.sparse.arithmetic import (
     maximum as _sparse_maximum,
     minimum as _sparse_minimum,
     softmax as _sparse_softmax,
     sparse_dense_matmul as _sparse_tensor_dense_matmul,
 )
-from minitape.sparse.functions import (
+from minitape.tf.sparse.functions import (
     fill_empty_rows as _sparse_fill_empty_rows,
     mask as _sparse_mask,
     reorder as _sparse_reorder,
@@ -433,42 +447,32 @@ from minitape.sparse.functions import (
     to_indicator as _sparse_to_indicator,
     transpose as _sparse_transpose,
 )
-from minitape.sparse.sets import (
+from minitape.tf.sparse.sets import (
     edit_distance as edit_distance,
 )
-from minitape.sparse.tensor import (
+from minitape.tf.sparse.tensor import (
     SparseTensor as SparseTensor,
     SparseTensorSpec as SparseTensorSpec,
     SparseTensorValue as SparseTensorValue,
 )
-from minitape.strings.encoding import (
+from minitape.tf.strings.encoding import (
     decode_base64 as decode_base64,
     decode_raw as decode_raw,
     encode_base64 as encode_base64,
 )
-from minitape.strings.joining import (
+from minitape.tf.strings.joining import (
     join as _string_join,
 )
-from minitape.strings.matching import (
+from minitape.tf.strings.matching import (
     regex_replace as regex_replace,
     to_hash_bucket_fast as _string_to_hash_bucket_fast,
     to_hash_bucket_strong as _string_to_hash_bucket_strong,
 )
-from minitape.strings.pieces import (
+from minitape.tf.strings.pieces import (
     strip as _string_strip,
 )
-from minitape.strings.spelling import (
+from minitape.tf.strings.spelling import (
     as_string as as_string,
-)
-from minitape.tape import (
-    GradientTape as GradientTape,
-)
-from minitape.tensor import (
-    Tensor as _Tensor,
-    Tensor as Tensor,
-)
-from minitape.variable import (
-    Variable as Variable,
 )
 def acos(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: inverse cosine, in radians."""

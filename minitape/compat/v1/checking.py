@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...check import session_jacobians
-from ...updates import deprecated
+from ...engine import dtypes
+from ...engine.updates import deprecated
+from ...tf.check import session_jacobians
 
 
 def compute_gradient(x: Any, x_shape: Any, y: Any, y_shape: Any, x_init_value: Any = None, delta: float = 1e-3,

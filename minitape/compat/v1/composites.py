@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...convert import convert_to_tensor
-from ...dimension import Dimension
-from ...invalid import invalid, shown
-from ...operands import worded
-from ...ragged.making import built
-from ...ragged.tensor import RaggedTensor
-from ...sparse.tensor import SparseTensor, SparseTensorValue
-from ...state import state
-from ...tensor import Tensor
-from ...updates import deprecated
+from ... import tf
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.dimension import Dimension
+from ...engine.invalid import invalid, shown
+from ...engine.operands import worded
+from ...engine.state import state
+from ...engine.tensor import Tensor
+from ...engine.updates import deprecated
+from ...graphs.session import placeholder, placeholder_with_default
+from ...tf.ragged.making import built
+from ...tf.ragged.tensor import RaggedTensor
+from ...tf.sparse.tensor import SparseTensor, SparseTensorValue
 
 
 def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
@@ -32,19 +34,17 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -
     ...     print(session.run(dense, {x: tf.compat.v1.SparseTensorValue([[0, 1]], [5.0], [1, 2])}))
     [[0. 5.]]
     """
-    import minitape as tf
-
     if state.graph is None:
         raise RuntimeError("`sparse_placeholder` is not compatible with eager execution.")
-    v1, label = tf.compat.v1, name or "Placeholder"
+    label = name or "Placeholder"
     if shape is None:
-        sizes, rank = v1.placeholder(tf.int64, [None], f"{label}/shape"), None
+        sizes, rank = placeholder(tf.int64, [None], f"{label}/shape"), None
     else:
         given = shape if tf.is_tensor(shape) else [-1 if size is None else int(size) for size in tf.TensorShape(shape)]
-        sizes = v1.placeholder_with_default(tf.cast(given, tf.int64), None, f"{label}/shape")
+        sizes = placeholder_with_default(tf.cast(given, tf.int64), None, f"{label}/shape")
         rank = len(given) if isinstance(given, list) else given.shape.with_rank(1)[0]
         sizes.set_shape([rank])
-    made = SparseTensor(v1.placeholder(tf.int64, [None, rank], f"{label}/indices"), v1.placeholder(dtype, [None], f"{label}/values"),
+    made = SparseTensor(placeholder(tf.int64, [None, rank], f"{label}/indices"), placeholder(dtype, [None], f"{label}/values"),
                         sizes)  # fmt: skip
     if isinstance(shape, (list, tuple, tf.TensorShape)):
         made.set_shape([size.value if isinstance(size, Dimension) else size for size in shape])
@@ -64,8 +64,6 @@ def sparse_to_dense(sparse_indices: Any, output_shape: Any, sparse_values: Any, 
     >>> print(tf.compat.v1.sparse_to_dense([1, 3], [5], 7).numpy())
     [0 7 0 7 0]
     """
-    import minitape as tf
-
     deprecated("sparse_to_dense (from tensorflow.python.ops.sparse_ops) is deprecated and will be removed in a future version.\n"
                "Instructions for updating:\nCreate a `tf.sparse.SparseTensor` and use `tf.sparse.to_dense` instead.")  # fmt: skip
     index, sizes, values = (convert_to_tensor(given) for given in (sparse_indices, output_shape, sparse_values))
@@ -120,15 +118,13 @@ def ragged_placeholder(dtype: Any, ragged_rank: int, value_shape: Any = None, na
     ...     print(session.run(sums, {x: tf.compat.v1.ragged.constant_value([[1.0, 2.0], [5.0]])}))
     [3. 5.]
     """
-    import minitape as tf
-
-    v1, label = tf.compat.v1, name or "RaggedPlaceholder"
+    label = name or "RaggedPlaceholder"
     if ragged_rank == 0:
-        return v1.placeholder(dtype, value_shape, name)
+        return placeholder(dtype, value_shape, name)
     shape = tf.TensorShape([None]).concatenate(value_shape)
-    result = v1.placeholder(dtype, shape, f"{label}/flat_values")
+    result = placeholder(dtype, shape, f"{label}/flat_values")
     for axis in reversed(range(ragged_rank)):
-        splits = v1.placeholder(tf.int64, [None], f"{label}/row_splits_{axis}")
+        splits = placeholder(tf.int64, [None], f"{label}/row_splits_{axis}")
         result = RaggedTensor.from_row_splits(result, splits, validate=False)
     return result
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...backward import UnconnectedGradients
+from ...engine.backward import UnconnectedGradients
+from ...engine.state import state
 from ...graphs import control
 from ...graphs import gradients as of_graphs
 from ...graphs.whiles import repeated
-from ...state import state
 
 
 def cond(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from ... import dtypes
+from ... import tf
+from ...engine import dtypes
 
 
 class _Initializer:
@@ -26,8 +27,6 @@ class _Initializer:
     floats_only = False
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
-        import minitape as tf
-
         whole = shape if partition_info is None else partition_info.full_shape  # of which the variable is a part
         return self.make(tf, list(shape), dtypes.as_dtype(dtype or self.dtype), list(whole))
 

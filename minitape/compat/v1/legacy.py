@@ -7,16 +7,17 @@ import sys
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
-from ... import dtypes
-from ...block import block
+from ... import tf
+from ...engine import dtypes
+from ...engine.block import block
+from ...engine.invalid import invalid
+from ...engine.operands import named
+from ...engine.pyfunction import call_numpy
+from ...engine.state import state
+from ...engine.tensor import Tensor
+from ...engine.updates import deprecated
 from ...graphs.session import get_default_graph
 from ...graphs.symbolic import is_symbolic
-from ...invalid import invalid
-from ...operands import named
-from ...pyfunction import call_numpy
-from ...state import state
-from ...tensor import Tensor
-from ...updates import deprecated
 
 _warned: set[tuple[str, int]] = set()
 
@@ -145,8 +146,6 @@ def set_random_seed(seed: int) -> None:
     >>> import minitape as tf
     >>> tf.compat.v1.set_random_seed(1)
     """
-    import minitape as tf
-
     get_default_graph().seed = seed
     tf.random.set_seed(seed)
 
@@ -231,8 +230,6 @@ def container(container_name: str) -> Any:
 
 def _cast_to(name: str, spelled: str, dtype: Any) -> Any:
     def function(x: Any, name: str = spelled) -> Tensor:
-        import minitape as tf
-
         return tf.cast(x, dtype)
 
     doc = f"""Casts to {dtype.name}.
@@ -260,8 +257,6 @@ def multinomial(logits: Any, num_samples: int, seed: int | None = None, name: st
     >>> tf.compat.v1.multinomial([[0.0, -1000.0]], 3).numpy()
     array([[0, 0, 0]])
     """
-    import minitape as tf
-
     return tf.random.categorical(logits, num_samples, output_dtype, seed)
 
 
@@ -296,8 +291,6 @@ def batch_to_space(input: Any, crops: Any, block_size: Any, name: str | None = N
 
 def _in_squares(moved: Any, images: Any, edges: Any, size: Any) -> Any:
     """Space as batches or back, with square blocks; ValueError where the result has another rank than images have."""
-    import minitape as tf
-
     found = moved(images, [int(size), int(size)], edges)
     return found if found.shape.rank is None else tf.ensure_shape(found, found.shape.with_rank(4))
 
@@ -311,8 +304,6 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
     >>> tf.compat.v1.batch_gather([[1, 2], [3, 4]], [[1], [0]]).numpy().tolist()
     [[2], [3]]
     """
-    import minitape as tf
-
     rank = tf.convert_to_tensor(indices).shape.rank
     if rank is None:
         raise ValueError("batch_gather does not allow indices with unknown shape.")
@@ -329,8 +320,6 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     array([[1, 2],
            [7, 8]], dtype=int32)
     """
-    import minitape as tf
-
     if x is not None and y is not None:
         condition, places = tf.convert_to_tensor(condition), tf.convert_to_tensor(x).shape
         if condition.shape.rank == 1 and places.rank is None:
@@ -348,8 +337,6 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     ...     print(session.run(tf.compat.v1.constant([1, 2], shape=[4])))
     [1 2 2 2]
     """
-    import minitape as tf
-
     if shape is not None and state.graph is not None:
         value = tf.make_tensor_proto(value, dtype, tf.TensorShape(shape).as_list(), verify_shape)
     return tf.constant(value, dtype, shape, name)
@@ -363,8 +350,6 @@ def setdiff1d(x: Any, y: Any, index_dtype: Any = dtypes.int32, name: str | None 
     >>> print(out.numpy(), idx.numpy())
     [1 3] [0 2]
     """
-    import minitape as tf
-
     deprecated("setdiff1d (from tensorflow.python.ops.array_ops) is deprecated and will be removed after 2018-11-30.\n"
                "Instructions for updating:\nThis op will be removed after the deprecation date. Please switch to "
                "tf.sets.difference().")  # fmt: skip
@@ -392,8 +377,6 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Ten
     >>> print(tf.compat.v1.clip_by_average_norm([3.0, 4.0], 1.0).numpy())
     [1.2 1.6]
     """
-    import minitape as tf
-
     deprecated("clip_by_average_norm (from tensorflow.python.ops.clip_ops) is deprecated and will be removed in a future "
                "version.\nInstructions for updating:\nclip_by_average_norm is deprecated in TensorFlow 2.0. Please use "
                "clip_by_norm(t, clip_norm * tf.cast(tf.size(t), tf.float32), name) instead.")  # fmt: skip

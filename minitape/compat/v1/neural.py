@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...invalid import unsupported
-from ...operands import worded
-from ...tensor import Tensor
-from ...updates import deprecated
+from ... import tf
+from ...engine.invalid import unsupported
+from ...engine.operands import worded
+from ...engine.tensor import Tensor
+from ...engine.updates import deprecated
 from .respelled import either
 
 
@@ -22,8 +23,6 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
     >>> print(tf.compat.v1.nn.dropout([1.0, 2.0], keep_prob=1.0).numpy())
     [1. 2.]
     """
-    import minitape as tf
-
     if keep_prob is not None:
         either("rate", rate, "keep_prob", keep_prob)
         try:
@@ -44,8 +43,6 @@ def softmax_cross_entropy_with_logits(labels: Any = None, logits: Any = None, di
     >>> print(tf.compat.v1.nn.softmax_cross_entropy_with_logits(labels=[1.0, 0.0], logits=[0.0, 0.0]).numpy())
     0.6931472
     """
-    import minitape as tf
-
     deprecated(
         "softmax_cross_entropy_with_logits (from tensorflow.python.ops.nn_ops) is deprecated and will be removed in a future "
         "version.\nInstructions for updating:\n\nFuture major versions of TensorFlow will allow gradients to flow\ninto the "
@@ -74,8 +71,6 @@ def ctc_loss(
     >>> print(tf.compat.v1.nn.ctc_loss(tf.sparse.from_dense([[1]]), tf.zeros([2, 1, 3]), [2]).numpy())
     [1.0986123]
     """
-    import minitape as tf
-
     if not isinstance(labels, tf.SparseTensor):
         raise TypeError(f"Expected argument `labels` to be a SparseTensor. Received labels={labels} of type: {type(labels).__name__}")
     logits = either("logits", logits, "inputs", inputs)
@@ -100,8 +95,6 @@ def embedding_lookup(
     >>> tf.compat.v1.nn.embedding_lookup(tables, [0, 1, 2, 3]).numpy().ravel()
     array([0., 1., 2., 3.], dtype=float32)
     """
-    import minitape as tf
-
     return tf.nn.embedding_lookup(params, _in_turn(params, ids, partition_strategy), max_norm, name)
 
 
@@ -116,8 +109,6 @@ def embedding_lookup_sparse(
     >>> print(tf.compat.v1.nn.embedding_lookup_sparse([[[2.0]], [[3.0]]], ids, None, combiner="sum").numpy())
     [[5.]]
     """
-    import minitape as tf
-
     sp_ids = _entries_in_turn(params, sp_ids, partition_strategy)
     return tf.nn.embedding_lookup_sparse(params, sp_ids, sp_weights, combiner, max_norm, name, allow_fast_lookup)
 
@@ -133,8 +124,6 @@ def safe_embedding_lookup_sparse(
     >>> tf.compat.v1.nn.safe_embedding_lookup_sparse(tf.constant([[2.0], [3.0]]), ids).numpy().tolist()
     [[3.0], [0.0]]
     """
-    import minitape as tf
-
     sparse_ids = _entries_in_turn(embedding_weights, sparse_ids, partition_strategy)
     return tf.nn.safe_embedding_lookup_sparse(
         embedding_weights, sparse_ids, sparse_weights, combiner, default_id, max_norm, name, allow_fast_lookup
@@ -143,8 +132,6 @@ def safe_embedding_lookup_sparse(
 
 def _in_turn(tables: Any, ids: Any, strategy: str) -> Any:
     """The ids of rows that tables hold in turn, as ids of the tables one after the other; ids below 0 stay."""
-    import minitape as tf
-
     if not isinstance(tables, (list, tuple)) or len(tables) < 2 or strategy == "div":
         return ids
     if strategy != "mod":
@@ -177,8 +164,6 @@ def fused_batch_norm(
     >>> print(y.numpy().ravel(), mean.numpy(), variance.numpy())
     [-0.999995  0.999995] [2.] [2.]
     """
-    import minitape as tf
-
     if (not is_training or exponential_avg_factor != 1.0) and (mean is None or variance is None):
         raise ValueError("Both `mean` and `variance` must be a 1D tensor when `is_training` is False or `exponential_avg_factor` "
                          f"!= 1.0. Received: `mean` {mean!r} and `variance` {variance!r}")  # fmt: skip
@@ -203,8 +188,6 @@ def fused_batch_norm(
 
 def _running(mean: Any, variance: Any, old_mean: Any, old_variance: Any, count: Any, part: float) -> tuple[Any, Any]:
     """The mean and the unbiased variance of a batch, mixed with the old ones; no gradient goes through them."""
-    import minitape as tf
-
     rest = tf.cast(count, variance.dtype)
     mean, variance = tf.stop_gradient(mean), tf.stop_gradient(variance) * rest / tf.maximum(rest - 1, 1)
     if part == 1.0:
@@ -220,8 +203,6 @@ def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Ten
     >>> print(tf.compat.v1.nn.xw_plus_b([[1.0, 2.0]], [[3.0], [4.0]], [5.0]).numpy())
     [[16.]]
     """
-    import minitape as tf
-
     return tf.nn.bias_add(tf.matmul(x, weights), biases)
 
 
@@ -236,8 +217,6 @@ def split(input: Any = None, sep: Any = None, maxsplit: int = -1, result_type: s
     >>> tf.compat.v1.strings.split(["a b", "c"]).values.numpy().tolist()
     [b'a', b'b', b'c']
     """
-    import minitape as tf
-
     given = either("input", input, "source", source)
     if result_type not in ("SparseTensor", "RaggedTensor"):
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")

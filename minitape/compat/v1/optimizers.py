@@ -5,12 +5,13 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from ...awaited import resume
+from ... import tf
+from ...engine.slices import IndexedSlices
+from ...engine.state import state
 from ...graphs.gradients import check_aggregation, gradients
 from ...graphs.session import get_default_graph
 from ...graphs.variables import group
-from ...slices import IndexedSlices
-from ...state import state
+from ...tf.awaited import resume
 from .collections import trainable_variables
 
 
@@ -76,8 +77,6 @@ class Optimizer:
             )
         check_aggregation(aggregation_method)
         if callable(loss):
-            import minitape as tf
-
             with tf.GradientTape() as tape:
                 value = loss()
             found = list(var_list) if var_list is not None else list(tape.watched_variables())
@@ -162,8 +161,6 @@ class _Slotted(Optimizer):
 
     def _slot(self, variable: Any, which: int = 0, value: float = 0.0) -> Any:
         """A variable of the shape of another, ``value`` at first, made when it is first asked for."""
-        import minitape as tf
-
         key = id(variable), which
         if key not in self._slots:
             self._held.append(variable)
@@ -282,16 +279,12 @@ class AdamOptimizer(_Slotted):
         return super().variables() + self._powers
 
     def _prepare(self) -> None:
-        import minitape as tf
-
         if not self._powers:
             for i, beta in enumerate(self._betas, 1):
                 self._powers.append(tf.Variable(_now(beta), False, name=f"beta{i}_power"))
                 self._keep(f"beta{i}_power", self._powers[-1])
 
     def _update(self, variable: Any, gradient: Any) -> Any:
-        import minitape as tf
-
         one, two = (tf.cast(_now(beta), variable.dtype) for beta in self._betas)
         mean, square = self._slot(variable), self._slot(variable, 1)
         mean_now = mean.assign_add((gradient - mean) * (1.0 - one))
@@ -300,8 +293,6 @@ class AdamOptimizer(_Slotted):
         return variable.assign_sub(rate * mean_now / (square_now**0.5 + _now(self._epsilon)))
 
     def _finish(self, updates: list[Any]) -> list[Any]:
-        import minitape as tf
-
         with tf.control_dependencies(updates):
             pairs = zip(self._powers, self._betas, strict=True)
             return [*updates, *[power.assign(power * _now(beta)) for power, beta in pairs]]
@@ -330,8 +321,6 @@ def get_or_create_global_step(graph: Any = None) -> Any:
     >>> step.name, step.dtype, step.trainable
     ('global_step:0', tf.int64, False)
     """
-    import minitape as tf
-
     place = graph or get_default_graph()
     if place not in _steps:
         _steps[place] = tf.Variable(0, False, name="global_step", dtype=tf.int64)

@@ -5,7 +5,7 @@ from minitape.compat.v1.composites import (
     constant_value as constant_value,
     ragged_placeholder as _placeholder,
 )
-from minitape.ragged import (
+from minitape.tf.ragged import (
     boolean_mask as boolean_mask,
     constant as constant,
     cross as cross,

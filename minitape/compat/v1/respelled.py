@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ...invalid import unsupported
-from ...namespace import lazy, load
-from ...operands import named, worded
+from ...engine.invalid import unsupported
+from ...engine.operands import named, worded
+from ...tf.namespace import lazy, load
 
 
 def respelled(holder: str, table: str, home: str) -> dict[str, Any]:
@@ -74,11 +74,11 @@ def namespace(name: str, space: dict[str, Any], table: str, homes: dict[str, str
               without: str = "") -> tuple[Callable[[str], Any], Callable[[], list[str]]]:  # fmt: skip
     """``__getattr__`` and ``__dir__`` of ``tf.compat.v1.NAME``: that of ``tf`` with the functions of a table instead.
 
-    ``homes`` names further functions, as for ``minitape.namespace.lazy``; ``without`` those that TensorFlow 1 lacks.
+    ``homes`` names further functions, as for ``minitape.tf.namespace.lazy``; ``without`` those that TensorFlow 1 lacks.
     """
     from importlib import import_module
 
     made = respelled(name, table, space["__name__"])
     space.update(made)
-    shared = [n for n in import_module(f"minitape.{name}").__dir__() if n not in {*without.split(), *made}]
-    return lazy(f"tf.compat.v1.{name}", homes or {}, space, {n: (name, n) for n in shared})
+    shared = [n for n in import_module(f"minitape.tf.{name}").__dir__() if n not in {*without.split(), *made}]
+    return lazy(f"tf.compat.v1.{name}", homes or {}, space, {n: (f"tf.{name}", n) for n in shared})

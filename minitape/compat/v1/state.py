@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...slices import IndexedSlices
-from ...state import state
-from ...tensor import Tensor, wrap
+from ...engine.slices import IndexedSlices
+from ...engine.state import state
+from ...engine.tensor import Tensor, wrap
 
 
 def _scatter(how: str, sentence: str, result: str) -> Callable[..., Any]:
@@ -121,7 +121,7 @@ def div(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> print(tf.compat.v1.div(-7, 2).numpy(), tf.compat.v1.div(7.0, 2.0).numpy())
     -4 3.5
     """
-    from ...operands import together
+    from ...engine.operands import together
 
     x, y = together(x, y)
     return x / y if x.dtype.differentiable else x // y

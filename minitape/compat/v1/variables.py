@@ -8,13 +8,13 @@ import threading
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ... import dtypes
-from ...block import block
+from ...engine import dtypes
+from ...engine.block import block
+from ...engine.invalid import unsupported
+from ...engine.shape import TensorShape
+from ...engine.state import state
+from ...engine.variable import Variable
 from ...graphs.session import get_default_graph
-from ...invalid import unsupported
-from ...shape import TensorShape
-from ...state import state
-from ...variable import Variable
 from .collections import get_collection
 from .legacy import name_scope
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ... import tf
+from ...engine.state import state
+from ...engine.tensor import Tensor
 from ...graphs.effects import later
-from ...state import state
-from ...tensor import Tensor
 from .collections import add_to_collection, get_collection
 from .legacy import name_scope
 from .respelled import either
@@ -56,8 +57,6 @@ def compute_weighted_loss(
 
 
 def _reduced(losses: Any, weights: Any, reduction: str) -> Any:
-    import minitape as tf
-
     values = tf.convert_to_tensor(losses)
     values = values if values.dtype.is_floating else tf.cast(values, tf.float32)
     kept = tf.cast(tf.convert_to_tensor(weights), values.dtype)
@@ -87,8 +86,6 @@ def _fitting(weights: Any, values: Any) -> Any:
 
     Where only a run of the graph knows the shapes, it is the one to refuse them.
     """
-    import minitape as tf
-
     if weights.shape.rank == 0:
         return weights
     fits = _fits(weights.shape, values.shape)
@@ -134,8 +131,6 @@ def _weighted(title: str, one: Callable[[Any, Any], Any], pair: dict[str, Any], 
 
 def _alike(labels: Any, outputs: Any, dtype: Any = None) -> tuple[Any, Any]:
     """Labels and outputs of one type and, as far as they are known, of one shape."""
-    import minitape as tf
-
     outputs = tf.convert_to_tensor(outputs) if dtype is None else tf.cast(outputs, dtype)
     labels = tf.cast(tf.convert_to_tensor(labels), outputs.dtype)
     outputs.shape.assert_is_compatible_with(labels.shape)
@@ -152,8 +147,6 @@ def mean_squared_error(
     >>> tf.compat.v1.losses.mean_squared_error([0.0, 0.0], [1.0, 3.0]).numpy()
     np.float32(5.0)
     """
-    import minitape as tf
-
     def one(y: Any, x: Any) -> Any:
         y, x = _alike(y, x, tf.float32)
         return tf.math.squared_difference(x, y)
@@ -172,8 +165,6 @@ def absolute_difference(
     >>> tf.compat.v1.losses.absolute_difference([0.0, 0.0], [1.0, -3.0]).numpy()
     np.float32(2.0)
     """
-    import minitape as tf
-
     def one(y: Any, x: Any) -> Any:
         y, x = _alike(y, x, tf.float32)
         return tf.abs(x - y)
@@ -194,8 +185,6 @@ def hinge_loss(
     >>> tf.compat.v1.losses.hinge_loss([0.0, 1.0], [-2.0, 0.5]).numpy()
     np.float32(0.25)
     """
-    import minitape as tf
-
     def one(y: Any, x: Any) -> Any:
         y, x = _alike(y, x, tf.float32)
         return tf.nn.relu(1.0 - (2.0 * y - 1.0) * x)
@@ -216,8 +205,6 @@ def log_loss(
     >>> print(tf.compat.v1.losses.log_loss([1.0, 0.0], [0.5, 0.5]).numpy().round(4))
     0.6931
     """
-    import minitape as tf
-
     def one(y: Any, x: Any) -> Any:
         y, x = _alike(y, x, tf.float32)
         return -(y * tf.math.log(x + epsilon)) - (1 - y) * tf.math.log(1 - x + epsilon)
@@ -238,8 +225,6 @@ def huber_loss(
     >>> tf.compat.v1.losses.huber_loss([0.0, 0.0], [1.0, 3.0]).numpy()
     np.float32(1.5)
     """
-    import minitape as tf
-
     def one(y: Any, x: Any) -> Any:
         y, x = _alike(y, x, tf.float32)
         size = tf.abs(x - y)
@@ -262,8 +247,6 @@ def cosine_distance(
     >>> print(tf.compat.v1.losses.cosine_distance([[0.0, 1.0]], [[0.75, 0.5]], axis=1).numpy())
     0.5
     """
-    import minitape as tf
-
     along = either("axis", axis, "dim", dim)
     if along is None:
         raise ValueError("You must specify argument `axis`.")
@@ -288,8 +271,6 @@ def mean_pairwise_squared_error(
     >>> tf.compat.v1.losses.mean_pairwise_squared_error([[0.0, 0.0]], [[1.0, 3.0]]).numpy()
     np.float32(4.0)
     """
-    import minitape as tf
-
     _check_given({"labels": labels, "predictions": predictions})
     with name_scope(scope, "mean_pairwise_squared_error"):
         weights = tf.cast(weights, tf.float32)
@@ -320,8 +301,6 @@ def sigmoid_cross_entropy(
     >>> print(tf.compat.v1.losses.sigmoid_cross_entropy([[1.0]], [[0.0]]).numpy())
     0.6931472
     """
-    import minitape as tf
-
     def one(y: Any, x: Any) -> Any:
         y, x = _alike(y, x)
         y = y * (1 - label_smoothing) + 0.5 * label_smoothing if label_smoothing > 0 else y
@@ -341,8 +320,6 @@ def softmax_cross_entropy(
     >>> print(tf.compat.v1.losses.softmax_cross_entropy([[1.0, 0.0]], [[0.0, 0.0]]).numpy())
     0.6931472
     """
-    import minitape as tf
-
     def one(y: Any, x: Any) -> Any:
         y, x = _alike(y, x)
         y = y * (1 - label_smoothing) + label_smoothing / y.shape[-1] if label_smoothing > 0 else y
@@ -362,8 +339,6 @@ def sparse_softmax_cross_entropy(
     >>> print(tf.compat.v1.losses.sparse_softmax_cross_entropy([[0]], [[0.0, 0.0]]).numpy())
     0.6931472
     """
-    import minitape as tf
-
     if labels is not None and logits is not None:
         logits = tf.convert_to_tensor(logits)
         labels, weights = _without_last(labels, logits), _without_last(weights, logits)
@@ -373,8 +348,6 @@ def sparse_softmax_cross_entropy(
 
 def _without_last(value: Any, logits: Any) -> Any:
     """A value without its last axis if it has as many as the logits and that is of size 1 (or of an unknown one)."""
-    import minitape as tf
-
     value, rank = tf.convert_to_tensor(value), logits.shape.rank
     if value.shape.rank is None:
         same = tf.equal(tf.rank(value), tf.rank(logits))
@@ -425,8 +398,6 @@ def get_regularization_loss(scope: str | None = None, name: str = "total_regular
     ...     print(tf.compat.v1.losses.get_regularization_loss())
     Tensor("Const:0", shape=(), dtype=float32)
     """
-    import minitape as tf
-
     penalties = get_regularization_losses(scope)
     return tf.add_n(penalties, name=name) if penalties else tf.constant(0.0)
 
@@ -441,7 +412,5 @@ def get_total_loss(add_regularization_losses: bool = True, name: str = "total_lo
     ...         print(session.run(tf.compat.v1.losses.get_total_loss()))
     3.0
     """
-    import minitape as tf
-
     penalties = get_regularization_losses(scope) if add_regularization_losses else []
     return tf.add_n([*get_losses(scope), *penalties], name=name)

@@ -94,7 +94,7 @@ def declare(
 ) -> Primitive:
     """Declares a primitive and puts it into ``TABLE``; see :class:`Primitive` for the arguments.
 
-    >>> from minitape.primitives import declare, TABLE
+    >>> from minitape.engine.primitives import declare, TABLE
     >>> import minitape as tf
     >>> double = declare("doctest_double", lambda x: x + x, [lambda g, z, x: g + g], keep="")
     >>> x = tf.constant(3.0)

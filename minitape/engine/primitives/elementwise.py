@@ -1,7 +1,7 @@
 """Elementwise primitives: a textbook table of derivatives.
 
 One line each: name, TensorFlow's kernel, label in the picture | forward formula | rule of x | rule of y.
-``-`` is a rule that passes nothing (the gradient is None). The formulas are compiled by :mod:`minitape.primitives.formula`.
+``-`` is a rule that passes nothing (the gradient is None). The formulas are compiled by :mod:`minitape.engine.primitives.formula`.
 Rules follow TensorFlow's ``math_grad.py`` where there is a choice: ties of maximum and minimum go to the first input,
 sqrt and its kin give 0 where the incoming adjoint is 0.
 """

@@ -1,6 +1,6 @@
 """Special functions that are computed from their integrals: Bessel functions, Ei, Fresnel's integrals, the dilogarithm.
 
-As in :mod:`minitape.primitives.numerics`: float64 inside, any float dtype outside. They are accurate to about 1e-11. An
+As in :mod:`minitape.engine.primitives.numerics`: float64 inside, any float dtype outside. They are accurate to about 1e-11. An
 integral over a smooth periodic or fast falling function is a sum of its values at equal steps; others are sums over
 Gauss and Legendre's points. Numbers of formulas are those of the NIST Digital Library (DLMF).
 """

@@ -2,7 +2,7 @@
 
 One line each: name, TensorFlow's kernel, label | rule of x | rule of y. The rules are formulas over the primitives of
 the table, so that one compilation serves arrays and recorded sweeps; ``-`` is a rule that passes nothing.
-The forward functions stand in :mod:`minitape.primitives.numerics` or below.
+The forward functions stand in :mod:`minitape.engine.primitives.numerics` or below.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """The names of `tf.keras.layers`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
 from typing import Any as _Any
+from minitape.engine.tensor import (
+    Tensor as _Tensor,
+)
 from minitape.keras.layer import (
     InputSpec as InputSpec,
     Layer as Layer,
@@ -184,9 +187,6 @@ from minitape.keras.serial import (
 from minitape.keras.symbolic import (
     Input as Input,
     InputLayer as InputLayer,
-)
-from minitape.tensor import (
-    Tensor as _Tensor,
 )
 def add(inputs: _Any, **kwargs: _Any) -> _Tensor:
     """``Add(...)(inputs)``: the sum of the inputs."""

@@ -6,6 +6,7 @@ import math
 from string import ascii_lowercase
 from typing import Any
 
+from ... import tf
 from .. import base, random, regularizers
 from ..layer import Layer
 from .common import Weighted
@@ -168,8 +169,6 @@ class MultiHeadAttention(Weighted):
 
     def _attention_mask(self, query: Any, value: Any, masks: Any, given: Any, causal: bool) -> Any:
         """What all masks allow, in a shape that broadcasts to (batch, queries, values); None where there is none."""
-        import minitape as tf
-
         found = [
             tf.expand_dims(tf.cast(mask, tf.bool), axis) for mask, axis in zip(masks, (-1, -2, -2), strict=True)
             if mask is not None
@@ -195,8 +194,6 @@ class MultiHeadAttention(Weighted):
         return_attention_scores: bool = False,
     ) -> tuple[Any, Any]:
         """The heads' results, and their weights where those are wanted."""
-        import minitape as tf
-
         if self._flash_attention and return_attention_scores:
             raise ValueError(
                 "Returning attention scores is not supported when flash attention is enabled. Please disable flash "
@@ -273,8 +270,6 @@ def _equations(rank: int, attended: tuple[int, ...]) -> tuple[str, str]:
 
 def _attend(query: Any, key: Any, value: Any, mask: Any, scale: Any) -> Any:
     """Attention of (batch, steps, heads, features), whose weights nobody wants to see."""
-    import minitape as tf
-
     kind = query.dtype
     exact = tf.float32 if kind.size < 4 else kind
     logits = tf.cast(tf.einsum("btnh,bsnh->bnts", query, key), exact) * tf.cast(scale, exact)
@@ -330,8 +325,6 @@ class Attention(Layer):
         use_causal_mask: bool = False,
     ) -> Any:
         """The result of attention; with ``return_attention_scores`` also the weights (batch, queries, values)."""
-        import minitape as tf
-
         self._check_inputs_and_mask(inputs, mask)
         query, value, key = inputs[0], inputs[1], inputs[-1]
         query_mask, value_mask = (mask[0], mask[1]) if mask else (None, None)
@@ -353,8 +346,6 @@ class Attention(Layer):
 
     def _calculate_scores(self, query: Any, key: Any) -> Any:
         """How well each query fits each key."""
-        import minitape as tf
-
         if self.score_mode == "dot":
             scores = tf.matmul(query, key, transpose_b=True)
             return scores if self.scale is None else scores * self.scale
@@ -414,7 +405,5 @@ class AdditiveAttention(Attention):
         self.scale = self.add_weight((input_shape[0][-1],), "glorot_uniform", name="scale") if self.use_scale else None
 
     def _calculate_scores(self, query: Any, key: Any) -> Any:
-        import minitape as tf
-
         both = tf.tanh(tf.expand_dims(query, -2) + tf.expand_dims(key, -3))
         return tf.reduce_sum(both if self.scale is None else self.scale * both, -1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ... import tf
 from .. import random
 from ..base import convert, standardize_data_format
 from .common import SameShape, length
@@ -26,8 +27,6 @@ class _Augmentation(SameShape):
 
     def call(self, data: Any, training: bool = True) -> Any:
         """The images, changed in training."""
-        import minitape as tf
-
         if isinstance(data, dict):
             raise ValueError(f"minitape's {type(self).__name__} takes images, not a dictionary with boxes or masks. "
                              f"Received: data with the keys {sorted(data)}")  # fmt: skip
@@ -82,8 +81,6 @@ class RandomFlip(_Augmentation):
         self.mode = mode
 
     def _changed(self, images: Any) -> Any:
-        import minitape as tf
-
         images = convert(images, self.compute_dtype)
         flips = self._draw((length(images, 0), 1, 1, 1), 0.0, 1.0) <= 0.5
         for word, axis in (("horizontal", 2), ("vertical", 1)):
@@ -120,8 +117,6 @@ class _Moved(_Augmentation):
         self.fill_mode, self.interpolation, self.fill_value = fill_mode, interpolation, fill_value
 
     def _changed(self, images: Any) -> Any:
-        import minitape as tf
-
         images = convert(images, self.compute_dtype)
         sizes = [tf.cast(length(images, axis), tf.float32) for axis in (1, 2)]
         rows = self._maps(length(images, 0), *sizes)
@@ -165,8 +160,6 @@ class RandomRotation(_Moved):
         self._set_reading(fill_mode, interpolation, fill_value)
 
     def _maps(self, count: Any, height: Any, width: Any) -> Any:
-        import minitape as tf
-
         low, high = self.factor
         angle = self._draw((count,), low * 360.0, high * 360.0) * (math.pi / 180.0)
         cos, sin, x, y = tf.cos(angle), tf.sin(angle), 0.5 * (width - 1), 0.5 * (height - 1)
@@ -207,8 +200,6 @@ class RandomTranslation(_Moved):
         self._set_reading(fill_mode, interpolation, fill_value)
 
     def _maps(self, count: Any, height: Any, width: Any) -> Any:
-        import minitape as tf
-
         down = self._draw([count, 1], *self._down)[:, 0] * height
         right = self._draw([count, 1], *self._right)[:, 0] * width
         one, zero = tf.ones_like(down), tf.zeros_like(down)
@@ -253,8 +244,6 @@ class RandomZoom(_Moved):
         self._set_reading(fill_mode, interpolation, fill_value)
 
     def _maps(self, count: Any, height: Any, width: Any) -> Any:
-        import minitape as tf
-
         tall = self._draw((count, 1), 1.0 + self._height[0], 1.0 + self._height[1])[:, 0]
         wide = tall
         if self._width is not None:
@@ -299,8 +288,6 @@ class RandomContrast(_Augmentation):
         return images
 
     def _changed(self, images: Any) -> Any:
-        import minitape as tf
-
         low, high = self.factor
         factor = self._draw([length(images, 0), 1, 1, 1], 1.0 - low, 1.0 + high, self.compute_dtype)
         mean = tf.reduce_mean(tf.reduce_mean(images, 1, keepdims=True), 2, keepdims=True)
@@ -331,7 +318,5 @@ class RandomBrightness(_Augmentation):
         return images
 
     def _changed(self, images: Any) -> Any:
-        import minitape as tf
-
         delta = self._draw([length(images, 0), 1, 1, 1], *self.factor) * (self.value_range[1] - self.value_range[0])
         return tf.clip_by_value(images + convert(delta, images.dtype.name), *self.value_range)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import nest
+from ... import tf
+from ...engine import nest
 from .. import activations, random
 from ..layer import Layer
 from ..serial import known, made
@@ -92,8 +93,6 @@ class Cell(Weighted):
         >>> [state.numpy() for state in tf.keras.layers.LSTMCell(2).get_initial_state(batch_size=1)]
         [array([[0., 0.]], dtype=float32), array([[0., 0.]], dtype=float32)]
         """
-        import minitape as tf
-
         sizes = [self.state_size] if isinstance(self.state_size, int) else self.state_size
         return [tf.zeros((batch_size, size), self.dtype) for size in sizes]
 
@@ -147,8 +146,6 @@ class Cell(Weighted):
         object.__setattr__(self, "_state_masks", None)
 
     def _drawn(self, name: str, like: Any, rate: float) -> Any:
-        import minitape as tf
-
         masks = getattr(self, name)
         if masks is None and rate:
             count = self._gates if self._masks_by_gate and self.implementation == 1 else 1
@@ -171,8 +168,6 @@ def _alone(masks: list[Any] | None) -> Any:
 
 def products(x: Any, kernel: Any, masks: Any) -> Any:
     """``x @ kernel`` where ``x`` is masked: by one mask, or by another for the columns of each gate."""
-    import minitape as tf
-
     x = x if x.dtype.is_floating else tf.cast(x, kernel.dtype)
     if masks is None:
         return tf.matmul(x, kernel)
@@ -246,8 +241,6 @@ class LSTMCell(Cell):
             return self.bias_initializer
 
         def with_ones(shape: Any, dtype: Any = None) -> Any:
-            import minitape as tf
-
             n = self.units
             ends = (self.bias_initializer((k,), dtype=dtype) for k in (n, 2 * n))
             return tf.concat([next(ends), tf.ones((n,), dtype), next(ends)], 0)
@@ -256,8 +249,6 @@ class LSTMCell(Cell):
 
     def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
         """The output, and the two states."""
-        import minitape as tf
-
         h, c = states[0], states[1]
         of_x, of_h = self._masks(inputs, h, training)
         total = products(inputs, self.kernel, of_x) + products(h, self.recurrent_kernel, of_h)
@@ -306,8 +297,6 @@ class GRUCell(Cell):
 
     def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
         """The output, and the states as they were given."""
-        import minitape as tf
-
         h = states[0] if isinstance(states, (list, tuple)) else states
         of_x, of_h = self._masks(inputs, h, training)
         x = products(inputs, self.kernel, of_x)
@@ -408,8 +397,6 @@ def output_size(cell: Any) -> Any:
 
 def initial_state(cell: Any, batch_size: int | None, dtype: str) -> Any:
     """The initial states that a cell gives, else zeros of its sizes."""
-    import minitape as tf
-
     if hasattr(cell, "get_initial_state"):
         return cell.get_initial_state(batch_size=batch_size)
     if isinstance(cell.state_size, int):

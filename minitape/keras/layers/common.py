@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tf
 from .. import activations, constraints, initializers, regularizers
 from ..base import convert
 from ..layer import Layer
@@ -11,8 +12,6 @@ from ..layer import Layer
 
 def length(x: Any, axis: int) -> Any:
     """How long an axis is: a number, or a tensor where only a run of the graph knows it."""
-    import minitape as tf
-
     return tf.shape(x)[axis] if x.shape[axis] is None else x.shape[axis]
 
 
@@ -131,7 +130,5 @@ class ScaleAndOffset(Weighted, OverAxes):
 
     def _scale_and_offset(self, shape: list[Any], dtype: str) -> tuple[Any, Any]:
         """``gamma`` and ``beta`` in a shape that broadcasts and of this type; None for one that is not there."""
-        import minitape as tf
-
         scale, offset = (None if v is None else tf.reshape(convert(v, dtype), shape) for v in (self.gamma, self.beta))
         return scale, offset

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tf
 from ..base import convert
 from ..layer import InputSpec
 from .cells import LSTMCell
@@ -64,15 +65,11 @@ class ConvLSTMCell(LSTMCell):
 
     def get_initial_state(self, batch_size: Any = None) -> list[Any]:
         """Zeros for both states."""
-        import minitape as tf
-
         shape = convolved_shape(self, (1, *self.spatial_dims, self.input_dim), self.filters)
         return [tf.zeros((batch_size, *shape[1:]), self.compute_dtype) for _ in range(2)]
 
     def _gates_of(self, x: Any, kernel: Any, masks: Any, steps: Any, rates: Any, padding: str) -> list[Any]:
         """The convolution with the kernel of each gate: one for all of them, unless dropout tells them apart."""
-        import minitape as tf
-
         def convolved(x: Any, kernel: Any) -> Any:
             return tf.nn.convolution(x, kernel, list(steps), padding.upper(), dilations=list(rates))
 
@@ -84,8 +81,6 @@ class ConvLSTMCell(LSTMCell):
 
     def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
         """The output, and the two states."""
-        import minitape as tf
-
         h, c = states[0], states[1]
         of_x, of_h = self._masks(inputs, h, training)
         xs = self._gates_of(inputs, self.kernel, of_x, self.strides, self.dilation_rate, self.padding)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tf
 from ..base import standardize_data_format
 from ..layer import InputSpec
 from .common import KernelAndBias
@@ -169,8 +170,6 @@ class Conv2D(KernelAndBias):
         return self._finished(self._convolved(inputs, self.padding))
 
     def _convolved(self, inputs: Any, padding: str) -> Any:
-        import minitape as tf
-
         return tf.nn.convolution(
             inputs, self.kernel, list(self.strides), padding.upper(), dilations=list(self.dilation_rate)
         )
@@ -207,8 +206,6 @@ class Conv1D(Conv2D):
         )
 
     def _convolved(self, inputs: Any, padding: str) -> Any:
-        import minitape as tf
-
         if padding == "causal":
             inputs = tf.pad(inputs, [[0, 0], [self.dilation_rate[0] * (self.kernel_size[0] - 1), 0], [0, 0]])
             padding = "valid"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tf
 from ..layer import InputSpec
 from .common import KernelAndBias
 
@@ -71,8 +72,6 @@ class Dense(KernelAndBias):
 
     def call(self, inputs: Any, training: Any = None) -> Any:
         """The product, the bias and the activation."""
-        import minitape as tf
-
         kernel = self.kernel
         if inputs.dtype.is_integer or inputs.dtype.is_bool:
             inputs = tf.cast(inputs, self.dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tf
 from .. import activations
 from ..layer import InputSpec
 from .common import Weighted
@@ -30,8 +31,6 @@ class _Depthwise(Weighted):
 
     def _deep(self, inputs: Any, kernel: Any) -> Any:
         """The depthwise convolution."""
-        import minitape as tf
-
         return tf.nn.depthwise_conv2d(
             inputs, kernel, [1, *self.strides, 1], self.padding.upper(), dilations=list(self.dilation_rate)
         )
@@ -169,8 +168,6 @@ class SeparableConv2D(_Depthwise):
 
     def call(self, inputs: Any) -> Any:
         """Both convolutions, the bias and the activation."""
-        import minitape as tf
-
         out = tf.nn.convolution(self._deep(inputs, self.depthwise_kernel), self.pointwise_kernel)
         return self._finished(out)
 

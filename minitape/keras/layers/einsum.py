@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from ... import tf
 from ..initializers import VarianceScaling
 from ..layer import InputSpec
 from .common import KernelAndBias
@@ -78,8 +79,6 @@ class EinsumDense(KernelAndBias):
 
     def call(self, inputs: Any, training: Any = None) -> Any:
         """The product, the bias and the activation."""
-        import minitape as tf
-
         if inputs.dtype.is_integer or inputs.dtype.is_bool:
             inputs = tf.cast(inputs, self.dtype)
         out = tf.einsum(self.equation, inputs, self.kernel)

@@ -6,6 +6,7 @@ import inspect
 import warnings
 from typing import Any
 
+from ... import tf
 from .. import activations, regularizers
 from ..layer import InputSpec, Layer
 from ..serial import is_code, no_code, registered, unknown
@@ -206,8 +207,6 @@ class Softmax(_Elementwise):
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
         """The activation of the inputs."""
-        import minitape as tf
-
         if mask is not None:
             _check_mask(inputs, mask)
             mask = mask if mask.dtype.is_bool else mask > 0.5
@@ -279,8 +278,6 @@ class Rescaling(_Elementwise):
 
     def call(self, inputs: Any) -> Any:
         """The scaled inputs, as floats."""
-        import minitape as tf
-
         return tf.cast(inputs, self.dtype) * self.scale + self.offset
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ... import tf
+from .. import ops
 from .common import Weighted
 
 
@@ -61,8 +63,6 @@ class Embedding(Weighted):
 
     def call(self, inputs: Any) -> Any:
         """The rows."""
-        import minitape as tf
-
         if inputs.dtype not in (tf.int32, tf.int64):
             inputs = tf.cast(inputs, tf.int32)
         known = getattr(inputs, "array", None)  # most have no negative number, which costs less to see than to mend
@@ -72,9 +72,7 @@ class Embedding(Weighted):
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         """True where the integer is not zero, if ``mask_zero``."""
-        import minitape as tf
-
-        return tf.keras.ops.not_equal(inputs, 0) if self.mask_zero else None
+        return ops.not_equal(inputs, 0) if self.mask_zero else None
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The input's shape and ``output_dim``."""

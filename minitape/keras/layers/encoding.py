@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tf
 from .lookup import OfText
 
 _MODES = ("count", "one_hot", "multi_hot")
@@ -48,8 +49,6 @@ class CategoryEncoding(OfText):
 
     def call(self, inputs: Any, count_weights: Any = None) -> Any:
         """The rows, floats."""
-        import minitape as tf
-
         if count_weights is not None and self.output_mode != "count":
             raise ValueError(
                 "`count_weights` is not used when `output_mode` is not `'count'`. Received "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tf
 from ..base import convert, standardize_data_format
 from ..layer import InputSpec, Layer
 from .common import length
@@ -17,8 +18,6 @@ def resized(images: Any, size: tuple[int, int], interpolation: str, antialias: b
 
     ValueError for an interpolation that Keras does not know.
     """
-    import minitape as tf
-
     if interpolation not in INTERPOLATIONS:
         raise ValueError(f"Invalid value for argument `interpolation`. Expected of one {INTERPOLATIONS}. Received: "
                          f"interpolation={interpolation}")  # fmt: skip
@@ -43,8 +42,6 @@ class _Images(Layer):
 
     def _with_channels_last(self, change: Any, images: Any) -> Any:
         """``change`` of images, or of one, whose channels are moved to the end meanwhile."""
-        import minitape as tf
-
         if self.data_format != "channels_first":
             return change(images)
         batch = list(range(len(images.shape) - 3))
@@ -90,8 +87,6 @@ class UpSampling1D(_Images):
 
     def call(self, inputs: Any) -> Any:
         """The repeated steps."""
-        import minitape as tf
-
         return tf.repeat(inputs, self.size, 1)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
@@ -110,8 +105,6 @@ class _UpSampling(_Images):
         return zip(self._spatial(len(self.size) + 2), self.size, strict=True)
 
     def _repeated(self, inputs: Any) -> Any:
-        import minitape as tf
-
         for axis, times in self._times():
             inputs = tf.repeat(inputs, times, axis)
         return inputs
@@ -193,8 +186,6 @@ class _Padding(_Images):
 
     def call(self, inputs: Any) -> Any:
         """The inputs with zeros around them."""
-        import minitape as tf
-
         rank = len(inputs.shape)
         given = dict(zip(self._spatial(rank), self._sides, strict=True))
         return tf.pad(inputs, [given.get(axis, (0, 0)) for axis in range(rank)])
@@ -378,8 +369,6 @@ class Resizing(_Sized):
 
     def _padded(self, images: Any) -> Any:
         """Images with a border that gives them the proportions of the result."""
-        import minitape as tf
-
         height, width = (int(n) for n in tuple(images.shape)[-3:-1])
         rows = (max(height, int(width * self.height / self.width)) - height) // 2
         columns = (max(width, int(height * self.width / self.height)) - width) // 2

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...invalid import invalid
+from ... import tf
+from ...engine.invalid import invalid
 from ..base import floatx, is_keras_tensor
 from ..layer import Layer
 from ..serial import in_safe_mode, reading
@@ -46,8 +47,8 @@ class OfText(Layer):
         """``function(x)``: now for a tensor with a value, in a graph when it runs."""
         if hasattr(x, "array") or hasattr(x, "flat_values"):
             return function(x)
+        from ...engine.shape import TensorShape
         from ...graphs.effects import later
-        from ...shape import TensorShape
 
         return later(lambda t: [function(t)], (x,), [(TensorShape(shape), dtype)])[0]
 
@@ -265,8 +266,6 @@ class _Lookup(OfText):
 
         Raises RuntimeError without a vocabulary.
         """
-        import minitape as tf
-
         if not self._tokens:
             raise RuntimeError(f"When using `output_mode={self.output_mode}` and `pad_to_max_tokens=False`, you must set the "
                                "layer's vocabulary before calling it. Either pass a `vocabulary` argument to the layer, or "
@@ -291,8 +290,6 @@ class _Lookup(OfText):
 
     def _numbers(self, x: Any) -> Any:
         """The number of each token, whatever the shape."""
-        import minitape as tf
-
         if hasattr(x, "flat_values"):
             return tf.ragged.map_flat_values(self._numbers, x)
         array = x.numpy() if hasattr(x, "numpy") else x
@@ -318,16 +315,12 @@ class _Lookup(OfText):
         return first + (self._bucket(token) if self.num_oov_indices > 1 else 0)
 
     def _bucket(self, token: Any) -> int:
-        import minitape as tf
-
         if not self._words:
             return int(token % self.num_oov_indices)
         return int(tf.strings.to_hash_bucket_fast([token], self.num_oov_indices)[0])
 
     def _encoded(self, x: Any) -> Any:
         """The numbers as vectors with an element for each token."""
-        import minitape as tf
-
         depth = self._depth()
         if hasattr(x, "flat_values"):
             rows = [self._numbers(row).numpy() for row in x]
@@ -366,8 +359,6 @@ class _Lookup(OfText):
 
 def batches(data: Any, steps: int | None) -> Any:
     """The batches of what a layer is adapted to: one, unless it is a dataset or another iterable."""
-    import minitape as tf
-
     if isinstance(data, (list, tuple, np.ndarray)) or hasattr(data, "numpy") or hasattr(data, "flat_values"):
         x = data if hasattr(data, "flat_values") else tf.convert_to_tensor(data)
         yield tf.expand_dims(x, -1) if len(x.shape) == 1 else x
@@ -380,8 +371,6 @@ def batches(data: Any, steps: int | None) -> Any:
 
 def _rows(data: Any) -> list[Any]:
     """The documents of a batch: its rows; a vector is one."""
-    import minitape as tf
-
     if hasattr(data, "flat_values"):
         return list(data)
     x = tf.convert_to_tensor(data)

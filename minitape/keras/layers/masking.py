@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import base
+from ... import tf
+from .. import base, ops
 from .common import SameShape
 
 
@@ -29,14 +30,10 @@ class Masking(SameShape):
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         """True for steps with a feature that is not ``mask_value``."""
-        import minitape as tf
-
-        return tf.keras.ops.any(tf.keras.ops.not_equal(inputs, self.mask_value), -1)
+        return ops.any(ops.not_equal(inputs, self.mask_value), -1)
 
     def call(self, inputs: Any) -> Any:
         """The inputs, with zeros in the steps that are padding."""
-        import minitape as tf
-
         mask = self.compute_mask(inputs)
         out = tf.where(tf.expand_dims(mask, -1), inputs, tf.zeros((), inputs.dtype))
         base.set_keras_mask(out, mask)

@@ -10,7 +10,9 @@ import functools
 from string import ascii_lowercase
 from typing import Any
 
-from ...tensor import Tensor
+from ... import tf
+from ...engine.tensor import Tensor
+from .. import ops
 from ..layer import Layer
 from ..operations.common import alike
 
@@ -44,23 +46,19 @@ class _Merge(Layer):
 
     def call(self, inputs: Any) -> Any:
         """The merged inputs; one of fewer axes counts as one with axes of size 1 behind the batch."""
-        import minitape as tf
-
         rank = max(len(x.shape) for x in inputs)
         tensors = []
         for x in alike(*inputs):
             for _ in range(rank - len(x.shape)):
-                x = tf.keras.ops.expand_dims(x, 1)
+                x = ops.expand_dims(x, 1)
             tensors.append(x)
         return functools.reduce(getattr(tf, self._operation), tensors)
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         """What one of the inputs' masks keeps; None where an input has none."""
-        import minitape as tf
-
         if previous_mask is None or any(mask is None for mask in previous_mask):
             return None
-        return functools.reduce(tf.keras.ops.logical_or, previous_mask)
+        return functools.reduce(ops.logical_or, previous_mask)
 
 
 def _broadcast(first: Any, second: Any) -> tuple[int | None, ...]:
@@ -198,18 +196,14 @@ class Concatenate(_Merge):
 
     def call(self, inputs: Any) -> Any:
         """The joined inputs."""
-        import minitape as tf
-
         return tf.concat(alike(*inputs), axis=self.axis)
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         """The inputs' masks joined as the inputs are; an input without one is kept whole."""
-        import minitape as tf
-
         if previous_mask is None:
             return None
         masks = [_for_elements(mask, x) for x, mask in zip(inputs, previous_mask, strict=True)]
-        return tf.keras.ops.any(tf.keras.ops.concatenate(masks, axis=self.axis), -1)
+        return ops.any(ops.concatenate(masks, axis=self.axis), -1)
 
 
 def _for_elements(mask: Any, x: Any) -> Any:
@@ -272,14 +266,12 @@ class Dot(_Merge):
 
     def call(self, inputs: Any) -> Any:
         """The products."""
-        import minitape as tf
-
         if len(inputs) != 2:
             raise ValueError(f"A `Dot` layer should be called on exactly 2 inputs. Received: inputs={inputs}")
         x, y = inputs
         axes = self._axes_of((x.shape, y.shape))
         if self.normalize:
-            x, y = (tf.keras.ops.normalize(v, axis=axis) for v, axis in zip((x, y), axes, strict=True))
+            x, y = (ops.normalize(v, axis=axis) for v, axis in zip((x, y), axes, strict=True))
         _check_products(x.shape, y.shape, axes)
         first, second = list(ascii_lowercase[: x.ndim]), list("a" + ascii_lowercase[x.ndim :][: y.ndim - 1])
         second[axes[1]] = first[axes[0]]

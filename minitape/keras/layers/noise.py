@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from ... import tf
 from .. import random
 from ..base import standardize_data_format
 from ..layer import InputSpec
@@ -215,8 +216,6 @@ class AlphaDropout(Dropout):
 
     def call(self, inputs: Any, training: bool = False) -> Any:
         """The inputs, in training with some at the lowest value."""
-        import minitape as tf
-
         if not training or self.rate <= 0:
             return inputs
         shape = sizes_of(inputs)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor import Tensor
-from .. import base, initializers
+from ... import tf
+from ...engine.tensor import Tensor
+from .. import base, initializers, ops
 from ..layer import InputSpec
 from ..operations.sampling import sizes_of
 from .common import OverAxes, SameShape, ScaleAndOffset
@@ -70,8 +71,6 @@ class BatchNormalization(ScaleAndOffset):
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """The normalised inputs."""
-        import minitape as tf
-
         rank = len(inputs.shape)
         keep = self.axis % rank
         kind = base.result_type(inputs.dtype.name, "float32")
@@ -91,8 +90,6 @@ class BatchNormalization(ScaleAndOffset):
 
 def _moments(inputs: Any, axes: list[int], mask: Any) -> tuple[Any, Any]:
     """Mean and variance over ``axes`` of the elements where the mask is True, of all without one."""
-    import minitape as tf
-
     if mask is None:
         return tf.nn.moments(inputs, axes)
     if len(mask.shape) != len(inputs.shape) - 1:
@@ -154,8 +151,6 @@ class LayerNormalization(ScaleAndOffset):
 
     def call(self, inputs: Any) -> Any:
         """The normalised inputs."""
-        import minitape as tf
-
         given, rank = inputs.dtype.name, len(inputs.shape)
         axes = sorted(a % rank for a in self._axes())
         kind = base.result_type(given, "float32")
@@ -234,8 +229,6 @@ class GroupNormalization(ScaleAndOffset):
 
     def call(self, inputs: Any) -> Any:
         """The normalised inputs."""
-        import minitape as tf
-
         given, rank = inputs.dtype.name, len(inputs.shape)
         kind, at = base.result_type(given, "float32"), self.axis % rank
         sizes = [self.groups, inputs.shape[at] // self.groups]
@@ -269,9 +262,7 @@ class RMSNormalization(OverAxes):
 
     def call(self, x: Any) -> Any:
         """The inputs with a mean square of 1, scaled."""
-        import minitape as tf
-
-        return tf.keras.ops.rms_normalization(x, self.scale, self.axis, self.epsilon)
+        return ops.rms_normalization(x, self.scale, self.axis, self.epsilon)
 
 
 class UnitNormalization(OverAxes):
@@ -299,9 +290,7 @@ class UnitNormalization(OverAxes):
 
     def call(self, inputs: Any) -> Any:
         """The vectors of length 1."""
-        import minitape as tf
-
-        return tf.keras.ops.normalize(inputs, axis=self.axis, order=2, epsilon=1e-12)
+        return ops.normalize(inputs, axis=self.axis, order=2, epsilon=1e-12)
 
 
 class Normalization(SameShape):
@@ -371,8 +360,6 @@ class Normalization(SameShape):
             )
 
     def _statistic(self, i: int) -> Any:
-        import minitape as tf
-
         if not self.built:
             return None
         if self._given is None:
@@ -406,8 +393,6 @@ class Normalization(SameShape):
 
     def call(self, inputs: Any) -> Any:
         """The normalised inputs (or the way back, with ``invert``)."""
-        import minitape as tf
-
         x, mean = tf.cast(inputs, self.dtype), self.mean
         deviation = tf.maximum(tf.sqrt(self.variance), base.epsilon())
         return x * deviation + mean if self.invert else (x - mean) / deviation

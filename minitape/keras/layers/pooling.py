@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tf
 from ..base import standardize_data_format
 from ..layer import InputSpec, Layer
 from .convolution import sizes, windows
@@ -36,8 +37,6 @@ class _Pooling2D(Layer):
 
     def call(self, inputs: Any) -> Any:
         """The pooled inputs."""
-        import minitape as tf
-
         pool = getattr(tf.nn, self._pool)
         return pool(inputs, list(self.pool_size), list(self.strides), self.padding.upper())
 
@@ -141,8 +140,6 @@ class _Global(Layer):
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
         """The pooled inputs; steps that the mask leaves out do not count in a mean."""
-        import minitape as tf
-
         first = self.data_format == "channels_first"
         axes = list(range(2, self._rank)) if first else list(range(1, self._rank - 1))
         if mask is not None and self.supports_masking:

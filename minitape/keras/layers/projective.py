@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import minitape as tf
+from ... import tf
 
 FILLS, INTERPOLATIONS = ("reflect", "wrap", "constant", "nearest"), ("nearest", "bilinear")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from ... import nest
+from ... import tf
+from ...engine import nest
 from .. import base
 from ..layer import InputSpec, Layer
 from ..serial import known, made
@@ -105,8 +106,6 @@ class RNN(Layer):
         >>> bool(first == second), bool(first == layer(x))
         (False, True)
         """
-        import minitape as tf
-
         for state in [] if self.states is None else nest.flatten(self.states):
             state.assign(tf.zeros(state.shape, state.dtype))
 
@@ -128,8 +127,6 @@ class RNN(Layer):
 
     def _unrolled(self, sequences: Any, states: Any, mask: Any, step: Any) -> tuple[Any, Any, Any]:
         """All outputs (or None), the last one and the last states of sequences of known length."""
-        import minitape as tf
-
         outputs: list[Any] = []
         steps = range(sequences.shape[1])
         for i in reversed(steps) if self.go_backwards else steps:
@@ -140,14 +137,10 @@ class RNN(Layer):
 
     def _no_output(self, sequences: Any) -> Any:
         """Zeros that stand for an output before the first step."""
-        import minitape as tf
-
         return tf.zeros((_batch(sequences), output_size(self.cell)), self.dtype)
 
     def _steps(self, sequences: Any, states: Any, mask: Any, step: Any) -> tuple[Any, Any, Any]:
         """The same for a length that only a run of the graph knows: one loop."""
-        import minitape as tf
-
         count = tf.shape(sequences)[1]
         last = self._no_output(sequences)
         kept = tf.TensorArray(self.dtype, size=count if self.return_sequences else 0, element_shape=last.shape)
@@ -164,8 +157,6 @@ class RNN(Layer):
 
     def _turn(self, step: Any, sequences: Any, i: Any, states: Any, mask: Any, last: Any) -> tuple[Any, Any]:
         """Output and states of step ``i``; ``last`` is the output before, or None."""
-        import minitape as tf
-
         new, moved = step(sequences[:, i], states)
         moved = nest.pack_sequence_as(states, nest.flatten(moved))
         if mask is not None:  # a step that is padding changes nothing
@@ -243,8 +234,6 @@ class RNN(Layer):
 
 def _batch(sequences: Any) -> Any:
     """The number of sequences, as a tensor where only a run of the graph knows it."""
-    import minitape as tf
-
     known = sequences.shape[0]
     return tf.shape(sequences)[0] if known is None else known
 

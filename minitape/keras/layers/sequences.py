@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tf
 from .depthwise import DepthwiseConv2D, SeparableConv2D, _Depthwise
 
 
@@ -13,8 +14,6 @@ class _OverSteps(_Depthwise):
     _rank = 1
 
     def _deep(self, inputs: Any, kernel: Any) -> Any:
-        import minitape as tf
-
         out = tf.nn.depthwise_conv2d(
             tf.expand_dims(inputs, 1), tf.expand_dims(kernel, 0), [1, *self.strides * 2, 1], self.padding.upper(),
             dilations=[1, *self.dilation_rate],

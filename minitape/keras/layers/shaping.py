@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ... import tf
 from ..base import standardize_data_format
 from ..layer import InputSpec, Layer
 from .common import length
@@ -31,8 +32,6 @@ class Flatten(_Shaping):
 
     def call(self, inputs: Any) -> Any:
         """The reshaped inputs."""
-        import minitape as tf
-
         rank = len(inputs.shape)
         if self.data_format == "channels_first" and rank > 1:
             inputs = tf.transpose(inputs, (0, *range(2, rank), 1))
@@ -82,8 +81,6 @@ class Reshape(_Shaping):
 
     def call(self, inputs: Any) -> Any:
         """The reshaped inputs."""
-        import minitape as tf
-
         sizes = self._sizes(tuple(inputs.shape)[1:])
         return tf.reshape(inputs, (length(inputs, 0), *(-1 if n is None else n for n in sizes)))
 
@@ -114,8 +111,6 @@ class Permute(_Shaping):
 
     def call(self, inputs: Any) -> Any:
         """The transposed inputs."""
-        import minitape as tf
-
         return tf.transpose(inputs, (0, *self.dims))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
@@ -147,8 +142,6 @@ class RepeatVector(_Shaping):
 
     def call(self, inputs: Any) -> Any:
         """The repeated inputs."""
-        import minitape as tf
-
         return tf.tile(tf.expand_dims(inputs, 1), (1, self.n, 1))
 
     def compute_output_shape(self, input_shape: Any) -> Any:

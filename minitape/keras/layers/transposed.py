@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tf
 from ..layer import InputSpec
 from .common import KernelAndBias, length
 from .convolution import channels_last, check_filters, check_steps, padding_word, set_windows, sizes
@@ -113,8 +114,6 @@ class Conv2DTranspose(KernelAndBias):
 
     def _spread(self, inputs: Any, shape: list[Any]) -> Any:
         """The transposed convolution with outputs of this shape."""
-        import minitape as tf
-
         return tf.nn.conv2d_transpose(
             inputs, self.kernel, shape, list(self.strides), self.padding.upper(), dilations=list(self.dilation_rate)
         )
@@ -151,8 +150,6 @@ class Conv1DTranspose(Conv2DTranspose):
         )  # fmt: skip
 
     def _spread(self, inputs: Any, shape: list[Any]) -> Any:
-        import minitape as tf
-
         out = tf.nn.conv2d_transpose(
             tf.expand_dims(inputs, 1), tf.expand_dims(self.kernel, 0), [shape[0], 1, *shape[1:]], [1, *self.strides],
             self.padding.upper(), dilations=[1, *self.dilation_rate],

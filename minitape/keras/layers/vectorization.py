@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tf
 from ..serial import reading
 from .lookup import OLD_MODES, OfText, StringLookup, batches, one_of
 
@@ -57,8 +58,6 @@ class TextVectorization(OfText):
 
     def _preprocess(self, x: Any) -> Any:
         """The words of each text, as a ragged tensor (without splitting as they are)."""
-        import minitape as tf
-
         x = tf.convert_to_tensor(x)
         if callable(self.standardize):
             x = self.standardize(x)
@@ -153,8 +152,6 @@ class TextVectorization(OfText):
 
     def call(self, inputs: Any) -> Any:
         """The numbers of the words of each text, or a vector for each text."""
-        import minitape as tf
-
         x = tf.convert_to_tensor(inputs)
         batch = x.shape[0] if len(x.shape) else None
         if self.output_mode == "int":
@@ -163,8 +160,6 @@ class TextVectorization(OfText):
         return self._when_run(lambda t: self._lookup._encoded(self._preprocess(t)), x, [batch, size], tf.as_dtype(self._lookup._kind()))
 
     def _numbered(self, x: Any) -> Any:
-        import minitape as tf
-
         found = self._lookup(self._preprocess(x))
         length = self.output_sequence_length
         if hasattr(found, "flat_values"):

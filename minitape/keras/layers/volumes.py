@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tf
 from ..base import standardize_data_format
 from ..layer import InputSpec
 from .convolution import Conv2D, sizes
@@ -78,8 +79,6 @@ class Conv3DTranspose(Conv2DTranspose):
         )  # fmt: skip
 
     def _spread(self, inputs: Any, shape: list[Any]) -> Any:
-        import minitape as tf
-
         return tf.nn.conv3d_transpose(
             inputs, self.kernel, shape, list(self.strides), self.padding.upper(), dilations=list(self.dilation_rate)
         )

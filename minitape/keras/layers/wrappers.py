@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tf
 from .. import initializers
 from ..layer import InputSpec, Layer
 from ..serial import known, made
@@ -87,8 +88,6 @@ class SpectralNormalization(Wrapper):
 
     def call(self, inputs: Any, training: bool = False) -> Any:
         """The layer's outputs; in training with a kernel that has just been divided."""
-        import minitape as tf
-
         if training:
             kernel, u = tf.convert_to_tensor(self.kernel), tf.convert_to_tensor(self.vector_u)
             u, kernel = tf.cond(tf.reduce_all(kernel == 0), lambda: (u, kernel), lambda: self._divided(kernel, u))
@@ -97,8 +96,6 @@ class SpectralNormalization(Wrapper):
         return tf.cast(self.layer(inputs), inputs.dtype)
 
     def _divided(self, kernel: Any, u: Any) -> tuple[Any, Any]:
-        import minitape as tf
-
         weights = tf.reshape(kernel, [-1, kernel.shape[-1]])
         for _ in range(self.power_iterations):
             v = _unit(tf.matmul(u, weights, transpose_b=True))
@@ -111,8 +108,6 @@ class SpectralNormalization(Wrapper):
 
 
 def _unit(x: Any) -> Any:
-    import minitape as tf
-
     return x * tf.math.rsqrt(tf.maximum(tf.reduce_sum(tf.square(x)), 1e-12))
 
 
@@ -152,8 +147,6 @@ class TimeDistributed(Wrapper):
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """The layer's outputs, step by step."""
-        import minitape as tf
-
         if mask is not None:
             _check_mask(tuple(inputs.shape), tuple(mask.shape))
         outputs = []
@@ -244,8 +237,6 @@ class Bidirectional(Layer):
 
     def call(self, sequences: Any, initial_state: Any = None, mask: Any = None, training: Any = None) -> Any:
         """The merged outputs, and the states of both layers if they are wanted."""
-        import minitape as tf
-
         given = {"training": training} if self.forward_layer._takes_training else {}
         if self.forward_layer._takes_mask:
             given["mask"] = mask
@@ -359,8 +350,6 @@ def _check_directions(forward: Any, backward: Any) -> None:
 
 
 def _merged(mode: str | None, y: Any, back: Any) -> Any:
-    import minitape as tf
-
     if mode == "concat":
         return tf.concat([y, back], -1)
     if mode is None:

@@ -7,9 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import minitape as tf
-
-from ...tensor import Tensor
+from ... import tf
+from ...engine.tensor import Tensor
 from ..logits import with_logits
 from ..serial import lookup
 from .common import as_float, convert, find, install

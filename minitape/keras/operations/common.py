@@ -7,9 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import minitape as tf
-
-from ... import nest
+from ... import tf
+from ...engine import nest
 from ..base import convert, is_keras_tensor, result_type
 
 CONCRETE = ("minitape.keras.operations.making", "minitape.keras.operations.control")  # they see to symbols themselves

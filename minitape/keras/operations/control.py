@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import minitape as tf
-
-from ...tensor import Tensor
+from ... import tf
+from ...engine.tensor import Tensor
 from ..base import convert
 
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-import minitape as tf
-
-from ...tensor import Tensor
+from ... import tf
+from ...engine.tensor import Tensor
 from .common import alike, as_bool, as_float, as_it_is, convert, find, install, is_unsigned
 
 NUMBERS = """

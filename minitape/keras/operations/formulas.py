@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-import minitape as tf
-
-from ... import nest
+from ... import tf
+from ...engine import nest
 from ..base import convert, floatx
-from . import pieces
+from . import elementwise, making, pieces, reductions
 from .common import alike, as_float
 
 TABLES = """
@@ -166,10 +165,10 @@ nanargmax(x, axis=None, keepdims=False) = pieces.nan_place(tf.argmax, -np.inf, x
 nanargmin(x, axis=None, keepdims=False) = pieces.nan_place(tf.argmin, np.inf, x, axis, keepdims)
     The place of the smallest element that is not NaN, int32; -1 where all are. Not differentiable.
     ([float("nan"), 3.0, 2.0]) -> np.int32(2)
-nancumprod(x, axis=None, dtype=None) = tf.keras.ops.cumprod(pieces.without_nan(x, 1), axis=axis, dtype=dtype)
+nancumprod(x, axis=None, dtype=None) = reductions.cumprod(pieces.without_nan(x, 1), axis=axis, dtype=dtype)
     The running products, with 1 for NaN. Differentiable.
     ([2.0, float("nan"), 3.0]) -> array([2., 2., 6.], dtype=float32)
-nancumsum(x, axis=None, dtype=None) = tf.keras.ops.cumsum(tf.keras.ops.nan_to_num(x), axis=axis, dtype=dtype)
+nancumsum(x, axis=None, dtype=None) = reductions.cumsum(elementwise.nan_to_num(x), axis=axis, dtype=dtype)
     The running sums, with 0 for NaN. Differentiable.
     ([2.0, float("nan"), 3.0]) -> array([2., 2., 5.], dtype=float32)
 nanmax(x, axis=None, keepdims=False) = pieces.nan_extreme(tf.reduce_max, -np.inf, x, axis, keepdims)
@@ -178,10 +177,10 @@ nanmax(x, axis=None, keepdims=False) = pieces.nan_extreme(tf.reduce_max, -np.inf
 nanmin(x, axis=None, keepdims=False) = pieces.nan_extreme(tf.reduce_min, np.inf, x, axis, keepdims)
     The smallest element that is not NaN; NaN where all are. Differentiable.
     ([1.0, float("nan"), 4.0]) -> np.float32(1.0)
-nanprod(x, axis=None, keepdims=False) = tf.keras.ops.prod(pieces.without_nan(x, 1), axis=axis, keepdims=keepdims)
+nanprod(x, axis=None, keepdims=False) = reductions.prod(pieces.without_nan(x, 1), axis=axis, keepdims=keepdims)
     The product of the elements that are not NaN. Differentiable.
     ([2.0, float("nan"), 4.0]) -> np.float32(8.0)
-nansum(x, axis=None, keepdims=False) = tf.keras.ops.sum(pieces.without_nan(x, 0), axis=axis, keepdims=keepdims)
+nansum(x, axis=None, keepdims=False) = reductions.sum(pieces.without_nan(x, 0), axis=axis, keepdims=keepdims)
     The sum of the elements that are not NaN. Differentiable.
     ([2.0, float("nan"), 4.0]) -> np.float32(6.0)
 pinv(x, rcond=None) = tf.linalg.pinv(x, rcond)
@@ -296,7 +295,7 @@ heaviside(x1, x2) = tf.where(x1 < 0, tf.zeros_like(x1), tf.where(x1 > 0, tf.ones
 hypot(x1, x2) = pieces.hypotenuse(tf.abs(x1), tf.abs(x2))
     The root of the sum of squares, without overflow. Differentiable in both.
     ([3.0], [4.0]) -> array([5.], dtype=float32)
-logaddexp2(x1, x2) = tf.keras.ops.logaddexp(x1 * math.log(2), x2 * math.log(2)) / math.log(2)
+logaddexp2(x1, x2) = elementwise.logaddexp(x1 * math.log(2), x2 * math.log(2)) / math.log(2)
     The logarithm to base 2 of ``2 ** x1 + 2 ** x2``. Differentiable in both.
     ([1.0], [1.0]) -> array([2.], dtype=float32)
 nextafter(x1, x2) = convert(tf.math.nextafter(convert(x1, "float64"), convert(x2, "float64")), x1.dtype.name)
@@ -372,7 +371,7 @@ irfft(x, fft_length=None) = tf.signal.irfft(tf.complex(*map(convert, x)), None i
 geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0) = pieces.geometric(start, stop, num, endpoint, dtype, axis)
     ``num`` numbers from ``start`` to ``stop``, each the same multiple of the one before. Differentiable.
     (1.0, 100.0, 3) -> array([  1.,  10., 100.], dtype=float32)
-logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0) = pieces.powers_of(base, tf.keras.ops.linspace(start, stop, num, endpoint, dtype=dtype, axis=axis))
+logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0) = pieces.powers_of(base, making.linspace(start, stop, num, endpoint, dtype=dtype, axis=axis))
     Powers of ``base`` whose exponents go in equal steps from ``start`` to ``stop``. Differentiable.
     (0.0, 2.0, 3) -> array([  1.,  10., 100.], dtype=float32)
 ldexp(x1, x2) = pieces.times_power(as_float(x1), convert(x2))
@@ -450,7 +449,7 @@ conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate
 """
 
 _SCOPE = {"tf": tf, "np": np, "nest": nest, "convert": convert, "floatx": floatx, "pieces": pieces, "alike": alike,
-          "as_float": as_float, "math": math}  # fmt: skip
+          "as_float": as_float, "math": math, "elementwise": elementwise, "making": making, "reductions": reductions}  # fmt: skip
 _ROW = re.compile(r"^(\w+)\((.*?)\) = (.*)\n    (.*)\n    (.*?) -> (.*(?:\n {8,}.*)*)", re.MULTILINE)
 
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-import minitape as tf
-
-from ...tensor import Tensor
+from ... import tf
+from ...engine.tensor import Tensor
 from ..base import convert, floatx, is_keras_tensor, result_type, standardize_dtype
 from .common import alike, as_float
 

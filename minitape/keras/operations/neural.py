@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import minitape as tf
-
-from ...tensor import Tensor
+from ... import tf
+from ...engine.tensor import Tensor
 from .. import losses
 from ..base import convert, epsilon, floatx
 from ..logits import logits_of

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-import minitape as tf
-
-from ... import nest
+from ... import tf
+from ...engine import nest
 from ..base import convert, epsilon, floatx, standardize_data_format
+from . import making, neural
 from .common import alike, as_float, axis_of
 
 # -- numbers that may be NaN ------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def geometric(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, axis:
     kind = dtype or floatx()
     ends = [convert(v, kind) for v in (start, stop)]
     low, high = (tf.math.log(tf.abs(v)) / tf.math.log(convert(10, kind)) for v in ends)
-    exponents = tf.keras.ops.linspace(low, high, num, endpoint, dtype=dtype, axis=axis)
+    exponents = making.linspace(low, high, num, endpoint, dtype=dtype, axis=axis)
     return powers_of(10, exponents) * tf.sign(ends[0])
 
 
@@ -380,7 +380,7 @@ def multi_hot(x: Any, count: int, axis: int, dtype: Any, sparse: bool) -> Any:
     """1 at the places of each row."""
     if sparse:
         raise ValueError("minitape's keras.ops.multi_hot gives dense tensors only. Received: sparse=True")
-    rows = tf.keras.ops.one_hot(x, count, axis, dtype)
+    rows = neural.one_hot(x, count, axis, dtype)
     reduce = tf.reduce_any if rows.dtype.name == "bool" else tf.reduce_max
     return reduce(rows, 1 if len(x.shape) > 1 else 0)
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-import minitape as tf
-
-from ...tensor import Tensor
+from ... import tf
+from ...engine.tensor import Tensor
 from .. import base
 from .common import alike, as_float, as_summands, axis_of, convert
 from .picking import diagonal

@@ -9,9 +9,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import minitape as tf
-
-from ...tensor import Tensor
+from ... import tf
+from ...engine.tensor import Tensor
 from ..base import convert
 from .common import alike, as_bool, as_float, as_summands, find, flat, install
 

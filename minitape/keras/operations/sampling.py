@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import minitape as tf
-
-from ...tensor import Tensor
+from ... import tf
+from ...engine.tensor import Tensor
 from ..base import floatx, is_float_dtype, is_int_dtype, standardize_dtype
 from ..seeds import draw_seed
 

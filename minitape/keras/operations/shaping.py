@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-import minitape as tf
-
-from ...tensor import Tensor
+from ... import tf
+from ...engine.tensor import Tensor
 from .common import alike, axis_of, convert
 
 

@@ -4,15 +4,15 @@ from ..namespace import Namespace as _Namespace
 from ..namespace import lazy as _lazy
 
 experimental = _Namespace("tf.data.experimental", {
-    "data.choosing": "Counter choose_from_datasets sample_from_datasets",
-    "data.files": "CsvDataset make_csv_dataset",
-    "data.options": "cardinality dense_to_ragged_batch",
-    "data.recipe": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY",
+    "tf.data.choosing": "Counter choose_from_datasets sample_from_datasets",
+    "tf.data.files": "CsvDataset make_csv_dataset",
+    "tf.data.options": "cardinality dense_to_ragged_batch",
+    "tf.data.recipe": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY",
 })  # fmt: skip
 
 __getattr__, __dir__ = _lazy("tf.data", {
-    "data.dataset": "Dataset",
-    "data.files": "TextLineDataset",
-    "data.options": "Options",
-    "data.recipe": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY Iterator=DatasetIterator",
+    "tf.data.dataset": "Dataset",
+    "tf.data.files": "TextLineDataset",
+    "tf.data.options": "Options",
+    "tf.data.recipe": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY Iterator=DatasetIterator",
 }, globals())  # fmt: skip

@@ -1,16 +1,16 @@
-"""The names of `tf.data`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.data`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
 from typing import Any as _Any
-from minitape.data.dataset import (
+from minitape.tf.data.dataset import (
     Dataset as Dataset,
 )
-from minitape.data.files import (
+from minitape.tf.data.files import (
     TextLineDataset as TextLineDataset,
 )
-from minitape.data.options import (
+from minitape.tf.data.options import (
     Options as Options,
 )
-from minitape.data.recipe import (
+from minitape.tf.data.recipe import (
     AUTOTUNE as AUTOTUNE,
     INFINITE_CARDINALITY as INFINITE_CARDINALITY,
     DatasetIterator as _Iterator,

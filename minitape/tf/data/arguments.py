@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..invalid import invalid
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid
 from .elements import call, is_dataset, leaves, map_leaves, source, spec_of
 
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..convert import convert_to_tensor
-from ..errors import DataLossError
-from ..invalid import invalid, shown
-from ..shape import TensorShape
-from ..tensor import Tensor, wrap
+from ... import tf
+from ...engine.convert import convert_to_tensor
+from ...engine.errors import DataLossError
+from ...engine.invalid import invalid, shown
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor, wrap
 from .elements import is_structure, leaves, packed
 
 
@@ -90,8 +91,6 @@ def stacked(group: list[Any]) -> Any:
 
 def stack_rows(items: list[Any]) -> Any:
     """Tensors of one shape as the rows of a tensor."""
-    import minitape as tf
-
     if type(items[0]).__name__ == "SparseTensor":
         return tf.sparse.concat(0, [tf.sparse.expand_dims(i, 0) for i in items])
     if type(items[0]).__name__ == "RaggedTensor":
@@ -106,8 +105,6 @@ def stack_rows(items: list[Any]) -> Any:
 
 def ragged_rows(group: list[Any]) -> Any:
     """Elements of different lengths as rows of ragged tensors."""
-    import minitape as tf
-
     return merged(group, lambda items: tf.ragged.stack(items) if len(items[0].shape) else tf.stack(items))
 
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..shown import methods_of
-from ..tensor import wrap
-from ..updates import deprecated
+from ... import tf
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid
+from ...engine.shown import methods_of
+from ...engine.tensor import wrap
+from ...engine.updates import deprecated
 from .elements import tensor_spec
 from .recipe import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from .shuffling import Rounds, seed_pair, words
@@ -64,8 +65,6 @@ class Choices:
         >>> [int(n) for n in tf.data.Dataset.sample_from_datasets([one, two], seed=1).take(6)]
         [1, 2, 1, 2, 1, 2]
         """
-        import minitape as tf
-
         from .dataset import Dataset
 
         _check(datasets)
@@ -153,7 +152,7 @@ def _check(datasets: Any) -> None:
 
 
 def _kinds(spec: Any) -> Any:
-    from .. import nest
+    from ...engine import nest
 
     return nest.map_structure(lambda part: part.dtype, spec)
 

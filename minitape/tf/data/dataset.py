@@ -12,12 +12,12 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .. import dtypes, nest
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..shown import methods_of
-from ..state import state
-from ..tensor import wrap
+from ...engine import dtypes, nest
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid
+from ...engine.shown import methods_of
+from ...engine.state import state
+from ...engine.tensor import wrap
 from . import arguments
 from .arguments import datasets, following, function, number, parallel_calls
 from .batches import check_padding, groups, padded, ragged_rows, row, rows_of, stacked
@@ -491,7 +491,7 @@ class Dataset(Choices, Selection, Pipelines, Recipe):
 
     def _spec_of_map(self, map_func: Callable[..., Any]) -> Any:
         """The types of what a function makes of elements, as its trace knows them; None for one that needs their values."""
-        from ..graphs.function import Function
+        from ...graphs.function import Function
 
         spec = self.element_spec
         try:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..custom import no_tapes
-from ..evidence import decided
-from ..invalid import invalid
-from ..state import state
-from ..tensor import EagerTensor, Tensor, wrap
+from ... import tf
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.custom import no_tapes
+from ...engine.evidence import decided
+from ...engine.invalid import invalid
+from ...engine.state import state
+from ...engine.tensor import EagerTensor, Tensor, wrap
 
 
 def is_structure(value: Any) -> bool:
@@ -101,8 +102,6 @@ def typed(item: Any, kinds: Any) -> Any:
 
 def tensor_spec(shape: Any, dtype: Any) -> Any:
     """The type of a tensor."""
-    import minitape as tf
-
     return tf.TensorSpec(shape, dtype)
 
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors, nest
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..tensor import Tensor, wrap
+from ...engine import dtypes, errors, nest
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid
+from ...engine.tensor import Tensor, wrap
 from .dataset import Dataset
 from .elements import tensor_spec
 from .recipe import UNKNOWN_CARDINALITY
@@ -89,8 +89,8 @@ def _now_or_later(function: Any, tensor: Tensor) -> Any:
     """A text that is made of a tensor: now, or in a graph when it runs."""
     if hasattr(tensor, "array"):
         return function(tensor)
-    from ..graphs.effects import later
-    from ..shape import TensorShape
+    from ...engine.shape import TensorShape
+    from ...graphs.effects import later
 
     return later(lambda t: [function(t)], (tensor,), [(TensorShape([]), dtypes.string)])[0]
 

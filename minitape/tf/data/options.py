@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dtypes import int64
-from ..tensor import Tensor
-from ..updates import deprecated
+from ...engine.dtypes import int64
+from ...engine.tensor import Tensor
+from ...engine.updates import deprecated
 
 
 class Options:

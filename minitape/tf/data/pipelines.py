@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..convert import convert_to_tensor
-from ..dtypes import int64
-from ..invalid import invalid
-from ..shown import methods_of
+from ...engine.convert import convert_to_tensor
+from ...engine.dtypes import int64
+from ...engine.invalid import invalid
+from ...engine.shown import methods_of
 from .arguments import datasets, following, function, number, parallel_calls
 from .batches import merged, window_count, windows
 from .elements import map_leaves, source

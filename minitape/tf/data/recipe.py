@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import OutOfRangeError
-from ..invalid import invalid
-from ..shown import methods_of
-from ..state import state
-from ..tensor import wrap
+from ...engine.errors import OutOfRangeError
+from ...engine.invalid import invalid
+from ...engine.shown import methods_of
+from ...engine.state import state
+from ...engine.tensor import wrap
 from .elements import apart, leaves, map_leaves, spec_of
 from .shuffling import Rounds
 
@@ -180,7 +180,7 @@ class DatasetIterator:
     def get_next(self) -> Any:
         """The next element; OutOfRangeError after the last one."""
         if state.graph is not None:
-            from ..graphs.streams import next_element
+            from ...graphs.streams import next_element
 
             return next_element(self)
         try:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..invalid import invalid
-from ..shown import methods_of
-from ..tensor import wrap
+from ...engine import dtypes
+from ...engine.invalid import invalid
+from ...engine.shown import methods_of
+from ...engine.tensor import wrap
 from .arguments import function, number, truth
 from .elements import tensor_spec
 from .recipe import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Recipe

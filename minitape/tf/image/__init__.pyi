@@ -1,6 +1,6 @@
-"""The names of `tf.image`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.image`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
-from minitape.image.adjusting import (
+from minitape.tf.image.adjusting import (
     adjust_brightness as adjust_brightness,
     adjust_contrast as adjust_contrast,
     adjust_hue as adjust_hue,
@@ -10,7 +10,7 @@ from minitape.image.adjusting import (
     per_image_standardization as per_image_standardization,
     rgb_to_grayscale as rgb_to_grayscale,
 )
-from minitape.image.augmentation import (
+from minitape.tf.image.augmentation import (
     random_brightness as random_brightness,
     random_contrast as random_contrast,
     random_crop as random_crop,
@@ -26,10 +26,10 @@ from minitape.image.augmentation import (
     stateless_random_hue as stateless_random_hue,
     stateless_random_saturation as stateless_random_saturation,
 )
-from minitape.image.boxes import (
+from minitape.tf.image.boxes import (
     non_max_suppression as non_max_suppression,
 )
-from minitape.image.colors import (
+from minitape.tf.image.colors import (
     adjust_gamma as adjust_gamma,
     hsv_to_rgb as hsv_to_rgb,
     rgb_to_hsv as rgb_to_hsv,
@@ -38,7 +38,7 @@ from minitape.image.colors import (
     yiq_to_rgb as yiq_to_rgb,
     yuv_to_rgb as yuv_to_rgb,
 )
-from minitape.image.cropping import (
+from minitape.tf.image.cropping import (
     central_crop as central_crop,
     crop_to_bounding_box as crop_to_bounding_box,
     flip_left_right as flip_left_right,
@@ -48,15 +48,15 @@ from minitape.image.cropping import (
     rot90 as rot90,
     transpose as transpose,
 )
-from minitape.image.patches import (
+from minitape.tf.image.patches import (
     extract_patches as extract_patches,
 )
-from minitape.image.resizing import (
+from minitape.tf.image.resizing import (
     ResizeMethod as ResizeMethod,
     resize as resize,
     resize_with_pad as resize_with_pad,
 )
-from minitape.image.similarity import (
+from minitape.tf.image.similarity import (
     image_gradients as image_gradients,
     psnr as psnr,
     sobel_edges as sobel_edges,

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..invalid import invalid, shown
+from ...engine import dtypes
+from ...engine.invalid import invalid, shown
+from ...engine.operands import strict, tensor_of, worded
+from ...engine.operation import apply
+from ...engine.primitives import TABLE, declare
+from ...engine.tensor import Tensor
+from ...ops.arrays import expand_dims, identity
+from ...ops.casts import cast, saturate_cast
+from ...ops.joining import tile
+from ...ops.reductions import reduce_mean, reduce_std, reduce_sum
 from ..linalg.products import tensordot
-from ..operands import strict, tensor_of, worded
-from ..operation import apply
-from ..ops.arrays import expand_dims, identity
-from ..ops.casts import cast, saturate_cast
-from ..ops.joining import tile
-from ..ops.reductions import reduce_mean, reduce_std, reduce_sum
-from ..primitives import TABLE, declare
-from ..tensor import Tensor
 from .cropping import at_least_3d
 
 

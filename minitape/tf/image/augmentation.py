@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import dtypes
-from ..debugging import Assert
-from ..operands import strict, tensor_of
-from ..ops.arrays import reshape, shape
-from ..ops.casts import cast
-from ..ops.elementwise import round as nearest
-from ..ops.indexing import slice_
-from ..ops.reductions import reduce_all
-from ..ops.reversing import reverse
+from ...engine import dtypes
+from ...engine.operands import strict, tensor_of
+from ...engine.tensor import Tensor
+from ...ops.arrays import reshape, shape
+from ...ops.assertions import Assert
+from ...ops.casts import cast
+from ...ops.elementwise import round as nearest
+from ...ops.indexing import slice_
+from ...ops.reductions import reduce_all
+from ...ops.reversing import reverse
 from ..random.stateful import uniform
 from ..random.stateless import stateless_uniform
-from ..tensor import Tensor
 from .adjusting import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
 from .cropping import at_least_3d
 
@@ -36,7 +36,7 @@ def _stateless(seed: Any) -> Draw:
 
 def _flipped(image: Any, axis: int, draw: Draw) -> Any:
     """The image, or each image of a batch, mirrored with probability 1/2 along an axis counted from the last."""
-    from ..graphs.control import cond
+    from ...graphs.control import cond
 
     x = at_least_3d(image)
     if x.shape.rank not in (3, 4):

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..evidence import decided
-from ..invalid import invalid, shown
-from ..operands import strict, tensor_of
-from ..state import state
-from ..tensor import Tensor, wrap
+from ...engine import dtypes
+from ...engine.evidence import decided
+from ...engine.invalid import invalid, shown
+from ...engine.operands import strict, tensor_of
+from ...engine.state import state
+from ...engine.tensor import Tensor, wrap
 
 _OP = "NonMaxSuppressionV3"
 
@@ -41,7 +41,7 @@ def non_max_suppression(
     floats = [tensor_of(x, dtypes.float32) for x in (boxes, scores, iou_threshold, score_threshold)]
     given = [*floats[:2], count, *floats[2:]]
     if state.graph is not None:
-        from ..graphs.effects import later
+        from ...graphs.effects import later
 
         return later(_run, tuple(given), [([None], dtypes.int32)])[0]
     return decided(_run(*given)[0], tuple(given[:2]), _OP)

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..errors import FailedPreconditionError
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.errors import FailedPreconditionError
+from ...engine.opdefs import accept
+from ...engine.operands import generated, is_tensor_like, strict, tensor_of
+from ...engine.operation import apply
+from ...engine.primitives import TABLE, declare
+from ...engine.tensor import Tensor
+from ...ops.casts import cast
+from ...ops.joining import stack
 from ..linalg.products import tensordot
-from ..opdefs import accept
-from ..operands import generated, is_tensor_like, strict, tensor_of
-from ..operation import apply
-from ..ops.casts import cast
-from ..ops.joining import stack
-from ..primitives import TABLE, declare
-from ..tensor import Tensor
 from .adjusting import as_floats, in_dtype
 
 
@@ -59,7 +59,7 @@ def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
     array([[0.    , 1.    , 1.    ],
            [0.3333, 1.    , 0.5   ]], dtype=float32)
     """
-    from ..ops.picking import where
+    from ...ops.picking import where
 
     x = _colors(images, "RGBToHSV")
     r, g, b = x[..., 0], x[..., 1], x[..., 2]

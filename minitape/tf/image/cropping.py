@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..operands import static, strict, tensor_of
-from ..ops import arrays
-from ..ops.arrays import expand_dims
-from ..ops.joining import pad
-from ..ops.reversing import reverse
-from ..tensor import Tensor
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.operands import static, strict, tensor_of
+from ...engine.tensor import Tensor
+from ...ops import arrays
+from ...ops.arrays import expand_dims
+from ...ops.joining import pad
+from ...ops.reversing import reverse
 
 
 def at_least_3d(image: Any) -> Any:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import OutOfRangeError
-from ..invalid import invalid, shown
+from ...engine.errors import OutOfRangeError
+from ...engine.invalid import invalid, shown
+from ...engine.opdefs import accept, accept_list, accept_text
+from ...engine.operands import call, deferred, static, tensor_of
 from ..nn.convolution import check_windows, pads_of, unimplemented
-from ..opdefs import accept, accept_list, accept_text
-from ..operands import call, deferred, static, tensor_of
 
 
 def _across_space(value: Any, name: str, op: str, spelled: str) -> tuple[int, ...]:

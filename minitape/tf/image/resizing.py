@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..opdefs import accept
-from ..operands import call, static, strict, tensor_of
-from ..ops.arrays import expand_dims, squeeze
-from ..ops.casts import cast
-from ..primitives import TABLE
-from ..primitives import resizing as _primitives  # noqa: F401 - it fills the table
-from ..tensor import Tensor
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid
+from ...engine.opdefs import accept
+from ...engine.operands import call, static, strict, tensor_of
+from ...engine.primitives import TABLE
+from ...engine.primitives import resizing as _primitives  # noqa: F401 - it fills the table
+from ...engine.tensor import Tensor
+from ...ops.arrays import expand_dims, squeeze
+from ...ops.casts import cast
 from .cropping import pad_to_bounding_box, require, sized
 
 

@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..invalid import invalid
+from ...engine import dtypes
+from ...engine.invalid import invalid
+from ...engine.operands import static, strict, tensor_of
+from ...engine.primitives import TABLE
+from ...engine.tensor import Tensor
+from ...ops.arrays import expand_dims, reshape, squeeze
+from ...ops.casts import cast
+from ...ops.elementwise import squared_difference
+from ...ops.filling import zeros, zeros_like
+from ...ops.joining import concat, pad, stack
+from ...ops.reductions import reduce_mean, reduce_prod, reduce_sum
 from ..nn.activations import relu
 from ..nn.convolution import avg_pool2d, depthwise_conv2d
-from ..operands import static, strict, tensor_of
-from ..ops.arrays import expand_dims, reshape, squeeze
-from ..ops.casts import cast
-from ..ops.elementwise import squared_difference
-from ..ops.filling import zeros, zeros_like
-from ..ops.joining import concat, pad, stack
-from ..ops.reductions import reduce_mean, reduce_prod, reduce_sum
-from ..primitives import TABLE
-from ..tensor import Tensor
 from .adjusting import convert_image_dtype
 
 

@@ -1,6 +1,12 @@
-"""The names of `tf.linalg`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.linalg`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
-from minitape.linalg.decompositions import (
+from minitape.ops.clipping import (
+    global_norm as global_norm,
+)
+from minitape.ops.filling import (
+    eye as eye,
+)
+from minitape.tf.linalg.decompositions import (
     adjoint as adjoint,
     band_part as band_part,
     cholesky as cholesky,
@@ -28,7 +34,7 @@ from minitape.linalg.decompositions import (
     trace as trace,
     triangular_solve as triangular_solve,
 )
-from minitape.linalg.factors import (
+from minitape.tf.linalg.factors import (
     banded_triangular_solve as banded_triangular_solve,
     eig as eig,
     eigh_tridiagonal as eigh_tridiagonal,
@@ -42,7 +48,7 @@ from minitape.linalg.factors import (
     tridiagonal_matmul as tridiagonal_matmul,
     tridiagonal_solve as tridiagonal_solve,
 )
-from minitape.linalg.products import (
+from minitape.tf.linalg.products import (
     einsum as einsum,
     l2_normalize as l2_normalize,
     matmul as matmul,
@@ -50,10 +56,4 @@ from minitape.linalg.products import (
     norm as norm,
     normalize as normalize,
     tensordot as tensordot,
-)
-from minitape.ops.clipping import (
-    global_norm as global_norm,
-)
-from minitape.ops.filling import (
-    eye as eye,
 )

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..evidence import decided
-from ..invalid import invalid, shown
-from ..operands import call, flag, generated, strict, tensor_of, together
-from ..operation import apply
-from ..ops.reductions import reduce_max, reduce_sum
-from ..primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
-from ..tensor import Tensor, wrap
+from ...engine.evidence import decided
+from ...engine.invalid import invalid, shown
+from ...engine.operands import call, flag, generated, strict, tensor_of, together
+from ...engine.operation import apply
+from ...engine.primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
+from ...engine.tensor import Tensor, wrap
+from ...ops.reductions import reduce_max, reduce_sum
 from .products import matmul, swapped
 
 

@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..errors import InvalidArgumentError
-from ..invalid import invalid
-from ..operands import call, generated, strict, tensor_of, together
-from ..ops.arrays import broadcast_to
-from ..ops.picking import boolean_mask, gather
-from ..ops.sorting import argsort
-from ..primitives import matrixfunctions  # noqa: F401 - it fills the table
-from ..state import state
-from ..tensor import Tensor, wrap
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.errors import InvalidArgumentError
+from ...engine.invalid import invalid
+from ...engine.operands import call, generated, strict, tensor_of, together
+from ...engine.primitives import matrixfunctions  # noqa: F401 - it fills the table
+from ...engine.state import state
+from ...engine.tensor import Tensor, wrap
+from ...ops.arrays import broadcast_to
+from ...ops.picking import boolean_mask, gather
+from ...ops.sorting import argsort
 from .decompositions import band_part, diag, diag_part, eigh, set_diag, triangular_solve
 from .products import matmul, swapped
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..invalid import invalid, shown
-from ..opdefs import accept
-from ..operands import axes_of, call, flag, generated, hinted, pairwise, static, strict, tensor_of
-from ..operation import apply
-from ..operators import fit_matrices
-from ..ops.complexes import conj
-from ..ops.elementwise import abs as absolute
-from ..ops.reductions import reduce_max, reduce_sum
-from ..primitives import TABLE
-from ..state import state
-from ..tensor import Tensor
+from ...engine import dtypes
+from ...engine.invalid import invalid, shown
+from ...engine.opdefs import accept
+from ...engine.operands import axes_of, call, flag, generated, hinted, pairwise, static, strict, tensor_of
+from ...engine.operation import apply
+from ...engine.operators import fit_matrices
+from ...engine.primitives import TABLE
+from ...engine.state import state
+from ...engine.tensor import Tensor
+from ...ops.complexes import conj
+from ...ops.elementwise import abs as absolute
+from ...ops.reductions import reduce_max, reduce_sum
 
 
 def swapped(x: Any, conjugate: bool = False) -> Any:
@@ -121,7 +121,7 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
 
 def _check_ranks(op: str, tensors: list[Any], turn_a: bool, turn_b: bool) -> None:
     """The ValueError of TensorFlow's graphs for an argument that is no matrix."""
-    from ..graphs.refusals import enum, wrong_rank
+    from ...graphs.refusals import enum, wrong_rank
 
     flags = [str(turn).lower() for turn in (turn_a, turn_b)]
     if op == "MatMul":

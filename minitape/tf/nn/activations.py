@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..operands import call, generated, named, strict, tensor_of, unary
-from ..operation import apply
-from ..ops.quick import quick
-from ..primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
-from ..tensor import Tensor
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid
+from ...engine.operands import call, generated, named, strict, tensor_of, unary
+from ...engine.operation import apply
+from ...engine.primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
+from ...engine.tensor import Tensor
+from ...ops.quick import quick
 
 
 def _simple(name: str, sentence: str, result: str) -> Any:
@@ -68,7 +68,7 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     >>> print(tf.nn.crelu([1.0, -2.0]).numpy())
     [1. 0. 0. 2.]
     """
-    from ..ops.joining import concat
+    from ...ops.joining import concat
 
     x = tensor_of(features)
     return relu(concat([x, -x], axis))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .. import dtypes
-from ..invalid import invalid
-from ..opdefs import accept, accept_attr, accept_text
-from ..operands import call, deferred, strict, tensor_of
-from ..primitives import activation  # noqa: F401 - it fills the table
-from ..tensor import Tensor
+from ...engine import dtypes
+from ...engine.invalid import invalid
+from ...engine.opdefs import accept, accept_attr, accept_text
+from ...engine.operands import call, deferred, strict, tensor_of
+from ...engine.primitives import activation  # noqa: F401 - it fills the table
+from ...engine.tensor import Tensor
 from .convolution import pool_windows
 
 

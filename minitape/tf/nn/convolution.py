@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidArgumentError, UnimplementedError
-from ..invalid import invalid, shown
-from ..opdefs import accept_text
-from ..operands import call, mismatch, static, strict, tensor_of, together
-from ..primitives import convolution as primitives
-from ..state import state
-from ..tensor import Tensor
+from ...engine.errors import InvalidArgumentError, UnimplementedError
+from ...engine.invalid import invalid, shown
+from ...engine.opdefs import accept_text
+from ...engine.operands import call, mismatch, static, strict, tensor_of, together
+from ...engine.primitives import convolution as primitives
+from ...engine.state import state
+from ...engine.tensor import Tensor
 
 
 def unimplemented(message: str, op: str) -> InvalidArgumentError:
@@ -447,7 +447,7 @@ def avg_pool(
 
 def _dilated_pool(kind: str, x: Any, window: list[int], rates: list[int], data_format: str | None) -> Any:
     """Pooling, without gaps, of images that each hold every so many elements."""
-    from ..ops.blocks import batch_to_space, space_to_batch_nd
+    from ...ops.blocks import batch_to_space, space_to_batch_nd
 
     rests = [-size % rate for size, rate in zip(x.shape[1:-1], rates, strict=True)]
     edges = [[0, rest] for rest in rests]

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..invalid import invalid
-from ..operands import call, generated, strict, tensor_of
-from ..operation import apply
-from ..primitives import TABLE, activation  # noqa: F401 - it fills the table
-from ..tensor import Tensor
+from ... import tf
+from ...engine import dtypes
+from ...engine.invalid import invalid
+from ...engine.operands import call, generated, strict, tensor_of
+from ...engine.operation import apply
+from ...engine.primitives import TABLE, activation  # noqa: F401 - it fills the table
+from ...engine.tensor import Tensor
 
 
 def _both(name: str, labels: Any, logits: Any) -> None:
@@ -95,7 +96,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
 
 def _of_unknown_rank(labels: Any, logits: Any) -> Any:
     """The sparse cross entropy in a graph that does not know the ranks, one label after the other."""
-    from ..ops.arrays import reshape, shape
+    from ...ops.arrays import reshape, shape
 
     rows = reshape(logits, [-1, shape(logits)[-1]])
     return reshape(sparse_softmax_cross_entropy_with_logits(reshape(labels, [-1]), rows), shape(labels))
@@ -170,8 +171,6 @@ def scale_regularization_loss(regularization_loss: Any) -> Tensor:
     >>> tf.nn.scale_regularization_loss([1.0, 2.0]).numpy()
     np.float32(3.0)
     """
-    import minitape as tf
-
     return tf.math.divide_no_nan(tf.reduce_sum(regularization_loss), 1)
 
 
@@ -197,8 +196,6 @@ def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, globa
     >>> print(tf.nn.compute_average_loss([1.0, 3.0]).numpy())
     2.0
     """
-    import minitape as tf
-
     losses = tensor_of(per_example_loss)
     if losses.shape.rank == 0:
         raise ValueError("Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1. Received "
@@ -214,8 +211,6 @@ def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, globa
 
 
 def _weighed(losses: Any, weights: Any) -> Any:
-    import minitape as tf
-
     more = 0 if None in (losses.shape.rank, weights.shape.rank) or not weights.shape.rank else weights.shape.rank - losses.shape.rank
     if more == 1:
         weights = tf.squeeze(weights, [-1])

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..evidence import decided
-from ..invalid import invalid
-from ..operands import call, static, strict, tensor_of
-from ..primitives import ctc as _primitives  # noqa: F401 - it fills the table
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.evidence import decided
+from ...engine.invalid import invalid
+from ...engine.operands import call, static, strict, tensor_of
+from ...engine.primitives import ctc as _primitives  # noqa: F401 - it fills the table
+from ...engine.tensor import Tensor, wrap
 from ..sparse.tensor import SparseTensor
-from ..tensor import Tensor, wrap
 
 
 @strict

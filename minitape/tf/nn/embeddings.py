@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
-from ..operands import call, strict, tensor_of
-from ..state import state
-from ..tensor import Tensor
+from ... import tf
+from ...engine import dtypes
+from ...engine.operands import call, strict, tensor_of
+from ...engine.state import state
+from ...engine.tensor import Tensor
 
 _COMBINERS = ("mean", "sqrtn", "sum")
 
@@ -23,8 +24,8 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
     >>> print(tf.nn.embedding_lookup(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [1, 0]).numpy().tolist())
     [[3.0, 4.0], [1.0, 2.0]]
     """
-    from ..ops.clipping import clip_by_norm
-    from ..ops.picking import gather
+    from ...ops.clipping import clip_by_norm
+    from ...ops.picking import gather
 
     if params is None:
         raise ValueError("params must be specified")
@@ -73,8 +74,6 @@ def embedding_lookup_sparse(
         ids.shape.assert_is_compatible_with(weights.shape)
     if weights is None and max_norm is None and not isinstance(params, (list, tuple)) and (allow_fast_lookup or not _recorded()):
         return _combined(tensor_of(params), ids, segments, combiner)
-    import minitape as tf
-
     ids, places = tf.unique(ids)
     rows = embedding_lookup(params, ids, max_norm)
     return _combined(rows, places, segments, combiner) if weights is None else _weighed(rows, places, segments, weights, combiner)
@@ -96,8 +95,6 @@ def safe_embedding_lookup_sparse(
     array([[3., 4.],
            [0., 0.]], dtype=float32)
     """
-    import minitape as tf
-
     if embedding_weights is None:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     if hasattr(sparse_ids, "to_sparse"):  # ragged
@@ -147,10 +144,8 @@ def _combined(rows: Any, places: Any, segments: Any, combiner: str) -> Any:
 
 
 def _weighed(rows: Any, places: Any, segments: Any, weights: Any, combiner: str) -> Any:
-    import minitape as tf
-
     if state.graph is not None:  # which never knows how many rows there will be
-        from ..graphs.effects import later
+        from ...graphs.effects import later
 
         sizes = tf.TensorShape([None]).concatenate(rows.shape[1:])
         parts = [rows, places, segments, weights]

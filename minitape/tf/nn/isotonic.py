@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..opdefs import accept
-from ..operands import strict, tensor_of
-from ..operation import apply
-from ..primitives import TABLE
-from ..tensor import wrap
+from ... import tf
+from ...engine.opdefs import accept
+from ...engine.operands import strict, tensor_of
+from ...engine.operation import apply
+from ...engine.primitives import TABLE
+from ...engine.tensor import wrap
 
 _WIDE = {"int8": "float32", "int16": "float32", "uint8": "float32", "uint16": "float32",
          "int32": "float64", "int64": "float64", "uint32": "float64", "uint64": "float64"}  # fmt: skip
@@ -35,8 +36,6 @@ def isotonic_regression(inputs: Any, decreasing: bool = True, axis: int = -1) ->
     >>> output.numpy(), segments.numpy()
     (array([3. , 1.5, 1.5], dtype=float32), array([0, 1, 1], dtype=int32))
     """
-    import minitape as tf
-
     x = tensor_of(inputs)
     accept("IsotonicRegression", x.dtype)
     x = tf.cast(x, _WIDE.get(x.dtype.name, x.dtype))
@@ -44,7 +43,7 @@ def isotonic_regression(inputs: Any, decreasing: bool = True, axis: int = -1) ->
     if not rank:
         return IsotonicRegression(x, tf.zeros([], tf.int32))
     if not -rank <= axis < rank:
-        from ..invalid import invalid
+        from ...engine.invalid import invalid
 
         raise invalid(f"`dim` must be in the range [{-rank}, {rank}) where {rank} is the number of dimensions in the input. "
                       f"Received: dim={axis}")  # fmt: skip

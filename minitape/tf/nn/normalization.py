@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from ...engine import dtypes
+from ...engine.operands import axes_of, call, is_tensor_like, static, strict, tensor_of
+from ...engine.operation import apply
+from ...engine.primitives import TABLE, activation  # noqa: F401 - it fills the table
+from ...engine.tensor import Tensor, wrap
+from ...ops.reductions import reduce_mean, reduce_sum
 from ..introspection import get_static_value
-from ..operands import axes_of, call, is_tensor_like, static, strict, tensor_of
-from ..operation import apply
-from ..ops.reductions import reduce_mean, reduce_sum
-from ..primitives import TABLE, activation  # noqa: F401 - it fills the table
-from ..tensor import Tensor, wrap
 
 
 def _dropped(x: Any, axes: Any, keepdims: bool) -> Any:
@@ -196,7 +196,7 @@ def _dropout(x: Any, rate: Any, noise_shape: Any, draw: Any) -> Any:
 
 def _noise_shape(x: Any, given: Any) -> Any:
     """The shape of the choices: that of x, or the given one with sizes of x for None."""
-    from ..ops.arrays import shape
+    from ...ops.arrays import shape
 
     if isinstance(given, Tensor) and get_static_value(given) is None:  # only a run of the graph knows it
         return given
@@ -228,9 +228,9 @@ def sufficient_statistics(x: Any, axes: Any, shift: Any = None, keepdims: bool =
     >>> print(count.numpy(), total.numpy(), squares.numpy())
     2.0 3.0 5.0
     """
-    from ..ops.arrays import shape
-    from ..ops.picking import gather
-    from ..ops.reductions import reduce_prod
+    from ...ops.arrays import shape
+    from ...ops.picking import gather
+    from ...ops.reductions import reduce_prod
 
     x = tensor_of(x)
     sizes = [x.shape[a] for a in (axes_of(axes) or ())]

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from ...engine import dtypes
+from ...engine.operands import call, strict, tensor_of
+from ...engine.primitives import TABLE
+from ...ops.joining import concat
+from ...ops.picking import where
+from ...ops.reductions import reduce_sum
 from ..linalg.products import matmul
-from ..operands import call, strict, tensor_of
-from ..ops.joining import concat
-from ..ops.picking import where
-from ..ops.reductions import reduce_sum
-from ..primitives import TABLE
 from ..random.candidates import log_uniform_candidate_sampler
 from .crossentropy import sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits
 from .embeddings import embedding_lookup

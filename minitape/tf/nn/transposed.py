@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..invalid import invalid
-from ..operands import call, mismatch, static, strict, together
-from ..tensor import Tensor
+from ...engine.invalid import invalid
+from ...engine.operands import call, mismatch, static, strict, together
+from ...engine.tensor import Tensor
 from .convolution import check_texts, pads_of, spatial
 from .volumes import conv3d_transpose
 

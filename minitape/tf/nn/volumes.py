@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..invalid import invalid
-from ..opdefs import accept, accept_text
-from ..operands import call, static, strict, tensor_of, together
-from ..tensor import Tensor
+from ...engine.invalid import invalid
+from ...engine.opdefs import accept, accept_text
+from ...engine.operands import call, static, strict, tensor_of, together
+from ...engine.tensor import Tensor
 from .convolution import grouped, pads_of, same_dtype, spatial, unimplemented
 
 

@@ -3,5 +3,5 @@
 from ..namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.python", {
-    "python.framework": "framework=",
+    "tf.python.framework": "framework=",
 }, globals())  # fmt: skip

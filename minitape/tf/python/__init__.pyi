@@ -1,5 +1,5 @@
-"""The names of `tf.python`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.python`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
-from minitape.python import (
+from minitape.tf.python import (
     framework as framework,
 )

@@ -5,8 +5,8 @@ from .versions import install as _install
 
 _install()
 __getattr__, __dir__ = _lazy("tf.ragged", {
-    "ragged.functions": "boolean_mask stack",
-    "ragged.mapping": "map_flat_values",
-    "ragged.making": "constant cross range row_splits_to_segment_ids segment_ids_to_row_splits "
+    "tf.ragged.functions": "boolean_mask stack",
+    "tf.ragged.mapping": "map_flat_values",
+    "tf.ragged.making": "constant cross range row_splits_to_segment_ids segment_ids_to_row_splits "
                      "stack_dynamic_partitions",
 }, globals())  # fmt: skip

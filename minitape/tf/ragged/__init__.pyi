@@ -1,10 +1,10 @@
-"""The names of `tf.ragged`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.ragged`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
-from minitape.ragged.functions import (
+from minitape.tf.ragged.functions import (
     boolean_mask as boolean_mask,
     stack as stack,
 )
-from minitape.ragged.making import (
+from minitape.tf.ragged.making import (
     constant as constant,
     cross as cross,
     range as range,
@@ -12,6 +12,6 @@ from minitape.ragged.making import (
     segment_ids_to_row_splits as segment_ids_to_row_splits,
     stack_dynamic_partitions as stack_dynamic_partitions,
 )
-from minitape.ragged.mapping import (
+from minitape.tf.ragged.mapping import (
     map_flat_values as map_flat_values,
 )

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..evidence import planned
-from ..invalid import invalid
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.evidence import planned
+from ...engine.invalid import invalid
 
 SHOWN = 3
 
@@ -64,7 +64,7 @@ def whole(value: Any, name: str) -> int:
 
 def dtypes_shape(array: Any) -> str:
     """The shape of an array as a TensorShape prints it."""
-    from ..shape import TensorShape
+    from ...engine.shape import TensorShape
 
     return str(TensorShape(array.shape))
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..operation import apply
-from ..primitives import TABLE, declare
-from ..shape import TensorShape
-from ..slices import IndexedSlices
-from ..tensor import Tensor, wrap
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid
+from ...engine.operation import apply
+from ...engine.primitives import TABLE, declare
+from ...engine.shape import TensorShape
+from ...engine.slices import IndexedSlices
+from ...engine.tensor import Tensor, wrap
 from . import checks
 from .parts import all_splits, bounds, is_ragged, nvals, rowids_of, splits_of
 from .rows import as_ragged, take_rows

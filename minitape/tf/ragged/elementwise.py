@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidArgumentError
-from ..invalid import invalid
-from ..operands import placed
-from ..primitives import TABLE
+from ... import tf
+from ...engine.errors import InvalidArgumentError
+from ...engine.invalid import invalid
+from ...engine.operands import placed
+from ...engine.primitives import TABLE
 from . import checks
 from .parts import is_ragged, nvals, rowids_of
 
@@ -21,8 +22,6 @@ _OPERATORS = {
 
 def function(name: str) -> Any:
     """The function of ``tf`` (or ``tf.math``) as it is for plain tensors."""
-    import minitape as tf
-
     from ..dispatch import plain
 
     return plain(getattr(tf.math, name) if hasattr(tf.math, name) else getattr(tf, name))

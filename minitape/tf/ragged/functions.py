@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..operands import mismatch, placed, worded
-from ..primitives import TABLE
-from ..tensor import wrap
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid
+from ...engine.operands import mismatch, placed, worded
+from ...engine.primitives import TABLE
+from ...engine.tensor import wrap
 from . import checks, elementwise
 from .convert import coordinates
 from .parts import all_splits, is_ragged, nvals, rowids_of, splits_of

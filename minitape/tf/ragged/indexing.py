@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor
+from ...engine.tensor import Tensor
 from .parts import is_ragged
 from .rows import cut, take_rows, take_within
 from .tensor import make

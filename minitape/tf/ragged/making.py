@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import constant as dense_constant
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..operands import placed, worded
-from ..shape import TensorShape
-from ..tensor import Tensor, wrap
+from ...engine import dtypes
+from ...engine.convert import constant as dense_constant
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid
+from ...engine.operands import placed, worded
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor, wrap
 from . import checks
 from .parts import is_ragged, nvals, rowids_of, splits_of
 from .tensor import RaggedTensor, make

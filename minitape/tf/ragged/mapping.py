@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..operands import placed
+from ...engine import nest
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid
+from ...engine.operands import placed
 from . import checks, elementwise
 from .functions import stack
 from .parts import all_splits, is_ragged, nvals

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..elements import dtype_of
-from ..tensor import wrap
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.elements import dtype_of
+from ...engine.tensor import wrap
 from . import checks
 from .parts import rowids_of, splits_of
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..operands import placed
-from ..ops.picking import gather as take
-from ..shape import TensorShape
-from ..tensor import wrap
+from ...engine import dtypes
+from ...engine.operands import placed
+from ...engine.shape import TensorShape
+from ...engine.tensor import wrap
+from ...ops.picking import gather as take
 from . import checks
 
 

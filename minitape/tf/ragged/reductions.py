@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..primitives import TABLE
-from ..tensor import wrap
+from ...engine import dtypes
+from ...engine.primitives import TABLE
+from ...engine.tensor import wrap
 from . import checks, elementwise
 from .functions import expand_dims
 from .parts import is_ragged, nvals, rowids_of, splits_of

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..operation import apply
-from ..primitives import TABLE
-from ..tensor import wrap
+from ...engine.operation import apply
+from ...engine.primitives import TABLE
+from ...engine.tensor import wrap
 from .parts import is_ragged, nvals, splits_of
 from .tensor import make
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..operands import waits
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import Tensor, wrap
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.operands import waits
+from ...engine.shape import TensorShape
+from ...engine.state import state
+from ...engine.tensor import Tensor, wrap
 from . import checks
 from .parts import count_of, is_ragged
 
@@ -41,7 +41,7 @@ def cut_by_run(factory: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_later_splits(factory: Any, values: Any, given: dict[str, Any]) -> Any:
-    from ..graphs.effects import later
+    from ...graphs.effects import later
     from .tensor import make
 
     name = list(given)[2]
@@ -71,7 +71,7 @@ def count_of_splits(name: str, numbers: Any, rows: Any) -> int | None:
 
 def _count(values: Any) -> Any:
     """The number of rows, as a tensor."""
-    from ..ops.arrays import shape
+    from ...ops.arrays import shape
 
     if (known := count_of(values)) is not None:
         return wrap(np.int64(known))

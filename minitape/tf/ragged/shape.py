@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dispatch, dtypes
-from ..tensor import wrap
+from ...engine import dtypes
+from ...engine.tensor import wrap
+from .. import dispatch
 from .partition import RowPartition, partition
 from .parts import is_ragged, splits_of
 from .tensor import make

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
-from ..shape import TensorShape
+from ...engine import dtypes
+from ...engine.shape import TensorShape
 
 
 class RaggedTensorSpec:

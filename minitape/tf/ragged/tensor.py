@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..operands import placed
-from ..primitives import TABLE
-from ..state import state
-from ..tensor import EagerTensor, Tensor
-from ..typed import Operators
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid
+from ...engine.operands import placed
+from ...engine.primitives import TABLE
+from ...engine.state import state
+from ...engine.tensor import EagerTensor, Tensor
+from ...engine.typed import Operators
 from . import checks
 from .elementwise import install_operators
 from .parts import Parts, count_of, is_ragged, nvals, splits_of
@@ -369,7 +369,7 @@ class RaggedTensor(Parts, Operators):
     # -- gradients ----------------------------------------------------------------------------------------------------
 
     def _watch_on(self, tape: Any) -> None:
-        from ..logs import warn_not_watchable
+        from ...engine.logs import warn_not_watchable
 
         tape.watch(self.flat_values)
         warn_not_watchable(self.row_splits.dtype)
@@ -384,7 +384,7 @@ class RaggedTensor(Parts, Operators):
         raise ValueError("TypeError: object of type 'RaggedTensor' has no len()\n")
 
     def _print_text(self, limit: int) -> str:
-        from ..ops.printing import ragged_text
+        from ...ops.printing import ragged_text
 
         return ragged_text(self.to_list(), limit)
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dispatch, dtypes
-from ..operands import placed
-from ..tensor import wrap
+from ...engine import dtypes
+from ...engine.operands import placed
+from ...engine.tensor import wrap
+from .. import dispatch
 from . import checks, elementwise
 from .functions import (
     concat,

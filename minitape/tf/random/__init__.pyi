@@ -1,22 +1,22 @@
-"""The names of `tf.random`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.random`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
 from typing import Any as _Any
-from minitape.random.candidates import (
+from minitape.tf.random.candidates import (
     all_candidate_sampler as all_candidate_sampler,
     log_uniform_candidate_sampler as log_uniform_candidate_sampler,
     uniform_candidate_sampler as uniform_candidate_sampler,
 )
-from minitape.random.generator import (
+from minitape.tf.random.generator import (
     Algorithm as Algorithm,
     Generator as Generator,
     create_rng_state as create_rng_state,
     get_global_generator as get_global_generator,
     set_global_generator as set_global_generator,
 )
-from minitape.random.seeds import (
+from minitape.tf.random.seeds import (
     set_seed as set_seed,
 )
-from minitape.random.stateful import (
+from minitape.tf.random.stateful import (
     categorical as categorical,
     gamma as gamma,
     normal as normal,
@@ -25,7 +25,7 @@ from minitape.random.stateful import (
     truncated_normal as truncated_normal,
     uniform as uniform,
 )
-from minitape.random.stateless import (
+from minitape.tf.random.stateless import (
     fold_in as fold_in,
     split as split,
     stateless_categorical as stateless_categorical,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..evidence import decided
-from ..invalid import invalid, shown
-from ..operands import integers, tensor_of
-from ..shape import TensorShape
-from ..state import state
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.evidence import decided
+from ...engine.invalid import invalid, shown
+from ...engine.operands import integers, tensor_of
+from ...engine.shape import TensorShape
+from ...engine.state import state
 
 
 def sizes_of(shape: Any, op: str) -> Any:
@@ -107,7 +107,7 @@ _NAMES = {
 def draw(run: Callable[..., list[Any]], shape: Any, dtype: Any, *tensors: Any) -> Any:
     """A tensor of the numbers that ``run`` makes of the tensors; in a graph, anew each time that it runs."""
     if state.graph is not None:
-        from ..graphs.effects import draw_row
+        from ...graphs.effects import draw_row
 
         return draw_row(run, tensors, (TensorShape(shape), dtype), _NAMES.get(getattr(run, "op", "")))
     return decided(run(*tensors)[0], tensors, "random sampling")

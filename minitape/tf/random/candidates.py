@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import dtypes
-from ..invalid import invalid
-from ..opdefs import accept
-from ..operands import strict, tensor_of
-from ..ops.picking import where
-from ..primitives import TABLE
-from ..tensor import Tensor
+from ...engine import dtypes
+from ...engine.invalid import invalid
+from ...engine.opdefs import accept
+from ...engine.operands import strict, tensor_of
+from ...engine.primitives import TABLE
+from ...engine.tensor import Tensor
+from ...ops.picking import where
 from . import philox
 from .arguments import draw
 from .seeds import Draw

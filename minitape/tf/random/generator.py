@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors
-from ..invalid import invalid
-from ..opdefs import accept_attr
-from ..operands import static, tensor_of
-from ..ops.casts import cast
-from ..ops.joining import stack
-from ..primitives import TABLE
-from ..shape import TensorShape
-from ..tensor import Tensor, wrap
-from ..variable import Variable
+from ...engine import dtypes, errors
+from ...engine.invalid import invalid
+from ...engine.opdefs import accept_attr
+from ...engine.operands import static, tensor_of
+from ...engine.primitives import TABLE
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor, wrap
+from ...engine.variable import Variable
+from ...ops.casts import cast
+from ...ops.joining import stack
 from . import philox
 from .arguments import check_numbers, draw, known_sizes, limits_of, scaled, sizes_of, spread
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..convert import convert_to_tensor
-from ..invalid import invalid, shown
-from ..opdefs import accept
-from ..operands import generated, strict, tensor_of
-from ..tensor import Tensor, wrap
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid, shown
+from ...engine.opdefs import accept
+from ...engine.operands import generated, strict, tensor_of
+from ...engine.tensor import Tensor, wrap
 
 _OP = "RandomIndexShuffle"
 _SEQUENCE = 0x7369F885192C0EF5  # whose lowest bits the later round keys take
@@ -29,7 +29,7 @@ def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
     >>> [int(tf.random.experimental.index_shuffle(i, [1, 2], 9)) for i in range(10)]
     [5, 0, 1, 4, 3, 6, 9, 8, 7, 2]
     """
-    from ..ops.joining import pad
+    from ...ops.joining import pad
 
     seed = convert_to_tensor(seed)
     return random_index_shuffle(index, pad(seed, [[1, 0], *[[0, 0]] * (seed.ndim - 1)], constant_values=_FIRST), max_index)

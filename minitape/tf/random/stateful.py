@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..evidence import decided
-from ..opdefs import accept, accept_attr
-from ..operands import strict, tensor_of
-from ..operation import apply
-from ..primitives import TABLE, declare, special  # noqa: F401 - special fills the table
-from ..shape import TensorShape
-from ..tensor import EagerTensor, Tensor
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.evidence import decided
+from ...engine.opdefs import accept, accept_attr
+from ...engine.operands import strict, tensor_of
+from ...engine.operation import apply
+from ...engine.primitives import TABLE, declare, special  # noqa: F401 - special fills the table
+from ...engine.shape import TensorShape
+from ...engine.tensor import EagerTensor, Tensor
 from . import philox
 from .arguments import check_dtype, check_numbers, count_of, draw, known_sizes, limits_of, scaled, sizes_of, spread
 from .seeds import Draw, taking

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import dtypes
-from ..evidence import decided
-from ..invalid import invalid, shown
-from ..opdefs import accept_attr
-from ..operands import static, strict, tensor_of
-from ..ops.joining import stack
-from ..shape import TensorShape
-from ..tensor import Tensor, wrap
+from ...engine import dtypes
+from ...engine.evidence import decided
+from ...engine.invalid import invalid, shown
+from ...engine.opdefs import accept_attr
+from ...engine.operands import static, strict, tensor_of
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor, wrap
+from ...ops.joining import stack
 from . import philox
 from .arguments import check_dtype, check_numbers, count_of, known_sizes, limits_of, scaled, sizes_of, spread
 from .stateful import scaled_gamma, shapes_and_scales
@@ -65,7 +65,7 @@ def _filled(fill: Any, shape: Any, seed: Any, dtype: Any, op: str, *tensors: Any
     inputs = (start, *tensors, *([sizes] if unknown else []))
     if not unknown and all(hasattr(t, "array") for t in inputs):
         return run(*inputs)[0]
-    from ..graphs.effects import later
+    from ...graphs.effects import later
 
     return later(run, inputs, [(known_sizes(sizes) if unknown else TensorShape(sizes), dtype)])[0]
 

@@ -1,6 +1,6 @@
-"""The names of `tf.signal`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.signal`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
-from minitape.signal.fourier import (
+from minitape.tf.signal.fourier import (
     fft as fft,
     fft2d as fft2d,
     fft3d as fft3d,
@@ -16,7 +16,7 @@ from minitape.signal.fourier import (
     rfft2d as rfft2d,
     rfft3d as rfft3d,
 )
-from minitape.signal.spectra import (
+from minitape.tf.signal.spectra import (
     dct as dct,
     frame as frame,
     hamming_window as hamming_window,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
-from ..invalid import invalid
-from ..opdefs import accept
-from ..operands import call, static, strict, tensor_of
-from ..ops.joining import pad
-from ..ops.reversing import roll
-from ..primitives import fourier as _primitives  # noqa: F401 - it fills the table
-from ..tensor import Tensor
+from ...engine import dtypes
+from ...engine.invalid import invalid
+from ...engine.opdefs import accept
+from ...engine.operands import call, static, strict, tensor_of
+from ...engine.primitives import fourier as _primitives  # noqa: F401 - it fills the table
+from ...engine.tensor import Tensor
+from ...ops.joining import pad
+from ...ops.reversing import roll
 
 _NAMES = {1: "", 2: "2D", 3: "3D"}
 

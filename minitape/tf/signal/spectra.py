@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..invalid import invalid
-from ..operands import mismatch, static, strict, tensor_of
-from ..ops.arrays import reshape
-from ..ops.casts import cast
-from ..ops.complexes import complex as complex_
-from ..ops.complexes import real
-from ..ops.elementwise import rsqrt
-from ..ops.elementwise import sqrt as root
-from ..ops.filling import range as range_
-from ..ops.joining import concat, pad
-from ..ops.picking import gather
-from ..ops.reductions import cumsum, reduce_sum
-from ..primitives import TABLE
-from ..tensor import Tensor, wrap
+from ...engine import dtypes
+from ...engine.invalid import invalid
+from ...engine.operands import mismatch, static, strict, tensor_of
+from ...engine.primitives import TABLE
+from ...engine.tensor import Tensor, wrap
+from ...ops.arrays import reshape
+from ...ops.casts import cast
+from ...ops.complexes import complex as complex_
+from ...ops.complexes import real
+from ...ops.elementwise import rsqrt
+from ...ops.elementwise import sqrt as root
+from ...ops.filling import range as range_
+from ...ops.joining import concat, pad
+from ...ops.picking import gather
+from ...ops.reductions import cumsum, reduce_sum
 from .fourier import check_rank, irfft, rfft
 
 
@@ -182,7 +182,7 @@ def kaiser_window(window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.floa
     >>> tf.signal.kaiser_window(5, beta=2.0).numpy().round(4)
     array([0.4387, 0.8348, 1.    , 0.8348, 0.4387], dtype=float32)
     """
-    from ..ops.elementwise import bessel_i0e
+    from ...ops.elementwise import bessel_i0e
 
     dtype, count = _float(dtype), _whole(tensor_of(window_length, dtypes.int32))
     if count < 1:
@@ -306,7 +306,7 @@ def inverse_stft_window_fn(
     step = _step(frame_step)
 
     def window(frame_length: Any, dtype: Any) -> Any:
-        from ..ops.picking import where
+        from ...ops.picking import where
 
         length = _whole(frame_length)
         forward = forward_window_fn(length, dtype=dtype)

@@ -1,6 +1,6 @@
-"""The names of `tf.sparse`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.sparse`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
-from minitape.sparse.arithmetic import (
+from minitape.tf.sparse.arithmetic import (
     add as add,
     map_values as map_values,
     maximum as maximum,
@@ -8,7 +8,7 @@ from minitape.sparse.arithmetic import (
     softmax as softmax,
     sparse_dense_matmul as sparse_dense_matmul,
 )
-from minitape.sparse.functions import (
+from minitape.tf.sparse.functions import (
     concat as concat,
     expand_dims as expand_dims,
     eye as eye,
@@ -25,16 +25,16 @@ from minitape.sparse.functions import (
     to_indicator as to_indicator,
     transpose as transpose,
 )
-from minitape.sparse.reductions import (
+from minitape.tf.sparse.reductions import (
     bincount as bincount,
     reduce_max as reduce_max,
     reduce_sum as reduce_sum,
 )
-from minitape.sparse.segments import (
+from minitape.tf.sparse.segments import (
     segment_mean as segment_mean,
     segment_sqrt_n as segment_sqrt_n,
     segment_sum as segment_sum,
 )
-from minitape.sparse.tensor import (
+from minitape.tf.sparse.tensor import (
     SparseTensor as SparseTensor,
 )

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..convert import convert_to_tensor
-from ..dtypes import int64
-from ..invalid import at_run, invalid, shown
-from ..opdefs import accept
-from ..operands import placed, spelled
-from ..operation import apply
-from ..primitives import TABLE
-from ..tensor import Tensor, wrap
+from ...engine.convert import convert_to_tensor
+from ...engine.dtypes import int64
+from ...engine.invalid import at_run, invalid, shown
+from ...engine.opdefs import accept
+from ...engine.operands import placed, spelled
+from ...engine.operation import apply
+from ...engine.primitives import TABLE
+from ...engine.tensor import Tensor, wrap
 from .primitives import pick, places, put, sparse
 from .tensor import SparseTensor, SparseTensorValue, sparse_input
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..evidence import decided
-from ..invalid import invalid, shown
-from ..operands import mismatch, placed, spelled, static, worded
-from ..operation import apply
-from ..primitives import TABLE
-from ..slices import IndexedSlices
-from ..tensor import Tensor, wrap
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.evidence import decided
+from ...engine.invalid import invalid, shown
+from ...engine.operands import mismatch, placed, spelled, static, worded
+from ...engine.operation import apply
+from ...engine.primitives import TABLE
+from ...engine.slices import IndexedSlices
+from ...engine.tensor import Tensor, wrap
 from .primitives import checked, pick, places, sparse
 from .tensor import SparseTensor, sparse_input
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..operands import placed
-from ..operation import apply
-from ..primitives import TABLE, declare
-from ..tensor import Tensor, wrap
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid
+from ...engine.operands import placed
+from ...engine.operation import apply
+from ...engine.primitives import TABLE, declare
+from ...engine.tensor import Tensor, wrap
 
 
 def _put(values: Any, *, index: Any, size: int) -> Any:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..convert import convert_to_tensor
-from ..counting import composite
-from ..invalid import invalid, shown
-from ..operands import placed, spelled, worded
-from ..operation import apply
-from ..primitives import TABLE
-from ..tensor import Tensor, wrap
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid, shown
+from ...engine.operands import placed, spelled, worded
+from ...engine.operation import apply
+from ...engine.primitives import TABLE
+from ...engine.tensor import Tensor, wrap
+from ...ops.counting import composite
 from .primitives import pick, put, sparse
 from .tensor import SparseTensor, sparse_input
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ..convert import convert_to_tensor
-from ..dtypes import int32
-from ..graphs.effects import later
-from ..invalid import at_run, invalid
-from ..opdefs import accept
-from ..operands import spelled
-from ..shape import TensorShape
-from ..state import state
-from ..tensor import Tensor
+from ...engine.convert import convert_to_tensor
+from ...engine.dtypes import int32
+from ...engine.invalid import at_run, invalid
+from ...engine.opdefs import accept
+from ...engine.operands import spelled
+from ...engine.shape import TensorShape
+from ...engine.state import state
+from ...engine.tensor import Tensor
+from ...graphs.effects import later
 from .primitives import pick
 
 
@@ -86,8 +86,8 @@ def segment_sqrt_n(
 def _segments(
     kind: str, op: str, data: Any, indices: Any, segment_ids: Any, num_segments: Any, sparse_gradient: bool
 ) -> Any:
+    from ...ops.picking import gather
     from .. import math
-    from ..ops.picking import gather
 
     given, data = data, convert_to_tensor(data)
     picked, ids = (v if isinstance(v, Tensor) else convert_to_tensor(v, int32 if np.size(v) == 0 else None)
@@ -112,10 +112,10 @@ def _in_graph(
     op: str, given: Any, data: Any, picked: Any, ids: Any, num_segments: Any, sparse_gradient: bool
 ) -> tuple[Any, Any]:
     """The chosen rows, and the number of segments, while a graph is built: its run checks the ids."""
-    from ..ops.arrays import reshape, shape
-    from ..ops.elementwise import maximum
-    from ..ops.picking import gather
-    from ..ops.reductions import reduce_max
+    from ...ops.arrays import reshape, shape
+    from ...ops.elementwise import maximum
+    from ...ops.picking import gather
+    from ...ops.reductions import reduce_max
 
     def check(rows: Any, chosen: Any, segments: Any, *most: Any) -> list[Any]:
         _check(op, rows, chosen.array, segments.array, most[0].array if most else None)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..evidence import decided
-from ..invalid import invalid, shown
-from ..operands import strict
-from ..tensor import Tensor, wrap
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.evidence import decided
+from ...engine.invalid import invalid, shown
+from ...engine.operands import strict
+from ...engine.tensor import Tensor, wrap
 from .primitives import checked, sparse
 from .tensor import SparseTensor, SparseTensorValue, sparse_input
 

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor, converted
-from ..evidence import planned
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor, converted
+from ...engine.evidence import planned
+from ...engine.shape import TensorShape
+from ...engine.tensor import EagerTensor, wrap
+from ...engine.typed import Operators
 from ..introspection import get_static_value
-from ..shape import TensorShape
-from ..tensor import EagerTensor, wrap
-from ..typed import Operators
 
 
 class SparseTensor(Operators):
@@ -121,7 +121,7 @@ class SparseTensor(Operators):
         ...     tf.SparseTensor([[0, 1]], [5.0], [1, 2]).eval().values
         array([5.], dtype=float32)
         """
-        from ..graphs.session import default_session
+        from ...graphs.session import default_session
 
         return default_session(session, "evaluate tensor using `eval()`", self.graph).run(self, feed_dict)
 
@@ -138,7 +138,7 @@ class SparseTensor(Operators):
     # -- gradients ----------------------------------------------------------------------------------------------------
 
     def _watch_on(self, tape: Any) -> None:
-        from ..logs import warn_not_watchable
+        from ...engine.logs import warn_not_watchable
 
         tape.watch(self._values)
         for part in (self._indices, self._dense_shape):
@@ -151,7 +151,7 @@ class SparseTensor(Operators):
         raise ValueError(f"Attempt to convert a value ({self!r}) with an unsupported type ({type(self)}) to a Tensor.")
 
     def _print_text(self, limit: int) -> str:
-        from ..ops.printing import tensor_text
+        from ...ops.printing import tensor_text
 
         parts = (("indices", self._indices), ("values", self._values), ("shape", self._dense_shape))
         return f"'SparseTensor({', '.join(f'{k}={tensor_text(t.array, limit)}' for k, t in parts)})'"
@@ -174,7 +174,7 @@ class SparseTensor(Operators):
         return times_dense(self, other) if hasattr(other, "shape") else NotImplemented
 
     def __truediv__(self, other: Any) -> SparseTensor:
-        from ..operators import float_quotient
+        from ...engine.operators import float_quotient
         from .primitives import times_dense
 
         values, dense = float_quotient(self.values, convert_to_tensor(other, self.dtype))

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import dispatch, dtypes
-from ..ops.arrays import size as plain_size
-from ..ops.casts import cast
-from ..ops.filling import range as numbers
-from ..ops.picking import gather
-from ..ops.reductions import reduce_prod
-from ..tensor import wrap
+from ...engine import dtypes
+from ...engine.tensor import wrap
+from ...ops.arrays import size as plain_size
+from ...ops.casts import cast
+from ...ops.filling import range as numbers
+from ...ops.picking import gather
+from ...ops.reductions import reduce_prod
+from .. import dispatch
 from .tensor import SparseTensor, SparseTensorSpec
 
 UNARY = "abs asin asinh atan atanh bessel_i0e bessel_i1e erf negative sign sin sqrt square tan tanh".split()

@@ -1,19 +1,19 @@
-"""The names of `tf.strings`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.strings`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
-from minitape.strings.joining import (
+from minitape.tf.strings.joining import (
     join as join,
     ngrams as ngrams,
     reduce_join as reduce_join,
     unsorted_segment_join as unsorted_segment_join,
 )
-from minitape.strings.matching import (
+from minitape.tf.strings.matching import (
     regex_full_match as regex_full_match,
     regex_replace as regex_replace,
     to_hash_bucket as to_hash_bucket,
     to_hash_bucket_fast as to_hash_bucket_fast,
     to_hash_bucket_strong as to_hash_bucket_strong,
 )
-from minitape.strings.pieces import (
+from minitape.tf.strings.pieces import (
     bytes_split as bytes_split,
     length as length,
     lower as lower,
@@ -22,12 +22,12 @@ from minitape.strings.pieces import (
     substr as substr,
     upper as upper,
 )
-from minitape.strings.spelling import (
+from minitape.tf.strings.spelling import (
     as_string as as_string,
     format as format,
     to_number as to_number,
 )
-from minitape.strings.unicode import (
+from minitape.tf.strings.unicode import (
     unicode_decode as unicode_decode,
     unicode_decode_with_offsets as unicode_decode_with_offsets,
     unicode_encode as unicode_encode,

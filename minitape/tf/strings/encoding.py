@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..invalid import invalid
-from ..opdefs import accept_attr
-from ..operands import worded
-from ..tensor import Tensor, wrap
+from ...engine import dtypes
+from ...engine.invalid import invalid
+from ...engine.opdefs import accept_attr
+from ...engine.operands import worded
+from ...engine.tensor import Tensor, wrap
 from .values import each, strings_of
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..errors import OutOfRangeError
-from ..invalid import invalid, shown
-from ..opdefs import accept
-from ..operands import strict
-from ..tensor import Tensor
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.errors import OutOfRangeError
+from ...engine.invalid import invalid, shown
+from ...engine.opdefs import accept
+from ...engine.operands import strict
+from ...engine.tensor import Tensor
 from .values import converted, is_later, strings_of, texts
 
 

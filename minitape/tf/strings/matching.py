@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..invalid import invalid
-from ..operands import generated, strict
-from ..tensor import Tensor, wrap
+from ...engine.invalid import invalid
+from ...engine.operands import generated, strict
+from ...engine.tensor import Tensor, wrap
 from . import hashing, patterns
 from .values import each, strings_of
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..invalid import invalid
-from ..tensor import wrap
+from ...engine import dtypes
+from ...engine.invalid import invalid
+from ...engine.tensor import wrap
 
 PARSED = [dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64]
 _FLOAT = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf(inity)?|nan)\Z", re.ASCII | re.IGNORECASE)

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-from ..invalid import invalid
+from ...engine.invalid import invalid
 
 
 def _text(value: Any) -> str:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..invalid import invalid, shown
-from ..operands import generated, strict
-from ..ops.arrays import broadcast_static_shape
-from ..tensor import Tensor, wrap
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid, shown
+from ...engine.operands import generated, strict
+from ...engine.tensor import Tensor, wrap
+from ...ops.arrays import broadcast_static_shape
 from .unicode import characters
 from .values import converted, each, is_later, rows, strings_of, texts, when_run
 

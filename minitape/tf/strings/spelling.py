@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..evidence import decided
-from ..operands import deferred, strict
-from ..tensor import Tensor
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.evidence import decided
+from ...engine.operands import deferred, strict
+from ...engine.tensor import Tensor
 from . import numbers
 from .values import is_later, strings_of, texts, when_run
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..invalid import invalid
-from ..opdefs import accept, accept_text
-from ..operands import deferred, strict
-from ..tensor import Tensor, wrap
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.invalid import invalid
+from ...engine.opdefs import accept, accept_text
+from ...engine.operands import deferred, strict
+from ...engine.tensor import Tensor, wrap
 from .values import each, rows, strings_of, texts
 
 ENCODINGS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
@@ -218,7 +218,7 @@ def unicode_encode(
     >>> tf.strings.unicode_encode([104, 105], "UTF-8").numpy()
     b'hi'
     """
-    from ..convert import convert_to_tensor
+    from ...engine.convert import convert_to_tensor
     from ..ragged.tensor import RaggedTensor, make
     accept_text("UnicodeEncode", "errors", errors)
     accept_text("UnicodeEncode", "output_encoding", output_encoding)

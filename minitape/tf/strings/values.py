@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..convert import convert_to_tensor
-from ..evidence import born, left
-from ..invalid import invalid
-from ..state import state
-from ..tensor import EagerTensor, Tensor, wrap
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.evidence import born, left
+from ...engine.invalid import invalid
+from ...engine.state import state
+from ...engine.tensor import EagerTensor, Tensor, wrap
 
 
 def strings_of(x: Any, op: str) -> Any:
@@ -82,6 +82,6 @@ def is_later(x: Any) -> bool:
 
 def when_run(function: Callable[..., Any], tensors: list[Any], shape: Any, dtype: Any) -> Any:
     """The call of ``function`` when the graph runs."""
-    from ..graphs.effects import later
+    from ...graphs.effects import later
 
     return later(lambda *given: [function(*given)], tensors, [(shape, dtype)])[0]

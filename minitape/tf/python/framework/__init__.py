@@ -3,5 +3,5 @@
 from ...namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.python.framework", {
-    "python.framework.ops": "ops=",
+    "tf.python.framework.ops": "ops=",
 }, globals())  # fmt: skip

@@ -1,5 +1,5 @@
-"""The names of `tf.python.framework`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.python.framework`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
-from minitape.python.framework import (
+from minitape.tf.python.framework import (
     ops as ops,
 )

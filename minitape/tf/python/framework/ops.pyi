@@ -1,12 +1,21 @@
-"""The names of `tf.python.framework.ops`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.python.framework.ops`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
 from typing import Any as _Any
 from minitape.compat.v1.legacy import (
     name_scope as name_scope,
     op_scope as op_scope,
 )
-from minitape.convert import (
+from minitape.engine.convert import (
     convert_to_tensor as convert_to_tensor,
+)
+from minitape.engine.registry import (
+    no_gradient as _NoGradient,
+    RegisterGradient as RegisterGradient,
+    no_gradient as no_gradient,
+)
+from minitape.engine.tensor import (
+    EagerTensor as EagerTensor,
+    Tensor as Tensor,
 )
 from minitape.graphs.build import (
     Graph as Graph,
@@ -17,15 +26,6 @@ from minitape.graphs.session import (
 )
 from minitape.graphs.symbolic import (
     Operation as Operation,
-)
-from minitape.registry import (
-    no_gradient as _NoGradient,
-    RegisterGradient as RegisterGradient,
-    no_gradient as no_gradient,
-)
-from minitape.tensor import (
-    EagerTensor as EagerTensor,
-    Tensor as Tensor,
 )
 NoGradient = _NoGradient
 def NotDifferentiable(op_type: _Any) -> None:

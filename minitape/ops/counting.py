@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .convert import convert_to_tensor
-from .debugging import assert_equal
+from ..engine.convert import convert_to_tensor
+from .assertions import assert_equal
 
 
 class Counted(NamedTuple):
@@ -28,8 +28,8 @@ def composite(values: Any, weights: Any) -> Counted | None:
     >>> composite(tf.ragged.constant([[5], [], [7, 7]]), None).rows
     array([0, 2, 2])
     """
-    from .ragged.tensor import RaggedTensor
-    from .sparse.tensor import SparseTensor
+    from ..tf.ragged.tensor import RaggedTensor
+    from ..tf.sparse.tensor import SparseTensor
 
     if isinstance(values, RaggedTensor):
         return _ragged(values, weights, RaggedTensor)

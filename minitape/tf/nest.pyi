@@ -1,0 +1,9 @@
+"""The names of `tf.tf.nest`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+
+from minitape.engine.nest import (
+    assert_same_structure as assert_same_structure,
+    flatten as flatten,
+    is_nested as is_nested,
+    map_structure as map_structure,
+    pack_sequence_as as pack_sequence_as,
+)
