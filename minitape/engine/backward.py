@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .above import above
 from . import nest
 from .accelerator import filled
 from .frames import user_frame
@@ -90,9 +91,7 @@ def _same(tape: Any, source: Any, targets: list[Any], seeds: list[Any]) -> Any:
 
 def _add_n(gradients: list[Any]) -> Any:
     """The sum of gradients; InvalidArgumentError for unlike dtypes or shapes."""
-    from ..ops.clipping import add_n
-
-    return gradients[0] if len(gradients) == 1 else add_n(gradients)
+    return gradients[0] if len(gradients) == 1 else above.add_n(gradients)
 
 
 def rows_of(tape: Any, values: list[Any]) -> list[tuple[int, ...]]:
@@ -221,10 +220,8 @@ class UnconnectedGradients(Enum):
 
 def no_tensor(values: Sequence[Any]) -> Exception:
     """The error for targets or sources of which some are no tensors: TensorFlow takes each for a dtype first."""
-    from ..explain.unasked import why_no_tensor
-
     plain = next((v for v in values if type(v) is not EagerTensor and not hasattr(v, "_tape_rows")), None)
-    return why_no_tensor(_for_no_tensor(values), plain)
+    return above.why_no_tensor(_for_no_tensor(values), plain)
 
 
 def _for_no_tensor(values: Sequence[Any]) -> Exception:

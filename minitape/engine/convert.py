@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .above import above
 from . import dtypes
 from .dtypes import DType
 from .elements import dtype_of
@@ -113,9 +114,7 @@ def _array_of(value: Any, wanted: DType | None) -> Any:
     try:
         return to_array(value, wanted)
     except (TypeError, ValueError) as error:
-        from ..graphs.constants import graph_array
-
-        return graph_array(value, wanted, error)
+        return above.graph_array(value, wanted, error)
 
 
 _REGISTERED: list[tuple[int, Any, Any]] = []  # (priority, types, function), in the order in which they are asked
@@ -339,10 +338,8 @@ def _shape_of(value: Any) -> tuple[int, ...] | None:
 
 def _no_value() -> Exception:
     """The error for None: often a gradient, of which a note says why it is None."""
-    from ..explain.unasked import why_none
-
     text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
-    return why_none(ValueError(text if state.graph is None else "None values not supported."))
+    return above.why_none(ValueError(text if state.graph is None else "None values not supported."))
 
 
 def _leaves(value: Any, depth: int) -> Iterator[Any]:
@@ -487,20 +484,16 @@ def _dtype_within(value: Any) -> DType | None:
 
 def _pack(value: Any, dtype: DType | None) -> Any:
     """A sequence with tensors in it: stacked, as ``tf.stack`` does."""
-    from ..ops.joining import pack
-
     found = _dtype_within(value)
 
     def part(item: Any) -> Any:
         if isinstance(item, (list, tuple)) and _holds_tensors(item):
-            return pack([part(i) for i in item], 0)
+            return above.pack([part(i) for i in item], 0)
         if not (isinstance(item, Tensor) or hasattr(item, "_to_tensor")):
             return convert_to_tensor(item, found if dtype is None else dtype)
         tensor = convert_to_tensor(item)
         if dtype is None or tensor.dtype == dtype:
             return tensor
-        from ..ops.casts import cast
+        return above.cast(tensor, dtype)
 
-        return cast(tensor, dtype)
-
-    return pack([part(item) for item in value], 0)
+    return above.pack([part(item) for item in value], 0)

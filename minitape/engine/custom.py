@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .above import above
 from . import nest
 from .backward import UnconnectedGradients, flat_leaf, like_flat
 from .batch import Batch
@@ -192,10 +193,8 @@ class Bind:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if state.graph is not None:
-            from ..graphs.custom import custom_call
-
             refuse_keywords(kwargs)
-            return custom_call(self._f, args)
+            return above.custom_call(self._f, args)
         return _custom_eager(self._f, args, kwargs)
 
 

@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .above import above
 from . import nest
 from .backward import UnconnectedGradients, unconnected_zeros, zeros_of
 from .block import Exit, block
@@ -303,12 +304,10 @@ def _call(call: Any, known: dict[int, Any], values: Sweep) -> None:
 
 def _in_a_run(call: Any, inputs: list[Any], known: dict[int, Any], values: Sweep) -> list[Any] | None:
     """The tangents of a call's outputs where only a run of the graph knows the shapes; None for other calls."""
-    from ..graphs.jacobians import tangents_row
-
     outputs = [values.tensor(r) for r in range(call.row, call.row + call.outputs)]
     if all(t.shape.is_fully_defined() for t in [*inputs, *outputs]):
         return None
-    return tangents_row(call, inputs, outputs, [known.get(r) for r in call.inputs])
+    return above.tangents_row(call, inputs, outputs, [known.get(r) for r in call.inputs])
 
 
 def _transposed(call: Any, inputs: list[Any], known: dict[int, Any], values: Sweep) -> list[Any]:

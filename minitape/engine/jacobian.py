@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .above import above
 from . import nest
 from .backward import gradients_of, leaf_of, reads_target, wants_zeros
 from .batch import Batch
@@ -96,10 +97,8 @@ def _begin(tape: Any, used_to: str, use_pfor: bool) -> bool:
 
 def _of_slices(tape: Any, target: Any, sources: Any, *how: Any) -> Any:
     """The same for rows of a target whose other rows are zeros: the Jacobian of these, put in their places."""
-    from ..ops.sorting import unsorted_segment_sum
-
     def placed(rows: Any) -> Any:
-        return None if rows is None else unsorted_segment_sum(rows, target.indices, target.dense_shape[0])
+        return None if rows is None else above.unsorted_segment_sum(rows, target.indices, target.dense_shape[0])
 
     return nest.map_structure(placed, jacobian(tape, target.values, sources, *how))
 
@@ -113,26 +112,8 @@ def _refuse_empty(sources: list[Any]) -> None:
 
 def _in_a_run(tape: Any, target: Any, sources: Any, flat: list[Any], unconnected: Any) -> Any:
     """The same where only a run of the graph knows how many elements there are."""
-    from ..graphs.jacobians import jacobian_row
-
-    found = jacobian_row(tape, target, flat, False)
-    if wants_zeros(unconnected) and any(g is None for g in found):
-        sizes = [*_sizes(target)]
-        found = [_filled([*sizes, *_sizes(s)], s) if g is None else g for g, s in zip(found, flat, strict=True)]
+    found = above.jacobians_in_a_run(tape, target, flat, wants_zeros(unconnected))
     return nest.pack_sequence_as(sources, found)
-
-
-def _sizes(tensor: Any) -> list[Any]:
-    from ..ops.arrays import shape
-
-    known = tensor.shape
-    return list(known) if known.is_fully_defined() else [shape(tensor)[i] for i in range(known.rank)]
-
-
-def _filled(sizes: list[Any], like: Any) -> Any:
-    from ..ops.filling import zeros
-
-    return zeros(sizes, like.dtype)
 
 
 def batch_jacobian(
@@ -152,12 +133,7 @@ def batch_jacobian(
         raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with eager execution enabled and  with "
                            "experimental_use_pfor set to False.")  # fmt: skip
     if state.graph is not None and not (target.shape.is_fully_defined() and source.shape.is_fully_defined()):
-        from ..graphs.jacobians import jacobian_row
-
-        (found,) = jacobian_row(tape, target, [source], True)
-        if found is None:
-            return _filled([*_sizes(target), *_sizes(source)[1:]], target)
-        return found
+        return above.batch_jacobian_in_a_run(tape, target, source)
     inner, rest = tuple(target.shape)[1:], tuple(source.shape)[1:]
     count = int(np.prod(inner))
     eye = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *inner)

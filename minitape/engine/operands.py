@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .above import above
 from .convert import convert_to_tensor
 from .evidence import planned
 from .invalid import invalid
@@ -105,10 +106,7 @@ def integers(value: Any, op: str, attr: str, noted: bool = False) -> Any:
 def put_off(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
     """In a graph: a function that needs values is called when the graph runs; elsewhere ``error`` is raised."""
     if state.graph is not None:
-        from ..graphs.placed import put_off as with_parts
-        from ..graphs.postponed import postpone
-
-        found = postpone(function, args, kwargs) or with_parts(function, args, kwargs)
+        found = above.postpone(function, args, kwargs) or above.postpone_with_parts(function, args, kwargs)
         if found is not None:
             return found[0]
     raise error
@@ -124,9 +122,7 @@ def placed(function: Callable[Given, Made]) -> Callable[Given, Made]:
         except (AttributeError, TypeError, ValueError, NotImplementedError) as error:
             if state.graph is None or not waits(error):
                 raise
-            from ..graphs.placed import put_off as with_parts
-
-            found = with_parts(function, args, kwargs)
+            found = above.postpone_with_parts(function, args, kwargs)
             if found is None:
                 raise
             return found[0]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .above import above
 from .elements import dtype_of_numpy
 from .evidence import born, computed
 from .invalid import invalid
@@ -56,9 +57,7 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], 
 
 
 def _symbolic(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
-    from ..graphs.build import apply as build
-
-    return build(primitive, inputs, attrs)
+    return above.build(primitive, inputs, attrs)
 
 
 def _accept(primitive: Primitive, kinds: tuple[Any, ...]) -> None:

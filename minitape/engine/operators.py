@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .above import above
 from . import dtypes
 from .evidence import computed
 from .invalid import invalid
@@ -248,9 +249,7 @@ def fit_matrices(a: Any, b: Any) -> bool:
 def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:
     if fit_matrices(a, b):
         return apply(primitive, (a, b), {})
-    from ..tf.linalg.products import matmul
-
-    return matmul(a, b)
+    return above.matmul(a, b)
 
 
 def _matmul_operator(general: Any) -> None:

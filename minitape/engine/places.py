@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.invalid import at_run, shown
+from .invalid import at_run, shown
 
 
 def check_places(places: Any, size: int, op: str = "GatherV2") -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .above import above
 from . import errors, nest
 from .backward import UnconnectedGradients
 from .block import During
@@ -249,9 +250,7 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
 def _run(func: Callable[..., Any], inputs: list[Any], dtypes: list[Any]) -> list[Any]:
     """A py_function of tensors: at once, or as a row of the graph that is being built."""
     if state.graph is not None:
-        from ..graphs.custom import python_row
-
-        return python_row(func, inputs, dtypes)
+        return above.python_row(func, inputs, dtypes)
     call = run_python(func, inputs, dtypes, differentiate=state.record is not None)
     outputs = [wrap(o.array) for o in call.outputs]
     if outputs and call.tape is not None:
@@ -278,28 +277,8 @@ def _with_parts(func: Callable[..., Any], inputs: list[Any], kinds: list[Any]) -
     if state.graph is None:
         return nest.pack_sequence_as(made, found, expand_composites=True)
     waiting = iter(found)
-    return [_put_together(kind, [next(waiting) for _ in _parts_of(kind)]) if _parts_of(kind) else next(waiting)
+    return [kind._made_of([next(waiting) for _ in _parts_of(kind)]) if _parts_of(kind) else next(waiting)
             for kind in kinds]  # fmt: skip
-
-
-def _put_together(kind: Any, parts: list[Any]) -> Any:
-    """The ragged or sparse tensor of a graph that a run makes of its parts."""
-    from ..tf.ragged.tensor import RaggedTensor
-    from ..tf.sparse.tensor import SparseTensor
-
-    if hasattr(kind, "ragged_rank"):
-        made, *splits = parts
-        if kind.shape.rank is not None:
-            made.set_shape([None, *kind.shape[kind.ragged_rank + 1 :]])
-        for cuts in reversed(splits):
-            cuts.set_shape([None])
-            made = RaggedTensor.from_row_splits(made, cuts, validate=False)
-        return made
-    for part, shape in zip(parts, ([None, kind.shape.rank], [None], [kind.shape.rank]), strict=True):
-        part.set_shape(shape)
-    found = SparseTensor(*parts)
-    found.set_shape(kind.shape)
-    return found
 
 
 @worded
@@ -323,10 +302,8 @@ def numpy_function(
 def call_numpy(func: Any, inp: Any, Tout: Any, stateful: bool = True) -> Any:
     """What ``numpy_function`` and ``compat.v1.py_func`` do."""
     if state.graph is not None:
-        from ..graphs.custom import numpy_row
-
         dtypes, several = _promised(Tout)
-        outputs = numpy_row(func, [convert_to_tensor(i) for i in inp], dtypes, stateful)
+        outputs = above.numpy_row(func, [convert_to_tensor(i) for i in inp], dtypes, stateful)
         return outputs if several else outputs[0]
     result = func(*[np.array(i) for i in inp])
     values = [v if v is None else convert_to_tensor(v) for v in nest.flatten(result)]

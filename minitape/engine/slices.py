@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .above import above
 from .shown import Shown
 
 
@@ -82,9 +83,7 @@ class IndexedSlices(metaclass=Shown):
         from .primitives import TABLE
 
         if not hasattr(self._dense_shape, "array") and hasattr(self._dense_shape, "graph"):  # only a run knows it
-            from ..graphs.sweep import DENSE
-
-            return self._dense_shape.graph.apply(DENSE, (self._values, self._indices, self._dense_shape), {})[0]
+            return above.dense(self._values, self._indices, self._dense_shape)
         return TABLE["scatter_slices"](self._values, self._indices, shape=self.sizes())
 
     def _to_tensor(self, dtype: Any = None) -> Any:

@@ -16,6 +16,7 @@ from functools import partial
 from operator import is_
 from typing import Any
 
+from .above import above
 from . import nest
 from .backward import (
     UnconnectedGradients,
@@ -297,9 +298,7 @@ class GradientTape:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """The picture that a notebook shows of a tape."""
-        from ..picture.drawing import draw
-
-        picture = draw(self)
+        picture = above.draw(self)
         return {"text/plain": repr(picture).replace("Picture", "GradientTape"), "text/html": picture.html()}
 
     # -- gradients ----------------------------------------------------------------------------------------------------
@@ -328,9 +327,7 @@ class GradientTape:
         if self._used or self._recording or self._record is None:
             self._begin()
         if target is None:
-            from ..explain.unasked import why_none
-
-            raise why_none(TypeError(
+            raise above.why_none(TypeError(
                 "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
                 "be differentiated, but received None."
             ))  # fmt: skip
@@ -371,9 +368,7 @@ class GradientTape:
         >>> tape.explain(y, x).cause
         'not_watched'
         """
-        from ..explain.answer import explain
-
-        return explain(self, target, sources)
+        return above.explain(self, target, sources)
 
     def explain_nonfinite(self, target: Any, sources: Any) -> Any:
         """Where a NaN or an infinity came into the gradients: the first row of the sweep that made one.
@@ -388,16 +383,12 @@ class GradientTape:
         >>> tape.explain_nonfinite(y, x).cause
         'nonfinite_gradient'
         """
-        from ..explain.nonfinite import explain_nonfinite
-
-        return explain_nonfinite(self, target, sources)
+        return above.explain_nonfinite(self, target, sources)
 
     def _warn(self, gradients: list[Any], targets: list[Any], sources: list[Any]) -> None:
         """One Python warning, with its reason, for each gradient that is None."""
         if any(g is None for g in gradients):
-            from ..explain.answer import warn_of
-
-            warn_of(self, targets, [s for s, g in zip(sources, gradients, strict=True) if g is None])
+            above.warn_of(self, targets, [s for s, g in zip(sources, gradients, strict=True) if g is None])
 
     def jacobian(
         self,

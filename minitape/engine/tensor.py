@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .above import above
 from .dtypes import _BY_NUMPY, DType
 from .elements import dtype_of_numpy
 from .evidence import EAGER, born, left
@@ -163,9 +164,7 @@ class EagerTensor(Tensor, metaclass=_Named):
             raise NotImplementedError(
                 "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
             )
-        from ..graphs.session import default_session
-
-        return default_session(session, "evaluate tensor using `eval()`", state.graph).run(self, feed_dict)
+        return above.default_session(session, "evaluate tensor using `eval()`", state.graph).run(self, feed_dict)
 
     @property
     def _id(self) -> int:
@@ -223,9 +222,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         return any(bool(item == element) for element in self)
 
     def __getitem__(self, key: Any) -> Any:
-        from ..ops.indexing import getitem  # takes this method's place
-
-        return getitem(self, key)
+        return above.getitem(self, key)  # which takes this method's place when it is loaded
 
     def __hash__(self) -> int:
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .above import above
 from .convert import convert_to_tensor
 from .errors import OutOfRangeError
 from .frames import user_frame
@@ -185,9 +186,7 @@ class Updates:
         >>> y.numpy(), tape.gradient(y, v).values.numpy()
         (array([3., 3.], dtype=float32), array([1., 1.], dtype=float32))
         """
-        from ..ops.picking import gather
-
-        return gather(self._read(), indices)
+        return above.gather(self._read(), indices)
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Any:
         """The elements at the listed places, as ``tf.gather_nd``; differentiable.
@@ -196,9 +195,7 @@ class Updates:
         >>> tf.Variable([[1, 2], [3, 4]]).gather_nd([[0, 1], [1, 0]]).numpy()
         array([2, 3], dtype=int32)
         """
-        from ..ops.picking import gather_nd
-
-        return gather_nd(self._read(), indices)
+        return above.gather_nd(self._read(), indices)
 
     def count_up_to(self, limit: int) -> Any:
         """The value, which is then increased by one; OutOfRangeError at the limit.
@@ -236,9 +233,7 @@ class Updates:
         changed = self.assign(value)
         if state.graph is None:
             return
-        from ..graphs.session import get_default_session
-
-        session = session or get_default_session()
+        session = session or above.get_default_session()
         if session is None:
             raise ValueError("Either session argument should be provided or default session should be established")
         session.run(changed)
@@ -261,10 +256,8 @@ class Updates:
         values = convert_to_tensor(slices.values, self.dtype)
         rows = tensor_of(slices.indices)
         if state.graph is not None:
-            from ..ops.arrays import expand_dims
-
-            return self._in_graph(how, expand_dims(rows, -1), values)
-        from ..ops.places import check_places
+            return self._in_graph(how, above.expand_dims(rows, -1), values)
+        from .places import check_places
         from .opdefs import accept_attr
 
         accept_attr("ResourceScatter" + how.capitalize(), "dtype", self.dtype)
@@ -283,7 +276,7 @@ class Updates:
         where = tensor_of(indices)
         if state.graph is not None:
             return self._in_graph(how, where, values)
-        from ..ops.places import outside
+        from .places import outside
 
         if where.ndim == 1:
             where = apply(TABLE["reshape"], (where,), {"shape": (-1, 1)})

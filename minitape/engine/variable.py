@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .above import above
 from . import dtypes
 from .convert import convert_to_tensor, to_array
 from .evidence import ASSIGNED, born
@@ -80,9 +81,7 @@ class ResourceVariable(VariableOperators, Variable):
                         caching_device=caching_device)  # fmt: skip
         trainable = is_trainable(name, trainable, synchronization, aggregation)
         if state.graph is not None:
-            from ..graphs.variables import create
-
-            create(self, initial_value, trainable, name, dtype, constraint, shape)
+            above.create_variable(self, initial_value, trainable, name, dtype, constraint, shape)
             self._synchronization, self._aggregation = synchronization, aggregation
             return
         initial_value = unwatched(initial_value)
@@ -408,9 +407,7 @@ class ResourceVariable(VariableOperators, Variable):
         return iter(self._read())
 
     def __getitem__(self, key: Any) -> Any:
-        from ..ops.indexing import getitem
-
-        return getitem(self._read(), key, self)
+        return above.getitem(self._read(), key, self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if state.graph is not None:

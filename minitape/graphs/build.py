@@ -405,7 +405,7 @@ class Graph(Named, Record):
         """A block whose operations run on a device: the CPU, the only one there is. Errors are those of tf.device."""
         from contextlib import nullcontext
 
-        from ..tf.devices import device
+        from .devices import device
 
         return nullcontext() if callable(device_name_or_function) else device(device_name_or_function)
 

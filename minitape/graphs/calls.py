@@ -105,9 +105,7 @@ def _as_int(x: Any, base: Any = 10) -> Any:
     if base != 10:
         raise NotImplementedError(f"base {base} not supported for int")
     if x.dtype == dtypes.string:
-        from ..tf import strings
-
-        return strings.to_number(x, dtypes.int32)
+        return above.to_number(x, dtypes.int32)
     return x if x.dtype == dtypes.int32 else TABLE["cast"](x, dtype=dtypes.int32)
 
 
@@ -115,9 +113,7 @@ def _as_float(x: Any) -> Any:
     from ..engine import dtypes
 
     if x.dtype == dtypes.string:
-        from ..tf import strings
-
-        return strings.to_number(x, dtypes.float32)
+        return above.to_number(x, dtypes.float32)
     return x if x.dtype == dtypes.float32 else TABLE["cast"](x, dtype=dtypes.float32)
 
 
@@ -129,12 +125,10 @@ def _length(x: Any) -> Any:
 
 
 def _range(*args: Any) -> Any:
-    import minitape as tf
-
     if len(args) < 3:  # a limit under the start makes an empty range, as Python has it
         start, limit = (0, args[0]) if len(args) == 1 else args
-        args = (start, tf.maximum(limit, start) if len(args) == 1 else tf.maximum(start, limit))
-    return call(tf.range, *args)
+        args = (start, maximum(limit, start) if len(args) == 1 else maximum(start, limit))
+    return call(range_of_tensors, *args)
 
 
 def _sorted(x: Any, **kwargs: Any) -> Any:

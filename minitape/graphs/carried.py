@@ -12,7 +12,7 @@ from ..engine.convert import convert_to_tensor
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import EagerTensor
-from .parts import has_known_rows
+from ..ops.parts import has_known_rows
 
 
 class TensorArrayBase:

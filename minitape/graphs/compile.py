@@ -351,13 +351,13 @@ def _is_two(graph: Any, row: int) -> bool:
 
 
 def _guard_gather(x: Any, places: Any, axis: int = 0, **attrs: Any) -> None:
-    from ..ops.places import check_places
+    from ..engine.places import check_places
 
     check_places(places, x.shape[axis])
 
 
 def _guard_gather_nd(x: Any, places: Any, batch_dims: int = 0, **attrs: Any) -> None:
-    from ..ops.places import outside
+    from ..engine.places import outside
 
     bad = outside(places, x.shape[batch_dims:][: places.shape[-1]])
     if bad is not None:

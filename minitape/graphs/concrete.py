@@ -22,14 +22,14 @@ from ..engine.slices import IndexedSlices
 from ..engine.state import state
 from ..engine.tape import GradientTape
 from ..engine.tensor import Tensor, bare, wrap
-from ..tf.random.seeds import global_seed
+from ..ops.seeds import global_seed
 from .body import Body, passes
 from .build import Graph
 from .given import GivenVariable, Slots
 from .gradients import sweep_rows
 from .inline import inline
 from .lifted import held_elsewhere, lift
-from .parts import has_parts, put_together
+from ..ops.parts import has_parts, put_together
 from .primitive import NOTES, VJP, GraphPrimitive, apart, as_eager, dense, floats, moved, write_notes
 from .program import Program, needed, replay
 

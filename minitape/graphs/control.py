@@ -26,7 +26,7 @@ from ..ops.assertions import Assert
 from .body import Body, share_captures, trace_body
 from .carried import OtherRows, flattened, opened, packed, with_rows_of
 from .primitive import NOTES, GraphPrimitive, write_notes
-from .refusals import brackets
+from ..ops.refusals import brackets
 from .scopes import control_dependencies
 from .symbolic import Operation, SymbolicTensor
 

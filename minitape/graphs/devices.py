@@ -79,8 +79,8 @@ def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> 
 
     if state.graph is None:
         return list(tensors)
-    from ..graphs.symbolic import Operation
-    from ..graphs.variables import group
+    from .symbolic import Operation
+    from .variables import group
 
     for value in control_inputs or []:
         if not isinstance(value, (Tensor, Operation)):

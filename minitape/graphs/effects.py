@@ -20,7 +20,7 @@ from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
 from .primitive import RULE, GraphPrimitive, linkable, write_notes
-from .refusals import brackets, unmergeable
+from ..ops.refusals import brackets, unmergeable
 
 # -- variables --------------------------------------------------------------------------------------------------------
 

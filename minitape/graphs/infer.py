@@ -21,7 +21,7 @@ from ..engine.operation import CHECKS
 from ..engine.primitives import Primitive
 from ..engine.quiet import hush, restore
 from ..engine.shape import TensorShape
-from .refusals import brackets, enum
+from ..ops.refusals import brackets, enum
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
 ELEMENTWISE = set(

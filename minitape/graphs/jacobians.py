@@ -10,13 +10,35 @@ from ..engine.forward import ForwardAccumulator
 from ..engine.operation import apply
 from ..engine.reach import on_tape
 from ..engine.tape import GradientTape
+from ..ops.arrays import shape
 from ..ops.filling import zeros
 from .effects import later
 from .primitive import OURS, apart, moved
 from .program import needed, replay
 
 
-def jacobian_row(tape: Any, target: Any, sources: Sequence[Any], batch: bool) -> list[Any]:
+def jacobians_in_a_run(tape: Any, target: Any, sources: list[Any], unconnected_are_zero: bool) -> list[Any]:
+    """The Jacobian for each source: None, or zeros, where nothing connects them."""
+    found = _row(tape, target, sources, False)
+    if not unconnected_are_zero:
+        return found
+    return [
+        zeros([*_sizes(target), *_sizes(s)], s.dtype) if j is None else j for j, s in zip(found, sources, strict=True)
+    ]
+
+
+def batch_jacobian_in_a_run(tape: Any, target: Any, source: Any) -> Any:
+    """The batched Jacobian; zeros where nothing connects them."""
+    (found,) = _row(tape, target, [source], True)
+    return zeros([*_sizes(target), *_sizes(source)[1:]], target.dtype) if found is None else found
+
+
+def _sizes(tensor: Any) -> list[Any]:
+    known = tensor.shape
+    return list(known) if known.is_fully_defined() else [shape(tensor)[i] for i in range(known.rank)]
+
+
+def _row(tape: Any, target: Any, sources: Sequence[Any], batch: bool) -> list[Any]:
     """The Jacobian for each source, or with ``batch`` the batched one of the only source; None where there is none.
 
     The row runs what the tape has recorded between them again, as eager operations under a tape of its own.

@@ -55,15 +55,8 @@ def _stacked(results: list[Any], infer_shape: bool = True, like: Any = None) -> 
 
 
 def _column(parts: list[Any], infer_shape: bool, kind: Any) -> Any:
-    name = type(kind).__name__
-    if name == "RaggedTensorSpec":
-        from ..tf.ragged.functions import stack
-
-        return stack(parts)
-    if name == "SparseTensorSpec":
-        from ..tf.sparse.functions import concat, expand_dims
-
-        return concat(0, [expand_dims(p, 0) for p in parts])
+    if hasattr(kind, "_stacked"):  # the type of ragged or sparse tensors
+        return kind._stacked(parts)
     if kind is None or state.graph is not None:
         tensors = [convert_to_tensor(p) for p in parts]
         _check_shapes([t.shape for t in tensors], infer_shape)

@@ -118,9 +118,7 @@ class MixedTensorArray(TensorArray):
 
 def _filled(rows: int, dtype: Any) -> tuple[Any, Any]:
     """The content of an array to which nothing was written."""
-    import minitape as tf
-
-    return tf.zeros([rows, 0], dtype), wrap(np.full((rows, 1), -1, np.int64))
+    return zeros([rows, 0], dtype), wrap(np.full((rows, 1), -1, np.int64))
 
 
 def _of_elements(elements: list[Any], dtype: Any) -> tuple[Any, Any]:
@@ -142,8 +140,6 @@ def _pieces(value: Any, lengths: Any) -> list[Any]:
 
 
 def _written(buffer: Any, sizes: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any, Any]:
-    import minitape as tf
-
     at = check_place(buffer, index, value, dynamic)
     shape = [len(value.shape), *value.shape]
     rows, width = max(buffer.shape[0], at + 1), max(buffer.shape[1], value.array.size)
@@ -152,18 +148,16 @@ def _written(buffer: Any, sizes: Any, index: Any, value: Any, *, dynamic: bool) 
     table[at] = -1
     table[at, : len(shape)] = shape
     wide = _grown(_grown(buffer, width, 1), rows, 0)
-    row = _grown(tf.reshape(value, [-1]), width, 0)
-    return tf.tensor_scatter_nd_update(wide, [[at]], row[tf.newaxis]), wrap(table)
+    row = _grown(reshape(value, [-1]), width, 0)
+    return tensor_scatter_nd_update(wide, [[at]], row[None]), wrap(table)
 
 
 def _grown(tensor: Any, size: int, axis: int) -> Any:
     """With zeros behind, up to a size along an axis."""
-    import minitape as tf
-
     more = size - tensor.shape[axis]
     if not more:
         return tensor
-    return tf.concat([tensor, tf.zeros([more if a == axis else n for a, n in enumerate(tensor.shape)], tensor.dtype)], axis)
+    return concat([tensor, zeros([more if a == axis else n for a, n in enumerate(tensor.shape)], tensor.dtype)], axis)
 
 
 def _place(sizes: Any, index: Any) -> int:
@@ -193,37 +187,31 @@ def _merged(shapes: Any, known: TensorShape) -> TensorShape:
 
 def _element(buffer: Any, sizes: Any, at: int, known: TensorShape) -> Any:
     """An element; zeros where it was not written, of the shape that all others have."""
-    import minitape as tf
-
     shape = _shape_of(sizes, at)
     if shape.rank is not None:
-        return tf.reshape(buffer[at, : shape.num_elements()], shape)
+        return reshape(buffer[at, : shape.num_elements()], shape)
     shape = _merged((_shape_of(sizes, i) for i in range(sizes.shape[0])), known)
     if not shape.is_fully_defined():
         raise invalid(f"Trying to read an uninitialized tensor but element_shape is not fully defined: {shape} and no list "
                       "element is set.", "TensorListGetItem")  # fmt: skip
-    return tf.zeros(shape, buffer.dtype)
+    return zeros(shape, buffer.dtype)
 
 
 def _stacked(buffer: Any, sizes: Any, places: Any, known: TensorShape) -> Any:
-    import minitape as tf
-
     places = list(places)
     shape = _merged((_shape_of(sizes, at) for at in places), known)
     if not shape.is_fully_defined():
         raise invalid("Tried to stack list which only contains uninitialized tensors and has a non-fully-defined "
                       f"element_shape: {shape}", "TensorListStack")  # fmt: skip
-    return tf.stack([_element(buffer, sizes, at, shape) for at in places]) if places else tf.zeros([0, *shape], buffer.dtype)
+    return stack([_element(buffer, sizes, at, shape) for at in places]) if places else zeros([0, *shape], buffer.dtype)
 
 
 def _joined(buffer: Any, sizes: Any, known: TensorShape) -> Any:
-    import minitape as tf
-
     shapes = [_shape_of(sizes, at) for at in range(sizes.shape[0])]
     for at, shape in enumerate(shapes):
         if shape.rank == 0:
             raise invalid(f"Concat saw a scalar shape at index {at} but requires at least vectors.", "TensorListConcatV2")
     rest = _merged((shape[1:] for shape in shapes if shape.rank), TensorShape(None) if known.rank is None else known[1:])
     if not shapes:
-        return tf.zeros([0, *(rest if rest.is_fully_defined() else [])], buffer.dtype)
-    return tf.concat([_element(buffer, sizes, at, known) for at in range(len(shapes))], 0)
+        return zeros([0, *(rest if rest.is_fully_defined() else [])], buffer.dtype)
+    return concat([_element(buffer, sizes, at, known) for at in range(len(shapes))], 0)

@@ -15,7 +15,7 @@ from ..engine.custom import no_tapes
 from ..engine.shape import TensorShape
 from ..engine.tensor import Tensor, wrap
 from .effects import later
-from .parts import Parts, take_apart
+from ..ops.parts import Parts, take_apart
 from .postponed import common_shape, trying
 from .symbolic import is_symbolic
 

@@ -16,9 +16,9 @@ from ..engine.shape import TensorShape
 from ..engine.slices import IndexedSlices
 from ..engine.state import state
 from ..engine.tensor import EagerTensor, Tensor
-from ..tf.random.seeds import restart
-from ..tf.sparse.tensor import SparseTensor, SparseTensorValue
+from ..ops.seeds import restart
 from .build import Graph
+from .options import ConfigProto, RunOptions
 from .program import Program
 from .symbolic import Operation, SymbolicTensor
 
@@ -122,7 +122,7 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     if state.graph is None:
         return value
     from .primitive import GraphPrimitive
-    from .refusals import wrong_default
+    from ..ops.refusals import wrong_default
 
     if not TensorShape(shape).is_compatible_with(value.shape):
         raise wrong_default(value, TensorShape(shape))
@@ -155,7 +155,7 @@ class Session:
         if target:
             raise ValueError(f"minitape runs graphs in this process: target must be '', got {target!r}.")
         if config is not None:
-            _check_kind("config", config, "ConfigProto")
+            _check_kind("config", config, ConfigProto)
         self._own = graph
         self.graph: Graph = graph if graph is not None else get_default_graph()
         self._closed = False
@@ -229,7 +229,7 @@ class Session:
         """
         unsupported("Session.run", run_metadata=run_metadata)
         if options is not None:
-            _check_kind("options", options, "RunOptions")
+            _check_kind("options", options, RunOptions)
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         graph = self.graph
@@ -263,11 +263,9 @@ class Session:
         return lambda *values: self.run(fetches, dict(zip(map(_key, feed_list), values, strict=True)))
 
 
-def _check_kind(argument: str, value: Any, kind: str) -> None:
-    from ..compat.v1 import legacy
-
-    if not isinstance(value, getattr(legacy, kind)):
-        raise TypeError(f'Argument `{argument}` must be a tf.{kind}, but got "{type(value).__name__}"')
+def _check_kind(argument: str, value: Any, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f'Argument `{argument}` must be a tf.{kind.__name__}, but got "{type(value).__name__}"')
 
 
 def _key(tensor: Any) -> Any:
@@ -322,9 +320,7 @@ class IndexedSlicesValue(NamedTuple):
 def _flatten(fetches: Any) -> list[Any]:
     if isinstance(fetches, IndexedSlices):
         return [fetches._values, fetches._indices, fetches._dense_shape]
-    if isinstance(fetches, SparseTensor):
-        return [fetches.indices, fetches.values, fetches.dense_shape]
-    if type(fetches).__name__ == "RaggedTensor":
+    if hasattr(fetches, "_as_value"):  # a ragged or sparse tensor
         return list(fetches._components())
     if isinstance(fetches, (list, tuple)):
         return [f for part in fetches for f in _flatten(part)]
@@ -336,15 +332,8 @@ def _flatten(fetches: Any) -> list[Any]:
 def _pack(fetches: Any, values: Iterator[Any]) -> Any:
     if isinstance(fetches, IndexedSlices):
         return IndexedSlicesValue(next(values), next(values), next(values))
-    if isinstance(fetches, SparseTensor):
-        return SparseTensorValue(next(values), next(values), next(values))
-    if type(fetches).__name__ == "RaggedTensor":
-        from ..compat.v1.composites import RaggedTensorValue
-
-        made, *splits = [next(values) for _ in fetches._components()]
-        for cuts in reversed(splits):
-            made = RaggedTensorValue(made, cuts)
-        return made
+    if hasattr(fetches, "_as_value"):
+        return fetches._as_value([next(values) for _ in fetches._components()])
     if isinstance(fetches, dict):
         return type(fetches)((k, _pack(v, values)) for k, v in fetches.items())
     if isinstance(fetches, (list, tuple)):

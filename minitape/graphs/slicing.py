@@ -11,7 +11,7 @@ from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor
 from .primitive import GraphPrimitive
-from .refusals import refused
+from ..ops.refusals import refused
 from .symbolic import SymbolicTensor
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import dtypes
+from ..engine.convert import convert_to_tensor
 from ..engine.elements import dtype_of
 from ..engine.shape import TensorShape
 from ..engine.tensor import Tensor
@@ -194,3 +195,19 @@ def show(value: Any) -> str:
     if hasattr(value, "_read"):
         return f"VariableSpec(shape={value.shape}, dtype={value.dtype!r}, trainable={value.trainable}, alias_id=0)"
     return f"Weakref[{_weakly(value)}])"
+
+
+def type_spec_from_value(value: Any) -> Any:
+    """The shape and type of a tensor, a ragged or sparse one, or of what becomes a tensor; TypeError for anything else.
+
+    >>> import minitape as tf
+    >>> tf.type_spec_from_value(tf.constant([1.0])), tf.type_spec_from_value(3)
+    (TensorSpec(shape=(1,), dtype=tf.float32, name=None), TensorSpec(shape=(), dtype=tf.int32, name=None))
+    """
+    if getattr(value, "_composite", False):
+        return value._type_spec
+    try:
+        tensor = convert_to_tensor(value)
+        return TensorSpec(tensor.shape, tensor.dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"Could not build a TypeSpec for {value!r} of unsupported type {type(value)}.") from None

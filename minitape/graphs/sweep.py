@@ -51,6 +51,11 @@ def _dense_shape(tensors: Any) -> TensorShape:
     return TensorShape(None) if values.rank is None else TensorShape([None, *values.as_list()[1:]])
 
 
+def dense(values: Any, indices: Any, shape: Any) -> Any:
+    """Slices as a dense tensor of a graph; ``shape`` is a tensor of it."""
+    return shape.graph.apply(DENSE, (values, indices, shape), {})[0]
+
+
 class _Symbolic:
     """The values of a graph's rows: its tensors."""
 

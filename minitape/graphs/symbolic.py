@@ -78,7 +78,7 @@ class SymbolicTensor(Tensor):
         """Adds to what is known about the static shape; ValueError when it contradicts."""
         known, wanted = self._shape, TensorShape(shape)
         if not known.is_compatible_with(wanted):
-            from .refusals import unmergeable
+            from ..ops.refusals import unmergeable
 
             raise ValueError(unmergeable(known, wanted))
         self._shape = known.merge_with(wanted)

@@ -15,7 +15,7 @@ from .. import tf
 from ..engine import nest
 from ..engine.evidence import born, exits
 from ..engine.tensor import Tensor, wrap
-from ..tf.random.seeds import permutation
+from ..ops.seeds import permutation
 
 
 def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:

@@ -16,7 +16,7 @@ from ..engine.block import block
 from ..engine.custom import no_tapes
 from ..engine.state import state
 from ..engine.typed import Operators
-from ..tf.random.seeds import untouched
+from ..ops.seeds import untouched
 from .base import auto_name, current, floatx, mask_of, set_keras_mask, standardize_dtype, standardize_shape
 from .layer import Layer, Operation
 

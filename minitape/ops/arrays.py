@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.above import above
 from ..engine import dtypes
 from ..engine.convert import convert_to_tensor
 from ..engine.dimension import Dimension, dimension_value
@@ -161,7 +162,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
         try:
             sizes = _reshape_sizes(dims, sizes)
         except ValueError as error:  # of a graph
-            from ..graphs.refusals import refused
+            from .refusals import refused
 
             raise refused(error, "Reshape", [x], shape=sizes) from None
     return apply(TABLE["reshape"], (x,), {"shape": tuple(sizes)})
@@ -231,7 +232,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
     else:
         places = integers(perm, "Transpose", "Tperm")
         if state.graph is not None and places.ndim == 1 and a.ndim != places.size:
-            from ..graphs.refusals import enum, wrong_size
+            from .refusals import enum, wrong_size
 
             raise wrong_size("Transpose", [a], a.ndim, places.size, f"T={enum(a.dtype)}, Tperm=DT_INT32",
                              ("transpose/perm", f"[{places.size}]"))  # fmt: skip
@@ -299,7 +300,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     axes = axes_of(axis)
     for a in axes or ():
         if state.graph is not None and not (-x.ndim <= a < x.ndim and x.shape[a] in (1, None)):
-            from ..graphs.refusals import wrong_squeeze
+            from .refusals import wrong_squeeze
 
             raise wrong_squeeze(x, a, list(axes or ()))
         if not -x.ndim <= a < x.ndim:
@@ -309,10 +310,8 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     if not axes and not x.shape.is_fully_defined():
         return wrap(x.array)  # never in eager mode; in a graph asking for the value puts the call off
     if any(x.shape[a] is None for a in axes or ()):  # only a run can say whether it is 1
-        from ..graphs.effects import later
-
         left = [n for i, n in enumerate(x.shape) if i not in {a % x.ndim for a in axes or ()}]
-        return later(lambda t: [squeeze(t, axes)], [x], [(TensorShape(left), x.dtype)], name="Squeeze")[0]
+        return above.later(lambda t: [squeeze(t, axes)], [x], [(TensorShape(left), x.dtype)], name="Squeeze")[0]
     drop = {a % x.ndim for a in axes} if axes else {i for i, n in enumerate(x.shape) if n == 1}
     if list(x.shape).count(None) > 1:
         return apply(TABLE["slice"], (x,), {"spec": tuple(0 if i in drop else slice(None) for i in range(x.ndim))})
@@ -420,10 +419,8 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
             "EnsureShape",
         )
     if state.graph is not None and not x.shape.is_subtype_of(wanted):  # only a run can say
-        from ..graphs.effects import later
-
         both = x.shape.merge_with(wanted)
-        return later(lambda t: [ensure_shape(t, wanted)], [x], [(both, x.dtype)], name="EnsureShape")[0]
+        return above.later(lambda t: [ensure_shape(t, wanted)], [x], [(both, x.dtype)], name="EnsureShape")[0]
     return apply(TABLE["identity"], (x,), {})
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.above import above
 from ..engine import dtypes
 from ..engine.convert import convert_to_tensor
 from ..engine.errors import InvalidArgumentError
@@ -33,8 +34,7 @@ def _with_values(
     if state.graph is None and all(isinstance(t, EagerTensor) for t in tensors):
         return check(*tensors)
     from ..engine.shape import TensorShape
-    from ..graphs.effects import later
-    from ..tf.introspection import get_static_value
+    from .introspection import get_static_value
 
     names = [f"{label} ({getattr(t, 'name', 'Const:0')}) = " for label, t in zip("xy", tensors, strict=False)]
     constants = [get_static_value(t) for t in tensors] if words else [None]
@@ -58,7 +58,7 @@ def _with_values(
             _graph_assert(False, [tensor_of(v) for v in (*words, *data)], summarize)
         return [wrap(np.bool_(True))]
 
-    return later(run, list(tensors), [(TensorShape([]), dtypes.bool)], stateful=True)[0].op
+    return above.later(run, list(tensors), [(TensorShape([]), dtypes.bool)], stateful=True)[0].op
 
 
 # -- Assert -----------------------------------------------------------------------------------------------------------
@@ -294,9 +294,7 @@ def _check_rank(x: Any, holds: Callable[[int], bool], words: str, numbers: tuple
 
 def _nothing() -> Any:
     """What an assertion that holds for good returns: an operation in a graph."""
-    from ..graphs.variables import no_op
-
-    return None if state.graph is None else no_op()
+    return None if state.graph is None else above.no_op()
 
 
 @worded
@@ -416,15 +414,13 @@ def assert_shapes(
     >>> import minitape as tf
     >>> tf.debugging.assert_shapes([(tf.zeros([2, 3]), ("n", 3)), (tf.zeros([2]), ("n",))])
     """
-    from ..graphs.variables import group
-
     known: dict[Any, tuple[Any, int, str]] = {}
     made = []
     for tensor, spec in shapes.items() if isinstance(shapes, dict) else shapes:
         x = tensor if hasattr(tensor, "dense_shape") and hasattr(tensor, "_composite") else tensor_of(tensor)
         pairs, ranked = _paired(x, spec, message)
         made += [ranked, *[_check_size(x, axis, symbol, known, message, data, summarize) for symbol, axis in pairs]]
-    return None if state.graph is None else group(*[operation for operation in made if operation is not None])
+    return None if state.graph is None else above.group(*[operation for operation in made if operation is not None])
 
 
 def _paired(x: Any, spec: Any, message: str | None) -> tuple[list[tuple[Any, int]], Any]:

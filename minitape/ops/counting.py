@@ -28,12 +28,9 @@ def composite(values: Any, weights: Any) -> Counted | None:
     >>> composite(tf.ragged.constant([[5], [], [7, 7]]), None).rows
     array([0, 2, 2])
     """
-    from ..tf.ragged.tensor import RaggedTensor
-    from ..tf.sparse.tensor import SparseTensor
-
-    if isinstance(values, RaggedTensor):
-        return _ragged(values, weights, RaggedTensor)
-    return _sparse(values, weights, SparseTensor) if isinstance(values, SparseTensor) else None
+    if hasattr(values, "row_splits"):
+        return _ragged(values, weights, type(values))
+    return _sparse(values, weights, type(values)) if hasattr(values, "dense_shape") else None
 
 
 def _ragged(values: Any, weights: Any, kind: type) -> Counted:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.above import above
 from ..engine import dtypes
 from ..engine.convert import convert_to_tensor
 from ..engine.errors import UnimplementedError
@@ -197,12 +198,11 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
             raise AssertionError  # TensorFlow asserts it, without a word
         wanted = max((t.dtype for t in ends), key=lambda d: _LADDER.index(d.name))
     if state.graph is not None and not all(hasattr(t, "array") for t in ends):
-        from ..graphs.later import range_row
-        from ..graphs.refusals import wrong_number
+        from .refusals import wrong_number
 
         if any(t.shape.rank for t in ends):
             raise wrong_number("Range", ("start", "limit", "delta"), ends, wanted)
-        return range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)  # type: ignore[call-arg]
+        return above.range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)  # type: ignore[call-arg]
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
     made = _numbers(numbers_of_range(start, limit, delta, wanted), start, limit, delta, wanted)
     return made if state.graph is not None else decided(made, ends, "Range")
@@ -212,10 +212,8 @@ def _numbers(array: Any, start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
     """The numbers of a range as a tensor; in a graph a row, of which a loop over them sees the ends."""
     if state.graph is None:
         return wrap(array)
-    from ..graphs.later import range_row
-
     first, end, step = (wrap(dtype.as_numpy_dtype(v)) for v in (start, limit, delta))
-    made = range_row(first, end, step, dtype)
+    made = above.range_row(first, end, step, dtype)
     made.set_shape(array.shape)
     state.graph.folded[made._row] = array
     return made

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.above import above
 from ..engine import dtypes
 from ..engine.evidence import left
 from ..engine.invalid import invalid, shown
@@ -47,9 +48,7 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
 
             return boolean_mask(tensor, key)
         if state.graph is not None and _symbolic(key):
-            from ..engine import graph
-
-            return graph.getitem(tensor, key)
+            return above.graph_slice(tensor, key)
         known = {"spec": spec_of(tensor.shape, key)}
     attrs = known
     out = apply(_SLICE, (tensor,), attrs, _getframe(1))

@@ -31,24 +31,6 @@ def is_symbolic_tensor(tensor: Any) -> bool:
     return isinstance(tensor, Tensor) and not isinstance(tensor, EagerTensor)
 
 
-def type_spec_from_value(value: Any) -> Any:
-    """The shape and type of a tensor, a ragged or sparse one, or of what becomes a tensor; TypeError for anything else.
-
-    >>> import minitape as tf
-    >>> tf.type_spec_from_value(tf.constant([1.0])), tf.type_spec_from_value(3)
-    (TensorSpec(shape=(1,), dtype=tf.float32, name=None), TensorSpec(shape=(), dtype=tf.int32, name=None))
-    """
-    from ..engine.convert import convert_to_tensor
-    from .data.elements import spec_of
-
-    if getattr(value, "_composite", False):
-        return value._type_spec
-    try:
-        return spec_of(convert_to_tensor(value))
-    except (TypeError, ValueError):
-        raise TypeError(f"Could not build a TypeSpec for {value!r} of unsupported type {type(value)}.") from None
-
-
 @spelled("constant_value")
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """The value of a tensor as NumPy has it, None where a graph cannot know it; other things come back as they are.

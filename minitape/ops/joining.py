@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.above import above
 from ..engine.convert import convert_to_tensor
 from ..engine.errors import UnimplementedError
 from ..engine.evidence import planned
@@ -70,7 +71,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
         try:
             _concat_shapes(shapes, axis, rank)
         except ValueError as error:  # of a graph
-            from ..graphs.refusals import refused
+            from .refusals import refused
 
             raise refused(error, "ConcatV2", tensors, axis=axis) from None
     return apply(TABLE["concat"], tuple(tensors), {"axis": axis % max(rank, 1)})
@@ -163,12 +164,10 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
 
 def _unstack_later(x: Any, num: int, axis: int) -> list[Any]:
     """The slices of a graph's tensor whose size along the axis only a run knows."""
-    from ..graphs.effects import later
-
     shape = (
         TensorShape(None) if x.ndim is None else TensorShape([n for i, n in enumerate(x.shape) if i != axis % x.ndim])
     )
-    return later(lambda t: unstack(t, num, axis), [x], [(shape, x.dtype)] * num, name="unstack")
+    return above.later(lambda t: unstack(t, num, axis), [x], [(shape, x.dtype)] * num, name="unstack")
 
 
 @strict
@@ -181,7 +180,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     >>> [t.numpy().tolist() for t in tf.split([1, 2, 3], [1, 2])]
     [[1], [2, 3]]
     """
-    from ..tf.introspection import get_static_value
+    from .introspection import get_static_value
 
     x, sizes = tensor_of(value), num_or_size_splits
     rank, axis = x.ndim, _split_axis(axis, isinstance(sizes, (int, np.integer)))
@@ -230,8 +229,6 @@ def _split_axis(axis: Any, equal: bool) -> int:
 
 def _split_later(x: Any, sizes: Any, axis: int, num: int | None) -> list[Any]:
     """The parts of a graph's tensor whose size along the axis only a run knows."""
-    from ..graphs.effects import later
-
     if isinstance(sizes, list):
         lengths = [n if n >= 0 else None for n in sizes]
     else:
@@ -241,8 +238,8 @@ def _split_later(x: Any, sizes: Any, axis: int, num: int | None) -> list[Any]:
               for n in lengths]  # fmt: skip
     specs = [(s, x.dtype) for s in shapes]
     if isinstance(sizes, Tensor):
-        return later(lambda t, n: split(t, n, axis, num), [x, sizes], specs, name="split")
-    return later(lambda t: split(t, sizes, axis, num), [x], specs, name="split")
+        return above.later(lambda t, n: split(t, n, axis, num), [x, sizes], specs, name="split")
+    return above.later(lambda t: split(t, sizes, axis, num), [x], specs, name="split")
 
 
 def _split_sizes(sizes: list[int], total: int) -> tuple[int, ...]:

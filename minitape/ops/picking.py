@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.above import above
 from ..engine import dtypes
 from ..engine.convert import convert_to_tensor
 from ..engine.errors import UnimplementedError
@@ -20,7 +21,7 @@ from ..engine.primitives import TABLE
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
-from .places import check_places, outside
+from ..engine.places import check_places, outside
 
 
 def _gather_axis(axis: Any) -> int:
@@ -281,8 +282,6 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     >>> [t.numpy().tolist() for t in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
     [[1, 3], [2]]
     """
-    from ..graphs.effects import later
-    from ..graphs.symbolic import is_symbolic
     from .arrays import expand_dims
 
     num_partitions = whole("num_partitions", num_partitions)
@@ -293,9 +292,9 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     if known and not TensorShape(x.shape[: parts.shape.rank]).is_compatible_with(parts.shape):
         raise invalid("data.shape must start with partitions.shape, got data.shape = "
                       f"{shown(x.shape)}, partitions.shape = {shown(parts.shape)}", "DynamicPartition")  # fmt: skip
-    if is_symbolic(parts):
+    if above.is_symbolic(parts):
         tail = [None, *x.shape[parts.shape.rank :]] if known else None
-        return later(lambda d, p: dynamic_partition(d, p, num_partitions), [x, parts],
+        return above.later(lambda d, p: dynamic_partition(d, p, num_partitions), [x, parts],
                      [(TensorShape(tail), x.dtype)] * num_partitions, name="DynamicPartition")  # fmt: skip
     numbers = np.asarray(parts.array)
     wrong = np.flatnonzero((numbers < 0) | (numbers >= num_partitions))

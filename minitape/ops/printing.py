@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.above import above
 from ..engine import nest
 from ..engine.convert import convert_to_tensor
 from ..engine.state import state
@@ -50,8 +51,7 @@ def print_(*inputs: Any, **kwargs: Any) -> Any:
 def _in_graph(inputs: tuple[Any, ...], emit: Any) -> Any:
     from ..engine.dtypes import bool as boolean
     from ..engine.shape import TensorShape
-    from ..graphs.effects import later
-    from ..graphs.parts import put_together, take_apart
+    from .parts import put_together, take_apart
 
     apart = nest.map_structure(take_apart, list(inputs))
     leaves = nest.flatten(apart)
@@ -63,7 +63,7 @@ def _in_graph(inputs: tuple[Any, ...], emit: Any) -> Any:
         emit(put_together(apart, packed))
         return [wrap(np.bool_(True))]
 
-    return later(run, tensors, [(TensorShape([]), boolean)], stateful=True)[0]
+    return above.later(run, tensors, [(TensorShape([]), boolean)], stateful=True)[0]
 
 
 def _writer(stream: Any) -> Any:

@@ -14,7 +14,7 @@ from ..engine.operation import apply
 from ..engine.primitives import TABLE, special  # noqa: F401 - special fills the table
 from ..engine.state import state
 from ..engine.tensor import EagerTensor, Tensor
-from ..graphs.refusals import wrong_axis
+from .refusals import wrong_axis
 
 
 def _axes(axis: Any, op: str, like: bool) -> tuple[int, ...] | None:

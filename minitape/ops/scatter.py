@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.above import above
 from ..engine.invalid import invalid, shown
 from ..engine.opdefs import accept_attr
 from ..engine.operands import generated, static, strict, tensor_of, together
@@ -14,7 +15,7 @@ from ..engine.primitives import TABLE
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor
-from .places import outside
+from ..engine.places import outside
 
 
 @generated("scatter_nd")
@@ -39,8 +40,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 
 def _scatter_later(places: Any, values: Any, shape: Any) -> Any:
     """``scatter_nd`` in a graph that knows a rank or the shape only when it runs; None where it knows them."""
-    from ..graphs.effects import later
-    from ..tf.introspection import get_static_value
+    from .introspection import get_static_value
 
     wanted = tensor_of(shape)
     value = get_static_value(wanted)
@@ -48,7 +48,7 @@ def _scatter_later(places: Any, values: Any, shape: Any) -> Any:
         return None
     count = wanted.shape.num_elements()
     made = TensorShape(value if value is not None else None if count is None else [None] * count)
-    return later(lambda *given: [scatter_nd(*given)], [places, values, wanted], [(made, values.dtype)], name="ScatterNd")[0]
+    return above.later(lambda *given: [scatter_nd(*given)], [places, values, wanted], [(made, values.dtype)], name="ScatterNd")[0]
 
 
 def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:

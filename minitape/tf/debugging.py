@@ -8,5 +8,5 @@ __getattr__, __dir__ = _lazy("tf.debugging", {
                       "assert_non_positive assert_none_equal assert_positive assert_proper_iterable assert_rank "
                       "assert_rank_at_least assert_rank_in assert_same_float_dtype assert_scalar assert_shapes "
                       "assert_type check_numerics is_numeric_tensor",
-    "tf.settings": "get_log_device_placement set_log_device_placement",
+    "graphs.settings": "get_log_device_placement set_log_device_placement",
 }, globals())  # fmt: skip

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine import record
 from minitape.check import check_grads
+from minitape.engine import record
 from minitape.engine.primitives import TABLE, load_all
 
 load_all()

@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from make_stubs import PACKAGE, stubs
 
-import minitape as tf
-
 PROGRAM = '''
 import numpy as np
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.random import philox
+from minitape.ops import philox
 
 
 def test_streams_of_the_global_seed():

@@ -54,7 +54,8 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
     "compat.v1.collections": "GraphKeys add_to_collection all_variables assign assign_add assign_sub get_collection "
                              "global_variables global_variables_initializer initialize_all_variables local_variables "
                              "local_variables_initializer tables_initializer trainable_variables variables_initializer",
-    "compat.v1.legacy": "ConfigProto GPUOptions RunOptions batch_gather batch_to_space clip_by_average_norm container "
+    "graphs.options": "ConfigProto GPUOptions RunOptions",
+    "compat.v1.legacy": "batch_gather batch_to_space clip_by_average_norm container "
                         "disable_eager_execution "
                         "disable_v2_behavior enable_eager_execution enable_v2_behavior "
                         "executing_eagerly_outside_functions constant multinomial name_scope op_scope py_func "

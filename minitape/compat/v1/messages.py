@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tf.devices import get_logger
+from ...graphs.devices import get_logger
 
 DEBUG, INFO, WARN, ERROR, FATAL = 10, 20, 30, 40, 50
 

@@ -2,4 +2,5 @@
 
 from .respelled import namespace as _namespace
 
-__getattr__, __dir__ = _namespace("ragged", globals(), "", {"compat.v1.composites": "RaggedTensorValue constant_value placeholder=ragged_placeholder"})
+__getattr__, __dir__ = _namespace("ragged", globals(), "", {"compat.v1.composites": "constant_value placeholder=ragged_placeholder",
+                                                     "tf.ragged.value": "RaggedTensorValue"})

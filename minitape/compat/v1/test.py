@@ -4,5 +4,5 @@ from ...tf.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.compat.v1.test", {
     "compat.v1.checking": "compute_gradient compute_gradient_error",
-    "tf.settings": "gpu_device_name is_built_with_cuda is_built_with_gpu_support is_gpu_available",
+    "graphs.settings": "gpu_device_name is_built_with_cuda is_built_with_gpu_support is_gpu_available",
 }, globals())  # fmt: skip

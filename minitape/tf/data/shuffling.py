@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from ..random import philox
-from ..random.seeds import pair_of
+from ...ops import philox
+from ...ops.seeds import pair_of
 
 
 def drawn(source: Iterator[Any], size: int, words: Iterator[int]) -> Iterator[Any]:

@@ -121,7 +121,7 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
 
 def _check_ranks(op: str, tensors: list[Any], turn_a: bool, turn_b: bool) -> None:
     """The ValueError of TensorFlow's graphs for an argument that is no matrix."""
-    from ...graphs.refusals import enum, wrong_rank
+    from ...ops.refusals import enum, wrong_rank
 
     flags = [str(turn).lower() for turn in (turn_a, turn_b)]
     if op == "MatMul":

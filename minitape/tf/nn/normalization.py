@@ -12,7 +12,7 @@ from ...engine.operation import apply
 from ...engine.primitives import TABLE, activation  # noqa: F401 - it fills the table
 from ...engine.tensor import Tensor, wrap
 from ...ops.reductions import reduce_mean, reduce_sum
-from ..introspection import get_static_value
+from ...ops.introspection import get_static_value
 
 
 def _dropped(x: Any, axes: Any, keepdims: bool) -> Any:

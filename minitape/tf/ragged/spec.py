@@ -44,7 +44,7 @@ class RaggedTensorSpec:
     row_splits_dtype = property(lambda self: self._row_splits_dtype, doc="The type of the splits.")
 
     @property
-    def value_type(self) -> type:
+    def value_type(self) -> Any:
         """The class of values of this type."""
         from .tensor import RaggedTensor
 
@@ -59,6 +59,22 @@ class RaggedTensorSpec:
         RaggedTensorSpec(TensorShape([2, None]), tf.int32, 1, tf.int64)
         """
         return cls(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
+
+    def _made_of(self, parts: list[Any]) -> Any:
+        """The ragged tensor of a graph that a run makes of these components."""
+        made, *splits = parts
+        if self.shape.rank is not None:
+            made.set_shape([None, *self.shape[self.ragged_rank + 1 :]])
+        for cuts in reversed(splits):
+            cuts.set_shape([None])
+            made = self.value_type.from_row_splits(made, cuts, validate=False)
+        return made
+
+    def _stacked(self, values: list[Any]) -> Any:
+        """Values of this type along a new first axis."""
+        from .functions import stack
+
+        return stack(values)
 
     def is_compatible_with(self, value: Any) -> bool:
         """True when the ragged tensor (or type) is of this type.

@@ -25,6 +25,7 @@ from .elementwise import install_operators
 from .parts import Parts, count_of, is_ragged, nvals, splits_of
 from .runs import cut_by_run
 from .spec import RaggedTensorSpec
+from .value import RaggedTensorValue
 
 
 class RaggedTensor(Parts, Operators):
@@ -427,6 +428,13 @@ class RaggedTensor(Parts, Operators):
     def _components(self) -> list[Any]:
         """The flat values and the row splits, the outermost first."""
         return [self.flat_values, *self.nested_row_splits]
+
+    def _as_value(self, parts: list[Any]) -> RaggedTensorValue:
+        """What a session gives for it, of its components' arrays."""
+        made, *splits = parts
+        for cuts in reversed(splits):
+            made = RaggedTensorValue(made, cuts)
+        return made
 
     def _rebuilt(self, parts: list[Any]) -> RaggedTensor:
         """The same partitions of one length with other components."""

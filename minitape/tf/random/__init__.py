@@ -13,7 +13,7 @@ experimental = _Namespace("tf.random.experimental", {
 
 __getattr__, __dir__ = _lazy("tf.random", {
     "tf.random.candidates": "all_candidate_sampler log_uniform_candidate_sampler uniform_candidate_sampler",
-    "tf.random.seeds": "set_seed",
+    "ops.seeds": "set_seed",
     "tf.random.stateful": "categorical gamma normal poisson shuffle truncated_normal uniform",
     "tf.random.stateless": "fold_in split stateless_categorical stateless_gamma stateless_normal stateless_poisson "
                         "stateless_truncated_normal stateless_uniform",

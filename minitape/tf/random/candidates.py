@@ -14,9 +14,9 @@ from ...engine.operands import strict, tensor_of
 from ...engine.primitives import TABLE
 from ...engine.tensor import Tensor
 from ...ops.picking import where
-from . import philox
+from ...ops import philox
 from .arguments import draw
-from .seeds import Draw
+from ...ops.seeds import Draw
 
 MANY = 2**63  # classes, where nobody says how many
 _LEAST = -float(np.finfo(np.float32).max)

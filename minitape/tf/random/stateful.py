@@ -16,9 +16,9 @@ from ...engine.operation import apply
 from ...engine.primitives import TABLE, declare, special  # noqa: F401 - special fills the table
 from ...engine.shape import TensorShape
 from ...engine.tensor import EagerTensor, Tensor
-from . import philox
+from ...ops import philox
 from .arguments import check_dtype, check_numbers, count_of, draw, known_sizes, limits_of, scaled, sizes_of, spread
-from .seeds import Draw, taking
+from ...ops.seeds import Draw, taking
 
 
 def _stateful(op: str, sampler: Any, shape: Any, dtype: Any, seed: Any, *limits: Any) -> Any:

@@ -12,7 +12,7 @@ from ...engine.evidence import planned
 from ...engine.shape import TensorShape
 from ...engine.tensor import EagerTensor, wrap
 from ...engine.typed import Operators
-from ..introspection import get_static_value
+from ...ops.introspection import get_static_value
 
 
 class SparseTensor(Operators):
@@ -204,6 +204,10 @@ class SparseTensor(Operators):
     def _components(self) -> list[Any]:
         return [self._indices, self._values, self._dense_shape]
 
+    def _as_value(self, parts: list[Any]) -> SparseTensorValue:
+        """What a session gives for it, of its components' arrays."""
+        return SparseTensorValue(*parts)
+
     def _rebuilt(self, parts: list[Any]) -> SparseTensor:
         return SparseTensor(*parts)
 
@@ -238,6 +242,20 @@ class SparseTensorSpec:
         SparseTensorSpec(TensorShape([2, 3]), tf.float32)
         """
         return cls(value.shape, value.dtype)
+
+    def _made_of(self, parts: list[Any]) -> SparseTensor:
+        """The sparse tensor of a graph that a run makes of these components."""
+        for part, shape in zip(parts, ([None, self.shape.rank], [None], [self.shape.rank]), strict=True):
+            part.set_shape(shape)
+        found = SparseTensor(*parts)
+        found.set_shape(self.shape)
+        return found
+
+    def _stacked(self, values: list[Any]) -> SparseTensor:
+        """Values of this type along a new first axis."""
+        from .functions import concat, expand_dims
+
+        return concat(0, [expand_dims(value, 0) for value in values])
 
     def is_compatible_with(self, value: Any) -> bool:
         """True when the sparse tensor (or type) is of this type.

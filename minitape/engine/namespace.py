@@ -14,32 +14,11 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from ..engine.above import load, places
 from .api import missing
 
 # what is built on tf: no names of it, but attributes once imported
 TOOLS = ("minitape.cli", "minitape.course")
-
-
-def places(homes: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Name -> (module of minitape, name there) of a table that maps modules to the names that they give.
-
-    ``public=theirs`` is a name that the module calls otherwise; ``public=`` is the module itself.
-
-    >>> places({"indexing": "strided_slice slice=slice_", "math.special": "special="})["slice"]
-    ('indexing', 'slice_')
-    """
-    found = {}
-    for module, names in homes.items():
-        for entry in names.split():
-            name, renamed, theirs = entry.partition("=")
-            found[name] = (module, theirs if renamed else name)
-    return found
-
-
-def load(module: str, name: str) -> Any:
-    """What a module of minitape calls ``name``, or the module itself for no name."""
-    found = importlib.import_module(f"minitape.{module}".removesuffix("."))
-    return getattr(found, name) if name else found
 
 
 def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -1,0 +1,55 @@
+"""What the engine asks of the rooms above it, of which it knows nothing but the questions.
+
+A graph that is being built, the reason why a gradient is None, the picture of a tape: the engine (and ``ops``, which is below
+graphs, too) asks ``above``, such as ``above.why_none(error)``. Who answers is said in one table, in ``minitape/__init__.py``;
+a function is loaded when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+
+def places(homes: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Name -> (module of minitape, name there) of a table that maps modules to the names that they give.
+
+    ``public=theirs`` is a name that the module calls otherwise; ``public=`` is the module itself.
+
+    >>> places({"indexing": "strided_slice slice=slice_", "math.special": "special="})["slice"]
+    ('indexing', 'slice_')
+    """
+    found = {}
+    for module, names in homes.items():
+        for entry in names.split():
+            name, renamed, theirs = entry.partition("=")
+            found[name] = (module, theirs if renamed else name)
+    return found
+
+
+def load(module: str, name: str) -> Any:
+    """What a module of minitape calls ``name``, or the module itself for no name."""
+    found = importlib.import_module(f"minitape.{module}".removesuffix("."))
+    return getattr(found, name) if name else found
+
+
+class Above:
+    """Functions of the rooms above, as attributes."""
+
+    def __init__(self) -> None:
+        self._homes: dict[str, tuple[str, str]] = {}
+
+    def answered_by(self, homes: Mapping[str, str]) -> None:
+        """Says which module holds which function; see :func:`places`."""
+        self._homes |= places(homes)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._homes:
+            raise AttributeError(f"no room above the engine answers {name!r}: see ANSWERS in minitape/__init__.py", name=name)
+        found = load(*self._homes[name])
+        setattr(self, name, found)
+        return found
+
+
+above = Above()
