@@ -12,6 +12,7 @@ Names are loaded when they are first used; ``dir(minitape)`` lists them.
 
 from importlib.util import find_spec as _find_spec
 
+from .engine.above import above as _above
 from .engine.accelerator import install as _install
 
 if _find_spec(f"{__name__}.speed"):  # may be deleted: then all is computed the plain way
@@ -19,6 +20,8 @@ if _find_spec(f"{__name__}.speed"):  # may be deleted: then all is computed the 
 
     _install(_Speed())
 # the engine asks for it while it is imported
+from .engine.namespace import Aliases as _Aliases
+from .engine.namespace import lazy as _lazy
 from .engine.operators import install as _install_operators
 from .engine.primitives import choice as _choice  # noqa: F401 - fills the table of primitives
 from .engine.primitives import elementwise as _elementwise  # noqa: F401
@@ -29,10 +32,40 @@ from .engine.primitives import shaping as _shaping  # noqa: F401
 from .tf.api import ABOVE as _ABOVE
 from .tf.api import NAMESPACES as _NAMESPACES
 from .tf.api import ROOT as _ROOT
-from .tf.namespace import Aliases as _Aliases
-from .tf.namespace import lazy as _lazy
 from .tf.version import VERSION as __version__  # noqa: F401
 
+# who answers what the rooms below ask of those above them (see minitape/engine/above.py)
+_ANSWERS = {
+    "": "minitape=",
+    "ops.arrays": "expand_dims",
+    "ops.casts": "cast",
+    "ops.clipping": "add_n",
+    "ops.indexing": "getitem",
+    "ops.joining": "pack",
+    "ops.picking": "gather gather_nd",
+    "ops.sorting": "unsorted_segment_sum",
+    "graphs.build": "build=apply",
+    "graphs.constants": "graph_array",
+    "graphs.custom": "custom_call numpy_row python_row",
+    "graphs.effects": "later",
+    "graphs.jacobians": "batch_jacobian_in_a_run jacobians_in_a_run tangents_row",
+    "graphs.later": "range_row",
+    "graphs.placed": "postpone_with_parts=put_off",
+    "graphs.postponed": "postpone",
+    "graphs.session": "default_session get_default_session",
+    "graphs.slicing": "graph_slice=getitem",
+    "graphs.sweep": "dense",
+    "graphs.symbolic": "is_symbolic",
+    "graphs.variables": "create_variable=create group no_op",
+    "tf.api": "missing",
+    "tf.linalg.products": "matmul",
+    "tf.strings.spelling": "to_number",
+    "explain.answer": "explain warn_of",
+    "explain.nonfinite": "explain_nonfinite",
+    "explain.unasked": "why_no_tensor why_none",
+    "picture.drawing": "draw",
+}
+_above.answered_by(_ANSWERS)
 _install_operators()
 _Aliases([*_NAMESPACES, "check"]).install()
 __getattr__, __dir__ = _lazy("tf", {**_ROOT, **_ABOVE}, globals(), {name: (f"tf.{name}", "") for name in _NAMESPACES})

@@ -46,7 +46,7 @@ class Above:
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._homes:
-            raise AttributeError(f"no room above the engine answers {name!r}: see ANSWERS in minitape/__init__.py", name=name)
+            raise AttributeError(f"no room above the engine answers {name!r}: see _ANSWERS in minitape/__init__.py", name=name)
         found = load(*self._homes[name])
         setattr(self, name, found)
         return found

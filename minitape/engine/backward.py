@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .above import above
 from . import nest
+from .above import above
 from .accelerator import filled
 from .frames import user_frame
 from .invalid import invalid

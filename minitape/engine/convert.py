@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .above import above
 from . import dtypes
+from .above import above
 from .dtypes import DType
 from .elements import dtype_of
 from .evidence import born, exits

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .above import above
 from . import nest
+from .above import above
 from .backward import UnconnectedGradients, flat_leaf, like_flat
 from .batch import Batch
 from .block import Elsewhere, block

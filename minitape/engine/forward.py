@@ -12,8 +12,8 @@ import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .above import above
 from . import nest
+from .above import above
 from .backward import UnconnectedGradients, unconnected_zeros, zeros_of
 from .block import Exit, block
 from .convert import convert_to_tensor

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .above import above
 from . import nest
+from .above import above
 from .backward import gradients_of, leaf_of, reads_target, wants_zeros
 from .batch import Batch
 from .block import block

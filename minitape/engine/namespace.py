@@ -14,8 +14,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from ..engine.above import load, places
-from .api import missing
+from .above import above, load, places
 
 # what is built on tf: no names of it, but attributes once imported
 TOOLS = ("minitape.cli", "minitape.course")
@@ -33,7 +32,7 @@ def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Any]
 
     def find(name: str) -> Any:
         # named, so that Python does not look for the nearest name, too, and print it behind ours
-        raise AttributeError(name if name.startswith("__") else missing(namespace, name, names), name=name)
+        raise AttributeError(name if name.startswith("__") else above.missing(namespace, name, names), name=name)
 
     return find, lambda: sorted(names)
 

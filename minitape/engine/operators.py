@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .above import above
 from . import dtypes
+from .above import above
 from .evidence import computed
 from .invalid import invalid
 from .opdefs import refused_operand

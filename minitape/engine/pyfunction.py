@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .above import above
 from . import errors, nest
+from .above import above
 from .backward import UnconnectedGradients
 from .block import During
 from .convert import convert_to_tensor

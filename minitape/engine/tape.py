@@ -16,8 +16,8 @@ from functools import partial
 from operator import is_
 from typing import Any
 
-from .above import above
 from . import nest
+from .above import above
 from .backward import (
     UnconnectedGradients,
     ends_of,

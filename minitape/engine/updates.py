@@ -257,8 +257,8 @@ class Updates:
         rows = tensor_of(slices.indices)
         if state.graph is not None:
             return self._in_graph(how, above.expand_dims(rows, -1), values)
-        from .places import check_places
         from .opdefs import accept_attr
+        from .places import check_places
 
         accept_attr("ResourceScatter" + how.capitalize(), "dtype", self.dtype)
         if how != "update":

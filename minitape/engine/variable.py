@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .above import above
 from . import dtypes
+from .above import above
 from .convert import convert_to_tensor, to_array
 from .evidence import ASSIGNED, born
 from .invalid import invalid

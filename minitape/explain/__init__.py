@@ -30,7 +30,7 @@ The answer
     ``advice``, ``remedies``   what exactly happened at a break, and what to write instead
 """
 
-from ..tf.namespace import lazy as _lazy
+from ..engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.explain", {
     "explain.answer": "explain warn",

@@ -6,6 +6,7 @@ import ast
 import sys
 from typing import Any
 
+from ..engine.above import above
 from ..engine.dtypes import DType
 from ..engine.frames import own_file
 from .source import Statement, covers, last_name, unparse
@@ -242,9 +243,7 @@ def term(expression: ast.expr) -> str:
 
 def _exists(path: str) -> bool:
     """Whether minitape has a function, written as the user writes it: ``tf.math.log``."""
-    import minitape
-
-    found: Any = minitape
+    found = above.minitape
     for part in path.split(".")[1:]:
         found = getattr(found, part, None)
     return callable(found) and not isinstance(found, DType)

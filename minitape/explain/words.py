@@ -8,6 +8,7 @@ from contextlib import suppress
 from types import FrameType, ModuleType
 from typing import Any
 
+from ..engine.above import above
 from ..engine.frames import cells, lines_of, user_frame
 from ..engine.tensor import Tensor
 from .texts import TEXT
@@ -93,9 +94,7 @@ def _picture(explanation: Explanation) -> str:
     if explanation._tape is None or explanation._tape._record is None or len(explanation._tape._record) > 200:
         return ""
     try:
-        from ..picture.drawing import draw
-
-        picture = draw(explanation._tape)
+        picture = above.draw(explanation._tape)
         picture.snapshot["broken"] = explanation._rows
         return picture.html()
     except Exception:

@@ -8,10 +8,13 @@ import types
 from typing import Any
 
 from ..engine import nest
+from ..engine.above import above
 from ..engine.frames import traced_file
 from ..engine.primitives import TABLE
 from ..engine.state import state
 from ..engine.tensor import Tensor
+from ..ops.elementwise import maximum
+from ..ops.filling import range as range_of_tensors
 from .loops import refuse_scalar
 from .sources import converted
 from .streams import STREAMS, is_stream

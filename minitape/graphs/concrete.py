@@ -22,6 +22,7 @@ from ..engine.slices import IndexedSlices
 from ..engine.state import state
 from ..engine.tape import GradientTape
 from ..engine.tensor import Tensor, bare, wrap
+from ..ops.parts import has_parts, put_together
 from ..ops.seeds import global_seed
 from .body import Body, passes
 from .build import Graph
@@ -29,7 +30,6 @@ from .given import GivenVariable, Slots
 from .gradients import sweep_rows
 from .inline import inline
 from .lifted import held_elsewhere, lift
-from ..ops.parts import has_parts, put_together
 from .primitive import NOTES, VJP, GraphPrimitive, apart, as_eager, dense, floats, moved, write_notes
 from .program import Program, needed, replay
 

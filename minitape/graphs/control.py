@@ -23,10 +23,10 @@ from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
 from ..ops.assertions import Assert
+from ..ops.refusals import brackets
 from .body import Body, share_captures, trace_body
 from .carried import OtherRows, flattened, opened, packed, with_rows_of
 from .primitive import NOTES, GraphPrimitive, write_notes
-from ..ops.refusals import brackets
 from .scopes import control_dependencies
 from .symbolic import Operation, SymbolicTensor
 

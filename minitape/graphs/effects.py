@@ -19,8 +19,8 @@ from ..engine.pyfunction import PythonCall, check_count, next_number, python_err
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
-from .primitive import RULE, GraphPrimitive, linkable, write_notes
 from ..ops.refusals import brackets, unmergeable
+from .primitive import RULE, GraphPrimitive, linkable, write_notes
 
 # -- variables --------------------------------------------------------------------------------------------------------
 

@@ -15,14 +15,14 @@ from ..engine.primitives import TABLE
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import EagerTensor, Tensor
-from .settings import EAGER_FUNCTIONS
+from ..ops.parts import Parts, take_apart
 from . import structured
 from .arguments import NoCast, cast, with_tensors
 from .body import Body
 from .concrete import ConcreteFunction, FuncGraph
 from .given import Slots, VariableSpec, with_specs
-from ..ops.parts import Parts, take_apart
 from .retracing import retracing_of
+from .settings import EAGER_FUNCTIONS
 from .signature import Signature, as_spec, call_arguments, spread_positional, text_of_parameters
 from .spec import TensorSpec, covers, key_of, show
 

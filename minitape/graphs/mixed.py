@@ -15,6 +15,10 @@ from ..engine.convert import convert_to_tensor
 from ..engine.invalid import invalid
 from ..engine.shape import TensorShape
 from ..engine.tensor import wrap
+from ..ops.arrays import reshape
+from ..ops.filling import zeros
+from ..ops.joining import concat, stack
+from ..ops.scatter import tensor_scatter_nd_update
 from .arrays import TensorArray, check_place
 from .effects import later
 from .symbolic import is_symbolic

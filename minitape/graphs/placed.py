@@ -14,8 +14,8 @@ from ..engine import nest
 from ..engine.custom import no_tapes
 from ..engine.shape import TensorShape
 from ..engine.tensor import Tensor, wrap
-from .effects import later
 from ..ops.parts import Parts, take_apart
+from .effects import later
 from .postponed import common_shape, trying
 from .symbolic import is_symbolic
 

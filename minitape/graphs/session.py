@@ -121,8 +121,8 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     value = convert_to_tensor(input)
     if state.graph is None:
         return value
-    from .primitive import GraphPrimitive
     from ..ops.refusals import wrong_default
+    from .primitive import GraphPrimitive
 
     if not TensorShape(shape).is_compatible_with(value.shape):
         raise wrong_default(value, TensorShape(shape))

@@ -10,8 +10,8 @@ import numpy as np
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor
-from .primitive import GraphPrimitive
 from ..ops.refusals import refused
+from .primitive import GraphPrimitive
 from .symbolic import SymbolicTensor
 
 

@@ -19,7 +19,7 @@ A file stands for the namespace of its name; the others hold what these are made
     ``skipgrams``, ``tokenizer``   of ``preprocessing.sequence`` and ``preprocessing.text``
 """
 
-from ..tf.namespace import lazy as _lazy
+from ..engine.namespace import lazy as _lazy
 
 __version__ = "3.15.1"
 

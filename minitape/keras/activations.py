@@ -7,7 +7,7 @@ Here is who holds which name.
 array([0., 2.], dtype=float32)
 """
 
-from ..tf.namespace import lazy as _lazy
+from ..engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.keras.activations", {
     "keras.operations.activations":

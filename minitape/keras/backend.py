@@ -7,7 +7,7 @@ Here is who holds which name.
 'float32'
 """
 
-from ..tf.namespace import lazy as _lazy
+from ..engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.keras.backend", {
     "keras.base": "backend clear_session epsilon floatx get_uid image_data_format is_float_dtype is_int_dtype "

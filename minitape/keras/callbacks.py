@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tf.namespace import public
+from ..engine.namespace import public
 from .callback import HOOKS, Callback, CallbackList, History, ProgbarLogger  # noqa: F401 - part of tf.keras.callbacks
 from .monitor import ModelCheckpoint, Monitor  # noqa: F401 - part of tf.keras.callbacks
 from .progress import say

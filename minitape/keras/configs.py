@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import tf
 from ..engine import nest
-from ..tf.namespace import load
+from ..engine.namespace import load
 from . import ops
 from .operations.common import CONCRETE
 from .serial import made, plain

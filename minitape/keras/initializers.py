@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tf.namespace import public
+from ..engine.namespace import public
 from . import random
 from .base import standardize_dtype
 from .seeds import make_default_seed

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tf.namespace import public
+from ..engine.namespace import public
 from . import lossfunctions
 from .loss import MEAN, FunctionLoss, Loss
 from .lossfunctions import (

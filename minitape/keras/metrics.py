@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from .. import tf
-from ..tf.namespace import public
+from ..engine.namespace import public
 from . import lossfunctions as losses
 from .accuracies import (  # noqa: F401 - part of tf.keras.metrics
     Accuracy,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine import nest
-from ..tf.namespace import public
+from ..engine.namespace import public
 from .model import Functional, Model
 from .saving import load_model, model_from_json, save_model
 from .sequential import Sequential

@@ -12,7 +12,7 @@ both, and where NumPy computes with floats, whole numbers become floats first. H
 
 from typing import Any as _Any
 
-from ..tf.namespace import lazy as _lazy
+from ..engine.namespace import lazy as _lazy
 
 _concrete, __dir__ = _lazy("tf.keras.ops", {
     "keras.operations.making":

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import tf
+from ..engine.above import above
 from ..engine.shown import methods_of
 from ..engine.slices import IndexedSlices
 from ..tf.awaited import resume
@@ -310,9 +311,7 @@ class Optimizer(Slots):
         pairs = list(zip(grads, variables, strict=True))
         missing = [getattr(v, "path", None) or v.name for g, v in pairs if g is None]
         if len(missing) == len(pairs):
-            from ..explain.unasked import why_none
-
-            raise why_none(ValueError("No gradients provided for any variable."), variables)
+            raise above.why_none(ValueError("No gradients provided for any variable."), variables)
         if missing:
             warnings.warn(
                 f"Gradients do not exist for variables {missing} when minimizing the loss. If using "

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import tf
+from ..engine.namespace import public
 from ..engine.slices import IndexedSlices
-from ..tf.namespace import public
 from . import initializers, schedules
 from .optimizer import Moments, Optimizer, cast, value_of
 from .scaled import Ftrl, Lamb, Lion

@@ -7,7 +7,7 @@ Here is who holds which name.
 ['SeedGenerator', 'dropout', 'normal', 'randint', 'truncated_normal', 'uniform']
 """
 
-from ..tf.namespace import lazy as _lazy
+from ..engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.keras.random", {
     "keras.seeds": "SeedGenerator",

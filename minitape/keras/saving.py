@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..engine import nest
+from ..engine.namespace import public
 from ..engine.shape import TensorShape
 from ..tf.archive import arrays_in
-from ..tf.namespace import public
 from . import losses, metrics, optimizers, schedules
 from .serial import from_config, known, made, plain, reading, registered, unknown
 from .utils import register_keras_serializable

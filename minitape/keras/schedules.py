@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from .. import tf
-from ..tf.namespace import public
+from ..engine.namespace import public
 from .serial import Configured
 
 

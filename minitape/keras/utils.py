@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import tf
-from ..tf.namespace import public
+from ..engine.namespace import public
 from . import progress
 from .base import clear_session, is_keras_tensor, standardize_dtype  # noqa: F401 - Keras offers them here too
 from .feeding import pack_x_y_sample_weight, unpack_x_y_sample_weight  # noqa: F401

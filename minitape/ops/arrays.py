@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.above import above
 from ..engine import dtypes
+from ..engine.above import above
 from ..engine.convert import convert_to_tensor
 from ..engine.dimension import Dimension, dimension_value
 from ..engine.invalid import invalid, shown

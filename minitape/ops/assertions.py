@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.above import above
 from ..engine import dtypes
+from ..engine.above import above
 from ..engine.convert import convert_to_tensor
 from ..engine.errors import InvalidArgumentError
 from ..engine.invalid import invalid

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.above import above
 from ..engine import dtypes
+from ..engine.above import above
 from ..engine.convert import convert_to_tensor
 from ..engine.errors import UnimplementedError
 from ..engine.evidence import decided

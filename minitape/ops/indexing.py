@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.above import above
 from ..engine import dtypes
+from ..engine.above import above
 from ..engine.evidence import left
 from ..engine.invalid import invalid, shown
 from ..engine.opdefs import accept_attr

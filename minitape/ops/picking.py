@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.above import above
 from ..engine import dtypes
+from ..engine.above import above
 from ..engine.convert import convert_to_tensor
 from ..engine.errors import UnimplementedError
 from ..engine.evidence import born, decided
@@ -17,11 +17,11 @@ from ..engine.invalid import at_run, invalid, shown
 from ..engine.opdefs import accept, accept_attr
 from ..engine.operands import deferred, generated, integers, static, strict, tensor_of, together, whole
 from ..engine.operation import apply
+from ..engine.places import check_places, outside
 from ..engine.primitives import TABLE
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
-from ..engine.places import check_places, outside
 
 
 def _gather_axis(axis: Any) -> int:

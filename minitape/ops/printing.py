@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.above import above
 from ..engine import nest
+from ..engine.above import above
 from ..engine.convert import convert_to_tensor
 from ..engine.state import state
 from ..engine.tensor import EagerTensor, Tensor, wrap

@@ -11,11 +11,11 @@ from ..engine.invalid import invalid, shown
 from ..engine.opdefs import accept_attr
 from ..engine.operands import generated, static, strict, tensor_of, together
 from ..engine.operation import apply
+from ..engine.places import outside
 from ..engine.primitives import TABLE
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor
-from ..engine.places import outside
 
 
 @generated("scatter_nd")

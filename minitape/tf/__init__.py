@@ -3,8 +3,8 @@
 ``from .. import tf`` costs nothing: a name is loaded when it is first used.
 """
 
+from ..engine.namespace import lazy as _lazy
 from .api import NAMESPACES as _NAMESPACES
 from .api import ROOT as _ROOT
-from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf", _ROOT, globals(), {name: (f"tf.{name}", "") for name in _NAMESPACES})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-# module of minitape -> the names that it gives to ``tf`` (see minitape.tf.namespace.places)
+# module of minitape -> the names that it gives to ``tf`` (see minitape.engine.namespace.places)
 ROOT: dict[str, str] = {
     "engine.tensor": "Tensor",
     "engine.convert": "constant convert_to_tensor=converted register_tensor_conversion_function",

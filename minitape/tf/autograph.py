@@ -1,7 +1,7 @@
 """``tf.autograph``: what can be said about the conversion of Python's control flow."""
 
-from .namespace import Namespace as _Namespace
-from .namespace import lazy as _lazy
+from ..engine.namespace import Namespace as _Namespace
+from ..engine.namespace import lazy as _lazy
 
 experimental = _Namespace("tf.autograph.experimental", {
     "graphs.autograph": "do_not_convert",

@@ -6,13 +6,13 @@ from typing import Any as _Any
 
 import numpy as _np
 
+from ..engine.namespace import lazy as _lazy
 from ..engine.operands import pairwise as _pairwise
 from ..engine.operands import tensor_of as _tensor_of
 from ..engine.operation import apply as _apply
 from ..engine.primitives import TABLE as _TABLE
 from ..engine.primitives import declare as _declare
 from ..engine.tensor import Tensor as _Tensor
-from .namespace import lazy as _lazy
 
 
 def _shift(function: _Any) -> _Any:

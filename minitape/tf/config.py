@@ -1,7 +1,7 @@
 """``tf.config``: how functions run, and which devices there are (the CPU)."""
 
-from .namespace import Namespace as _Namespace
-from .namespace import lazy as _lazy
+from ..engine.namespace import Namespace as _Namespace
+from ..engine.namespace import lazy as _lazy
 
 experimental = _Namespace("tf.config.experimental", {
     "graphs.settings": "enable_op_determinism enable_tensor_float_32_execution get_memory_growth get_visible_devices "

@@ -1,6 +1,6 @@
 """``tf.debugging``: assertions on tensors. Here is which module holds which function."""
 
-from .namespace import lazy as _lazy
+from ..engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.debugging", {
     "ops.assertions": "Assert assert_all_finite assert_equal assert_greater assert_greater_equal assert_integer "

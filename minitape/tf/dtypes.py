@@ -1,6 +1,6 @@
 """``tf.dtypes``: the types of elements, and casts from one to another. Here is which module holds which name."""
 
-from .namespace import lazy as _lazy
+from ..engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.dtypes", {
     "engine.dtypes": "DType QUANTIZED_DTYPES as_dtype bfloat16 bool complex128 complex64 double float16 float32 "

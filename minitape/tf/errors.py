@@ -1,6 +1,6 @@
 """``tf.errors``: the exceptions of operations, and their codes."""
 
-from .namespace import lazy as _lazy
+from ..engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.errors", {
     "engine.errors": "ABORTED ALREADY_EXISTS AbortedError AlreadyExistsError CANCELLED CancelledError DATA_LOSS "

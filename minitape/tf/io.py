@@ -1,6 +1,6 @@
 """``tf.io``: strings as base64, as raw numbers and as rows of values; files read and written whole."""
 
-from .namespace import lazy as _lazy
+from ..engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.io", {
     "tf.data.files": "decode_csv read_file write_file",

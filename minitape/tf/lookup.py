@@ -1,7 +1,7 @@
 """``tf.lookup``: tables from keys to values. Here is which module holds which class."""
 
-from .namespace import Namespace as _Namespace
-from .namespace import lazy as _lazy
+from ..engine.namespace import Namespace as _Namespace
+from ..engine.namespace import lazy as _lazy
 
 experimental = _Namespace("tf.lookup.experimental", {"tf.tables": "MutableHashTable"})
 

@@ -3,8 +3,8 @@
 The functions live in other modules; here is who holds which name.
 """
 
-from .namespace import Namespace as _Namespace
-from .namespace import lazy as _lazy
+from ..engine.namespace import Namespace as _Namespace
+from ..engine.namespace import lazy as _lazy
 
 special = _Namespace("tf.math.special", {
     "ops.elementwise": "bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e bessel_k1 "

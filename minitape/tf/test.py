@@ -1,6 +1,6 @@
 """``tf.test``: what helps to test gradients, and whether there is a GPU."""
 
-from .namespace import lazy as _lazy
+from ..engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.test", {
     "tf.check": "compute_gradient",

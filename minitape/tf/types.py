@@ -1,7 +1,7 @@
 """``tf.types``: what functions are called with, and what they are. Here is which module holds which name."""
 
-from .namespace import Namespace as _Namespace
-from .namespace import lazy as _lazy
+from ..engine.namespace import Namespace as _Namespace
+from ..engine.namespace import lazy as _lazy
 
 experimental = _Namespace("tf.types.experimental", {
     "graphs.kinds": "Callable ConcreteFunction FunctionType GenericFunction PolymorphicFunction SupportsTracingProtocol "

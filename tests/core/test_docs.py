@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import minitape as tf
-from minitape.tf.namespace import TOOLS, Namespace
+from minitape.engine.namespace import TOOLS, Namespace
 
 # names that TensorFlow does not have there: the programs that the lessons follow need them, or they are minitape's own
 OWN = {

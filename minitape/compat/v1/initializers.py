@@ -1,6 +1,6 @@
 """``tf.compat.v1.initializers``: the initializers of TensorFlow 1 under their short names."""
 
-from ...tf.namespace import lazy as _lazy
+from ...engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.compat.v1.initializers", {
     "compat.v1.initial": "constant=constant_initializer glorot_normal=glorot_normal_initializer "

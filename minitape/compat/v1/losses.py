@@ -1,6 +1,6 @@
 """``tf.compat.v1.losses``: weighted losses that are collected by the graph."""
 
-from ...tf.namespace import lazy as _lazy
+from ...engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.compat.v1.losses", {
     "compat.v1.weighted": "Reduction absolute_difference add_loss compute_weighted_loss cosine_distance get_losses "

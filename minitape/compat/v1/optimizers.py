@@ -6,6 +6,7 @@ import weakref
 from typing import Any
 
 from ... import tf
+from ...engine.above import above
 from ...engine.slices import IndexedSlices
 from ...engine.state import state
 from ...graphs.gradients import check_aggregation, gradients
@@ -50,9 +51,7 @@ class Optimizer:
             loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
         )
         if all(g is None for g, _ in pairs):
-            from ...explain.unasked import why_none
-
-            raise why_none(ValueError(
+            raise above.why_none(ValueError(
                 f"No gradients provided for any variable, check your graph for ops that do not support gradients, "
                 f"between variables {[str(v) for _, v in pairs]} and loss {loss}."
             ), [v for _, v in pairs])  # fmt: skip

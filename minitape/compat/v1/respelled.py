@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.invalid import unsupported
+from ...engine.namespace import lazy, load
 from ...engine.operands import named, worded
-from ...tf.namespace import lazy, load
 
 
 def respelled(holder: str, table: str, home: str) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def namespace(name: str, space: dict[str, Any], table: str, homes: dict[str, str
               without: str = "") -> tuple[Callable[[str], Any], Callable[[], list[str]]]:  # fmt: skip
     """``__getattr__`` and ``__dir__`` of ``tf.compat.v1.NAME``: that of ``tf`` with the functions of a table instead.
 
-    ``homes`` names further functions, as for ``minitape.tf.namespace.lazy``; ``without`` those that TensorFlow 1 lacks.
+    ``homes`` names further functions, as for ``minitape.engine.namespace.lazy``; ``without`` those that TensorFlow 1 lacks.
     """
     from importlib import import_module
 

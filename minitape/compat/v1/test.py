@@ -1,6 +1,6 @@
 """``tf.compat.v1.test``: ``tf.test`` with TensorFlow 1's checks of gradients, which take tensors of a graph."""
 
-from ...tf.namespace import lazy as _lazy
+from ...engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.compat.v1.test", {
     "compat.v1.checking": "compute_gradient compute_gradient_error",

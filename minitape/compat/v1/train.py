@@ -1,6 +1,6 @@
 """``tf.compat.v1.train``: optimizers that add their updates to the graph, and checkpoints."""
 
-from ...tf.namespace import lazy as _lazy
+from ...engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.compat.v1.train", {
     "compat.v1.optimizers": "AdagradOptimizer AdamOptimizer GradientDescentOptimizer MomentumOptimizer Optimizer "

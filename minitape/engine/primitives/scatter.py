@@ -116,8 +116,8 @@ def _scatter_places(g: Any, indices: Any, *, shape: tuple[int, ...], batch_dims:
 
 def _targets(indices: Any, sizes: tuple[int, ...]) -> tuple[Any, ...]:
     """The NumPy index of places to write to. A graph knows them only here; NumPy would count negative ones from behind."""
-    from ..places import outside
     from ..invalid import invalid, shown
+    from ..places import outside
 
     bad = outside(indices, sizes[: indices.shape[-1]]) if np.size(indices) else None
     if bad is not None:

@@ -1,6 +1,6 @@
 """``tf.keras.preprocessing``: where older programs find what is in ``tf.keras.utils`` today."""
 
-from ...tf.namespace import lazy as _lazy
+from ...engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.keras.preprocessing", {
     "keras.folders": "text_dataset_from_directory",

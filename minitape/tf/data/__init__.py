@@ -1,7 +1,7 @@
 """``tf.data``: datasets. Here is which module holds which name."""
 
-from ..namespace import Namespace as _Namespace
-from ..namespace import lazy as _lazy
+from ...engine.namespace import Namespace as _Namespace
+from ...engine.namespace import lazy as _lazy
 
 experimental = _Namespace("tf.data.experimental", {
     "tf.data.choosing": "Counter choose_from_datasets sample_from_datasets",

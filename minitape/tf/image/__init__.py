@@ -1,6 +1,6 @@
 """``tf.image``: other sizes, parts and colours of images, and how alike they are."""
 
-from ..namespace import lazy as _lazy
+from ...engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.image", {
     "tf.image.resizing": "ResizeMethod resize resize_with_pad",

@@ -1,7 +1,7 @@
 """``tf.nn``: activations, losses, normalisation, convolution, pooling. Here is which module holds which function."""
 
-from ..namespace import Namespace as _Namespace
-from ..namespace import lazy as _lazy
+from ...engine.namespace import Namespace as _Namespace
+from ...engine.namespace import lazy as _lazy
 
 experimental = _Namespace("tf.nn.experimental", {"tf.nn.normalization": "general_dropout stateless_dropout"})
 

@@ -11,8 +11,8 @@ from ...engine.operands import axes_of, call, is_tensor_like, static, strict, te
 from ...engine.operation import apply
 from ...engine.primitives import TABLE, activation  # noqa: F401 - it fills the table
 from ...engine.tensor import Tensor, wrap
-from ...ops.reductions import reduce_mean, reduce_sum
 from ...ops.introspection import get_static_value
+from ...ops.reductions import reduce_mean, reduce_sum
 
 
 def _dropped(x: Any, axes: Any, keepdims: bool) -> Any:

@@ -1,7 +1,7 @@
 """``tf.random``: random numbers. The functions live in other modules; here is who holds which."""
 
-from ..namespace import Namespace as _Namespace
-from ..namespace import lazy as _lazy
+from ...engine.namespace import Namespace as _Namespace
+from ...engine.namespace import lazy as _lazy
 
 _GENERATOR = "Algorithm Generator create_rng_state get_global_generator set_global_generator"
 

@@ -13,10 +13,10 @@ from ...engine.opdefs import accept
 from ...engine.operands import strict, tensor_of
 from ...engine.primitives import TABLE
 from ...engine.tensor import Tensor
-from ...ops.picking import where
 from ...ops import philox
-from .arguments import draw
+from ...ops.picking import where
 from ...ops.seeds import Draw
+from .arguments import draw
 
 MANY = 2**63  # classes, where nobody says how many
 _LEAST = -float(np.finfo(np.float32).max)

@@ -18,9 +18,9 @@ from ...engine.primitives import TABLE
 from ...engine.shape import TensorShape
 from ...engine.tensor import Tensor, wrap
 from ...engine.variable import Variable
+from ...ops import philox
 from ...ops.casts import cast
 from ...ops.joining import stack
-from ...ops import philox
 from .arguments import check_numbers, draw, known_sizes, limits_of, scaled, sizes_of, spread
 
 _one_at_a_time = threading.Lock()  # while a generator's state goes on, so that no two threads get the same numbers

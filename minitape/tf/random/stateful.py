@@ -17,8 +17,8 @@ from ...engine.primitives import TABLE, declare, special  # noqa: F401 - special
 from ...engine.shape import TensorShape
 from ...engine.tensor import EagerTensor, Tensor
 from ...ops import philox
-from .arguments import check_dtype, check_numbers, count_of, draw, known_sizes, limits_of, scaled, sizes_of, spread
 from ...ops.seeds import Draw, taking
+from .arguments import check_dtype, check_numbers, count_of, draw, known_sizes, limits_of, scaled, sizes_of, spread
 
 
 def _stateful(op: str, sampler: Any, shape: Any, dtype: Any, seed: Any, *limits: Any) -> Any:

@@ -12,8 +12,8 @@ from ...engine.opdefs import accept_attr
 from ...engine.operands import static, strict, tensor_of
 from ...engine.shape import TensorShape
 from ...engine.tensor import Tensor, wrap
-from ...ops.joining import stack
 from ...ops import philox
+from ...ops.joining import stack
 from .arguments import check_dtype, check_numbers, count_of, known_sizes, limits_of, scaled, sizes_of, spread
 from .stateful import scaled_gamma, shapes_and_scales
 

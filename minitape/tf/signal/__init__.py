@@ -1,6 +1,6 @@
 """``tf.signal``: Fourier and cosine transforms, frames and windows. Here is which module holds which function."""
 
-from ..namespace import lazy as _lazy
+from ...engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.signal", {
     "tf.signal.fourier": "fft fft2d fft3d fftshift ifft ifft2d ifft3d ifftshift irfft irfft2d irfft3d rfft rfft2d rfft3d",

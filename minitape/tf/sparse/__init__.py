@@ -1,6 +1,6 @@
 """``tf.sparse``: sparse tensors. Here is which module holds which name."""
 
-from ..namespace import lazy as _lazy
+from ...engine.namespace import lazy as _lazy
 from .versions import install as _install
 
 _install()

@@ -1,6 +1,6 @@
 """``tensorflow.python.framework.ops``: graphs, and ``op_scope`` of TensorFlow 1."""
 
-from ...namespace import lazy as _lazy
+from ....engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.python.framework.ops", {
     "engine.tensor": "EagerTensor Tensor",
