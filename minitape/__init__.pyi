@@ -90,8 +90,18 @@ from minitape.graphs.control import (
     cond as cond,
     switch_case as switch_case,
 )
+from minitape.graphs.devices import (
+    device as device,
+    get_logger as get_logger,
+    timestamp as timestamp,
+)
 from minitape.graphs.function import (
     function as function,
+)
+from minitape.graphs.gates import (
+    group as group,
+    no_op as no_op,
+    tuple as tuple,
 )
 from minitape.graphs.gradients import (
     gradients as gradients,
@@ -118,13 +128,10 @@ from minitape.graphs.session import (
 )
 from minitape.graphs.spec import (
     TensorSpec as TensorSpec,
+    type_spec_from_value as type_spec_from_value,
 )
 from minitape.graphs.symbolic import (
     Operation as Operation,
-)
-from minitape.graphs.variables import (
-    group as group,
-    no_op as no_op,
 )
 from minitape.graphs.whiles import (
     while_loop as while_loop,
@@ -201,6 +208,13 @@ from minitape.ops.filling import (
 from minitape.ops.indexing import (
     slice_ as _slice,
     strided_slice as strided_slice,
+)
+from minitape.ops.introspection import (
+    get_static_value as get_static_value,
+    is_symbolic_tensor as is_symbolic_tensor,
+    is_tensor as is_tensor,
+    make_ndarray as make_ndarray,
+    make_tensor_proto as make_tensor_proto,
 )
 from minitape.ops.joining import (
     concat as concat,
@@ -286,12 +300,6 @@ from minitape.tf import (
     types as types,
     version as version,
 )
-from minitape.tf.devices import (
-    device as device,
-    get_logger as get_logger,
-    timestamp as timestamp,
-    tuple as tuple,
-)
 from minitape.tf.image.patches import (
     extract_volume_patches as extract_volume_patches,
 )
@@ -301,14 +309,6 @@ from minitape.tf.initial import (
     RandomNormal as _random_normal_initializer,
     RandomUniform as _random_uniform_initializer,
     Zeros as _zeros_initializer,
-)
-from minitape.tf.introspection import (
-    get_static_value as get_static_value,
-    is_symbolic_tensor as is_symbolic_tensor,
-    is_tensor as is_tensor,
-    make_ndarray as make_ndarray,
-    make_tensor_proto as make_tensor_proto,
-    type_spec_from_value as type_spec_from_value,
 )
 from minitape.tf.linalg.factors import (
     eig as eig,

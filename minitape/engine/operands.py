@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .above import above
 from .convert import convert_to_tensor
+from .dtypes import int32
 from .evidence import planned
 from .invalid import invalid
 from .opdefs import accept, refused_operand
 from .operation import apply, binary
 from .primitives import TABLE, Primitive
+from .shape import TensorShape
 from .state import state
 from .tensor import EagerTensor, Tensor
 from .typed import Given, Made, Same
@@ -323,3 +325,28 @@ def whole(name: str, value: Any) -> int:
 def call(name: str, *inputs: Any, **attrs: Any) -> Any:
     """Applies the primitive ``name`` of the table to tensors."""
     return apply(TABLE[name], inputs, attrs)
+
+
+def static_sizes(shape: Any) -> Sequence[int]:
+    """A shape argument (ints, TensorShape, tensor, list with tensors in it) as a tuple of ints.
+
+    Raises ValueError for a shape that is only partly known, TypeError for anything but integers.
+    """
+    if isinstance(shape, (list, tuple)) and all(type(s) is int for s in shape):
+        return tuple(shape)
+    from .opdefs import accept_attr
+
+    settled = isinstance(shape, TensorShape) or _has_tensors(shape)
+    given = convert_to_tensor(shape, None if settled else int32)
+    if not given.dtype.is_integer and not (isinstance(shape, (list, tuple)) and not shape):
+        accept_attr("Fill", "index_type", given.dtype)
+    if given.ndim > 1:
+        raise invalid(f"dims must represent a vector, got shape [{','.join(map(str, given.shape))}]", "Fill")
+    if settled:
+        planned(given)
+    return tuple(int(s) for s in given.array.reshape(-1).tolist())
+
+
+def _has_tensors(shape: Any) -> bool:
+    """Whether the dtype of a shape argument is settled: it is a tensor, or a list with one in it."""
+    return isinstance(shape, Tensor) or (isinstance(shape, (list, tuple)) and any(hasattr(s, "dtype") for s in shape))

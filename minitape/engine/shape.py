@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from .dimension import Dimension
@@ -336,36 +336,3 @@ def _unknown_slice(key: slice) -> TensorShape:
 def as_shape(value: Any) -> TensorShape:
     """``value`` itself if it is a TensorShape, else one made of it."""
     return value if isinstance(value, TensorShape) else TensorShape(value)
-
-
-def static_sizes(shape: Any) -> Sequence[int]:
-    """A shape argument (ints, TensorShape, tensor, list with tensors in it) as a tuple of ints.
-
-    Raises ValueError for a shape that is only partly known, TypeError for anything but integers.
-    """
-    if isinstance(shape, (list, tuple)) and all(type(s) is int for s in shape):
-        return tuple(shape)
-    from .convert import convert_to_tensor
-    from .dtypes import int32
-    from .opdefs import accept_attr
-
-    settled = isinstance(shape, TensorShape) or _has_tensors(shape)
-    given = convert_to_tensor(shape, None if settled else int32)
-    if not given.dtype.is_integer and not (isinstance(shape, (list, tuple)) and not shape):
-        accept_attr("Fill", "index_type", given.dtype)
-    if given.ndim > 1:
-        from .invalid import invalid
-
-        raise invalid(f"dims must represent a vector, got shape [{','.join(map(str, given.shape))}]", "Fill")
-    if settled:
-        from .evidence import planned
-
-        planned(given)
-    return tuple(int(s) for s in given.array.reshape(-1).tolist())
-
-
-def _has_tensors(shape: Any) -> bool:
-    """Whether the dtype of a shape argument is settled: it is a tensor, or a list with one in it."""
-    from .tensor import Tensor
-
-    return isinstance(shape, Tensor) or (isinstance(shape, (list, tuple)) and any(hasattr(s, "dtype") for s in shape))

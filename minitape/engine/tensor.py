@@ -5,6 +5,7 @@ A tensor holds a NumPy array or NumPy scalar, and, once a recording has met it, 
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -258,9 +259,16 @@ class EagerTensor(Tensor, metaclass=_Named):
         return [n for n in super().__dir__() if n not in _REFUSED and not n.startswith("_value")]
 
 
-def _sliced(tensor: EagerTensor) -> Any:
-    from .updates import sliced
+SLICES: dict[int, tuple[weakref.ref[Any], Any]] = {}  # id of a tensor that is a slice of a variable -> it and its assign
 
+
+def sliced(tensor: Tensor) -> Any:
+    """The ``assign`` of a tensor that is a slice of a variable; None for other tensors."""
+    found = SLICES.get(id(tensor))
+    return found[1] if found is not None and found[0]() is tensor else None
+
+
+def _sliced(tensor: EagerTensor) -> Any:
     found = sliced(tensor)
     if found is None:
         raise AttributeError(f"'{_MODULE}.EagerTensor' object has no attribute 'assign'")

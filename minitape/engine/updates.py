@@ -20,7 +20,7 @@ from .primitives.scatter import places
 from .shown import methods_of
 from .slices import IndexedSlices
 from .state import state
-from .tensor import Tensor, bare
+from .tensor import SLICES, bare
 
 _UFUNCS = {
     "add": np.add,
@@ -344,17 +344,6 @@ def deprecated(text: str) -> None:
 
 # -- v[...].assign ----------------------------------------------------------------------------------------------------
 
-_SLICES: dict[
-    int, tuple[weakref.ref[Any], Any]
-] = {}  # id of a tensor that is a slice of a variable -> it and its assign
-
-
-def sliced(tensor: Tensor) -> Any:
-    """The ``assign`` of a tensor that is a slice of a variable; None for other tensors."""
-    found = _SLICES.get(id(tensor))
-    return found[1] if found is not None and found[0]() is tensor else None
-
-
 def attach(tensor: Any, variable: Any, spec: tuple[Any, ...]) -> None:
     """Makes ``tensor.assign(value)`` change the part of ``variable`` that the NumPy index ``spec`` selects."""
 
@@ -362,7 +351,7 @@ def attach(tensor: Any, variable: Any, spec: tuple[Any, ...]) -> None:
         return _assign_slice(variable, spec, value)
 
     key = id(tensor)
-    _SLICES[key] = weakref.ref(tensor, lambda _: _SLICES.pop(key, None)), assign
+    SLICES[key] = weakref.ref(tensor, lambda _: SLICES.pop(key, None)), assign
 
 
 def _assign_slice(variable: Any, spec: tuple[Any, ...], value: Any) -> Any:

@@ -15,7 +15,7 @@ from .connection import Finding, Path, is_leaf
 from .flow import Flow
 from .objects import Objects, same_value
 from .source import CALLED, RUN_ONCE, Statement, last_name, source_of, sources_of
-from .trace import COPIES, Break, Node, Place
+from .trace import COPIES, Break, Node, Place, Trace
 
 __all__ = ["Finding", "Inquiry"]
 
@@ -395,3 +395,6 @@ def _prepared(place: Place | None, b: Break) -> bool:
     if place is None or b.place is None or b.cause not in ("state", "left_through_numpy"):
         return False
     return (place.filename, place.line) == (b.place.filename, b.place.line)
+
+
+Trace.inquiry = Inquiry

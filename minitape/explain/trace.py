@@ -89,6 +89,8 @@ class Node:
 class Trace:
     """The graph as one tape sees it."""
 
+    inquiry: Any  # the class that asks about a whole tape, of another module: `reasons` sets it
+
     def __init__(self, tape: Any) -> None:
         self.tape = tape
         self.record: Record | None = tape._record
@@ -327,15 +329,13 @@ class Trace:
 
     def _broken_in_python(self, node: Node, where: Place | None, i: int) -> Break | None:
         """What breaks inside a ``tf.py_function``: it promises a gradient, which is zero then."""
-        from .reasons import Inquiry
-
         record: Any = node.record
         call = record.calls[record.cell(node.row)[1]]
         ran = call.attrs.get("call")
         if not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
             return None
         output = ran.outputs[node.row - call.row]
-        found = Inquiry(ran.tape, [output]).ask(ran.inputs[i])
+        found = self.inquiry(ran.tape, [output]).ask(ran.inputs[i])
         if found.cause == "independent":
             return Break("left_through_numpy", where, "tf.py_function", node)
         return None if found.cause == "connected" else Break(found.cause, found.place, found.what, found.subject)

@@ -338,8 +338,8 @@ class Graph(Named, Record):
 
     def assign(self, variable: Any, tensor: Any, how: str, read_value: bool = True) -> Any:
         """An assignment at this point of the graph: the variable as it is then, or the operation alone."""
+        from .assigned import AssignedVariable
         from .effects import assign, watch_accessed
-        from .variables import AssignedVariable
 
         made = assign(self, variable, tensor, how)
         if not read_value:

@@ -13,8 +13,6 @@ import numpy as np
 
 from ..engine.block import block
 from ..engine.invalid import invalid
-from ..engine.operands import worded
-from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
 
 _CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -62,34 +60,6 @@ def _parsed(name: Any) -> tuple[str, int]:
                 f"Unknown attribute '{part.split(':')[0]}' is encountered while parsing the device spec: '{name}'."
             )
     return kind, number
-
-
-@worded
-def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
-    """The tensors of a list, all of them computed, and ``control_inputs`` run. Eagerly they are so already.
-
-    None stays None. TypeError for a control input that is neither a tensor nor an operation.
-
-    >>> import minitape as tf
-    >>> [t.numpy() for t in tf.tuple([tf.constant(1), tf.constant(2)])]
-    [np.int32(1), np.int32(2)]
-    """
-    from ..engine.convert import convert_to_tensor
-    from ..ops.arrays import identity
-
-    if state.graph is None:
-        return list(tensors)
-    from .symbolic import Operation
-    from .variables import group
-
-    for value in control_inputs or []:
-        if not isinstance(value, (Tensor, Operation)):
-            raise TypeError(f"'control_inputs' must only contain Operation or Tensor. Received: {type(value)}")
-    tensors = [None if t is None else convert_to_tensor(t) for t in tensors]
-    with state.graph.name_scope(name or "tuple"):
-        gate = group(*[t for t in tensors if t is not None], *(control_inputs or []))
-        with state.graph.control_dependencies([gate]):
-            return [None if t is None else identity(t) for t in tensors]
 
 
 def get_logger() -> logging.Logger:

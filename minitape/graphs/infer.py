@@ -8,12 +8,14 @@ the inputs (``boolean_mask``, ``unique``), which is found by a second run on oth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ..engine import dtypes
+from ..engine.block import During
 from ..engine.elements import dtype_of
 from ..engine.errors import OpError
 from ..engine.opdefs import accept
@@ -21,6 +23,7 @@ from ..engine.operation import CHECKS
 from ..engine.primitives import Primitive
 from ..engine.quiet import hush, restore
 from ..engine.shape import TensorShape
+from ..engine.state import state
 from ..ops.refusals import brackets, enum
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
@@ -294,3 +297,8 @@ def _part_of_shape(graph: Any, call: Any) -> Any:
     picked = np.array([-1 if d is None else d for d in sizes.as_list()], op.outputs[0].dtype.as_numpy_dtype)
     found = call.primitive.forward(picked, **call.attrs)
     return None if np.any(found < 0) else found
+
+
+def trying() -> AbstractContextManager[None]:
+    """What runs in the block runs on stand-ins: variables stay as they are, and loops that do not end are given up."""
+    return During(state, trying=True)

@@ -15,6 +15,7 @@ from ..engine.operation import apply
 from ..engine.primitives import TABLE
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
+from ..ops.joining import stack
 from .arrays import READ, TensorArray
 from .spec import TensorSpec
 from .symbolic import is_symbolic
@@ -55,8 +56,10 @@ def _stacked(results: list[Any], infer_shape: bool = True, like: Any = None) -> 
 
 
 def _column(parts: list[Any], infer_shape: bool, kind: Any) -> Any:
-    if hasattr(kind, "_stacked"):  # the type of ragged or sparse tensors
+    if hasattr(kind, "_stacked"):  # of sparse tensors
         return kind._stacked(parts)
+    if hasattr(kind, "ragged_rank"):
+        return stack(parts)
     if kind is None or state.graph is not None:
         tensors = [convert_to_tensor(p) for p in parts]
         _check_shapes([t.shape for t in tensors], infer_shape)

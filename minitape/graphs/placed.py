@@ -16,7 +16,8 @@ from ..engine.shape import TensorShape
 from ..engine.tensor import Tensor, wrap
 from ..ops.parts import Parts, take_apart
 from .effects import later
-from .postponed import common_shape, trying
+from .infer import trying
+from .postponed import common_shape
 from .symbolic import is_symbolic
 
 

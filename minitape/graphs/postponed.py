@@ -5,20 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from ..engine import nest
-from ..engine.block import During, block
+from ..engine.block import block
 from ..engine.custom import no_tapes, variables_read
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import EagerTensor, Tensor, wrap
 from ..engine.variable import Variable
 from .effects import later
-from .infer import filled, sizes_to_try
+from .infer import filled, sizes_to_try, trying
 from .program import Program, needed
 from .symbolic import SymbolicTensor
 
@@ -176,11 +175,6 @@ def _trial(run: Any, symbolic: list[Any], guess: tuple[int, ...], kind: int) -> 
             return run(tensors)
     except Exception:  # the user's own function: what it refuses is said when the graph runs
         return None
-
-
-def trying() -> AbstractContextManager[None]:
-    """What runs in the block runs on stand-ins: variables stay as they are, and loops that do not end are given up."""
-    return During(state, trying=True)
 
 
 def _together(symbolic: list[Any], guess: tuple[int, ...], kind: int) -> list[Any] | None:

@@ -229,8 +229,7 @@ def _linked(attrs: dict[str, Any], tensors: list[Any], way: int | None = None) -
 
     Of branches one is taken, the ``way``.
     """
-    from .infer import sizes_to_try
-    from .postponed import trying
+    from .infer import sizes_to_try, trying
 
     run = _rule_eager if "call" in attrs else _vjp_eager
     for guess in sizes_to_try(tensors):

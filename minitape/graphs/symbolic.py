@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.above import above
 from ..engine.dtypes import DType
 from ..engine.record import Call
 from ..engine.shape import TensorShape
-from ..engine.tensor import Reference, Tensor
+from ..engine.tensor import Reference, Tensor, sliced
 
 Graph = Any  # minitape.graphs.build.Graph
 
@@ -102,8 +103,6 @@ class SymbolicTensor(Tensor):
                 f"The value of {self!r} is needed while the graph is being built, but only a run of the graph knows it."
             )
         if name == "assign":
-            from ..engine.updates import sliced
-
             found = sliced(self)
             if found is not None:
                 return found
@@ -116,15 +115,11 @@ class SymbolicTensor(Tensor):
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
 
     def __getitem__(self, key: Any) -> Any:
-        from .slicing import getitem
-
-        return getitem(self, key)
+        return above.graph_slice(self, key)
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Its value in the default session (or the given one)."""
-        from .session import default_session
-
-        return default_session(session, "evaluate tensor using `eval()`", self.graph).run(self, feed_dict)
+        return above.default_session(session, "evaluate tensor using `eval()`", self.graph).run(self, feed_dict)
 
     def _tape_rows(self, tape: Any) -> tuple[int, ...]:
         record = tape._record
@@ -276,9 +271,7 @@ class Operation:
         ...     print(session.run(v))
         3.0
         """
-        from .session import default_session
-
-        default_session(session, "execute operation using `run()`", self.graph).run(self, feed_dict)
+        above.default_session(session, "execute operation using `run()`", self.graph).run(self, feed_dict)
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes, nest
+from ..engine import dtypes
 from ..engine.convert import convert_to_tensor
 from ..engine.custom import no_tapes
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
-from ..engine.variable import ResourceVariable, UnreadVariable, _numbers
+from ..engine.variable import ResourceVariable, _numbers
+from .gates import no_op
 from .program import needed, replay
 from .symbolic import SymbolicTensor
 
@@ -57,33 +58,6 @@ class GraphVariable(ResourceVariable):
 
     def __repr__(self) -> str:
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}>"
-
-
-class AssignedVariable(UnreadVariable):
-    """What ``assign`` and its kin return in a graph: the variable, to be read after the assignment."""
-
-    __module__ = "tensorflow.python.ops.resource_variable_ops"
-
-    def __init__(self, variable: Any, tensor: Any) -> None:
-        super().__init__(variable)
-        self.assigned = tensor  # the value that was assigned; whoever needs it makes the assignment run
-
-    graph = property(lambda self: self.assigned.graph, doc="The graph in which the assignment is.")
-    op = property(lambda self: self.assigned.op, doc="The operation that assigns.")
-
-    def _read(self) -> Any:
-        """In a function the value at this point of it; in other graphs, whose rows have no order, the assigned one."""
-        graph = state.graph
-        if graph is None or not graph.is_function():
-            return self.assigned
-        return graph.read(self._base, accessed=False)
-
-    def eval(self, session: Any = None) -> Any:
-        """Runs the assignment in the default session (or the given one); returns the value."""
-        return self.assigned.eval(session=session)
-
-
-AssignedVariable.__name__ = "_UnreadVariable"  # as it prints
 
 
 def create(
@@ -177,53 +151,3 @@ def initializer_of(variables: Any, name: str = "init") -> Any:
         return None
     with graph.control_dependencies([v.initializer for v in variables if isinstance(v, GraphVariable)]):
         return no_op(name)
-
-
-def no_op(name: str | None = None) -> Any:
-    """An operation that does nothing; None in eager mode.
-
-    >>> import minitape as tf
-    >>> print(tf.no_op())
-    None
-    """
-    graph = state.graph
-    if graph is None:
-        return None
-    graph.call_row(NO_OP, (), {}, [], name or "NoOp")
-    graph.tuples.add(graph.calls[-1].row)
-    return graph.op_of[graph.calls[-1].row]
-
-
-def group(*inputs: Any, name: str | None = None) -> Any:
-    """An operation that runs all of ``inputs``; in a graph TypeError for one that is no tensor or operation.
-
-    >>> import minitape as tf
-    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-    ...     v, w = (tf.compat.v1.get_variable(n, initializer=1.0) for n in "vw")
-    ...     both = tf.group(v.assign_add(1.0), w.assign_add(2.0))
-    ...     _ = session.run(tf.compat.v1.global_variables_initializer()), session.run(both)
-    ...     print(session.run([v, w]))
-    [np.float32(2.0), np.float32(3.0)]
-    """
-    graph = state.graph
-    if graph is None:
-        return None
-    flat = nest.flatten(list(inputs))
-    for part in flat:
-        if not hasattr(part, "graph") and not hasattr(part, "device"):
-            raise TypeError(f"'inputs' should be zero or more (nested) Tensors. Received '{part}' with type '{type(part)}'.")
-    with graph.control_dependencies(flat):
-        return no_op(name or "group_deps")
-
-
-def _nothing() -> tuple[Any, ...]:
-    return ()
-
-
-def _make_no_op() -> Any:
-    from .primitive import GraphPrimitive
-
-    return GraphPrimitive("no_op", "NoOp", lambda tensors, attrs: [], forward=_nothing, rules=None)
-
-
-NO_OP = _make_no_op()

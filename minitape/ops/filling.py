@@ -14,10 +14,10 @@ from ..engine.errors import UnimplementedError
 from ..engine.evidence import decided
 from ..engine.invalid import invalid, shown
 from ..engine.opdefs import accept, accept_attr
-from ..engine.operands import integers, static, strict, tensor_of
+from ..engine.operands import integers, static, static_sizes, strict, tensor_of
 from ..engine.operation import apply
 from ..engine.primitives import TABLE
-from ..engine.shape import TensorShape, static_sizes
+from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
 

@@ -1,7 +1,7 @@
 """The names of `tf.tf.config`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
 from typing import Any as _Any
-from minitape.tf.settings import (
+from minitape.graphs.settings import (
     LogicalDevice as LogicalDevice,
     PhysicalDevice as PhysicalDevice,
     functions_run_eagerly as _experimental_functions_run_eagerly,

@@ -1,6 +1,10 @@
 """The names of `tf.tf.debugging`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
 from typing import Any as _Any
+from minitape.graphs.settings import (
+    get_log_device_placement as get_log_device_placement,
+    set_log_device_placement as set_log_device_placement,
+)
 from minitape.ops.assertions import (
     Assert as Assert,
     assert_all_finite as assert_all_finite,
@@ -16,10 +20,6 @@ from minitape.ops.assertions import (
     assert_type as assert_type,
     check_numerics as check_numerics,
     is_numeric_tensor as is_numeric_tensor,
-)
-from minitape.tf.settings import (
-    get_log_device_placement as get_log_device_placement,
-    set_log_device_placement as set_log_device_placement,
 )
 def assert_equal(x: _Any, y: _Any, message: _Any = None, summarize: _Any = None, name: _Any = None) -> _Any:
     """Raises InvalidArgumentError, with the places that differ, unless x == y everywhere."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..engine import dtypes
 from ..engine.convert import constant
-from ..engine.shape import static_sizes
+from ..engine.operands import static_sizes
 from ..ops.filling import ones, zeros
 
 

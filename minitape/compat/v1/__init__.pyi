@@ -59,9 +59,6 @@ from minitape.compat.v1.initial import (
     zeros_initializer as zeros_initializer,
 )
 from minitape.compat.v1.legacy import (
-    ConfigProto as ConfigProto,
-    GPUOptions as GPUOptions,
-    RunOptions as RunOptions,
     batch_gather as batch_gather,
     batch_to_space as batch_to_space,
     clip_by_average_norm as clip_by_average_norm,
@@ -175,8 +172,17 @@ from minitape.graphs.control import (
     case as case,
     switch_case as switch_case,
 )
+from minitape.graphs.devices import (
+    device as device,
+    get_logger as get_logger,
+    timestamp as timestamp,
+)
 from minitape.graphs.function import (
     function as function,
+)
+from minitape.graphs.gates import (
+    group as group,
+    no_op as no_op,
 )
 from minitape.graphs.mapping import (
     foldl as foldl,
@@ -184,6 +190,11 @@ from minitape.graphs.mapping import (
     map_fn as map_fn,
     scan as scan,
     vectorized_map as vectorized_map,
+)
+from minitape.graphs.options import (
+    ConfigProto as ConfigProto,
+    GPUOptions as GPUOptions,
+    RunOptions as RunOptions,
 )
 from minitape.graphs.scopes import (
     control_dependencies as control_dependencies,
@@ -201,13 +212,10 @@ from minitape.graphs.session import (
 )
 from minitape.graphs.spec import (
     TensorSpec as TensorSpec,
+    type_spec_from_value as type_spec_from_value,
 )
 from minitape.graphs.symbolic import (
     Operation as Operation,
-)
-from minitape.graphs.variables import (
-    group as group,
-    no_op as no_op,
 )
 from minitape.ops.arrays import (
     broadcast_dynamic_shape as broadcast_dynamic_shape,
@@ -279,6 +287,13 @@ from minitape.ops.filling import (
 from minitape.ops.indexing import (
     slice_ as _slice,
     strided_slice as strided_slice,
+)
+from minitape.ops.introspection import (
+    get_static_value as get_static_value,
+    is_symbolic_tensor as is_symbolic_tensor,
+    is_tensor as is_tensor,
+    make_ndarray as make_ndarray,
+    make_tensor_proto as make_tensor_proto,
 )
 from minitape.ops.joining import (
     concat as concat,
@@ -356,21 +371,8 @@ from minitape.tf.debugging import (
     assert_type as assert_type,
     check_numerics as check_numerics,
 )
-from minitape.tf.devices import (
-    device as device,
-    get_logger as get_logger,
-    timestamp as timestamp,
-)
 from minitape.tf.image.patches import (
     extract_volume_patches as extract_volume_patches,
-)
-from minitape.tf.introspection import (
-    get_static_value as get_static_value,
-    is_symbolic_tensor as is_symbolic_tensor,
-    is_tensor as is_tensor,
-    make_ndarray as make_ndarray,
-    make_tensor_proto as make_tensor_proto,
-    type_spec_from_value as type_spec_from_value,
 )
 from minitape.tf.linalg.decompositions import (
     cholesky as cholesky,

@@ -9,9 +9,9 @@ from ... import tf
 from ...engine.above import above
 from ...engine.slices import IndexedSlices
 from ...engine.state import state
+from ...graphs.gates import group
 from ...graphs.gradients import check_aggregation, gradients
 from ...graphs.session import get_default_graph
-from ...graphs.variables import group
 from ...tf.awaited import resume
 from .collections import trainable_variables
 

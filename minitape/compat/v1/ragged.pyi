@@ -1,7 +1,6 @@
 """The names of `tf.compat.v1.ragged`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
 from minitape.compat.v1.composites import (
-    RaggedTensorValue as RaggedTensorValue,
     constant_value as constant_value,
     ragged_placeholder as _placeholder,
 )
@@ -15,5 +14,8 @@ from minitape.tf.ragged import (
     segment_ids_to_row_splits as segment_ids_to_row_splits,
     stack as stack,
     stack_dynamic_partitions as stack_dynamic_partitions,
+)
+from minitape.tf.ragged.value import (
+    RaggedTensorValue as RaggedTensorValue,
 )
 placeholder = _placeholder

@@ -4,7 +4,7 @@ from minitape.compat.v1.checking import (
     compute_gradient as compute_gradient,
     compute_gradient_error as compute_gradient_error,
 )
-from minitape.tf.settings import (
+from minitape.graphs.settings import (
     gpu_device_name as gpu_device_name,
     is_built_with_cuda as is_built_with_cuda,
     is_built_with_gpu_support as is_built_with_gpu_support,

@@ -12,6 +12,7 @@ from ..elements import dtype_of_any
 from ..operation import apply
 from ..tensor import Tensor, wrap
 from . import TABLE, Primitive, declare
+from .elementwise import RECORDED
 from .selecting import select
 
 
@@ -55,6 +56,9 @@ def recorded_select(condition: Any, x: Any, y: Any) -> Any:
 def zeros_like_tensor(x: Any) -> Any:
     """Zeros in the shape and dtype of a tensor, as a constant."""
     return apply(TABLE["zeros_like"], (x,), {})
+
+
+RECORDED.update(select=recorded_select, zero=zeros_like_tensor)
 
 
 declare(

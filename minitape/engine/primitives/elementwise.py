@@ -140,11 +140,12 @@ def form_of(code: int, value: Any) -> Form:
     return _numbers[kind][code]
 
 
+RECORDED: dict[str, Any] = {}  # functions of formulas that are no lines of the table, as recorded operations
+
+
 def recorded_functions() -> dict[str, Any]:
     """The functions of formulas as recorded operations: the primitives themselves."""
-    from .choice import recorded_select, zeros_like_tensor
-
-    return {name: p for name, p in TABLE.items() if p.code} | {"select": recorded_select, "zero": zeros_like_tensor}
+    return {name: p for name, p in TABLE.items() if p.code} | RECORDED
 
 
 def compile_recorded() -> None:

@@ -42,7 +42,6 @@ def cut_by_run(factory: Callable[..., Any]) -> Callable[..., Any]:
 
 def _with_later_splits(factory: Any, values: Any, given: dict[str, Any]) -> Any:
     from ...graphs.effects import later
-    from .tensor import make
 
     name = list(given)[2]
     if name in _MORE or name == "value_rowids":
@@ -60,7 +59,7 @@ def _with_later_splits(factory: Any, values: Any, given: dict[str, Any]) -> Any:
     size = count_of_splits(name, numbers, rows)
     kind = dtypes.int64 if name == "uniform_row_length" else numbers.dtype
     length = given[name] if name == "uniform_row_length" and isinstance(given[name], int) else None
-    return make(values, later(splits, tensors, [(TensorShape([size]), kind)])[0], length)
+    return given["cls"]._of(values, later(splits, tensors, [(TensorShape([size]), kind)])[0], length)
 
 
 def count_of_splits(name: str, numbers: Any, rows: Any) -> int | None:

@@ -43,12 +43,7 @@ class RaggedTensorSpec:
     ragged_rank = property(lambda self: self._ragged_rank, doc="How many axes are cut at splits.")
     row_splits_dtype = property(lambda self: self._row_splits_dtype, doc="The type of the splits.")
 
-    @property
-    def value_type(self) -> Any:
-        """The class of values of this type."""
-        from .tensor import RaggedTensor
-
-        return RaggedTensor
+    value_type: Any = None  # the class of values of this type: RaggedTensor sets it
 
     @classmethod
     def from_value(cls, value: Any) -> RaggedTensorSpec:
@@ -69,12 +64,6 @@ class RaggedTensorSpec:
             cuts.set_shape([None])
             made = self.value_type.from_row_splits(made, cuts, validate=False)
         return made
-
-    def _stacked(self, values: list[Any]) -> Any:
-        """Values of this type along a new first axis."""
-        from .functions import stack
-
-        return stack(values)
 
     def is_compatible_with(self, value: Any) -> bool:
         """True when the ragged tensor (or type) is of this type.

@@ -425,6 +425,17 @@ class RaggedTensor(Parts, Operators):
         """
         return []
 
+    @staticmethod
+    def _of(values: Any, splits: Any, uniform: int | None = None) -> RaggedTensor:
+        """A ragged tensor of parts that are known to fit."""
+        made = RaggedTensor.__new__(RaggedTensor)
+        made._values, made._cuts, made._uniform = values, splits, uniform
+        inner = values
+        if is_ragged(inner) and inner.row_splits.dtype != made.row_splits.dtype:  # all splits are of one type
+            made._cuts = _cast(splits, dtypes.int64)
+            made._values = inner.with_row_splits_dtype(dtypes.int64)
+        return made
+
     def _components(self) -> list[Any]:
         """The flat values and the row splits, the outermost first."""
         return [self.flat_values, *self.nested_row_splits]
@@ -471,15 +482,8 @@ class RaggedTensor(Parts, Operators):
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def make(values: Any, splits: Any, uniform: int | None = None) -> RaggedTensor:
-    """A ragged tensor of parts that are known to fit."""
-    made = RaggedTensor.__new__(RaggedTensor)
-    made._values, made._cuts, made._uniform = values, splits, uniform
-    inner = values
-    if is_ragged(inner) and inner.row_splits.dtype != made.row_splits.dtype:  # all splits are of one type
-        made._cuts = _cast(splits, dtypes.int64)
-        made._values = inner.with_row_splits_dtype(dtypes.int64)
-    return made
+make = RaggedTensor._of
+RaggedTensorSpec.value_type = RaggedTensor
 
 
 def cuts_of(row_splits: Any) -> Any:

@@ -1,6 +1,9 @@
 """The names of `tf.tf.random`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
 from typing import Any as _Any
+from minitape.ops.seeds import (
+    set_seed as set_seed,
+)
 from minitape.tf.random.candidates import (
     all_candidate_sampler as all_candidate_sampler,
     log_uniform_candidate_sampler as log_uniform_candidate_sampler,
@@ -12,9 +15,6 @@ from minitape.tf.random.generator import (
     create_rng_state as create_rng_state,
     get_global_generator as get_global_generator,
     set_global_generator as set_global_generator,
-)
-from minitape.tf.random.seeds import (
-    set_seed as set_seed,
 )
 from minitape.tf.random.stateful import (
     categorical as categorical,
