@@ -374,6 +374,24 @@ def current_path() -> str:
     return "/".join(parts)
 
 
+def as_float(x: Any) -> Any:
+    """``x`` as a tensor; whole numbers and bools become floats of the default type. ValueError for strings."""
+    x = convert(x)
+    dtype = result_type(x.dtype.name, float)
+    return x if x.dtype.name == dtype else convert(x, dtype)
+
+
+def rounded(x: Any, decimals: int) -> Tensor:
+    """The nearest number with so many decimals, halves to the even one, in the dtype of ``x``."""
+    x = convert(x)
+    if not decimals:
+        return tf.round(x)
+    if not x.dtype.is_floating:
+        return convert(rounded(as_float(x), decimals), x.dtype.name)
+    factor = convert(10.0**decimals, x.dtype.name)
+    return tf.round(x * factor) / factor
+
+
 def is_keras_tensor(x: Any) -> bool:
     """True for the symbolic tensors that ``tf.keras.Input`` and layers called on them give.
 
@@ -381,9 +399,7 @@ def is_keras_tensor(x: Any) -> bool:
     >>> tf.keras.backend.is_keras_tensor(tf.keras.Input((3,))), tf.keras.backend.is_keras_tensor(tf.constant(1))
     (True, False)
     """
-    from .symbolic import KerasTensor
-
-    return isinstance(x, KerasTensor)
+    return getattr(type(x), "_is_keras_tensor", False)
 
 
 # -- masks ------------------------------------------------------------------------------------------------------------

@@ -66,6 +66,8 @@ class Layer(Stateful, Operation):
     (False, array([[2., 3.]], dtype=float32), ['scale/factor'])
     """
 
+    _tracked_as = "layers"
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "build" in vars(cls):

@@ -35,6 +35,8 @@ class Metric(Configured):
     3.0
     """
 
+    _tracked_as = "metrics"
+
     def __init__(self, dtype: Any = None, name: str | None = None) -> None:
         object.__setattr__(self, "_store", Store())
         self.name = name or auto_name(type(self).__name__)

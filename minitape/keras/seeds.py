@@ -21,6 +21,8 @@ class SeedGenerator:
     (array([7, 0]), array([7, 1]))
     """
 
+    _tracked_as = "seeds"
+
     def __init__(self, seed: int | None = None, name: str | None = None) -> None:
         self.name = name or auto_name("SeedGenerator")
         self._initial_seed = seed

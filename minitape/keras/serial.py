@@ -12,6 +12,9 @@ from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 
+from ..engine.above import load
+from . import layers
+
 
 class Configured:
     """What can be made anew from its arguments: ``get_config`` gives them, ``from_config`` takes them."""
@@ -112,17 +115,15 @@ def unknown(kind: str, name: Any) -> TypeError:
     )
 
 
+# classes that are no names of ``tf.keras.layers`` -> their modules
+BUILT_IN = {"Functional": "keras.model", "Sequential": "keras.sequential", "Step": "keras.symbolic"}
+
+
 def made(config: Any) -> Any:
     """The layer, model or plain operation that a configuration tells of; what is no configuration stays itself.
 
     Raises TypeError for a class that is not known.
     """
-    from . import layers
-    from .layer import Layer
-    from .model import Functional
-    from .sequential import Sequential
-    from .symbolic import Step
-
     if not isinstance(config, dict):
         return config
     if is_code(config):
@@ -130,10 +131,12 @@ def made(config: Any) -> Any:
     name = config.get("class_name")
     if not isinstance(name, str):
         raise unknown("class", name)
-    kind = registered.get(name) or {"Functional": Functional, "Sequential": Sequential, "Step": Step}.get(name)
+    kind = registered.get(name)
+    if kind is None and name in BUILT_IN:
+        kind = load(BUILT_IN[name], name)
     if kind is None and name in dir(layers):
-        kind = getattr(layers, name)
-        kind = kind if inspect.isclass(kind) and issubclass(kind, Layer) else None
+        found = getattr(layers, name)
+        kind = found if getattr(found, "_tracked_as", None) == "layers" else None
     return from_config(kind, config)
 
 

@@ -29,6 +29,8 @@ class KerasTensor(Operators):
     <KerasTensor shape=(None, 3), dtype=float32, sparse=False, ragged=False, name=x>
     """
 
+    _is_keras_tensor = True
+
     __array_priority__ = 200
 
     def __init__(

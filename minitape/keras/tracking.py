@@ -58,18 +58,10 @@ class Store:
             home[:] = [v for v in home if v is not value]
 
     def _home(self, value: Any) -> list[Any] | None:
-        from .layer import Layer
-        from .metrics import Metric
-        from .seeds import SeedGenerator
-        from .variable import Variable
-
-        if isinstance(value, Variable):
+        kind = getattr(type(value), "_tracked_as", None)
+        if kind == "variables":
             return self.was_trainable if value.trainable else self.not_trainable
-        if isinstance(value, Metric):
-            return self.metrics
-        if isinstance(value, Layer):
-            return self.layers
-        return self.seeds if isinstance(value, SeedGenerator) else None
+        return None if kind is None else getattr(self, kind)
 
 
 def might_track(value: Any) -> bool:

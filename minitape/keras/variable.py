@@ -12,7 +12,7 @@ from ..engine.state import state
 from ..engine.tensor import EagerTensor, bare
 from ..engine.typed import Operators
 from ..engine.variable import ResourceVariable
-from .base import auto_name, convert, current_path, result_type, standardize_dtype, standardize_shape
+from .base import auto_name, convert, current_path, result_type, rounded, standardize_dtype, standardize_shape
 
 
 class Variable(Operators):
@@ -32,6 +32,8 @@ class Variable(Operators):
     >>> tape.gradient(y, v).numpy()
     array([2., 4.], dtype=float32)
     """
+
+    _tracked_as = "variables"
 
     __array_priority__ = 100
 
@@ -261,9 +263,7 @@ class Variable(Operators):
         return self._value
 
     def __round__(self, ndigits: int | None = None) -> Any:
-        from .operations.elementwise import round
-
-        return round(self._value, ndigits or 0)
+        return rounded(self._value, ndigits or 0)
 
 
 def _operands(variable: Variable, other: Any) -> tuple[Any, Any]:

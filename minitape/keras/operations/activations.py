@@ -9,9 +9,10 @@ from typing import Any
 
 from ... import tf
 from ...engine.tensor import Tensor
+from ..base import as_float
 from ..logits import with_logits
 from ..serial import lookup
-from .common import as_float, convert, find, install
+from .common import convert, find, install
 
 TABLE = """
 relu6 = nn.relu6 | ``min(max(x, 0), 6)``.

@@ -19,13 +19,6 @@ def find(path: str) -> Any:
     return functools.reduce(getattr, path.split("."), tf)
 
 
-def as_float(x: Any) -> Any:
-    """``x`` as a tensor; whole numbers and bools become floats of the default type. ValueError for strings."""
-    x = convert(x)
-    dtype = result_type(x.dtype.name, float)
-    return x if x.dtype.name == dtype else convert(x, dtype)
-
-
 def as_it_is(x: Any) -> Any:
     """``x``, which is a tensor already."""
     return x

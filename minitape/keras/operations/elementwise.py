@@ -14,7 +14,8 @@ import numpy as np
 
 from ... import tf
 from ...engine.tensor import Tensor
-from .common import alike, as_bool, as_float, as_it_is, convert, find, install, is_unsigned
+from ..base import as_float, rounded
+from .common import alike, as_bool, as_it_is, convert, find, install, is_unsigned
 
 NUMBERS = """
 negative | ``-x``.
@@ -253,13 +254,7 @@ def round(x: Any, decimals: int = 0) -> Tensor:
     >>> tf.keras.ops.round(tf.constant([1.27, 3.14]), decimals=1).numpy()
     array([1.3, 3.1], dtype=float32)
     """
-    x = convert(x)
-    if not decimals:
-        return tf.round(x)
-    if not x.dtype.is_floating:
-        return convert(round(as_float(x), decimals), x.dtype.name)
-    factor = convert(10.0**decimals, x.dtype.name)
-    return tf.round(x * factor) / factor
+    return rounded(x, decimals)
 
 
 def stop_gradient(variable: Any) -> Tensor:

@@ -14,9 +14,9 @@ import numpy as np
 
 from ... import tf
 from ...engine import nest
-from ..base import convert, floatx
+from ..base import as_float, convert, floatx
 from . import elementwise, making, pieces, reductions
-from .common import alike, as_float
+from .common import alike
 
 TABLES = """
 # x = as_float(x)

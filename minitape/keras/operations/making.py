@@ -8,8 +8,8 @@ import numpy as np
 
 from ... import tf
 from ...engine.tensor import Tensor
-from ..base import convert, floatx, is_keras_tensor, result_type, standardize_dtype
-from .common import alike, as_float
+from ..base import as_float, convert, floatx, is_keras_tensor, result_type, standardize_dtype
+from .common import alike
 
 
 def convert_to_tensor(x: Any, dtype: Any = None, sparse: Any = None, ragged: Any = None) -> Any:

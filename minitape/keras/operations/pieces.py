@@ -12,9 +12,9 @@ import numpy as np
 
 from ... import tf
 from ...engine import nest
-from ..base import convert, epsilon, floatx, standardize_data_format
+from ..base import as_float, convert, epsilon, floatx, standardize_data_format
 from . import making, neural
-from .common import alike, as_float, axis_of
+from .common import alike, axis_of
 
 # -- numbers that may be NaN ------------------------------------------------------------------------------------------
 

@@ -9,7 +9,8 @@ import numpy as np
 from ... import tf
 from ...engine.tensor import Tensor
 from .. import base
-from .common import alike, as_float, as_summands, axis_of, convert
+from ..base import as_float
+from .common import alike, as_summands, axis_of, convert
 from .picking import diagonal
 
 

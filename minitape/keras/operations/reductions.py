@@ -11,8 +11,8 @@ from typing import Any
 
 from ... import tf
 from ...engine.tensor import Tensor
-from ..base import convert
-from .common import alike, as_bool, as_float, as_summands, find, flat, install
+from ..base import as_float, convert
+from .common import alike, as_bool, as_summands, find, flat, install
 
 MEANS = """
 mean = reduce_mean | The mean.

@@ -1,0 +1,83 @@
+"""The rooms of `minitape/`: few, with doors that go one way, and without large circles of files."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import grimp
+import pytest
+
+import minitape
+
+PACKAGE = Path(minitape.__file__).parent
+REPOSITORY = PACKAGE.parent
+MOST_ENTRIES = 14
+LARGEST_CIRCLE = 5
+# bound to these files, not to rooms
+AROUND = {"__init__.py", "__init__.pyi", "__pycache__"}
+
+
+@pytest.fixture(scope="module")
+def imports():
+    """Module -> the modules that it imports while it runs, also inside functions."""
+    graph = grimp.build_graph("minitape", exclude_type_checking_imports=True)
+    return {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+
+
+def test_the_folder_shows_its_rooms():
+    entries = {path.name for path in PACKAGE.iterdir()} - AROUND
+    assert len(entries) <= MOST_ENTRIES, sorted(entries)
+
+
+@pytest.mark.skipif(not (REPOSITORY / "pyproject.toml").exists(), reason="the contracts stand in the repository")
+def test_the_contracts_hold():
+    """Those of pyproject.toml: `lint-imports` says more."""
+    script = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    done = subprocess.run([sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 0 and "Contracts: 3 kept, 0 broken." in done.stdout, done.stdout + done.stderr
+
+
+def test_files_that_import_each_other_in_a_circle_are_few(imports):
+    found = [sorted(circle) for circle in circles(imports)]
+    assert [circle for circle in found if len(circle) > LARGEST_CIRCLE] == []
+    assert [circle for circle in found if len({room(module) for module in circle}) > 1] == []
+
+
+def test_a_circle_is_seen():
+    assert list(circles({"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": set()})) == [{"a", "b", "c"}]
+
+
+def room(module: str) -> str:
+    """The room in which a module stands."""
+    return ".".join(module.split(".")[:2])
+
+
+def circles(imports):
+    """The sets of two modules or more each of which imports all others, in one step or several (Tarjan, 1972)."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    path: list[str] = []
+    for start in imports:
+        if start in number:
+            continue
+        steps = [(start, iter(sorted(imports[start])))]
+        number[start] = lowest[start] = len(number)
+        path.append(start)
+        while steps:
+            module, rest = steps[-1]
+            following = next(rest, None)
+            if following is None:
+                steps.pop()
+                if steps:
+                    lowest[steps[-1][0]] = min(lowest[steps[-1][0]], lowest[module])
+                if lowest[module] == number[module]:
+                    circle = set(path[path.index(module) :])
+                    del path[path.index(module) :]
+                    if len(circle) > 1:
+                        yield circle
+            elif following not in number:
+                number[following] = lowest[following] = len(number)
+                path.append(following)
+                steps.append((following, iter(sorted(imports[following]))))
+            elif following in path:
+                lowest[module] = min(lowest[module], number[following])
