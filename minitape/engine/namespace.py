@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable, Collection, Mapping
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -103,7 +102,7 @@ def _hide_submodules(package: ModuleType, namespaces: set[str]) -> None:
     package.__class__ = Package
 
 
-class Aliases(MetaPathFinder, Loader):
+class Aliases:
     """Makes ``import minitape.nn`` give the module ``minitape.tf.nn``: one module, under the path that TensorFlow has.
 
     >>> import minitape.nn

@@ -202,7 +202,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
 
         if any(t.shape.rank for t in ends):
             raise wrong_number("Range", ("start", "limit", "delta"), ends, wanted)
-        return above.range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)  # type: ignore[call-arg]
+        return above.range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
     made = _numbers(numbers_of_range(start, limit, delta, wanted), start, limit, delta, wanted)
     return made if state.graph is not None else decided(made, ends, "Range")
