@@ -14,6 +14,7 @@ import numpy as np
 
 from . import dtypes
 from .above import above
+from .code import define
 from .evidence import computed
 from .invalid import invalid
 from .opdefs import refused_operand
@@ -151,8 +152,7 @@ def _float_operator(name: str, primitive: Primitive, general: Any) -> None:
                  "EagerTensor": EagerTensor, "REALS": REALS, "FLOATS": FLOATS, "LARGE": LARGE, "FULL": FULL,
                  "WIDTH": WIDTH, "compute": compute, "hush": hush, "restore": restore, "state": state, "computed": computed,
                  "float32": np.float32, "float64": np.float64, "_getframe": _getframe}  # fmt: skip
-        exec(compile(text, "<formula operator>", "exec"), space)
-        function = space[label]
+        function = define(text, "<formula operator>", space)[label]
         function.__qualname__ = label
         function.__doc__ = f"{primitive.texts[0]}, elementwise." if x == "x" or name == "rsub" else None
         setattr(EagerTensor, label, function)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..accelerator import fast
+from ..code import compile_text
 from . import TABLE, declare
-from .formula import ARRAY, SCALAR, compile_text, reads
+from .formula import ARRAY, SCALAR, reads
 
 DERIVATIVES = """
 identity           Identity  id   | x                    | g
