@@ -39,7 +39,7 @@ def pages() -> dict[str, str]:
     homes = {key: min(pairs, key=rank)[0] for key, pairs in names.items()}
     others = {key: [path for path, _ in pairs if path != homes[key]] for key, pairs in names.items()}
 
-    texts = {"api/index.md": index(sorted(found))}
+    texts = {"api/index.md": index(found)}
     for path, namespace in found.items():
         own, shared = [], []
         for name in public(namespace):
@@ -52,16 +52,18 @@ def pages() -> dict[str, str]:
             else:
                 shared.append(f"* ``{name}`` is :py:obj:`{home}`")
         more = [*heading("Names of other pages", "-"), *shared] if shared else []
-        about = sentence(namespace) if isinstance(namespace, types.ModuleType) else ""
-        texts[f"api/{path}.rst"] = "\n".join([*heading(path, "="), about, "", *own, *more, ""])
+        texts[f"api/{path}.rst"] = "\n".join([*heading(path, "="), sentence(namespace), "", *own, *more, ""])
     return texts
 
 
-def index(paths: list[str]) -> str:
-    """The page that lists the namespaces."""
-    lines = "\n".join(f"- [{path}]({path}.rst)" for path in paths)
-    listed = "\n".join(paths)
-    return f"# The names of tf\n{INTRODUCTION}\n{lines}\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
+def index(found: dict[str, Any]) -> str:
+    """The page that lists the namespaces, those of TensorFlow 1 last."""
+    paths = sorted(found, key=lambda path: (path.startswith(("tf.compat", "tf.python")), path))
+    lines = [f"- [{path}]({path}.rst)" for path in paths]
+    for number, path in enumerate(paths):
+        about = re.sub(r"^``[\w.]+``: ", "", sentence(found[path]))
+        lines[number] += f": {about}" if about else ""
+    return "\n".join(["# The names of tf", INTRODUCTION, *lines, "\n```{toctree}\n:hidden:\n", *paths, "```\n"])
 
 
 def namespaces() -> dict[str, Any]:
@@ -99,9 +101,10 @@ def heading(title: str, line: str) -> list[str]:
     return [title, line * len(title), ""]
 
 
-def sentence(namespace: types.ModuleType) -> str:
-    """What the docstring of a module says first."""
-    return rest(re.split(r"(?<=\.)\s", inspect.getdoc(namespace) or "", maxsplit=1)[0])
+def sentence(namespace: Any) -> str:
+    """What the docstring of a module says first; nothing for a namespace that is no module."""
+    doc = inspect.getdoc(namespace) if isinstance(namespace, types.ModuleType) else None
+    return rest(re.split(r"(?<=\.)\s", doc or "", maxsplit=1)[0])
 
 
 def described(path: str, value: Any, others: list[str], homes: dict[int, str]) -> Iterator[str]:

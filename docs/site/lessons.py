@@ -18,10 +18,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-NOTE = """:::{{note}}
+NOTE = """```{{note}}
 This page shows the lesson as it is saved. To run it, and to have the exercises checked, type `minitape lab`: it is
 `{name}` there. Click into a picture and step with the arrow keys.
-:::
+```
 """
 VIEW = '<iframe class="tapeview" src="../../views/{view}" loading="lazy" title="A tape, step by step"></iframe>'
 SLIDERS = '<p class="aside">The sliders of this picture need Python: they move in JupyterLab only.</p>'
