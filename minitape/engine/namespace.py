@@ -16,7 +16,7 @@ from typing import Any
 from .above import above, load, places
 
 # what is built on tf: no names of it, but attributes once imported
-TOOLS = ("minitape.cli", "minitape.course")
+TOOLS = ("minitape.check", "minitape.cli", "minitape.course")
 
 
 def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
