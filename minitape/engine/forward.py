@@ -23,7 +23,8 @@ from .primitives import TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import reads
 from .reach import reach, recorded_rules
-from .record import CALL, Record, operation_of
+from .record import Record
+from .rows import CALL, operation_of
 from .state import state
 from .sweep import Sweep
 from .tape import GradientTape

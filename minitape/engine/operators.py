@@ -22,7 +22,7 @@ from .operation import apply, binary, check_same_dtype
 from .primitives import TABLE, Primitive
 from .primitives.elementwise import LARGE, form_of
 from .quiet import hush, restore
-from .record import FLOATS, FULL, REALS, WIDTH
+from .rows import FLOATS, FULL, REALS, WIDTH
 from .slices import IndexedSlices
 from .state import state
 from .tensor import EagerTensor, Tensor, wrap

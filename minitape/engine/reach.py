@@ -9,7 +9,8 @@ import numpy as np
 
 from .accelerator import fast
 from .primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE, compile_recorded
-from .record import CALL, CHUNK, LEAF, Record, operation_of
+from .record import Record
+from .rows import CALL, CHUNK, LEAF, operation_of
 
 FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
 LONG = 512  # rows from which on an accelerator is asked

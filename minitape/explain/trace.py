@@ -19,7 +19,8 @@ from ..engine.elements import dtype_of_numpy
 from ..engine.evidence import Origin, Ref, exits, origin_of, read
 from ..engine.frames import place_of
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.record import CALL, Record
+from ..engine.record import Record
+from ..engine.rows import CALL
 from ..engine.tensor import Tensor, wrap
 from .chains import LONG, Chains
 from .search import LIMIT, Search
