@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from .errors import InvalidArgumentError, OpError
 
@@ -41,7 +40,7 @@ def shown(shape: Iterable[int | None]) -> str:
     return "[" + ",".join(["?" if n is None else str(n) for n in shape]) + "]"
 
 
-def unsupported(function: str, **given: Any) -> None:
+def unsupported(function: str, **given: object) -> None:
     """NotImplementedError for the first argument that was given, that is, which is neither None nor False.
 
     >>> unsupported("f", options=None)

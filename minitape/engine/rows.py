@@ -6,14 +6,23 @@ The table itself is :class:`minitape.engine.record.Record`.
 from __future__ import annotations
 
 import math
+import weakref
 from functools import lru_cache
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from .primitives import STAND_INS
 from .primitives.elementwise import BY_CODE, FIRST_CODE
+
+if TYPE_CHECKING:
+    from .evidence import Note
+    from .primitives import Primitive
+    from .record import Record
+    from .tensor import Tensor
+    from .typed import Array, Attributes, NumPyType
+    from .variable import ResourceVariable
 
 LEAF, CALL = 0, 1  # the first column of rows that are no elementwise operations
 WIDTH = 5  # columns
@@ -21,26 +30,30 @@ CHUNK = 16384  # rows per packed block
 ARRAY_ROW = 256  # added to the op of packed elementwise rows whose values are no numbers: kernels hand them over
 FULL = WIDTH * CHUNK
 
+Subject: TypeAlias = Any  # what an event is about, which its kind says: a row, a tensor, a variable and its version, a tape
+
+
+
 
 class Outline:
     """The shape and dtype of an array that nobody kept, because no rule reads its elements."""
 
     __slots__ = ("shape", "dtype")
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self.shape, self.dtype = shape, dtype
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
         raise RuntimeError("a rule reads an array that nobody kept: its primitive's `keep` does not name it")
 
 
 outline = lru_cache(4096)(Outline)
 
 
-def _of_outline(primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+def _of_outline(primitive: Primitive, inputs: tuple[Array, ...], attrs: Attributes) -> Array:
     if primitive.name != "conj":
         raise RuntimeError(f"{primitive.name} reads an array that nobody kept")
     return inputs[0]
@@ -56,7 +69,7 @@ class Call:
 
     __slots__ = ("row", "primitive", "inputs", "attrs", "outputs")
 
-    def __init__(self, row: int, primitive: Any, inputs: tuple[int, ...], attrs: dict[str, Any], outputs: int) -> None:
+    def __init__(self, row: int, primitive: Primitive, inputs: tuple[int, ...], attrs: Attributes, outputs: int) -> None:
         self.row, self.primitive, self.inputs, self.attrs, self.outputs = row, primitive, inputs, attrs, outputs
 
 
@@ -65,9 +78,9 @@ class Leaf:
 
     __slots__ = ("tensor", "variable", "version", "number", "gone")
 
-    gone: tuple[Any, Any, Any]  # of a released recording: tensor and variable, weak, and the tensor's origin
+    gone: tuple[weakref.ref[Tensor], weakref.ref[ResourceVariable] | None, Note]  # of a released recording: tensor and variable, weak, and the tensor's origin
 
-    def __init__(self, tensor: Any = None, variable: Any = None, version: int = 0, number: float | None = None) -> None:
+    def __init__(self, tensor: Tensor | None = None, variable: ResourceVariable | None = None, version: int = 0, number: float | None = None) -> None:
         self.tensor, self.variable, self.version, self.number = tensor, variable, version, number
 
 
@@ -82,11 +95,11 @@ class Event:
 
     __slots__ = ("kind", "row", "subject", "site")
 
-    def __init__(self, kind: str, row: int, subject: Any, site: tuple[CodeType, int] | None) -> None:
+    def __init__(self, kind: str, row: int, subject: Subject, site: tuple[CodeType, int] | None) -> None:
         self.kind, self.row, self.subject, self.site = kind, row, subject, site
 
 
-def operation_of(record: Any, row: int) -> tuple[Any, tuple[int, ...]]:
+def operation_of(record: Record, row: int) -> tuple[Primitive | None, tuple[int, ...]]:
     """(primitive, input rows) of the operation that wrote a row; None and no inputs for a leaf."""
     op, a, b, _ = record.cell(row)
     if op >= FIRST_CODE:

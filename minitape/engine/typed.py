@@ -6,7 +6,7 @@ At run time there is nothing here: the classes are ``object``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 Given = ParamSpec("Given")  # the arguments and the result of a function that a decorator gives back as it was
 Made = TypeVar("Made")
@@ -14,8 +14,36 @@ Same = TypeVar("Same", bound=Callable[..., Any])
 
 if TYPE_CHECKING:
     from .dtypes import DType
+    from .evidence import Note
+    from .record import Record
     from .shape import TensorShape
     from .tensor import Reference, Tensor
+
+    # What Python has no type for has one name each, here, with the reason; elsewhere ``Any`` is the exception.
+    Array: TypeAlias = Any  # an array, a NumPy scalar, a number, in rules a tensor: one formula takes all, Python has no type for that
+    Adjoint: TypeAlias = Any  # an array; in its place a tensor in a recorded sweep, a batch in a Jacobian's, or slices
+    Result: TypeAlias = Any  # a tensor, or a tuple of several: the primitive says which, and a graph's are of its own class
+    Value: TypeAlias = Any  # what becomes a tensor: one, a variable, array, number, text, lists of them, what converts itself
+    End: TypeAlias = Any  # a target or a source: a tensor, a variable, or a composite tensor of the rooms above
+    Structure: TypeAlias = Any  # nested lists, tuples, dictionaries, named tuples, ... of tensors or other leaves, or one leaf
+    DTypeLike: TypeAlias = Any  # what ``as_dtype`` reads: a DType, a NumPy or Python type, a name, a number
+    ShapeLike: TypeAlias = Any  # what ``TensorShape`` reads: a shape, sizes, None, tensors that hold sizes
+    Object: TypeAlias = Any  # somebody else's object, of which attributes are read that it may not have
+    Graph: TypeAlias = Any  # the graph that is built: a recording, and more, of a room above the engine
+    Columns: TypeAlias = list[list[Any]]  # of a recording: four of integers, and one of values
+    Assigned: TypeAlias = Any  # the variable, None without ``read_value``, in a graph the operation that assigns
+    NumPyType: TypeAlias = Any  # a scalar type or dtype of NumPy's; ``object`` for text
+    Leaving: TypeAlias = Any  # an ``Exit``: a property, in which type checkers do not see the end of a block
+    Sizes: TypeAlias = tuple[int, ...]  # of axes, or their numbers
+    Index: TypeAlias = Any  # what NumPy takes as an index: slices, numbers, arrays, None, ... or a tuple of them
+    Ignored: TypeAlias = object  # an argument that TensorFlow has and that means nothing here
+    Attributes: TypeAlias = dict[str, Any]  # of an operation, or arguments by name: each has a type of its own
+    Function: TypeAlias = Callable[..., Any]  # of arguments and results that only its caller knows
+
+    class Values(Protocol):
+        """The values of a recording's rows: arrays, or the tensors that an outer tape knows."""
+
+        def __getitem__(self, row: int, /) -> Adjoint: ...
 
     class Operators:
         """A class that computes, and whose other attributes are not all written down."""
@@ -94,17 +122,26 @@ if TYPE_CHECKING:
     class TensorMembers(TensorOperators):
         """What eager tensors and those of graphs both have."""
 
-        shape: TensorShape
-        dtype: DType
-        ndim: int
-        name: str
-        device: str
+        _record: Record | None
+        _row: int
+        _origin: Note
 
-        def numpy(self) -> Any: ...
+        @property
+        def shape(self) -> TensorShape: ...
+        @property
+        def dtype(self) -> DType: ...
+        @property
+        def ndim(self) -> int: ...
+        @property
+        def name(self) -> str: ...
+        @property
+        def device(self) -> str: ...
+
+        def numpy(self) -> Array: ...
         def get_shape(self) -> TensorShape: ...
-        def set_shape(self, shape: Any) -> None: ...
+        def set_shape(self, shape: ShapeLike) -> None: ...
         def ref(self) -> Reference: ...
-        def __getitem__(self, key: Any, /) -> Tensor: ...
+        def __getitem__(self, key: Index, /) -> Tensor: ...
 
 else:
     Operators = TensorOperators = TensorMembers = object
