@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from typing import Any, dataclass_transform
 
 from .. import tf
 from ..engine import nest
+from ..engine.code import define
 from .base import auto_name, convert, floatx, get_keras_mask, standardize_dtype
 from .serial import Configured
 
 MEAN = "sum_over_batch_size"
+_INIT = """
+def __init__(self, {taken}) -> None:
+    Loss.__init__(self, name, reduction, dtype)
+    self._arguments = dict({arguments})
+    vars(self).update(self._arguments)
+"""
 REDUCTIONS = ("sum_over_batch_size", "sum", None, "none", "mean", "mean_with_sample_weight")
 
 
@@ -65,17 +73,33 @@ class Loss(Configured):
         return {"name": self.name, "reduction": self.reduction}
 
 
+@dataclass_transform()
 class FunctionLoss(Loss):
-    """The loss that weighs and reduces what a function of (y_true, y_pred) gives; ``arguments`` go to the function."""
+    """The loss that weighs and reduces what ``function`` of (y_true, y_pred) gives, which a subclass names beside its base.
+
+    The attributes that the subclass annotates are its arguments, as those of a dataclass are; but for the three of ``Loss``
+    they go to the function.
+    """
 
     _in_pairs = True
     _squeezes = True  # a last axis of size 1 that only one of the two has does not count
+    _function: Any
 
-    def __init__(self, function: Any, name: Any, reduction: Any, dtype: Any, **arguments: Any) -> None:
-        super().__init__(name, reduction, dtype)
-        self._function, self._arguments = function, arguments
-        for key, value in arguments.items():
-            setattr(self, key, value)
+    def __init_subclass__(cls, function: Any = None, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if function is None:
+            return  # what a user derives from a loss has its arguments, or an ``__init__`` of its own
+        cls._function = staticmethod(function)
+        kinds = inspect.get_annotations(cls)
+        space = {"Loss": Loss, "defaults": {name: vars(cls)[name] for name in kinds}}
+        text = _INIT.format(
+            taken=", ".join(f"{name}: {kind} = defaults['{name}']" for name, kind in kinds.items()),
+            arguments=", ".join(f"{name}={name}" for name in kinds if name not in ("reduction", "name", "dtype")),
+        )
+        cls.__init__ = made = define(text, "<tf.keras.losses>", space)["__init__"]
+        made.__module__, made.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
+        for name in kinds:
+            delattr(cls, name)
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
         """One number for each example."""

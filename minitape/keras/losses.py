@@ -25,7 +25,7 @@ from .segmentation import binary_focal_crossentropy, categorical_focal_crossentr
 from .serial import lookup
 
 
-class MeanSquaredError(FunctionLoss):
+class MeanSquaredError(FunctionLoss, function=lossfunctions.mean_squared_error):
     """The mean of ``(y_true - y_pred) ** 2`` over the batch.
 
     >>> import minitape as tf
@@ -35,13 +35,12 @@ class MeanSquaredError(FunctionLoss):
     array([1., 9.], dtype=float32)
     """
 
-    def __init__(
-        self, reduction: str | None = MEAN, name: str | None = "mean_squared_error", dtype: Any = None
-    ) -> None:
-        super().__init__(mse, name, reduction, dtype)
+    reduction: str | None = MEAN
+    name: str | None = "mean_squared_error"
+    dtype: Any = None
 
 
-class MeanAbsoluteError(FunctionLoss):
+class MeanAbsoluteError(FunctionLoss, function=lossfunctions.mean_absolute_error):
     """The mean of ``abs(y_true - y_pred)`` over the batch.
 
     >>> import minitape as tf
@@ -51,13 +50,12 @@ class MeanAbsoluteError(FunctionLoss):
     0.5
     """
 
-    def __init__(
-        self, reduction: str | None = MEAN, name: str | None = "mean_absolute_error", dtype: Any = None
-    ) -> None:
-        super().__init__(mae, name, reduction, dtype)
+    reduction: str | None = MEAN
+    name: str | None = "mean_absolute_error"
+    dtype: Any = None
 
 
-class MeanAbsolutePercentageError(FunctionLoss):
+class MeanAbsolutePercentageError(FunctionLoss, function=lossfunctions.mean_absolute_percentage_error):
     """100 times the mean of ``abs((y_true - y_pred) / y_true)`` over the batch.
 
     >>> import minitape as tf
@@ -65,13 +63,12 @@ class MeanAbsolutePercentageError(FunctionLoss):
     25.0
     """
 
-    def __init__(
-        self, reduction: str | None = MEAN, name: str | None = "mean_absolute_percentage_error", dtype: Any = None
-    ) -> None:
-        super().__init__(mape, name, reduction, dtype)
+    reduction: str | None = MEAN
+    name: str | None = "mean_absolute_percentage_error"
+    dtype: Any = None
 
 
-class MeanSquaredLogarithmicError(FunctionLoss):
+class MeanSquaredLogarithmicError(FunctionLoss, function=lossfunctions.mean_squared_logarithmic_error):
     """The mean of ``(log(y_true + 1) - log(y_pred + 1)) ** 2`` over the batch.
 
     >>> import minitape as tf
@@ -79,13 +76,12 @@ class MeanSquaredLogarithmicError(FunctionLoss):
     0.2402
     """
 
-    def __init__(
-        self, reduction: str | None = MEAN, name: str | None = "mean_squared_logarithmic_error", dtype: Any = None
-    ) -> None:
-        super().__init__(msle, name, reduction, dtype)
+    reduction: str | None = MEAN
+    name: str | None = "mean_squared_logarithmic_error"
+    dtype: Any = None
 
 
-class Huber(FunctionLoss):
+class Huber(FunctionLoss, function=huber):
     """Half the squared error, linear beyond ``delta``, averaged over the batch.
 
     >>> import minitape as tf
@@ -95,13 +91,13 @@ class Huber(FunctionLoss):
     6.5
     """
 
-    def __init__(
-        self, delta: float = 1.0, reduction: str | None = MEAN, name: str | None = "huber_loss", dtype: Any = None
-    ) -> None:
-        super().__init__(huber, name, reduction, dtype, delta=delta)
+    delta: float = 1.0
+    reduction: str | None = MEAN
+    name: str | None = "huber_loss"
+    dtype: Any = None
 
 
-class LogCosh(FunctionLoss):
+class LogCosh(FunctionLoss, function=lossfunctions.log_cosh):
     """The mean of ``log(cosh(y_pred - y_true))`` over the batch.
 
     >>> import minitape as tf
@@ -109,11 +105,12 @@ class LogCosh(FunctionLoss):
     0.2169
     """
 
-    def __init__(self, reduction: str | None = MEAN, name: str | None = "log_cosh", dtype: Any = None) -> None:
-        super().__init__(logcosh, name, reduction, dtype)
+    reduction: str | None = MEAN
+    name: str | None = "log_cosh"
+    dtype: Any = None
 
 
-class Hinge(FunctionLoss):
+class Hinge(FunctionLoss, function=hinge):
     """The mean of ``max(1 - y_true * y_pred, 0)`` over the batch; labels are -1 and 1, or 0 and 1.
 
     >>> import minitape as tf
@@ -121,11 +118,12 @@ class Hinge(FunctionLoss):
     1.0
     """
 
-    def __init__(self, reduction: str | None = MEAN, name: str | None = "hinge", dtype: Any = None) -> None:
-        super().__init__(hinge, name, reduction, dtype)
+    reduction: str | None = MEAN
+    name: str | None = "hinge"
+    dtype: Any = None
 
 
-class SquaredHinge(FunctionLoss):
+class SquaredHinge(FunctionLoss, function=squared_hinge):
     """The mean of ``max(1 - y_true * y_pred, 0) ** 2`` over the batch; labels are -1 and 1, or 0 and 1.
 
     >>> import minitape as tf
@@ -133,11 +131,12 @@ class SquaredHinge(FunctionLoss):
     1.25
     """
 
-    def __init__(self, reduction: str | None = MEAN, name: str | None = "squared_hinge", dtype: Any = None) -> None:
-        super().__init__(squared_hinge, name, reduction, dtype)
+    reduction: str | None = MEAN
+    name: str | None = "squared_hinge"
+    dtype: Any = None
 
 
-class CategoricalHinge(FunctionLoss):
+class CategoricalHinge(FunctionLoss, function=categorical_hinge):
     """The mean over the batch of ``max(neg - pos + 1, 0)``: the largest wrong prediction and the right one.
 
     >>> import minitape as tf
@@ -145,11 +144,12 @@ class CategoricalHinge(FunctionLoss):
     1.25
     """
 
-    def __init__(self, reduction: str | None = MEAN, name: str | None = "categorical_hinge", dtype: Any = None) -> None:
-        super().__init__(categorical_hinge, name, reduction, dtype)
+    reduction: str | None = MEAN
+    name: str | None = "categorical_hinge"
+    dtype: Any = None
 
 
-class CosineSimilarity(FunctionLoss):
+class CosineSimilarity(FunctionLoss, function=cosine_similarity):
     """Minus the mean cosine of the angles between labels and predictions along ``axis``.
 
     >>> import minitape as tf
@@ -157,13 +157,13 @@ class CosineSimilarity(FunctionLoss):
     -0.5
     """
 
-    def __init__(
-        self, axis: int = -1, reduction: str | None = MEAN, name: str | None = "cosine_similarity", dtype: Any = None
-    ) -> None:
-        super().__init__(cosine_similarity, name, reduction, dtype, axis=axis)
+    axis: int = -1
+    reduction: str | None = MEAN
+    name: str | None = "cosine_similarity"
+    dtype: Any = None
 
 
-class KLDivergence(FunctionLoss):
+class KLDivergence(FunctionLoss, function=lossfunctions.kl_divergence):
     """The mean over the batch of ``sum(y_true * log(y_true / y_pred))``.
 
     >>> import minitape as tf
@@ -171,11 +171,12 @@ class KLDivergence(FunctionLoss):
     0.1438
     """
 
-    def __init__(self, reduction: str | None = MEAN, name: str | None = "kl_divergence", dtype: Any = None) -> None:
-        super().__init__(kld, name, reduction, dtype)
+    reduction: str | None = MEAN
+    name: str | None = "kl_divergence"
+    dtype: Any = None
 
 
-class Poisson(FunctionLoss):
+class Poisson(FunctionLoss, function=poisson):
     """The mean of ``y_pred - y_true * log(y_pred)`` over the batch.
 
     >>> import minitape as tf
@@ -183,11 +184,12 @@ class Poisson(FunctionLoss):
     2.0
     """
 
-    def __init__(self, reduction: str | None = MEAN, name: str | None = "poisson", dtype: Any = None) -> None:
-        super().__init__(poisson, name, reduction, dtype)
+    reduction: str | None = MEAN
+    name: str | None = "poisson"
+    dtype: Any = None
 
 
-class BinaryCrossentropy(FunctionLoss):
+class BinaryCrossentropy(FunctionLoss, function=binary_crossentropy):
     """The mean over the batch of ``-log`` of the probability given to each label (0 or 1).
 
     Predictions are probabilities, or logits if ``from_logits``; ``label_smoothing`` draws labels towards 0.5. Raises
@@ -199,27 +201,15 @@ class BinaryCrossentropy(FunctionLoss):
     0.6931
     """
 
-    def __init__(
-        self,
-        from_logits: bool = False,
-        label_smoothing: float = 0.0,
-        axis: int = -1,
-        reduction: str | None = MEAN,
-        name: str | None = "binary_crossentropy",
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(
-            binary_crossentropy,
-            name,
-            reduction,
-            dtype,
-            from_logits=from_logits,
-            label_smoothing=label_smoothing,
-            axis=axis,
-        )
+    from_logits: bool = False
+    label_smoothing: float = 0.0
+    axis: int = -1
+    reduction: str | None = MEAN
+    name: str | None = "binary_crossentropy"
+    dtype: Any = None
 
 
-class CategoricalCrossentropy(FunctionLoss):
+class CategoricalCrossentropy(FunctionLoss, function=categorical_crossentropy):
     """The mean over the batch of ``-sum(y_true * log(y_pred))`` for one-hot labels.
 
     Predictions are probabilities, or logits if ``from_logits``; ``label_smoothing`` draws labels towards equal ones.
@@ -231,27 +221,15 @@ class CategoricalCrossentropy(FunctionLoss):
     0.3466
     """
 
-    def __init__(
-        self,
-        from_logits: bool = False,
-        label_smoothing: float = 0.0,
-        axis: int = -1,
-        reduction: str | None = MEAN,
-        name: str | None = "categorical_crossentropy",
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(
-            categorical_crossentropy,
-            name,
-            reduction,
-            dtype,
-            from_logits=from_logits,
-            label_smoothing=label_smoothing,
-            axis=axis,
-        )
+    from_logits: bool = False
+    label_smoothing: float = 0.0
+    axis: int = -1
+    reduction: str | None = MEAN
+    name: str | None = "categorical_crossentropy"
+    dtype: Any = None
 
 
-class SparseCategoricalCrossentropy(FunctionLoss):
+class SparseCategoricalCrossentropy(FunctionLoss, function=sparse_categorical_crossentropy):
     """The mean over the batch of ``-log`` of the probability given to the right class, whose number is the label.
 
     Predictions (..., classes) are probabilities, or logits if ``from_logits``; examples of ``ignore_class`` do not
@@ -264,28 +242,15 @@ class SparseCategoricalCrossentropy(FunctionLoss):
     """
 
     _squeezes = False
-
-    def __init__(
-        self,
-        from_logits: bool = False,
-        ignore_class: int | None = None,
-        reduction: str | None = MEAN,
-        axis: int = -1,
-        name: str | None = "sparse_categorical_crossentropy",
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(
-            sparse_categorical_crossentropy,
-            name,
-            reduction,
-            dtype,
-            from_logits=from_logits,
-            ignore_class=ignore_class,
-            axis=axis,
-        )
+    from_logits: bool = False
+    ignore_class: int | None = None
+    reduction: str | None = MEAN
+    axis: int = -1
+    name: str | None = "sparse_categorical_crossentropy"
+    dtype: Any = None
 
 
-class BinaryFocalCrossentropy(FunctionLoss):
+class BinaryFocalCrossentropy(FunctionLoss, function=binary_focal_crossentropy):
     """``BinaryCrossentropy`` in which what is well predicted counts little: each times ``(1 - p) ** gamma``.
 
     p is the probability given to the label. With ``apply_class_balancing`` label 1 has the weight ``alpha`` and label 0
@@ -297,33 +262,18 @@ class BinaryFocalCrossentropy(FunctionLoss):
     0.0872
     """
 
-    def __init__(
-        self,
-        apply_class_balancing: bool = False,
-        alpha: float = 0.25,
-        gamma: float = 2.0,
-        from_logits: bool = False,
-        label_smoothing: float = 0.0,
-        axis: int = -1,
-        reduction: str | None = MEAN,
-        name: str | None = "binary_focal_crossentropy",
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(
-            binary_focal_crossentropy,
-            name,
-            reduction,
-            dtype,
-            apply_class_balancing=apply_class_balancing,
-            alpha=alpha,
-            gamma=gamma,
-            from_logits=from_logits,
-            label_smoothing=label_smoothing,
-            axis=axis,
-        )
+    apply_class_balancing: bool = False
+    alpha: float = 0.25
+    gamma: float = 2.0
+    from_logits: bool = False
+    label_smoothing: float = 0.0
+    axis: int = -1
+    reduction: str | None = MEAN
+    name: str | None = "binary_focal_crossentropy"
+    dtype: Any = None
 
 
-class CategoricalFocalCrossentropy(FunctionLoss):
+class CategoricalFocalCrossentropy(FunctionLoss, function=categorical_focal_crossentropy):
     """``CategoricalCrossentropy`` in which what is well predicted counts little: each times ``(1 - p) ** gamma``.
 
     ``alpha`` is a weight for all classes, or has one for each.
@@ -334,31 +284,17 @@ class CategoricalFocalCrossentropy(FunctionLoss):
     0.0218
     """
 
-    def __init__(
-        self,
-        alpha: Any = 0.25,
-        gamma: float = 2.0,
-        from_logits: bool = False,
-        label_smoothing: float = 0.0,
-        axis: int = -1,
-        reduction: str | None = MEAN,
-        name: str | None = "categorical_focal_crossentropy",
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(
-            categorical_focal_crossentropy,
-            name,
-            reduction,
-            dtype,
-            alpha=alpha,
-            gamma=gamma,
-            from_logits=from_logits,
-            label_smoothing=label_smoothing,
-            axis=axis,
-        )
+    alpha: Any = 0.25
+    gamma: float = 2.0
+    from_logits: bool = False
+    label_smoothing: float = 0.0
+    axis: int = -1
+    reduction: str | None = MEAN
+    name: str | None = "categorical_focal_crossentropy"
+    dtype: Any = None
 
 
-class Dice(FunctionLoss):
+class Dice(FunctionLoss, function=dice):
     """``1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred))``, with sums over ``axis`` or over everything.
 
     >>> import minitape as tf
@@ -366,13 +302,13 @@ class Dice(FunctionLoss):
     0.3333
     """
 
-    def __init__(
-        self, reduction: str | None = MEAN, name: str | None = "dice", axis: Any = None, dtype: Any = None
-    ) -> None:
-        super().__init__(dice, name, reduction, dtype, axis=axis)
+    reduction: str | None = MEAN
+    name: str | None = "dice"
+    axis: Any = None
+    dtype: Any = None
 
 
-class Tversky(FunctionLoss):
+class Tversky(FunctionLoss, function=tversky):
     """``Dice`` with weights of its own for what is missing (``alpha``) and for what is too much (``beta``).
 
     >>> import minitape as tf
@@ -380,16 +316,12 @@ class Tversky(FunctionLoss):
     0.4286
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.5,
-        beta: float = 0.5,
-        reduction: str | None = MEAN,
-        name: str | None = "tversky",
-        axis: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(tversky, name, reduction, dtype, alpha=alpha, beta=beta, axis=axis)
+    alpha: float = 0.5
+    beta: float = 0.5
+    reduction: str | None = MEAN
+    name: str | None = "tversky"
+    axis: Any = None
+    dtype: Any = None
 
 
 mse = MSE = lossfunctions.mean_squared_error
