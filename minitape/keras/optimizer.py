@@ -428,6 +428,17 @@ class Moments(Optimizer):
         super().__init__(learning_rate, **kwargs)
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
+    def _make_slots(self) -> None:
+        """Makes momentums and velocities."""
+        self._momentums, self._velocities = self._slots("momentum", "velocity")
+
+    def _moved(self, gradient: Any, variable: Any, beta_1: Any, beta_2: Any) -> tuple[Any, Any]:
+        """The means of a weight's gradients and of their squares, which this gradient has moved."""
+        m, v = self._of(self._momentums, variable), self._of(self._velocities, variable)
+        m.assign_add((cast(gradient, variable) - value_of(m)) * (1 - beta_1))
+        v.assign_add((self._squared(gradient, variable) - value_of(v)) * (1 - beta_2))
+        return m, v
+
 
 def _check_settings(use_ema: bool, momentum: float, frequency: Any, accumulation: Any) -> None:
     """Raises ValueError for averages and an accumulation that cannot be."""

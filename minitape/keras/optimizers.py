@@ -61,7 +61,7 @@ class SGD(Optimizer):
         variable.assign_add(value_of(m) * momentum - step if self.nesterov else value_of(m))
 
 
-class Adam(Optimizer):
+class Adam(Moments):
     """Steps scaled by running means of the gradients and of their squares, which ``beta_1`` and ``beta_2`` keep.
 
     With ``amsgrad`` the largest mean of squares so far counts. The other arguments are those of ``Optimizer``.
@@ -74,7 +74,7 @@ class Adam(Optimizer):
     0.8004
     """
 
-    _settings = ("beta_1", "beta_2", "epsilon", "amsgrad")
+    _settings = (*Moments._settings, "amsgrad")
 
     def __init__(
         self,
@@ -85,21 +85,19 @@ class Adam(Optimizer):
         amsgrad: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.beta_1, self.beta_2, self.epsilon, self.amsgrad = beta_1, beta_2, epsilon, amsgrad
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, **kwargs)
+        self.amsgrad = amsgrad
 
     def _make_slots(self) -> None:
-        """Makes momentums and velocities."""
-        self._momentums, self._velocities = self._slots("momentum", "velocity")
+        """Makes momentums, velocities and, for ``amsgrad``, their largest."""
+        super()._make_slots()
         if self.amsgrad:
             (self._velocity_hats,) = self._slots("velocity_hat")
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
-        g, alpha = cast(gradient, variable), self._once(self._rate, variable, learning_rate)
-        m, v = self._of(self._momentums, variable), self._of(self._velocities, variable)
-        m.assign_add((g - value_of(m)) * (1 - self.beta_1))
-        v.assign_add((self._squared(gradient, variable) - value_of(v)) * (1 - self.beta_2))
+        alpha = self._once(self._rate, variable, learning_rate)
+        m, v = self._moved(gradient, variable, self.beta_1, self.beta_2)
         if self.amsgrad:
             largest = self._of(self._velocity_hats, variable)
             largest.assign(tf.maximum(value_of(largest), value_of(v)))
@@ -267,8 +265,8 @@ class Nadam(Moments):
     """
 
     def _make_slots(self) -> None:
-        """Makes momentums and velocities."""
-        self._momentums, self._velocities = self._slots("momentum", "velocity")
+        """Makes momentums and velocities, and the product of the factors of all steps."""
+        super()._make_slots()
         self._product = self._own(1.0, None, "float32")
 
     def _warm(self, step: Any) -> Any:
@@ -285,9 +283,7 @@ class Nadam(Moments):
         beta_1, beta_2 = (cast(v, variable) for v in (self.beta_1, self.beta_2))
         now, following = (cast(self._warm(cast(step + i, self._product)), variable) for i in (0, 1))
         product = cast(value_of(self._product), variable)
-        m, v = self._of(self._momentums, variable), self._of(self._velocities, variable)
-        m.assign_add((g - value_of(m)) * (1 - beta_1))
-        v.assign_add((self._squared(gradient, variable) - value_of(v)) * (1 - beta_2))
+        m, v = self._moved(gradient, variable, beta_1, beta_2)
         ahead = following * value_of(m) / (1 - product * following) + (1 - now) * g / (1 - product)
         variable.assign_sub(ahead * rate / (tf.sqrt(value_of(v) / (1 - tf.pow(beta_2, step))) + self.epsilon))
 

@@ -58,18 +58,11 @@ class Lamb(Moments):
     0.81
     """
 
-    def _make_slots(self) -> None:
-        """Makes momentums and velocities."""
-        self._momentums, self._velocities = self._slots("momentum", "velocity")
-
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
-        rate, g = cast(learning_rate, variable), cast(gradient, variable)
-        step = cast(self._steps() + 1, variable)
+        rate, step = cast(learning_rate, variable), cast(self._steps() + 1, variable)
         power_1, power_2 = (tf.pow(cast(beta, variable), step) for beta in (self.beta_1, self.beta_2))
-        m, v = self._of(self._momentums, variable), self._of(self._velocities, variable)
-        m.assign_add((g - value_of(m)) * (1 - self.beta_1))
-        v.assign_add((self._squared(gradient, variable) - value_of(v)) * (1 - self.beta_2))
+        m, v = self._moved(gradient, variable, self.beta_1, self.beta_2)
         update = value_of(m) / (1.0 - power_1) / (tf.sqrt(value_of(v) / (1.0 - power_2)) + self.epsilon)
         size, step_size = (tf.sqrt(tf.reduce_sum(tf.pow(x, 2))) for x in (value_of(variable), update))
         fits = tf.logical_and(size > 0, step_size > 0)
