@@ -18,40 +18,14 @@ from .values import each, rows, strings_of, texts
 
 ENCODINGS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 REPLACEMENT = 0xFFFD
+_WITH_OFFSETS = "UnicodeDecodeWithOffsets"
 # ICU's numbers of scripts, by the first word of a character's name
-SCRIPTS = {
-    "LATIN": 25,
-    "GREEK": 14,
-    "CYRILLIC": 8,
-    "ARMENIAN": 3,
-    "HEBREW": 19,
-    "ARABIC": 2,
-    "DEVANAGARI": 10,
-    "BENGALI": 4,
-    "THAI": 38,
-    "LAO": 24,
-    "TIBETAN": 39,
-    "GEORGIAN": 12,
-    "HANGUL": 18,
-    "ETHIOPIC": 11,
-    "CHEROKEE": 6,
-    "KHMER": 23,
-    "MONGOLIAN": 27,
-    "HIRAGANA": 20,
-    "KATAKANA": 22,
-    "BOPOMOFO": 5,
-    "CJK": 17,
-    "TAMIL": 35,
-    "TELUGU": 36,
-    "KANNADA": 21,
-    "MALAYALAM": 26,
-    "SINHALA": 33,
-    "MYANMAR": 28,
-    "GUJARATI": 15,
-    "GURMUKHI": 16,
-    "ORIYA": 31,
-    "SYRIAC": 34,
-}
+_SCRIPTS = """
+LATIN 25 GREEK 14 CYRILLIC 8 ARMENIAN 3 HEBREW 19 ARABIC 2 DEVANAGARI 10 BENGALI 4 THAI 38 LAO 24 TIBETAN 39
+GEORGIAN 12 HANGUL 18 ETHIOPIC 11 CHEROKEE 6 KHMER 23 MONGOLIAN 27 HIRAGANA 20 KATAKANA 22 BOPOMOFO 5 CJK 17
+TAMIL 35 TELUGU 36 KANNADA 21 MALAYALAM 26 SINHALA 33 MYANMAR 28 GUJARATI 15 GURMUKHI 16 ORIYA 31 SYRIAC 34
+""".split()
+SCRIPTS = dict(zip(_SCRIPTS[::2], map(int, _SCRIPTS[1::2]), strict=True))
 
 
 def characters(s: bytes) -> list[bytes]:
@@ -105,23 +79,29 @@ def _next(s: bytes, at: int, codec: str) -> tuple[int, str | None]:
     return 1, None
 
 
+# what is made of a character, given as _points has it, and of which dtype
+_PARTS: dict[str, tuple[Any, Any]] = {
+    "point": (lambda character, codec: character[0], np.int32),
+    "offset": (lambda character, codec: character[1], np.int64),
+    "bytes": (lambda character, codec: chr(character[0]).encode(codec), object),
+}
+
+
 def _decoded(
-    op: str, input: Any, encoding: str, errors: str, replacement: int, control: bool, what: Any, dtype: Any
+    op: str, part: str, input: Any, encoding: str, errors: str, replacement: int, control: bool = False
 ) -> Any:
+    """A part of each character: a tensor for one string, else ragged with one more axis."""
     accept_text(op, "errors", errors)
     array, codec = strings_of(input, op), _codec(encoding, op)
-    return rows(array, lambda s: [what(s, p) for p in _points(s, codec, errors, replacement, control)], dtype)
+    made, dtype = _PARTS[part]
+    return rows(array, lambda s: [made(c, codec) for c in _points(s, codec, errors, replacement, control)], dtype)
 
 
 @strict
 def unicode_decode(
-    input: Any,
-    input_encoding: str,
-    errors: str = "replace",
-    replacement_char: int = REPLACEMENT,
-    replace_control_characters: bool = False,
-    name: str | None = None,
-) -> Any:
+    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT,
+    replace_control_characters: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
     """The code points of each string, int32: a tensor for one string, else ragged with one more axis.
 
     ``input_encoding`` is "UTF-8", "UTF-16-BE", "UTF-32-BE" or another that Python knows. Bytes that are no character
@@ -133,18 +113,14 @@ def unicode_decode(
     array([104, 105], dtype=int32)
     """
     given = (input, input_encoding, errors, replacement_char, replace_control_characters)
-    return _decoded("UnicodeDecode", *given, lambda s, p: p[0], np.int32)
+    return _decoded("UnicodeDecode", "point", *given)
 
 
 @strict
 def unicode_decode_with_offsets(
-    input: Any,
-    input_encoding: str,
-    errors: str = "replace",
-    replacement_char: int = REPLACEMENT,
-    replace_control_characters: bool = False,
-    name: str | None = None,
-) -> Any:
+    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT,
+    replace_control_characters: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
     """The code points (int32), and at which byte each begins (int64); arguments and errors of ``unicode_decode``.
 
     >>> import minitape as tf
@@ -153,18 +129,14 @@ def unicode_decode_with_offsets(
     [ 97 233] [0 1]
     """
     given = (input, input_encoding, errors, replacement_char, replace_control_characters)
-    op = "UnicodeDecodeWithOffsets"
-    return _decoded(op, *given, lambda s, p: p[0], np.int32), _decoded(op, *given, lambda s, p: p[1], np.int64)
+    return _decoded(_WITH_OFFSETS, "point", *given), _decoded(_WITH_OFFSETS, "offset", *given)
 
 
 @strict
 def unicode_split(
-    input: Any,
-    input_encoding: str,
-    errors: str = "replace",
-    replacement_char: int = REPLACEMENT,
-    name: str | None = None,
-) -> Any:
+    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT, name: str | None
+    = None,
+) -> Any:  # fmt: skip
     """The characters of each string, as strings: a tensor for one string, else ragged with one more axis.
 
     Arguments and errors are those of ``tf.strings.unicode_decode``.
@@ -173,17 +145,14 @@ def unicode_split(
     >>> tf.strings.unicode_split(["hi", "a"], "UTF-8")
     <tf.RaggedTensor [[b'h', b'i'], [b'a']]>
     """
-    return _split("UnicodeDecode", input, input_encoding, errors, replacement_char)
+    return _decoded("UnicodeDecode", "bytes", input, input_encoding, errors, replacement_char)
 
 
 @strict
 def unicode_split_with_offsets(
-    input: Any,
-    input_encoding: str,
-    errors: str = "replace",
-    replacement_char: int = REPLACEMENT,
-    name: str | None = None,
-) -> Any:
+    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT, name: str | None
+    = None,
+) -> Any:  # fmt: skip
     """The characters, and at which byte each begins (int64); arguments and errors of ``unicode_decode``.
 
     >>> import minitape as tf
@@ -191,23 +160,15 @@ def unicode_split_with_offsets(
     >>> print(places.numpy())
     [0 1]
     """
-    op, given = "UnicodeDecodeWithOffsets", (input, input_encoding, errors, replacement_char)
-    return _split(op, *given), _decoded(op, *given, False, lambda s, p: p[1], np.int64)
-
-
-def _split(op: str, input: Any, encoding: str, errors: str, replacement: int) -> Any:
-    codec = ENCODINGS.get(encoding, encoding)
-    return _decoded(op, input, encoding, errors, replacement, False, lambda s, p: chr(p[0]).encode(codec), object)
+    given = (input, input_encoding, errors, replacement_char)
+    return _decoded(_WITH_OFFSETS, "bytes", *given), _decoded(_WITH_OFFSETS, "offset", *given)
 
 
 @strict
 def unicode_encode(
-    input: Any,
-    output_encoding: str,
-    errors: str = "replace",
-    replacement_char: int = REPLACEMENT,
-    name: str | None = None,
-) -> Any:
+    input: Any, output_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT, name: str | None
+    = None,
+) -> Any:  # fmt: skip
     """Strings from code points (int32): the last axis, which may be ragged, is joined.
 
     What is no code point becomes ``replacement_char``, is left out with ``errors="ignore"``, or raises
@@ -218,8 +179,8 @@ def unicode_encode(
     >>> tf.strings.unicode_encode([104, 105], "UTF-8").numpy()
     b'hi'
     """
-    from ...engine.convert import convert_to_tensor
     from ..ragged.tensor import RaggedTensor, make
+
     accept_text("UnicodeEncode", "errors", errors)
     accept_text("UnicodeEncode", "output_encoding", output_encoding)
     codec = ENCODINGS[output_encoding]
@@ -249,14 +210,9 @@ def unicode_encode(
 
 @deferred
 def unicode_transcode(
-    input: Any,
-    input_encoding: str,
-    output_encoding: str,
-    errors: str = "replace",
-    replacement_char: int = REPLACEMENT,
-    replace_control_characters: bool = False,
-    name: str | None = None,
-) -> Tensor:
+    input: Any, input_encoding: str, output_encoding: str, errors: str = "replace", replacement_char: int =
+    REPLACEMENT, replace_control_characters: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Strings from one encoding in another (UTF-8, UTF-16-BE or UTF-32-BE), in the shape of ``input``.
 
     The other arguments and the errors are those of ``tf.strings.unicode_decode``.
