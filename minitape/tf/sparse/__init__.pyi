@@ -1,5 +1,9 @@
 """The names of `tf.tf.sparse`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
 
+from typing import Any as _Any
+from minitape.engine.tensor import (
+    Tensor as _Tensor,
+)
 from minitape.tf.sparse.arithmetic import (
     add as add,
     map_values as map_values,
@@ -30,11 +34,15 @@ from minitape.tf.sparse.reductions import (
     reduce_max as reduce_max,
     reduce_sum as reduce_sum,
 )
-from minitape.tf.sparse.segments import (
-    segment_mean as segment_mean,
-    segment_sqrt_n as segment_sqrt_n,
-    segment_sum as segment_sum,
-)
 from minitape.tf.sparse.tensor import (
     SparseTensor as SparseTensor,
 )
+def segment_mean(data: _Any, indices: _Any, segment_ids: _Any, num_segments: _Any = None, name: _Any = None, sparse_gradient: _Any = False) -> _Tensor:
+    """The mean of the rows ``data[indices]`` that have the same segment id; zeros for an id that is not there."""
+
+def segment_sqrt_n(data: _Any, indices: _Any, segment_ids: _Any, num_segments: _Any = None, name: _Any = None, sparse_gradient: _Any = False) -> _Tensor:
+    """The sum of the rows ``data[indices]`` with the same segment id, divided by the root of their number."""
+
+def segment_sum(data: _Any, indices: _Any, segment_ids: _Any, num_segments: _Any = None, name: _Any = None, sparse_gradient: _Any = False) -> _Tensor:
+    """The sum of the rows ``data[indices]`` that have the same segment id; zeros for an id that is not there."""
+

@@ -10,7 +10,7 @@ from ...engine.convert import convert_to_tensor
 from ...engine.dtypes import int32
 from ...engine.invalid import at_run, invalid
 from ...engine.opdefs import accept
-from ...engine.operands import spelled
+from ...engine.operands import named, spelled
 from ...engine.shape import TensorShape
 from ...engine.state import state
 from ...engine.tensor import Tensor
@@ -18,16 +18,39 @@ from ...graphs.effects import later
 from .primitives import pick
 
 
-@spelled("sparse_segment_sum_v2")
-def segment_sum(
-    data: Any,
-    indices: Any,
-    segment_ids: Any,
-    num_segments: Any = None,
-    name: str | None = None,
-    sparse_gradient: bool = False,
-) -> Tensor:
-    """The sum of the rows ``data[indices]`` that have the same segment id; zeros for an id that is not there.
+def _segment(kind: str, doc: str) -> Any:
+    """The function that makes of the chosen rows of each segment what ``tf.math.unsorted_segment_...`` of this kind does."""
+
+    @spelled(f"sparse_segment_{kind}_v2")
+    def function(
+        data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
+        sparse_gradient: bool = False,
+    ) -> Tensor:  # fmt: skip
+        from ...ops.picking import gather
+        from .. import math
+
+        op, given, data = f"SparseSegment{kind.title().replace('_', '')}", data, convert_to_tensor(data)
+        picked, ids = (v if isinstance(v, Tensor) else convert_to_tensor(v, int32 if np.size(v) == 0 else None)
+                       for v in (indices, segment_ids))  # fmt: skip
+        accept(op, data.dtype, picked.dtype, ids.dtype)
+        if num_segments is not None:
+            op += "WithNumSegments"
+        combine = getattr(math, f"unsorted_segment_{kind}")
+        if state.graph is not None:
+            rows, count = _in_graph(op, given, data, picked, ids, num_segments, sparse_gradient)
+            if num_segments is None:  # TensorFlow never knows how many there are, not even of constants
+                sizes = TensorShape([None]).concatenate(data.shape[1:])
+                return later(lambda *given: [combine(*given)], [rows, ids, count], [(sizes, data.dtype)])[0]
+        else:
+            _check(op, data, picked.array, ids.array, num_segments)
+            count = int(ids.array[-1]) + 1 if num_segments is None and len(ids.array) else int(num_segments or 0)
+            rows = gather(given, picked) if sparse_gradient else pick(data, picked.array)
+        return combine(rows, ids, count)
+
+    return named(function, f"segment_{kind}", doc, __name__)
+
+
+segment_sum = _segment("sum", """The sum of the rows ``data[indices]`` that have the same segment id; zeros for an id that is not there.
 
     ``data`` has at least one axis, ``indices`` and the sorted ``segment_ids`` are vectors of one length. The result has
     ``num_segments`` rows (by default the last id plus one) and the dtype of ``data``. Differentiable by ``data``; with
@@ -38,20 +61,8 @@ def segment_sum(
     >>> rows = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     >>> tf.sparse.segment_sum(rows, [0, 1, 2], [0, 0, 1]).numpy()
     array([[4., 6.], [5., 6.]], dtype=float32)
-    """
-    return _segments("sum", "SparseSegmentSum", data, indices, segment_ids, num_segments, sparse_gradient)
-
-
-@spelled("sparse_segment_mean_v2")
-def segment_mean(
-    data: Any,
-    indices: Any,
-    segment_ids: Any,
-    num_segments: Any = None,
-    name: str | None = None,
-    sparse_gradient: bool = False,
-) -> Tensor:
-    """The mean of the rows ``data[indices]`` that have the same segment id; zeros for an id that is not there.
+    """)
+segment_mean = _segment("mean", """The mean of the rows ``data[indices]`` that have the same segment id; zeros for an id that is not there.
 
     Arguments, gradient and errors are those of ``tf.sparse.segment_sum``, but ``data`` must be floating point.
 
@@ -59,53 +70,15 @@ def segment_mean(
     >>> rows = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     >>> tf.sparse.segment_mean(rows, [0, 1, 2], [0, 0, 1]).numpy()
     array([[2., 3.], [5., 6.]], dtype=float32)
-    """
-    return _segments("mean", "SparseSegmentMean", data, indices, segment_ids, num_segments, sparse_gradient)
-
-
-@spelled("sparse_segment_sqrt_n_v2")
-def segment_sqrt_n(
-    data: Any,
-    indices: Any,
-    segment_ids: Any,
-    num_segments: Any = None,
-    name: str | None = None,
-    sparse_gradient: bool = False,
-) -> Tensor:
-    """The sum of the rows ``data[indices]`` with the same segment id, divided by the root of their number.
+    """)
+segment_sqrt_n = _segment("sqrt_n", """The sum of the rows ``data[indices]`` with the same segment id, divided by the root of their number.
 
     Arguments, gradient and errors are those of ``tf.sparse.segment_sum``, but ``data`` must be floating point.
 
     >>> import minitape as tf
     >>> tf.sparse.segment_sqrt_n([1.0, 2.0, 3.0, 4.0], [0, 1, 2, 3], [0, 0, 0, 0]).numpy()
     array([5.], dtype=float32)
-    """
-    return _segments("sqrt_n", "SparseSegmentSqrtN", data, indices, segment_ids, num_segments, sparse_gradient)
-
-
-def _segments(
-    kind: str, op: str, data: Any, indices: Any, segment_ids: Any, num_segments: Any, sparse_gradient: bool
-) -> Any:
-    from ...ops.picking import gather
-    from .. import math
-
-    given, data = data, convert_to_tensor(data)
-    picked, ids = (v if isinstance(v, Tensor) else convert_to_tensor(v, int32 if np.size(v) == 0 else None)
-                   for v in (indices, segment_ids))  # fmt: skip
-    accept(op, data.dtype, picked.dtype, ids.dtype)
-    if num_segments is not None:
-        op += "WithNumSegments"
-    combine = getattr(math, f"unsorted_segment_{kind}")
-    if state.graph is not None:
-        rows, count = _in_graph(op, given, data, picked, ids, num_segments, sparse_gradient)
-        if num_segments is None:  # TensorFlow never knows how many there are, not even of constants
-            sizes = TensorShape([None]).concatenate(data.shape[1:])
-            return later(lambda *given: [combine(*given)], [rows, ids, count], [(sizes, data.dtype)])[0]
-    else:
-        _check(op, data, picked.array, ids.array, num_segments)
-        count = int(ids.array[-1]) + 1 if num_segments is None and len(ids.array) else int(num_segments or 0)
-        rows = gather(given, picked) if sparse_gradient else pick(data, picked.array)
-    return combine(rows, ids, count)
+    """)
 
 
 def _in_graph(
