@@ -182,6 +182,10 @@ from minitape.ops.clipping import (
 from minitape.ops.complexes import (
     complex as complex,
 )
+from minitape.ops.counting import (
+    histogram_fixed_width as histogram_fixed_width,
+    histogram_fixed_width_bins as histogram_fixed_width_bins,
+)
 from minitape.ops.elementwise import (
     abs as abs,
     add as add,
@@ -260,8 +264,6 @@ from minitape.ops.scatter import (
 )
 from minitape.ops.sorting import (
     argsort as argsort,
-    histogram_fixed_width as histogram_fixed_width,
-    histogram_fixed_width_bins as histogram_fixed_width_bins,
     searchsorted as searchsorted,
     sort as sort,
 )

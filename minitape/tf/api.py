@@ -29,7 +29,8 @@ ROOT: dict[str, str] = {
     "ops.complexes": "complex",
     "ops.reductions": "argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min "
                       "reduce_prod reduce_sum",
-    "ops.sorting": "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort",
+    "ops.counting": "histogram_fixed_width histogram_fixed_width_bins",
+    "ops.sorting": "argsort searchsorted sort",
     "ops.clipping": "add_n clip_by_global_norm clip_by_norm clip_by_value",
     "tf.linalg.factors": "eig eigvals matrix_square_root=sqrtm",
     "tf.linalg.products": "einsum matmul norm tensordot",

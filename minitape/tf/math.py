@@ -24,7 +24,8 @@ __getattr__, __dir__ = _lazy("tf.math", {
     "ops.reductions": "argmax argmin count_nonzero cumprod cumsum cumulative_logsumexp reduce_all reduce_any "
                       "reduce_euclidean_norm reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_std "
                       "reduce_sum reduce_variance zero_fraction",
-    "ops.sorting": "approx_max_k approx_min_k bincount confusion_matrix in_top_k invert_permutation is_non_decreasing is_strictly_increasing "
+    "ops.counting": "bincount confusion_matrix",
+    "ops.sorting": "approx_max_k approx_min_k in_top_k invert_permutation is_non_decreasing is_strictly_increasing "
                    "segment_max segment_mean segment_min segment_prod segment_sum top_k unsorted_segment_max "
                    "unsorted_segment_mean unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n "
                    "unsorted_segment_sum",

@@ -14,6 +14,10 @@ from minitape.ops.complexes import (
     imag as imag,
     real as real,
 )
+from minitape.ops.counting import (
+    bincount as bincount,
+    confusion_matrix as confusion_matrix,
+)
 from minitape.ops.elementwise import (
     abs as abs,
     add as add,
@@ -49,8 +53,6 @@ from minitape.ops.reductions import (
 from minitape.ops.sorting import (
     approx_max_k as approx_max_k,
     approx_min_k as approx_min_k,
-    bincount as bincount,
-    confusion_matrix as confusion_matrix,
     in_top_k as in_top_k,
     invert_permutation as invert_permutation,
     is_non_decreasing as is_non_decreasing,

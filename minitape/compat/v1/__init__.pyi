@@ -257,6 +257,10 @@ from minitape.ops.complexes import (
     imag as imag,
     real as real,
 )
+from minitape.ops.counting import (
+    histogram_fixed_width as histogram_fixed_width,
+    histogram_fixed_width_bins as histogram_fixed_width_bins,
+)
 from minitape.ops.elementwise import (
     abs as abs,
     add as add,
@@ -337,8 +341,6 @@ from minitape.ops.scatter import (
 )
 from minitape.ops.sorting import (
     argsort as argsort,
-    histogram_fixed_width as histogram_fixed_width,
-    histogram_fixed_width_bins as histogram_fixed_width_bins,
     invert_permutation as invert_permutation,
     is_non_decreasing as is_non_decreasing,
     is_strictly_increasing as is_strictly_increasing,
