@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import tf
-from .. import activations, constraints, initializers, regularizers
+from .. import constraints, initializers, regularizers
 from ..base import convert
 from ..layer import Layer
 
@@ -74,22 +74,6 @@ class Weighted(Layer):
 class KernelAndBias(Weighted):
     """A layer that computes with a kernel, then adds a bias, then applies an activation."""
 
-    def _set_weights(
-        self,
-        activation: Any,
-        use_bias: bool,
-        kernel_initializer: Any,
-        bias_initializer: Any,
-        kernel_regularizer: Any,
-        bias_regularizer: Any,
-        kernel_constraint: Any,
-        bias_constraint: Any,
-    ) -> None:
-        """Takes the arguments that say what the weights will be."""
-        self.activation, self.use_bias = activations.get(activation), use_bias
-        self._set_kind("kernel", kernel_initializer, kernel_regularizer, kernel_constraint)
-        self._set_kind("bias", bias_initializer, bias_regularizer, bias_constraint)
-
     def _add_weights(self, shape: tuple[int, ...], outputs: int | None = None) -> tuple[Any, Any]:
         """Creates a kernel of this shape and a bias for ``outputs``, by default as many as the kernel's last axis has.
 
@@ -103,21 +87,9 @@ class KernelAndBias(Weighted):
 class ScaleAndOffset(Weighted, OverAxes):
     """A layer that multiplies what it normalised over ``axis`` by ``gamma`` and adds ``beta``."""
 
-    def _set_weights(
-        self,
-        center: bool,
-        scale: bool,
-        beta_initializer: Any,
-        gamma_initializer: Any,
-        beta_regularizer: Any,
-        gamma_regularizer: Any,
-        beta_constraint: Any,
-        gamma_constraint: Any,
-    ) -> None:
-        """Takes the arguments that say what the weights will be."""
+    def __init__(self, center: bool, scale: bool, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.center, self.scale = center, scale
-        self._set_kind("beta", beta_initializer, beta_regularizer, beta_constraint)
-        self._set_kind("gamma", gamma_initializer, gamma_regularizer, gamma_constraint)
         self.gamma = self.beta = None
         self.supports_masking = True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import tf
+from .. import activations
 from ..layer import InputSpec
 from .common import KernelAndBias
 
@@ -51,10 +52,9 @@ class Dense(KernelAndBias):
             )
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.units = units
-        self._set_weights(
-            activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
-            kernel_constraint, bias_constraint,
-        )  # fmt: skip
+        self.activation, self.use_bias = activations.get(activation), use_bias
+        self._set_kind("kernel", kernel_initializer, kernel_regularizer, kernel_constraint)
+        self._set_kind("bias", bias_initializer, bias_regularizer, bias_constraint)
         self.input_spec = InputSpec(min_ndim=2)
         self.supports_masking = True
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ... import tf
+from .. import activations
 from ..initializers import VarianceScaling
 from ..layer import InputSpec
-from .common import KernelAndBias
+from .common import Weighted
 
 
-class EinsumDense(KernelAndBias):
+class EinsumDense(Weighted):
     """``activation(einsum(equation, inputs, kernel) + bias)``.
 
     ``equation`` tells the axes of the inputs, of the kernel and of the outputs, and may begin (or end) inputs and outputs
@@ -54,10 +55,9 @@ class EinsumDense(KernelAndBias):
         super().__init__(**kwargs)
         self.equation, self.bias_axes = equation, bias_axes
         self.partial_output_shape = (output_shape,) if isinstance(output_shape, int) else tuple(output_shape)
-        self._set_weights(
-            activation, bias_axes is not None, kernel_initializer, bias_initializer, kernel_regularizer,
-            bias_regularizer, kernel_constraint, bias_constraint,
-        )  # fmt: skip
+        self.activation, self.use_bias = activations.get(activation), bias_axes is not None
+        self._set_kind("kernel", kernel_initializer, kernel_regularizer, kernel_constraint)
+        self._set_kind("bias", bias_initializer, bias_regularizer, bias_constraint)
 
     def build(self, input_shape: Any) -> None:
         """Creates ``kernel`` and ``bias``."""

@@ -50,12 +50,10 @@ class BatchNormalization(ScaleAndOffset):
         gamma_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(center, scale, **kwargs)
         self.axis, self.momentum, self.epsilon = int(axis), float(momentum), float(epsilon)
-        self._set_weights(
-            center, scale, beta_initializer, gamma_initializer, beta_regularizer, gamma_regularizer, beta_constraint,
-            gamma_constraint,
-        )  # fmt: skip
+        self._set_kind("beta", beta_initializer, beta_regularizer, beta_constraint)
+        self._set_kind("gamma", gamma_initializer, gamma_regularizer, gamma_constraint)
         self.moving_mean_initializer = initializers.get(moving_mean_initializer)
         self.moving_variance_initializer = initializers.get(moving_variance_initializer)
 
@@ -135,15 +133,13 @@ class LayerNormalization(ScaleAndOffset):
         gamma_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(center, scale, **kwargs)
         if not isinstance(axis, (int, list, tuple)):
             raise TypeError(f"Expected an int or a list/tuple of ints for the argument 'axis', but received: {axis!r}")
         self.axis = axis if isinstance(axis, int) else list(axis)
         self.epsilon, self.autocast = epsilon, False
-        self._set_weights(
-            center, scale, beta_initializer, gamma_initializer, beta_regularizer, gamma_regularizer, beta_constraint,
-            gamma_constraint,
-        )  # fmt: skip
+        self._set_kind("beta", beta_initializer, beta_regularizer, beta_constraint)
+        self._set_kind("gamma", gamma_initializer, gamma_regularizer, gamma_constraint)
 
     def build(self, input_shape: Any) -> None:
         """Creates ``gamma`` and ``beta``."""
@@ -199,12 +195,10 @@ class GroupNormalization(ScaleAndOffset):
                 "Received an invalid value for argument `groups`, expected a positive integer (or `-1` for instance "
                 f"normalization). Received: groups={groups}"
             )
-        super().__init__(**kwargs)
+        super().__init__(center, scale, **kwargs)
         self.groups, self.axis, self.epsilon, self.autocast = groups, axis, epsilon, False
-        self._set_weights(
-            center, scale, beta_initializer, gamma_initializer, beta_regularizer, gamma_regularizer, beta_constraint,
-            gamma_constraint,
-        )  # fmt: skip
+        self._set_kind("beta", beta_initializer, beta_regularizer, beta_constraint)
+        self._set_kind("gamma", gamma_initializer, gamma_regularizer, gamma_constraint)
 
     def build(self, input_shape: Any) -> None:
         """Creates ``gamma`` and ``beta``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import tf
+from .. import activations
 from ..layer import InputSpec
 from .common import KernelAndBias, length
 from .convolution import channels_last, check_filters, check_steps, padding_word, set_windows, sizes
@@ -73,10 +74,9 @@ class Conv2DTranspose(KernelAndBias):
         self.filters = filters
         self._check_output_padding()
         check_steps(self.strides, self.dilation_rate)
-        self._set_weights(
-            activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
-            kernel_constraint, bias_constraint,
-        )  # fmt: skip
+        self.activation, self.use_bias = activations.get(activation), use_bias
+        self._set_kind("kernel", kernel_initializer, kernel_regularizer, kernel_constraint)
+        self._set_kind("bias", bias_initializer, bias_regularizer, bias_constraint)
         self.input_spec = InputSpec(min_ndim=self._rank + 2)
 
     def _check_output_padding(self) -> None:
