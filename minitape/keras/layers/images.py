@@ -34,7 +34,11 @@ class _Images(Layer):
     """A layer over the spatial axes of images with a ``data_format``."""
 
     _keeps_dtype = True
-    data_format: str
+
+    def __init__(self, data_format: str | None, axes: int | None, /, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.data_format = standardize_data_format(data_format)
+        self.input_spec = None if axes is None else InputSpec(ndim=axes)
 
     def _spatial(self, rank: int) -> range:
         """The axes between the batch and the channels."""
@@ -77,13 +81,12 @@ class UpSampling1D(_Images):
     _config = "size"
 
     def __init__(self, size: int = 2, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__("channels_last", 3, **kwargs)
         if not isinstance(size, int) or isinstance(size, bool):
             raise TypeError(f"Expected an integer value for `size`, got {type(size)}.")
         if size <= 0:
             raise ValueError(f"Argument `size` should be a positive integer. Received: size={size}")
         self.size = size
-        self.input_spec = InputSpec(ndim=3)
 
     def call(self, inputs: Any) -> Any:
         """The repeated steps."""
@@ -138,11 +141,9 @@ class UpSampling2D(_UpSampling):
     def __init__(
         self, size: Any = (2, 2), data_format: str | None = None, interpolation: str = "nearest", **kwargs: Any
     ) -> None:
-        super().__init__(**kwargs)
-        self.data_format = standardize_data_format(data_format)
+        super().__init__(data_format, 4, **kwargs)
         self.size = sizes(size, "size", 2)
         self.interpolation = interpolation.lower()
-        self.input_spec = InputSpec(ndim=4)
 
     def call(self, inputs: Any) -> Any:
         """The larger images."""
@@ -209,11 +210,9 @@ class ZeroPadding1D(_Padding):
     """
 
     def __init__(self, padding: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.data_format = standardize_data_format(data_format)
+        super().__init__(data_format, 3, **kwargs)
         self.padding = sizes(padding, "padding", 2, least=0)
         self._sides = (self.padding,)
-        self.input_spec = InputSpec(ndim=3)
 
 
 class ZeroPadding2D(_Padding):
@@ -230,10 +229,8 @@ class ZeroPadding2D(_Padding):
     """
 
     def __init__(self, padding: Any = (1, 1), data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.data_format = standardize_data_format(data_format)
+        super().__init__(data_format, 4, **kwargs)
         self.padding = self._sides = margins(padding, "padding")
-        self.input_spec = InputSpec(ndim=4)
 
 
 class _Cropping(_Images):
@@ -277,13 +274,11 @@ class Cropping1D(_Cropping):
 
     _config = "cropping"
     _cut_away = "`cropping` parameter of `Cropping1D` layer must be smaller than the input length."
-    data_format = "channels_last"
 
     def __init__(self, cropping: Any = (1, 1), **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__("channels_last", 3, **kwargs)
         self.cropping = sizes(cropping, "cropping", 2, least=0)
         self._sides = (self.cropping,)
-        self.input_spec = InputSpec(ndim=3)
 
 
 class Cropping2D(_Cropping):
@@ -303,10 +298,8 @@ class Cropping2D(_Cropping):
     _config = "cropping data_format"
 
     def __init__(self, cropping: Any = ((0, 0), (0, 0)), data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.data_format = standardize_data_format(data_format)
+        super().__init__(data_format, 4, **kwargs)
         self.cropping = self._sides = margins(cropping, "cropping", crop=True)
-        self.input_spec = InputSpec(ndim=4)
 
 
 class Resizing(_Sized):
@@ -340,9 +333,8 @@ class Resizing(_Sized):
         data_format: str | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(data_format, None, **kwargs)
         self.height, self.width, self.interpolation = height, width, interpolation
-        self.data_format = standardize_data_format(data_format)
         self.crop_to_aspect_ratio, self.pad_to_aspect_ratio = crop_to_aspect_ratio, pad_to_aspect_ratio
         self.fill_mode, self.fill_value, self.antialias = fill_mode, fill_value, bool(antialias)
 
@@ -401,9 +393,8 @@ class CenterCrop(_Sized):
     _keeps_dtype = False
 
     def __init__(self, height: int, width: int, data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__(data_format, None, **kwargs)
         self.height, self.width = height, width
-        self.data_format = standardize_data_format(data_format)
 
     def call(self, data: Any, training: Any = True) -> Any:
         """The middle of the images, in training as elsewhere."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from ... import tf
-from ..base import standardize_data_format
-from ..layer import InputSpec
 from .convolution import Conv2D, sizes
 from .images import _Cropping, _Padding, _UpSampling, margins
 from .pooling import _Global, _Pooling2D
@@ -161,10 +159,8 @@ class UpSampling3D(_UpSampling):
     _config = "size data_format"
 
     def __init__(self, size: Any = (2, 2, 2), data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.data_format = standardize_data_format(data_format)
+        super().__init__(data_format, 5, **kwargs)
         self.size = sizes(size, "size", 3)
-        self.input_spec = InputSpec(ndim=5)
 
     def call(self, inputs: Any) -> Any:
         """The repeated elements."""
@@ -182,10 +178,8 @@ class ZeroPadding3D(_Padding):
     """
 
     def __init__(self, padding: Any = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.data_format = standardize_data_format(data_format)
+        super().__init__(data_format, 5, **kwargs)
         self.padding = self._sides = margins(padding, "padding", axes=3)
-        self.input_spec = InputSpec(ndim=5)
 
 
 class Cropping3D(_Cropping):
@@ -202,10 +196,8 @@ class Cropping3D(_Cropping):
     _config = "cropping data_format"
 
     def __init__(self, cropping: Any = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.data_format = standardize_data_format(data_format)
+        super().__init__(data_format, 5, **kwargs)
         self.cropping = self._sides = margins(cropping, "cropping", crop=True, axes=3)
-        self.input_spec = InputSpec(ndim=5)
 
 
 MaxPool3D, AvgPool3D = MaxPooling3D, AveragePooling3D
