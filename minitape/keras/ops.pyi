@@ -5,19 +5,9 @@ from minitape.engine.tensor import (
     Tensor as _Tensor,
 )
 from minitape.keras.operations.activations import (
-    celu as celu,
     elu as elu,
-    hard_sigmoid as hard_sigmoid,
-    hard_silu as hard_silu,
-    hard_tanh as hard_tanh,
-    leaky_relu as leaky_relu,
     log_softmax as log_softmax,
-    sigmoid as sigmoid,
-    silu as silu,
     softmax as softmax,
-    squareplus as squareplus,
-    tanh_shrink as tanh_shrink,
-    threshold as threshold,
 )
 from minitape.keras.operations.control import (
     cond as cond,
@@ -220,6 +210,9 @@ def cbrt(x: _Any) -> _Any:
 def ceil(x: _Any) -> _Tensor:
     """The smallest whole number not below ``x``."""
 
+def celu(x: _Any, alpha: _Any = 1.0) -> _Tensor:
+    """``x`` where positive, ``alpha * (exp(x / alpha) - 1)`` elsewhere: an ``elu`` whose slope at 0 is 1."""
+
 def cholesky_inverse(x: _Any, upper: _Any = False) -> _Any:
     """The inverse of the matrix whose cholesky factor, lower or ``upper``, is given."""
 
@@ -364,8 +357,17 @@ def hanning(x: _Any) -> _Any:
 def hard_shrink(x: _Any, threshold: _Any = 0.5) -> _Any:
     """``x`` where it is further from 0 than the threshold, else 0."""
 
+def hard_sigmoid(x: _Any) -> _Tensor:
+    """``relu6(x + 3) / 6``: a ``sigmoid`` of three straight lines."""
+
+def hard_silu(x: _Any) -> _Tensor:
+    """``x * hard_sigmoid(x)``; also called ``hard_swish``."""
+
 def hard_swish(x: _Any) -> _Tensor:
     """``x * hard_sigmoid(x)``; also called ``hard_swish``."""
+
+def hard_tanh(x: _Any) -> _Tensor:
+    """``x`` within -1 and 1."""
 
 def heaviside(x1: _Any, x2: _Any) -> _Any:
     """0 below 0, 1 above, ``x2`` at 0."""
@@ -426,6 +428,9 @@ def lcm(x1: _Any, x2: _Any) -> _Any:
 
 def ldexp(x1: _Any, x2: _Any) -> _Any:
     """``x1 * 2 ** x2`` for integers ``x2``."""
+
+def leaky_relu(x: _Any, negative_slope: _Any = 0.2) -> _Tensor:
+    """``x``, times ``negative_slope`` where it is negative."""
 
 def left_shift(x: _Any, y: _Any) -> _Any:
     """The same as ``bitwise_left_shift``."""
@@ -634,8 +639,14 @@ def select(condlist: _Any, choicelist: _Any, default: _Any = 0) -> _Any:
 def selu(x: _Any) -> _Tensor:
     """The scaled ``elu``, which keeps mean 0 and variance 1 through many layers."""
 
+def sigmoid(x: _Any) -> _Tensor:
+    """``1 / (1 + exp(-x))``, between 0 and 1."""
+
 def signbit(x: _Any) -> _Any:
     """Where ``x`` is negative, or -0.0."""
+
+def silu(x: _Any) -> _Tensor:
+    """``x * sigmoid(x)``; also called ``swish``."""
 
 def sin(x: _Any) -> _Tensor:
     """The sine of an angle in radians."""
@@ -682,6 +693,9 @@ def sqrt(x: _Any) -> _Tensor:
 def square(x: _Any) -> _Tensor:
     """``x * x``."""
 
+def squareplus(x: _Any, b: _Any = 4) -> _Tensor:
+    """``(x + sqrt(x ** 2 + b)) / 2``: a smooth ``relu``."""
+
 def std(x: _Any, axis: _Any = None, keepdims: _Any = False) -> _Tensor:
     """The standard deviation: the root of ``var``."""
 
@@ -705,6 +719,12 @@ def tan(x: _Any) -> _Tensor:
 
 def tanh(x: _Any) -> _Tensor:
     """The hyperbolic tangent, between -1 and 1."""
+
+def tanh_shrink(x: _Any) -> _Tensor:
+    """``x - tanh(x)``."""
+
+def threshold(x: _Any, threshold: _Any, default_value: _Any) -> _Tensor:
+    """``x`` above the threshold, ``default_value`` elsewhere."""
 
 def trapezoid(y: _Any, x: _Any = None, dx: _Any = 1.0, axis: _Any = -1) -> _Any:
     """The integral along an axis by trapezoids, over the points ``x`` or steps of ``dx``."""

@@ -1,10 +1,13 @@
-"""``tf.keras.activations``: elementwise functions between layers (and softmax), and how they are found by name."""
+"""``tf.keras.activations``: elementwise functions between layers (and softmax), and how they are found by name.
+
+Those that are one formula are three lines of a table: ``name(arguments) = formula``, what it computes, and the arguments of
+an example ``->`` what that gives. The docstring is made of these and of what all functions of the table have in common.
+"""
 
 from __future__ import annotations
 
-import functools
+import re
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 from ... import tf
@@ -12,24 +15,67 @@ from ...engine.tensor import Tensor
 from ..base import as_float
 from ..logits import with_logits
 from ..serial import lookup
-from .common import convert, find, install
+from .common import convert, written
 
 TABLE = """
-relu6 = nn.relu6 | ``min(max(x, 0), 6)``.
+relu6(x) = tf.nn.relu6(x)
+    ``min(max(x, 0), 6)``.
     [-1.0, 2.0, 9.0] -> array([0., 2., 6.], dtype=float32)
-selu = nn.selu | The scaled ``elu``, which keeps mean 0 and variance 1 through many layers.
+selu(x) = tf.nn.selu(x)
+    The scaled ``elu``, which keeps mean 0 and variance 1 through many layers.
     [-1.0, 0.0, 1.0] -> array([-1.1113,  0.    ,  1.0507], dtype=float32)
-softplus = nn.softplus | ``log(1 + exp(x))``: a smooth ``relu``.
+softplus(x) = tf.nn.softplus(x)
+    ``log(1 + exp(x))``: a smooth ``relu``.
     [-1.0, 0.0, 1.0] -> array([0.3133, 0.6931, 1.3133], dtype=float32)
-softsign = nn.softsign | ``x / (1 + abs(x))``, between -1 and 1.
+softsign(x) = tf.nn.softsign(x)
+    ``x / (1 + abs(x))``, between -1 and 1.
     [-1.0, 0.0, 3.0] -> array([-0.5 ,  0.  ,  0.75], dtype=float32)
-log_sigmoid = math.log_sigmoid | ``log(sigmoid(x))``, without overflow.
+log_sigmoid(x) = tf.math.log_sigmoid(x)
+    ``log(sigmoid(x))``, without overflow.
     [-1.0, 0.0, 1.0] -> array([-1.3133, -0.6931, -0.3133], dtype=float32)
+leaky_relu(x, negative_slope: float = 0.2) = tf.nn.leaky_relu(x, alpha=negative_slope)
+    ``x``, times ``negative_slope`` where it is negative.
+    [-1.0, 2.0] -> array([-0.2,  2. ], dtype=float32)
+sigmoid(x) = with_logits(tf.math.sigmoid(x), x)
+    ``1 / (1 + exp(-x))``, between 0 and 1.
+    [-1.0, 0.0, 1.0] -> array([0.2689, 0.5   , 0.7311], dtype=float32)
+celu(x, alpha: float = 1.0) = tf.maximum(x, 0.0) + alpha * tf.math.expm1(tf.minimum(x, 0.0) / alpha)
+    ``x`` where positive, ``alpha * (exp(x / alpha) - 1)`` elsewhere: an ``elu`` whose slope at 0 is 1.
+    [-1.0, 2.0], alpha=0.5 -> array([-0.4323,  2.    ], dtype=float32)
+gelu(x, approximate: bool = False) = tf.nn.gelu(x, approximate=approximate)
+    ``x`` times the normal distribution function of ``x``, or its approximation with ``tanh``.
+    [-1.0, 0.0, 1.0] -> array([-0.1587,  0.    ,  0.8413], dtype=float32)
+silu(x) = tf.nn.silu(x)
+    ``x * sigmoid(x)``; also called ``swish``.
+    [-1.0, 0.0, 1.0] -> array([-0.2689,  0.    ,  0.7311], dtype=float32)
+hard_sigmoid(x) = tf.nn.relu6(x + 3.0) / 6.0
+    ``relu6(x + 3) / 6``: a ``sigmoid`` of three straight lines.
+    [-4.0, 0.0, 1.5] -> array([0.  , 0.5 , 0.75], dtype=float32)
+hard_silu(x) = x * hard_sigmoid(x)
+    ``x * hard_sigmoid(x)``; also called ``hard_swish``.
+    [-4.0, 0.0, 1.5] -> array([-0.   ,  0.   ,  1.125], dtype=float32)
+hard_tanh(x) = tf.clip_by_value(x, -1.0, 1.0)
+    ``x`` within -1 and 1.
+    [-2.0, 0.5, 2.0] -> array([-1. ,  0.5,  1. ], dtype=float32)
+mish(x) = x * tf.tanh(tf.nn.softplus(x))
+    ``x * tanh(softplus(x))``.
+    [-1.0, 0.0, 1.0] -> array([-0.3034,  0.    ,  0.8651], dtype=float32)
+threshold(x, threshold: float, default_value: float) = tf.where(x > threshold, x, convert(default_value, x.dtype.name))
+    ``x`` above the threshold, ``default_value`` elsewhere.
+    tf.constant([-1.0, 0.5, 2.0]), 1.0, 0.0 -> array([0., 0., 2.], dtype=float32)
+tanh_shrink(x) = x - tf.tanh(x)
+    ``x - tanh(x)``.
+    [-1.0, 0.0, 1.0] -> array([-0.2384,  0.    ,  0.2384], dtype=float32)
+squareplus(x, b: float = 4) = (x + tf.sqrt(x * x + b)) / 2
+    ``(x + sqrt(x ** 2 + b)) / 2``: a smooth ``relu``.
+    [-1.0, 0.0, 1.0] -> array([0.618, 1.   , 1.618], dtype=float32)
 """
 PROMOTED = """
-tanh = math.tanh | The hyperbolic tangent, between -1 and 1.
+tanh(x) = tf.math.tanh(x)
+    The hyperbolic tangent, between -1 and 1.
     [-1.0, 0.0, 1.0] -> array([-0.7616,  0.    ,  0.7616], dtype=float32)
-exponential = math.exp | ``exp(x)``.
+exponential(x) = tf.math.exp(x)
+    ``exp(x)``.
     [-1.0, 0.0, 1.0] -> array([0.3679, 1.    , 2.7183], dtype=float32)
 """
 FLOATS = """``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
@@ -38,15 +84,24 @@ NUMBERS = """``x`` is a tensor of numbers of any shape, or what can become one; 
     has its shape and dtype. Differentiable. Raises ValueError for other dtypes."""
 
 
-def _plain(path: str, take: Callable[[Any], Any]) -> Any:
-    def activation(x: Any) -> Tensor:
-        return find(path)(take(x))
+def _install(take: str, common: str, table: str) -> None:
+    """Makes the functions of a table, each of which begins with the statement ``take``."""
+    rows = re.findall(r"^(\w+)\(x(.*)\) = (.*)\n    (.*)\n    (.*) -> (.*)", table, re.MULTILINE)
+    for name, arguments, formula, summary, given, result in rows:
+        made = written(f"{name}(x: Any{arguments}) -> Tensor", take, formula, globals())
+        rounded = ".round(4)" if "float32" in result else ""
+        made.__doc__ = f"""{summary}
 
-    return activation
+    {common}
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.{name}({given}).numpy(){rounded}
+    {result}
+    """
 
 
-install(globals(), TABLE, functools.partial(_plain, take=convert), FLOATS, "activations")
-install(globals(), PROMOTED, functools.partial(_plain, take=as_float), NUMBERS, "activations")
+_install("x = convert(x)", FLOATS, TABLE)
+_install("x = as_float(x)", NUMBERS, PROMOTED)
 
 
 def linear(x: Any) -> Any:
@@ -86,33 +141,6 @@ def relu(x: Any, negative_slope: float = 0.0, max_value: float | None = None, th
     if max_value is not None and not six:
         x = tf.clip_by_value(x, convert(0, x.dtype.name), convert(max_value, x.dtype.name))
     return x if below is None else x - below
-
-
-def leaky_relu(x: Any, negative_slope: float = 0.2) -> Tensor:
-    """``x``, times ``negative_slope`` where it is negative.
-
-    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
-    Differentiable. Raises InvalidArgumentError for other dtypes.
-
-    >>> import minitape as tf
-    >>> tf.keras.activations.leaky_relu([-1.0, 2.0]).numpy()
-    array([-0.2,  2. ], dtype=float32)
-    """
-    return tf.nn.leaky_relu(convert(x), alpha=negative_slope)
-
-
-def sigmoid(x: Any) -> Tensor:
-    """``1 / (1 + exp(-x))``, between 0 and 1.
-
-    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
-    Differentiable. Raises InvalidArgumentError for other dtypes.
-
-    >>> import minitape as tf
-    >>> tf.keras.activations.sigmoid([-1.0, 0.0, 1.0]).numpy().round(4)
-    array([0.2689, 0.5   , 0.7311], dtype=float32)
-    """
-    x = convert(x)
-    return with_logits(tf.math.sigmoid(x), x)
 
 
 def softmax(x: Any, axis: int = -1) -> Tensor:
@@ -165,142 +193,7 @@ def elu(x: Any, alpha: float = 1.0) -> Tensor:
     return out if alpha == 1 else tf.where(x > 0, out, alpha * out)
 
 
-def celu(x: Any, alpha: float = 1.0) -> Tensor:
-    """``x`` where positive, ``alpha * (exp(x / alpha) - 1)`` elsewhere: an ``elu`` whose slope at 0 is 1.
-
-    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
-    Differentiable. Raises InvalidArgumentError for other dtypes.
-
-    >>> import minitape as tf
-    >>> tf.keras.activations.celu([-1.0, 2.0], alpha=0.5).numpy().round(4)
-    array([-0.4323,  2.    ], dtype=float32)
-    """
-    x = convert(x)
-    return tf.maximum(x, 0.0) + alpha * tf.math.expm1(tf.minimum(x, 0.0) / alpha)
-
-
-def gelu(x: Any, approximate: bool = False) -> Tensor:
-    """``x`` times the normal distribution function of ``x``, or its approximation with ``tanh``.
-
-    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
-    Differentiable. Raises InvalidArgumentError for other dtypes.
-
-    >>> import minitape as tf
-    >>> tf.keras.activations.gelu([-1.0, 0.0, 1.0]).numpy().round(4)
-    array([-0.1587,  0.    ,  0.8413], dtype=float32)
-    """
-    return tf.nn.gelu(convert(x), approximate=approximate)
-
-
-def silu(x: Any) -> Tensor:
-    """``x * sigmoid(x)``; also called ``swish``.
-
-    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
-    Differentiable. Raises InvalidArgumentError for other dtypes.
-
-    >>> import minitape as tf
-    >>> tf.keras.activations.silu([-1.0, 0.0, 1.0]).numpy().round(4)
-    array([-0.2689,  0.    ,  0.7311], dtype=float32)
-    """
-    return tf.nn.silu(convert(x))
-
-
-def hard_sigmoid(x: Any) -> Tensor:
-    """``relu6(x + 3) / 6``: a ``sigmoid`` of three straight lines.
-
-    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
-    Differentiable. Raises InvalidArgumentError for other dtypes.
-
-    >>> import minitape as tf
-    >>> tf.keras.activations.hard_sigmoid([-4.0, 0.0, 1.5]).numpy()
-    array([0.  , 0.5 , 0.75], dtype=float32)
-    """
-    return tf.nn.relu6(convert(x) + 3.0) / 6.0
-
-
-def hard_silu(x: Any) -> Tensor:
-    """``x * hard_sigmoid(x)``; also called ``hard_swish``.
-
-    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
-    Differentiable. Raises InvalidArgumentError for other dtypes.
-
-    >>> import minitape as tf
-    >>> tf.keras.activations.hard_silu([-4.0, 0.0, 1.5]).numpy()
-    array([-0.   ,  0.   ,  1.125], dtype=float32)
-    """
-    return convert(x) * hard_sigmoid(x)
-
-
-def hard_tanh(x: Any) -> Tensor:
-    """``x`` within -1 and 1.
-
-    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
-    Differentiable. Raises InvalidArgumentError for other dtypes.
-
-    >>> import minitape as tf
-    >>> tf.keras.activations.hard_tanh([-2.0, 0.5, 2.0]).numpy()
-    array([-1. ,  0.5,  1. ], dtype=float32)
-    """
-    return tf.clip_by_value(convert(x), -1.0, 1.0)
-
-
-def mish(x: Any) -> Tensor:
-    """``x * tanh(softplus(x))``.
-
-    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
-    Differentiable. Raises InvalidArgumentError for other dtypes.
-
-    >>> import minitape as tf
-    >>> tf.keras.activations.mish([-1.0, 0.0, 1.0]).numpy().round(4)
-    array([-0.3034,  0.    ,  0.8651], dtype=float32)
-    """
-    x = convert(x)
-    return x * tf.tanh(tf.nn.softplus(x))
-
-
-def threshold(x: Any, threshold: float, default_value: float) -> Tensor:
-    """``x`` above the threshold, ``default_value`` elsewhere.
-
-    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
-    Differentiable. Raises InvalidArgumentError for other dtypes.
-
-    >>> import minitape as tf
-    >>> tf.keras.activations.threshold(tf.constant([-1.0, 0.5, 2.0]), 1.0, 0.0).numpy()
-    array([0., 0., 2.], dtype=float32)
-    """
-    x = convert(x)
-    return tf.where(x > threshold, x, convert(default_value, x.dtype.name))
-
-
-def tanh_shrink(x: Any) -> Tensor:
-    """``x - tanh(x)``.
-
-    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
-    Differentiable. Raises InvalidArgumentError for other dtypes.
-
-    >>> import minitape as tf
-    >>> tf.keras.activations.tanh_shrink([-1.0, 0.0, 1.0]).numpy().round(4)
-    array([-0.2384,  0.    ,  0.2384], dtype=float32)
-    """
-    x = convert(x)
-    return x - tf.tanh(x)
-
-
-def squareplus(x: Any, b: float = 4) -> Tensor:
-    """``(x + sqrt(x ** 2 + b)) / 2``: a smooth ``relu``.
-
-    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
-    Differentiable. Raises InvalidArgumentError for other dtypes.
-
-    >>> import minitape as tf
-    >>> tf.keras.activations.squareplus([-1.0, 0.0, 1.0]).numpy().round(4)
-    array([0.618, 1.   , 1.618], dtype=float32)
-    """
-    x = convert(x)
-    return (x + tf.sqrt(x * x + b)) / 2
-
-
-swish, hard_swish = silu, hard_silu
+swish, hard_swish = globals()["silu"], globals()["hard_silu"]
 BY_NAME = {name: f for name, f in globals().items() if getattr(f, "__module__", "") == __name__ and name[0] != "_"}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ... import tf
 from ...engine import nest
+from ...engine.code import define
 from ..base import convert, is_keras_tensor, result_type
 
 CONCRETE = ("minitape.keras.operations.making", "minitape.keras.operations.control")  # they see to symbols themselves
@@ -61,8 +62,14 @@ def axis_of(axis: int, count: int) -> int:
     return axis % count
 
 
-def install(space: dict[str, Any], table: str, make: Callable[[str], Any], common: str, home: str = "ops") -> None:
-    """Puts the functions of a table into ``space``, with ``common`` in the docstring of each; ``tf.keras.HOME`` has them.
+def written(head: str, take: str, formula: str, space: dict[str, Any]) -> Any:
+    """The function ``head`` of the module whose names ``space`` holds: it begins with ``take`` and returns the formula."""
+    text = f"def {head}:\n    {take}\n    return {formula}"
+    return define(text, "<tf.keras.ops>", space)[head.partition("(")[0]]
+
+
+def install(space: dict[str, Any], table: str, make: Callable[[str], Any], common: str) -> None:
+    """Puts the functions of a table into ``space``, with ``common`` in the docstring of each; ``tf.keras.ops`` has them.
 
     Two lines of a table are one function: ``name = path | what it computes`` and ``arguments -> what that gives``. Its
     code is what ``make(path)`` returns; without a path ``tf`` has it under the same name.
@@ -76,7 +83,7 @@ def install(space: dict[str, Any], table: str, make: Callable[[str], Any], commo
     {common}
 
     >>> import minitape as tf
-    >>> tf.keras.{home}.{name}({given}).numpy(){rounded}
+    >>> tf.keras.ops.{name}({given}).numpy(){rounded}
     {result}
     """
 

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
 
 import numpy as np
 
 from ... import tf
 from ...engine import nest
-from ...engine.code import define
 from ..base import as_float, convert, floatx
 from . import elementwise, making, pieces, reductions
-from .common import alike
+from .common import alike, written
 
 TABLES = """
 # x = as_float(x)
@@ -450,16 +448,15 @@ conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate
 """
 
 _SCOPE = {"tf": tf, "np": np, "nest": nest, "convert": convert, "floatx": floatx, "pieces": pieces, "alike": alike,
-          "as_float": as_float, "math": math, "elementwise": elementwise, "making": making, "reductions": reductions}  # fmt: skip
+          "as_float": as_float, "math": math, "elementwise": elementwise, "making": making, "reductions": reductions,
+          "__name__": __name__}  # fmt: skip
 _ROW = re.compile(r"^(\w+)\((.*?)\) = (.*)\n    (.*)\n    (.*?) -> (.*(?:\n {8,}.*)*)", re.MULTILINE)
 
 
-def _define(space: dict[str, Any], take: str, rows: str) -> None:
-    """Puts the functions of a table into ``space``; ``take`` is the statement with which each begins."""
+def _define(take: str, rows: str) -> None:
+    """Makes the functions of a table; ``take`` is the statement with which each begins."""
     for name, arguments, formula, facts, call, result in _ROW.findall(rows):
-        made = define(f"def {name}({arguments}):\n    {take}\n    return {formula}", "<tf.keras.ops>", {**_SCOPE})
-        space[name] = function = made[name]
-        function.__module__ = space["__name__"]
+        globals()[name] = function = written(f"{name}({arguments})", take, formula, {**_SCOPE})
         summary, _, rest = facts.partition(". ")
         rounded = ".round(4)" if "float32" in result or "complex" in result else ""
         function.__doc__ = f"""{summary.removesuffix(".")}.
@@ -473,4 +470,4 @@ def _define(space: dict[str, Any], take: str, rows: str) -> None:
 
 
 for _take, _rows in re.findall(r"^# (.*)\n((?:.+\n)+)", TABLES, re.MULTILINE):
-    _define(globals(), _take, _rows)
+    _define(_take, _rows)
