@@ -52,6 +52,32 @@ def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> 
     return (x, y) if sample_weight is None else (x, y, sample_weight)
 
 
+def split(arrays: tuple[Any, ...], part: float) -> tuple[Any, Any]:
+    """The first examples for training, the last ``part`` of them for validation."""
+    kinds = [type(a) for a in nest.flatten(arrays) if a is not None and not hasattr(a, "__array__")]
+    kinds = [kind for kind in kinds if kind not in (list, int, float)]
+    if kinds:
+        raise ValueError(
+            "Argument `validation_split` is only supported for tensors or NumPy arrays.Found incompatible type in the "
+            f"input: {kinds}"
+        )
+    if not 0 < part < 1:
+        raise ValueError(f"`validation_split` must be between 0 and 1, received: {part}")
+    count = len(nest.flatten(arrays[0])[0])
+    at = int(np.floor(count * (1.0 - part)))
+    if at in (0, count):
+        raise ValueError(
+            f"Training data contains {count} samples, which is not sufficient to split it into a validation and "
+            f"training set as specified by `validation_split={part}`. Either provide more data, or a different "
+            "value for the `validation_split` argument."
+        )
+
+    def cut(keep: Any) -> tuple[Any, ...]:
+        return tuple(nest.map_structure(lambda a: None if a is None else a[keep], structure) for structure in arrays)
+
+    return cut(slice(0, at)), cut(slice(at, None))
+
+
 class Feed:
     """The batches of each epoch: of arrays, of a dataset, of a generator, or of another iterable of batches.
 

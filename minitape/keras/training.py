@@ -21,7 +21,7 @@ from . import optimizers
 from .base import convert
 from .callback import CallbackList
 from .compiled import Losses, Metrics, output_names
-from .feeding import Feed, unpack_x_y_sample_weight
+from .feeding import Feed, split, unpack_x_y_sample_weight
 
 
 @methods_of("TensorFlowTrainer")
@@ -289,7 +289,7 @@ class Trainer:
         """
         self._needs_compile()
         if validation_split and validation_data is None:
-            (x, y, sample_weight), validation_data = _split((x, y, sample_weight), validation_split)
+            (x, y, sample_weight), validation_data = split((x, y, sample_weight), validation_split)
         feed = Feed(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
         callbacks = self._listening(callbacks, verbose, feed, epochs, add_history=True)
         self.stop_training = False
@@ -490,29 +490,3 @@ def _due(epoch: int, every: Any) -> bool:
     raise ValueError(
         f"Expected `validation_freq` to be a list or int. Received: validation_freq={every} of the type {type(every)}."
     )
-
-
-def _split(arrays: tuple[Any, ...], part: float) -> tuple[Any, Any]:
-    """The first examples for training, the last ``part`` of them for validation."""
-    kinds = [type(a) for a in nest.flatten(arrays) if a is not None and not hasattr(a, "__array__")]
-    kinds = [kind for kind in kinds if kind not in (list, int, float)]
-    if kinds:
-        raise ValueError(
-            "Argument `validation_split` is only supported for tensors or NumPy arrays.Found incompatible type in the "
-            f"input: {kinds}"
-        )
-    if not 0 < part < 1:
-        raise ValueError(f"`validation_split` must be between 0 and 1, received: {part}")
-    count = len(nest.flatten(arrays[0])[0])
-    at = int(np.floor(count * (1.0 - part)))
-    if at in (0, count):
-        raise ValueError(
-            f"Training data contains {count} samples, which is not sufficient to split it into a validation and "
-            f"training set as specified by `validation_split={part}`. Either provide more data, or a different "
-            "value for the `validation_split` argument."
-        )
-
-    def cut(keep: Any) -> tuple[Any, ...]:
-        return tuple(nest.map_structure(lambda a: None if a is None else a[keep], structure) for structure in arrays)
-
-    return cut(slice(0, at)), cut(slice(at, None))

@@ -18,16 +18,14 @@ from ...engine.invalid import invalid
 from ...engine.shown import methods_of
 from ...engine.state import state
 from ...engine.tensor import wrap
-from . import arguments
 from .arguments import datasets, following, function, number, parallel_calls
-from .batches import check_padding, groups, padded, ragged_rows, row, rows_of, stacked
+from .batches import Batches, row, rows_of
 from .choosing import Choices
 from .elements import (
     apart,
     call,
     check_shape,
     handed,
-    is_structure,
     leaves,
     map_leaves,
     packed,
@@ -36,7 +34,6 @@ from .elements import (
     spec_of,
     tensor_spec,
     typed,
-    with_rows,
 )
 from .options import Options
 from .pipelines import Pipelines
@@ -46,7 +43,7 @@ from .shuffling import Rounds, drawn, seed_pair, words
 
 
 @methods_of("DatasetV2")
-class Dataset(Choices, Selection, Pipelines, Recipe):
+class Dataset(Batches, Choices, Selection, Pipelines, Recipe):
     """A sequence of elements, each a tensor or a structure (tuple, dictionary) of tensors.
 
     Make one with ``Dataset.from_tensor_slices`` and its siblings. See https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
@@ -247,113 +244,6 @@ class Dataset(Choices, Selection, Pipelines, Recipe):
         return self._derived(
             lambda: itertools.chain.from_iterable(datasets(map_func, self)), UNKNOWN_CARDINALITY, "_FlatMapDataset"
         )
-
-    def batch(
-        self,
-        batch_size: Any,
-        drop_remainder: bool = False,
-        num_parallel_calls: Any = None,
-        deterministic: Any = None,
-        name: str | None = None,
-    ) -> Dataset:
-        """Several elements stacked into one; the last batch may be smaller, unless ``drop_remainder``.
-
-        ``num_parallel_calls`` and ``deterministic`` have no effect: batches are made one after the other.
-        InvalidArgumentError when their shapes differ.
-
-        >>> import minitape as tf
-        >>> [b.numpy() for b in tf.data.Dataset.range(5).batch(2)]
-        [array([0, 1]), array([2, 3]), array([4])]
-        >>> len(tf.data.Dataset.range(5).batch(2, drop_remainder=True))
-        2
-        """
-        size = arguments.batch_size(batch_size, "BatchDatasetV2")
-        length = self._batches(size, drop_remainder)
-        together = ragged_rows if self._has_ragged_rows() else stacked
-        return self._derived(
-            lambda: (together(g) for g in groups(self, size, drop_remainder)),
-            length,
-            "_BatchDataset",
-            lambda: map_leaves(lambda s: with_rows(s, size if drop_remainder else None), self.element_spec),
-        )
-
-    def ragged_batch(
-        self,
-        batch_size: Any,
-        drop_remainder: bool = False,
-        row_splits_dtype: Any = dtypes.int64,
-        name: str | None = None,
-    ) -> Dataset:
-        """Several elements of different lengths as one ragged tensor, whose row splits are int64 or int32.
-
-        >>> import minitape as tf
-        >>> list(tf.data.Dataset.range(1, 4).map(tf.range).ragged_batch(3))
-        [<tf.RaggedTensor [[0], [0, 1], [0, 1, 2]]>]
-        """
-        size, kind = arguments.batch_size(batch_size, "BatchDatasetV2"), dtypes.as_dtype(row_splits_dtype)
-        length = self._batches(size, drop_remainder)
-
-        def together(group: list[Any]) -> Any:
-            return map_leaves(
-                lambda t: t.with_row_splits_dtype(kind) if hasattr(t, "row_splits") else t, ragged_rows(group)
-            )
-
-        return self._derived(
-            lambda: (together(g) for g in groups(self, size, drop_remainder)), length, "_RaggedBatchDataset"
-        )
-
-    def padded_batch(
-        self,
-        batch_size: Any,
-        padded_shapes: Any = None,
-        padding_values: Any = None,
-        drop_remainder: bool = False,
-        name: str | None = None,
-    ) -> Dataset:
-        """Several elements of different lengths stacked into one, filled up with zeros (or ``padding_values``).
-
-        ``padded_shapes`` are the sizes to fill up to, with None or -1 for that of the longest element. ValueError
-        or DataLossError for an element that is larger, TypeError for ``padding_values`` of another type.
-
-        >>> import minitape as tf
-        >>> [b.numpy().tolist() for b in tf.data.Dataset.range(1, 4).map(tf.range).padded_batch(3)]
-        [[[0, 0, 0], [0, 1, 0], [0, 1, 2]]]
-        """
-        size = arguments.batch_size(batch_size, "PaddedBatchDatasetV2")
-        if padded_shapes is not None and (known := self._known_specs()):
-            check_padding(known, padded_shapes, is_structure(self._spec))
-        length = self._batches(size, drop_remainder)
-        return self._derived(
-            lambda: (padded(g, padded_shapes, padding_values) for g in groups(self, size, drop_remainder)),
-            length,
-            "_PaddedBatchDataset",
-        )
-
-    def unbatch(self, name: str | None = None) -> Dataset:
-        """The rows of each element; ValueError for scalars, and for parts with different numbers of rows.
-
-        >>> import minitape as tf
-        >>> [int(n) for n in tf.data.Dataset.from_tensors([1, 2, 3]).unbatch()]
-        [1, 2, 3]
-        """
-
-        def check(parts: list[Any]) -> None:
-            if any(p.shape.rank == 0 for p in parts):
-                raise ValueError("Cannot unbatch an input with scalar components.")
-            rows = [r for r in (p.shape[0] for p in parts) if r is not None]
-            for other in rows[1:]:
-                if other != rows[0]:
-                    raise ValueError("`unbatch()` is only supported for datasets of elements whose components have a "
-                                     f"matching leading dimension. Encountered both {rows[0]} and {other}.")  # fmt: skip
-
-        def start() -> Iterator[Any]:
-            for element in self:
-                check(leaves(element))
-                for i in range(rows_of(leaves(element)[0])):
-                    yield map_leaves(lambda t, i=i: row(t, i), element)
-
-        check(self._known_specs() or [])
-        return self._derived(start, UNKNOWN_CARDINALITY, "_UnbatchDataset")
 
     def shuffle(
         self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool = True, name: str | None = None

@@ -32,19 +32,9 @@ class Recipe:
         self._rounds: Rounds | None = None  # random numbers, two for each iteration
         self._in_graph = state.graph is not None  # its parts may be tensors of the graph
 
-    def _batches(self, size: int, drop_remainder: bool) -> int:
-        """How many batches of ``size`` there are; an infinite or unknown length stays what it is."""
-        if self._length < 0:
-            return self._length
-        return self._length // size if drop_remainder else -(-self._length // size)
-
     def _known_specs(self) -> list[Any] | None:
         """The types of an element's leaves; None where an element must be made to know them."""
         return None if self._spec is None or callable(self._spec) else leaves(self._spec)
-
-    def _has_ragged_rows(self) -> bool:
-        """True when an element is known to be a row of a ragged tensor."""
-        return any(hasattr(s, "ragged_rank") for s in self._known_specs() or ())
 
     def pass_over(self) -> None:
         """Takes the random numbers of one iteration and iterates not."""
