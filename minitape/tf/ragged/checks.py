@@ -144,3 +144,10 @@ def axis(value: Any, rank: int, extra: int = 0, name: str = "axis") -> int:
     if not -limit <= value < limit:
         raise ValueError(f"{name}={value} out of bounds: expected {-limit}<={name}<{limit}")
     return value % limit
+
+
+def cuts_of(row_splits: Any) -> Any:
+    """Row splits as an array, or where only a run of the graph knows them as the tensor that they are."""
+    tensor = numbers(row_splits, "row_splits")
+    known = getattr(tensor, "array", None)
+    return tensor if known is None else np.asarray(known)

@@ -21,14 +21,14 @@ from ...engine.state import state
 from ...engine.tensor import EagerTensor, Tensor
 from ...engine.typed import Operators
 from . import checks
+from .composite import Composite
 from .elementwise import install_operators
-from .parts import Parts, count_of, is_ragged, nvals, splits_of
+from .parts import count_of, is_ragged, nvals, splits_of
 from .runs import cut_by_run
 from .spec import RaggedTensorSpec
-from .value import RaggedTensorValue
 
 
-class RaggedTensor(Parts, Operators):
+class RaggedTensor(Composite, Operators):
     """Rows of different lengths: ``values``, cut at ``row_splits``.
 
     Make one with ``tf.ragged.constant`` or a ``from_...`` method; the constructor is private (ValueError).
@@ -68,7 +68,7 @@ class RaggedTensor(Parts, Operators):
         <tf.RaggedTensor [[1, 2], [], [3]]>
         """
         values = as_values(values)
-        splits = checks.partition(row_splits, "row_splits") if validate else cuts_of(row_splits)
+        splits = checks.partition(row_splits, "row_splits") if validate else checks.cuts_of(row_splits)
         if validate:
             checks.splits(splits)
             checks.ends(splits[-1], nvals(values))
@@ -367,28 +367,6 @@ class RaggedTensor(Parts, Operators):
             out[i] = row
         return out
 
-    # -- gradients ----------------------------------------------------------------------------------------------------
-
-    def _watch_on(self, tape: Any) -> None:
-        from ...engine.logs import warn_not_watchable
-
-        tape.watch(self.flat_values)
-        warn_not_watchable(self.row_splits.dtype)
-
-    def _gradient_leaf(self) -> Any:
-        return self.flat_values
-
-    def _like_gradient(self, gradient: Any) -> RaggedTensor:
-        return self.with_flat_values(convert_to_tensor(gradient))
-
-    def _to_tensor(self, dtype: Any = None) -> Any:
-        raise ValueError("TypeError: object of type 'RaggedTensor' has no len()\n")
-
-    def _print_text(self, limit: int) -> str:
-        from ...ops.printing import ragged_text
-
-        return ragged_text(self.to_list(), limit)
-
     # -- Python's protocols -------------------------------------------------------------------------------------------
 
     @placed
@@ -436,44 +414,6 @@ class RaggedTensor(Parts, Operators):
             made._values = inner.with_row_splits_dtype(dtypes.int64)
         return made
 
-    def _components(self) -> list[Any]:
-        """The flat values and the row splits, the outermost first."""
-        return [self.flat_values, *self.nested_row_splits]
-
-    def _as_value(self, parts: list[Any]) -> RaggedTensorValue:
-        """What a session gives for it, of its components' arrays."""
-        made, *splits = parts
-        for cuts in reversed(splits):
-            made = RaggedTensorValue(made, cuts)
-        return made
-
-    def _rebuilt(self, parts: list[Any]) -> RaggedTensor:
-        """The same partitions of one length with other components."""
-        uniform, level = [], self
-        while is_ragged(level):
-            uniform.append(level._uniform)
-            level = level._values
-        made = parts[0]
-        for splits, length in reversed(list(zip(parts[1:], uniform, strict=True))):
-            made = make(made, cuts_of(splits), length)
-        return made
-
-    def _without_lengths(self, other: RaggedTensor | None = None) -> RaggedTensor:
-        """The same without the lengths of rows, but for those that ``other`` has, too."""
-        inner = self._values
-        if is_ragged(inner):
-            inner = inner._without_lengths(None if other is None else other._values)
-        return make(inner, self._cuts, None if other is None or self._uniform != other._uniform else self._uniform)
-
-    def _has_known_rows(self) -> bool:
-        inner = self._values
-        return type(self._cuts) is np.ndarray and (not is_ragged(inner) or inner._has_known_rows())
-
-    def _opened(self) -> RaggedTensor:
-        """The same as a value of a graph that may get other rows: its splits are tensors, as if a run made them."""
-        inner = self._values._opened() if is_ragged(self._values) else self._values
-        return make(inner, self.row_splits, None)
-
     @property
     def _type_spec(self) -> RaggedTensorSpec:
         return RaggedTensorSpec.from_value(self)
@@ -484,13 +424,6 @@ class RaggedTensor(Parts, Operators):
 
 make = RaggedTensor._of
 RaggedTensorSpec.value_type = RaggedTensor
-
-
-def cuts_of(row_splits: Any) -> Any:
-    """Row splits as an array, or where only a run of the graph knows them as the tensor that they are."""
-    tensor = checks.numbers(row_splits, "row_splits")
-    known = getattr(tensor, "array", None)
-    return tensor if known is None else np.asarray(known)
 
 
 def _cast(cuts: Any, dtype: Any) -> Any:
