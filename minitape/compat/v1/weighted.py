@@ -137,6 +137,11 @@ def _alike(labels: Any, outputs: Any, dtype: Any = None) -> tuple[Any, Any]:
     return labels, outputs
 
 
+def _compared(title: str, one: Callable[[Any, Any], Any], *given: Any) -> Any:
+    """``_weighted`` of labels and outputs that are made float32 first, and must have one shape."""
+    return _weighted(title, lambda labels, outputs: one(*_alike(labels, outputs, tf.float32)), *given)
+
+
 def mean_squared_error(
     labels: Any, predictions: Any, weights: Any = 1.0, scope: Any = None,
     loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
@@ -147,12 +152,8 @@ def mean_squared_error(
     >>> tf.compat.v1.losses.mean_squared_error([0.0, 0.0], [1.0, 3.0]).numpy()
     np.float32(5.0)
     """
-    def one(y: Any, x: Any) -> Any:
-        y, x = _alike(y, x, tf.float32)
-        return tf.math.squared_difference(x, y)
-
-    pair = {"labels": labels, "predictions": predictions}
-    return _weighted("mean_squared_error", one, pair, weights, scope, loss_collection, reduction)
+    given = ({"labels": labels, "predictions": predictions}, weights, scope, loss_collection, reduction)
+    return _compared("mean_squared_error", lambda y, x: tf.math.squared_difference(x, y), *given)
 
 
 def absolute_difference(
@@ -165,12 +166,8 @@ def absolute_difference(
     >>> tf.compat.v1.losses.absolute_difference([0.0, 0.0], [1.0, -3.0]).numpy()
     np.float32(2.0)
     """
-    def one(y: Any, x: Any) -> Any:
-        y, x = _alike(y, x, tf.float32)
-        return tf.abs(x - y)
-
-    pair = {"labels": labels, "predictions": predictions}
-    return _weighted("absolute_difference", one, pair, weights, scope, loss_collection, reduction)
+    given = ({"labels": labels, "predictions": predictions}, weights, scope, loss_collection, reduction)
+    return _compared("absolute_difference", lambda y, x: tf.abs(x - y), *given)
 
 
 def hinge_loss(
@@ -185,12 +182,8 @@ def hinge_loss(
     >>> tf.compat.v1.losses.hinge_loss([0.0, 1.0], [-2.0, 0.5]).numpy()
     np.float32(0.25)
     """
-    def one(y: Any, x: Any) -> Any:
-        y, x = _alike(y, x, tf.float32)
-        return tf.nn.relu(1.0 - (2.0 * y - 1.0) * x)
-
-    pair = {"labels": labels, "logits": logits}
-    return _weighted("hinge_loss", one, pair, weights, scope, loss_collection, reduction)
+    given = ({"labels": labels, "logits": logits}, weights, scope, loss_collection, reduction)
+    return _compared("hinge_loss", lambda y, x: tf.nn.relu(1.0 - (2.0 * y - 1.0) * x), *given)
 
 
 def log_loss(
@@ -206,11 +199,10 @@ def log_loss(
     0.6931
     """
     def one(y: Any, x: Any) -> Any:
-        y, x = _alike(y, x, tf.float32)
         return -(y * tf.math.log(x + epsilon)) - (1 - y) * tf.math.log(1 - x + epsilon)
 
-    pair = {"labels": labels, "predictions": predictions}
-    return _weighted("log_loss", one, pair, weights, scope, loss_collection, reduction)
+    given = ({"labels": labels, "predictions": predictions}, weights, scope, loss_collection, reduction)
+    return _compared("log_loss", one, *given)
 
 
 def huber_loss(
@@ -226,13 +218,12 @@ def huber_loss(
     np.float32(1.5)
     """
     def one(y: Any, x: Any) -> Any:
-        y, x = _alike(y, x, tf.float32)
         size = tf.abs(x - y)
         inner = tf.minimum(size, delta)
         return 0.5 * (inner * inner) + delta * (size - inner)  # whose slope does not jump at delta
 
-    pair = {"labels": labels, "predictions": predictions}
-    return _weighted("huber_loss", one, pair, weights, scope, loss_collection, reduction)
+    given = ({"labels": labels, "predictions": predictions}, weights, scope, loss_collection, reduction)
+    return _compared("huber_loss", one, *given)
 
 
 def cosine_distance(
@@ -252,11 +243,10 @@ def cosine_distance(
         raise ValueError("You must specify argument `axis`.")
 
     def one(y: Any, x: Any) -> Any:
-        y, x = _alike(y, x, tf.float32)
         return 1 - tf.reduce_sum(x * y, axis=(along,), keepdims=True)
 
-    pair = {"labels": labels, "predictions": predictions}
-    return _weighted("cosine_distance_loss", one, pair, weights, scope, loss_collection, reduction)
+    given = ({"labels": labels, "predictions": predictions}, weights, scope, loss_collection, reduction)
+    return _compared("cosine_distance_loss", one, *given)
 
 
 def mean_pairwise_squared_error(
@@ -306,8 +296,8 @@ def sigmoid_cross_entropy(
         y = y * (1 - label_smoothing) + 0.5 * label_smoothing if label_smoothing > 0 else y
         return tf.nn.sigmoid_cross_entropy_with_logits(y, x)
 
-    pair = {"multi_class_labels": multi_class_labels, "logits": logits}
-    return _weighted("sigmoid_cross_entropy_loss", one, pair, weights, scope, loss_collection, reduction)
+    given = ({"multi_class_labels": multi_class_labels, "logits": logits}, weights, scope, loss_collection, reduction)
+    return _weighted("sigmoid_cross_entropy_loss", one, *given)
 
 
 def softmax_cross_entropy(
@@ -325,8 +315,8 @@ def softmax_cross_entropy(
         y = y * (1 - label_smoothing) + label_smoothing / y.shape[-1] if label_smoothing > 0 else y
         return tf.nn.softmax_cross_entropy_with_logits(tf.stop_gradient(y), x)
 
-    pair = {"onehot_labels": onehot_labels, "logits": logits}
-    return _weighted("softmax_cross_entropy_loss", one, pair, weights, scope, loss_collection, reduction)
+    given = ({"onehot_labels": onehot_labels, "logits": logits}, weights, scope, loss_collection, reduction)
+    return _weighted("softmax_cross_entropy_loss", one, *given)
 
 
 def sparse_softmax_cross_entropy(
