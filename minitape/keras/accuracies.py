@@ -8,7 +8,7 @@ from .. import tf
 from ..engine.tensor import Tensor
 from .base import convert, floatx
 from .loss import squeeze_or_expand
-from .metric import MeanMetricWrapper
+from .metric import FunctionMetric
 
 
 def _same(y_true: Any, y_pred: Any) -> Any:
@@ -92,7 +92,7 @@ def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5, from
     return tf.reshape(convert(found, floatx()), shape)
 
 
-class Accuracy(MeanMetricWrapper):
+class Accuracy(FunctionMetric, function=accuracy):
     """Which part of the predictions is the label.
 
     >>> import minitape as tf
@@ -100,13 +100,11 @@ class Accuracy(MeanMetricWrapper):
     0.75
     """
 
-    _direction = 1
-
-    def __init__(self, name: str | None = "accuracy", dtype: Any = None) -> None:
-        super().__init__(accuracy, name, dtype)
+    name: str | None = "accuracy"
+    dtype: Any = None
 
 
-class BinaryAccuracy(MeanMetricWrapper):
+class BinaryAccuracy(FunctionMetric, function=binary_accuracy):
     """Which part of the predictions lies on the side of ``threshold`` of its label (0 or 1).
 
     >>> import minitape as tf
@@ -115,13 +113,12 @@ class BinaryAccuracy(MeanMetricWrapper):
     0.75
     """
 
-    _direction = 1
+    name: str | None = "binary_accuracy"
+    dtype: Any = None
+    threshold: float = 0.5
 
-    def __init__(self, name: str | None = "binary_accuracy", dtype: Any = None, threshold: float = 0.5) -> None:
-        super().__init__(binary_accuracy, name, dtype, threshold=threshold)
 
-
-class CategoricalAccuracy(MeanMetricWrapper):
+class CategoricalAccuracy(FunctionMetric, function=categorical_accuracy):
     """Which part of the labels (one-hot) got the largest prediction of their row.
 
     >>> import minitape as tf
@@ -131,13 +128,11 @@ class CategoricalAccuracy(MeanMetricWrapper):
     0.5
     """
 
-    _direction = 1
-
-    def __init__(self, name: str | None = "categorical_accuracy", dtype: Any = None) -> None:
-        super().__init__(categorical_accuracy, name, dtype)
+    name: str | None = "categorical_accuracy"
+    dtype: Any = None
 
 
-class SparseCategoricalAccuracy(MeanMetricWrapper):
+class SparseCategoricalAccuracy(FunctionMetric, function=sparse_categorical_accuracy):
     """Which part of the labels (numbers) got the largest prediction of their row.
 
     >>> import minitape as tf
@@ -147,13 +142,11 @@ class SparseCategoricalAccuracy(MeanMetricWrapper):
     0.75
     """
 
-    _direction = 1
-
-    def __init__(self, name: str | None = "sparse_categorical_accuracy", dtype: Any = None) -> None:
-        super().__init__(sparse_categorical_accuracy, name, dtype)
+    name: str | None = "sparse_categorical_accuracy"
+    dtype: Any = None
 
 
-class TopKCategoricalAccuracy(MeanMetricWrapper):
+class TopKCategoricalAccuracy(FunctionMetric, function=top_k_categorical_accuracy):
     """Which part of the labels (one-hot) is among the ``k`` largest predictions of its row.
 
     >>> import minitape as tf
@@ -162,13 +155,12 @@ class TopKCategoricalAccuracy(MeanMetricWrapper):
     0.5
     """
 
-    _direction = 1
+    k: int = 5
+    name: str | None = "top_k_categorical_accuracy"
+    dtype: Any = None
 
-    def __init__(self, k: int = 5, name: str | None = "top_k_categorical_accuracy", dtype: Any = None) -> None:
-        super().__init__(top_k_categorical_accuracy, name, dtype, k=k)
 
-
-class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
+class SparseTopKCategoricalAccuracy(FunctionMetric, function=sparse_top_k_categorical_accuracy):
     """Which part of the labels (numbers) is among the ``k`` largest predictions of its row.
 
     With ``from_sorted_ids`` a row of predictions holds the numbers of classes themselves, the likeliest first.
@@ -179,13 +171,7 @@ class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
     0.5
     """
 
-    _direction = 1
-
-    def __init__(
-        self,
-        k: int = 5,
-        name: str | None = "sparse_top_k_categorical_accuracy",
-        dtype: Any = None,
-        from_sorted_ids: bool = False,
-    ) -> None:
-        super().__init__(sparse_top_k_categorical_accuracy, name, dtype, k=k, from_sorted_ids=from_sorted_ids)
+    k: int = 5
+    name: str | None = "sparse_top_k_categorical_accuracy"
+    dtype: Any = None
+    from_sorted_ids: bool = False

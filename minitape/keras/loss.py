@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Any, dataclass_transform
+from typing import Any
 
 from .. import tf
 from ..engine import nest
-from ..engine.code import define
+from .annotated import Annotated
 from .base import auto_name, convert, floatx, get_keras_mask, standardize_dtype
 from .serial import Configured
 
 MEAN = "sum_over_batch_size"
-_INIT = """
-def __init__(self, {taken}) -> None:
-    Loss.__init__(self, name, reduction, dtype)
-    self._arguments = dict({arguments})
-    vars(self).update(self._arguments)
-"""
 REDUCTIONS = ("sum_over_batch_size", "sum", None, "none", "mean", "mean_with_sample_weight")
 
 
@@ -73,33 +66,16 @@ class Loss(Configured):
         return {"name": self.name, "reduction": self.reduction}
 
 
-@dataclass_transform()
-class FunctionLoss(Loss):
-    """The loss that weighs and reduces what ``function`` of (y_true, y_pred) gives, which a subclass names beside its base.
-
-    The attributes that the subclass annotates are its arguments, as those of a dataclass are; but for the three of ``Loss``
-    they go to the function.
-    """
+class FunctionLoss(Annotated, Loss):
+    """The loss that weighs and reduces what ``function`` of (y_true, y_pred) gives, to which the other arguments go."""
 
     _in_pairs = True
     _squeezes = True  # a last axis of size 1 that only one of the two has does not count
-    _function: Any
 
-    def __init_subclass__(cls, function: Any = None, **more: Any) -> None:
-        super().__init_subclass__(**more)
-        if function is None:
-            return  # what a user derives from a loss has its arguments, or an ``__init__`` of its own
-        cls._function = staticmethod(function)
-        kinds = inspect.get_annotations(cls)
-        space = {"Loss": Loss, "defaults": {name: vars(cls)[name] for name in kinds}}
-        text = _INIT.format(
-            taken=", ".join(f"{name}: {kind} = defaults['{name}']" for name, kind in kinds.items()),
-            arguments=", ".join(f"{name}={name}" for name in kinds if name not in ("reduction", "name", "dtype")),
-        )
-        cls.__init__ = made = define(text, "<tf.keras.losses>", space)["__init__"]
-        made.__module__, made.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
-        for name in kinds:
-            delattr(cls, name)
+    def _take(self, name: Any, reduction: Any, dtype: Any, **arguments: Any) -> None:
+        Loss.__init__(self, name, reduction, dtype)
+        self._arguments = arguments
+        vars(self).update(arguments)
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
         """One number for each example."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import tf
 from . import initializers, lossfunctions
+from .annotated import Annotated
 from .base import auto_name, convert, floatx, get_keras_mask, name_scope, standardize_dtype
 from .loss import apply_mask, squeeze_or_expand
 from .operations.sampling import sizes_of
@@ -248,6 +249,15 @@ class MeanMetricWrapper(Mean):
         """The arguments that make another one like this."""
         own = {"fn": self._fn} if type(self) is MeanMetricWrapper else {}
         return {**super().get_config(), **own, **self._fn_kwargs}
+
+
+class FunctionMetric(Annotated, MeanMetricWrapper):
+    """The mean of what ``function`` of (y_true, y_pred) gives, to which the arguments but ``name`` and ``dtype`` go."""
+
+    _direction = 1
+
+    def _take(self, name: Any, dtype: Any, **arguments: Any) -> None:
+        MeanMetricWrapper.__init__(self, type(self)._function, name, dtype, **arguments)
 
 
 class RootMeanSquaredError(Mean):

@@ -57,7 +57,7 @@ from .losses import (  # noqa: F401 - the functions behind some of them, which K
     sparse_categorical_crossentropy,
     squared_hinge,
 )
-from .metric import Mean, MeanMetricWrapper, Metric, RootMeanSquaredError, Sum
+from .metric import FunctionMetric, Mean, MeanMetricWrapper, Metric, RootMeanSquaredError, Sum
 from .serial import lookup
 
 
@@ -66,7 +66,7 @@ def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     return -losses.cosine_similarity(y_true, y_pred, axis)
 
 
-class MeanSquaredError(MeanMetricWrapper):
+class MeanSquaredError(FunctionMetric, function=losses.mean_squared_error):
     """The mean of ``(y_true - y_pred) ** 2`` over all elements so far.
 
     >>> import minitape as tf
@@ -77,11 +77,11 @@ class MeanSquaredError(MeanMetricWrapper):
     4.6667
     """
 
-    def __init__(self, name: str | None = "mean_squared_error", dtype: Any = None) -> None:
-        super().__init__(losses.mean_squared_error, name, dtype)
+    name: str | None = "mean_squared_error"
+    dtype: Any = None
 
 
-class MeanAbsoluteError(MeanMetricWrapper):
+class MeanAbsoluteError(FunctionMetric, function=losses.mean_absolute_error):
     """The mean of ``abs(y_true - y_pred)`` over all elements so far.
 
     >>> import minitape as tf
@@ -89,11 +89,11 @@ class MeanAbsoluteError(MeanMetricWrapper):
     2.0
     """
 
-    def __init__(self, name: str | None = "mean_absolute_error", dtype: Any = None) -> None:
-        super().__init__(losses.mean_absolute_error, name, dtype)
+    name: str | None = "mean_absolute_error"
+    dtype: Any = None
 
 
-class MeanAbsolutePercentageError(MeanMetricWrapper):
+class MeanAbsolutePercentageError(FunctionMetric, function=losses.mean_absolute_percentage_error):
     """100 times the mean of ``abs((y_true - y_pred) / y_true)``.
 
     >>> import minitape as tf
@@ -101,11 +101,11 @@ class MeanAbsolutePercentageError(MeanMetricWrapper):
     25.0
     """
 
-    def __init__(self, name: str | None = "mean_absolute_percentage_error", dtype: Any = None) -> None:
-        super().__init__(losses.mean_absolute_percentage_error, name, dtype)
+    name: str | None = "mean_absolute_percentage_error"
+    dtype: Any = None
 
 
-class MeanSquaredLogarithmicError(MeanMetricWrapper):
+class MeanSquaredLogarithmicError(FunctionMetric, function=losses.mean_squared_logarithmic_error):
     """The mean of ``(log(y_true + 1) - log(y_pred + 1)) ** 2``.
 
     >>> import minitape as tf
@@ -113,11 +113,11 @@ class MeanSquaredLogarithmicError(MeanMetricWrapper):
     0.2402
     """
 
-    def __init__(self, name: str | None = "mean_squared_logarithmic_error", dtype: Any = None) -> None:
-        super().__init__(losses.mean_squared_logarithmic_error, name, dtype)
+    name: str | None = "mean_squared_logarithmic_error"
+    dtype: Any = None
 
 
-class LogCoshError(MeanMetricWrapper):
+class LogCoshError(FunctionMetric, function=losses.log_cosh):
     """The mean of ``log(cosh(y_pred - y_true))``.
 
     >>> import minitape as tf
@@ -125,11 +125,11 @@ class LogCoshError(MeanMetricWrapper):
     0.2169
     """
 
-    def __init__(self, name: str | None = "logcosh", dtype: Any = None) -> None:
-        super().__init__(losses.log_cosh, name, dtype)
+    name: str | None = "logcosh"
+    dtype: Any = None
 
 
-class Hinge(MeanMetricWrapper):
+class Hinge(FunctionMetric, function=losses.hinge):
     """The mean of ``max(1 - y_true * y_pred, 0)``; labels are -1 and 1, or 0 and 1.
 
     >>> import minitape as tf
@@ -137,11 +137,11 @@ class Hinge(MeanMetricWrapper):
     1.0
     """
 
-    def __init__(self, name: str | None = "hinge", dtype: Any = None) -> None:
-        super().__init__(losses.hinge, name, dtype)
+    name: str | None = "hinge"
+    dtype: Any = None
 
 
-class SquaredHinge(MeanMetricWrapper):
+class SquaredHinge(FunctionMetric, function=losses.squared_hinge):
     """The mean of ``max(1 - y_true * y_pred, 0) ** 2``; labels are -1 and 1, or 0 and 1.
 
     >>> import minitape as tf
@@ -149,11 +149,11 @@ class SquaredHinge(MeanMetricWrapper):
     1.25
     """
 
-    def __init__(self, name: str | None = "squared_hinge", dtype: Any = None) -> None:
-        super().__init__(losses.squared_hinge, name, dtype)
+    name: str | None = "squared_hinge"
+    dtype: Any = None
 
 
-class CategoricalHinge(MeanMetricWrapper):
+class CategoricalHinge(FunctionMetric, function=losses.categorical_hinge):
     """The mean of ``max(neg - pos + 1, 0)``: the largest wrong prediction and the right one.
 
     >>> import minitape as tf
@@ -161,11 +161,11 @@ class CategoricalHinge(MeanMetricWrapper):
     1.25
     """
 
-    def __init__(self, name: str | None = "categorical_hinge", dtype: Any = None) -> None:
-        super().__init__(losses.categorical_hinge, name, dtype)
+    name: str | None = "categorical_hinge"
+    dtype: Any = None
 
 
-class KLDivergence(MeanMetricWrapper):
+class KLDivergence(FunctionMetric, function=losses.kl_divergence):
     """The mean of ``sum(y_true * log(y_true / y_pred))`` over the rows.
 
     >>> import minitape as tf
@@ -173,11 +173,11 @@ class KLDivergence(MeanMetricWrapper):
     0.1438
     """
 
-    def __init__(self, name: str | None = "kl_divergence", dtype: Any = None) -> None:
-        super().__init__(losses.kl_divergence, name, dtype)
+    name: str | None = "kl_divergence"
+    dtype: Any = None
 
 
-class Poisson(MeanMetricWrapper):
+class Poisson(FunctionMetric, function=losses.poisson):
     """The mean of ``y_pred - y_true * log(y_pred)``.
 
     >>> import minitape as tf
@@ -185,11 +185,11 @@ class Poisson(MeanMetricWrapper):
     2.0
     """
 
-    def __init__(self, name: str | None = "poisson", dtype: Any = None) -> None:
-        super().__init__(losses.poisson, name, dtype)
+    name: str | None = "poisson"
+    dtype: Any = None
 
 
-class BinaryCrossentropy(MeanMetricWrapper):
+class BinaryCrossentropy(FunctionMetric, function=losses.binary_crossentropy):
     """The mean of ``-log`` of the probability given to each label (0 or 1).
 
     Arguments as of the loss of this name.
@@ -200,19 +200,13 @@ class BinaryCrossentropy(MeanMetricWrapper):
     0.6931
     """
 
-    def __init__(
-        self,
-        name: str | None = "binary_crossentropy",
-        dtype: Any = None,
-        from_logits: bool = False,
-        label_smoothing: float = 0,
-    ) -> None:
-        super().__init__(
-            losses.binary_crossentropy, name, dtype, from_logits=from_logits, label_smoothing=label_smoothing
-        )
+    name: str | None = "binary_crossentropy"
+    dtype: Any = None
+    from_logits: bool = False
+    label_smoothing: float = 0
 
 
-class CategoricalCrossentropy(MeanMetricWrapper):
+class CategoricalCrossentropy(FunctionMetric, function=losses.categorical_crossentropy):
     """The mean of ``-sum(y_true * log(y_pred))`` over the rows, for one-hot labels.
 
     Arguments as of the loss of this name.
@@ -223,25 +217,14 @@ class CategoricalCrossentropy(MeanMetricWrapper):
     0.3466
     """
 
-    def __init__(
-        self,
-        name: str | None = "categorical_crossentropy",
-        dtype: Any = None,
-        from_logits: bool = False,
-        label_smoothing: float = 0,
-        axis: int = -1,
-    ) -> None:
-        super().__init__(
-            losses.categorical_crossentropy,
-            name,
-            dtype,
-            from_logits=from_logits,
-            label_smoothing=label_smoothing,
-            axis=axis,
-        )
+    name: str | None = "categorical_crossentropy"
+    dtype: Any = None
+    from_logits: bool = False
+    label_smoothing: float = 0
+    axis: int = -1
 
 
-class SparseCategoricalCrossentropy(MeanMetricWrapper):
+class SparseCategoricalCrossentropy(FunctionMetric, function=losses.sparse_categorical_crossentropy):
     """The mean of ``-log`` of the probability given to the right class, whose number is the label.
 
     Arguments as of the loss of this name.
@@ -252,25 +235,14 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
     0.6931
     """
 
-    def __init__(
-        self,
-        name: str | None = "sparse_categorical_crossentropy",
-        dtype: Any = None,
-        from_logits: bool = False,
-        ignore_class: int | None = None,
-        axis: int = -1,
-    ) -> None:
-        super().__init__(
-            losses.sparse_categorical_crossentropy,
-            name,
-            dtype,
-            from_logits=from_logits,
-            ignore_class=ignore_class,
-            axis=axis,
-        )
+    name: str | None = "sparse_categorical_crossentropy"
+    dtype: Any = None
+    from_logits: bool = False
+    ignore_class: int | None = None
+    axis: int = -1
 
 
-class CosineSimilarity(MeanMetricWrapper):
+class CosineSimilarity(FunctionMetric, function=cosine_similarity):
     """The mean cosine of the angles between labels and predictions along ``axis``.
 
     >>> import minitape as tf
@@ -278,10 +250,9 @@ class CosineSimilarity(MeanMetricWrapper):
     0.5
     """
 
-    _direction = 1
-
-    def __init__(self, name: str | None = "cosine_similarity", dtype: Any = None, axis: int = -1) -> None:
-        super().__init__(cosine_similarity, name, dtype, axis=axis)
+    name: str | None = "cosine_similarity"
+    dtype: Any = None
+    axis: int = -1
 
 
 class R2Score(Metric):
