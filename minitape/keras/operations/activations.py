@@ -15,7 +15,7 @@ from ...engine.tensor import Tensor
 from ..base import as_float
 from ..logits import with_logits
 from ..serial import lookup
-from .common import convert, written
+from .common import convert, document, written
 
 TABLE = """
 relu6(x) = tf.nn.relu6(x)
@@ -89,15 +89,7 @@ def _install(take: str, common: str, table: str) -> None:
     rows = re.findall(r"^(\w+)\(x(.*)\) = (.*)\n    (.*)\n    (.*) -> (.*)", table, re.MULTILINE)
     for name, arguments, formula, summary, given, result in rows:
         made = written(f"{name}(x: Any{arguments}) -> Tensor", take, formula, globals())
-        rounded = ".round(4)" if "float32" in result else ""
-        made.__doc__ = f"""{summary}
-
-    {common}
-
-    >>> import minitape as tf
-    >>> tf.keras.activations.{name}({given}).numpy(){rounded}
-    {result}
-    """
+        document(made, summary, common, f"activations.{name}({given})", result)
 
 
 _install("x = convert(x)", FLOATS, TABLE)

@@ -68,6 +68,19 @@ def written(head: str, take: str, formula: str, space: dict[str, Any]) -> Any:
     return define(text, "<tf.keras.ops>", space)[head.partition("(")[0]]
 
 
+def document(function: Any, summary: str, facts: str, example: str, result: str) -> None:
+    """Writes the docstring of a made function; what its example below ``tf.keras`` gives is rounded if it is floats."""
+    rounded = ".round(4)" if "float32" in result or "complex64" in result else ""
+    function.__doc__ = f"""{summary}
+
+    {facts}
+
+    >>> import minitape as tf
+    >>> tf.keras.{example}.numpy(){rounded}
+    {result}
+    """
+
+
 def install(space: dict[str, Any], table: str, make: Callable[[str], Any], common: str) -> None:
     """Puts the functions of a table into ``space``, with ``common`` in the docstring of each; ``tf.keras.ops`` has them.
 
@@ -77,15 +90,7 @@ def install(space: dict[str, Any], table: str, make: Callable[[str], Any], commo
     for name, path, summary, given, result in re.findall(r"(\w+)(?: = (\S+))? \| (.*)\n    (.*) -> (.*)", table):
         space[name] = function = make(path or name)
         function.__module__, function.__name__, function.__qualname__ = space["__name__"], name, name
-        rounded = ".round(4)" if "float32" in result else ""
-        function.__doc__ = f"""{summary}
-
-    {common}
-
-    >>> import minitape as tf
-    >>> tf.keras.ops.{name}({given}).numpy(){rounded}
-    {result}
-    """
+        document(function, summary, common, f"ops.{name}({given})", result)
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from ... import tf
 from ...engine import nest
 from ..base import as_float, convert, floatx
 from . import elementwise, making, pieces, reductions
-from .common import alike, written
+from .common import alike, document, written
 
 TABLES = """
 # x = as_float(x)
@@ -458,15 +458,7 @@ def _define(take: str, rows: str) -> None:
     for name, arguments, formula, facts, call, result in _ROW.findall(rows):
         globals()[name] = function = written(f"{name}({arguments})", take, formula, {**_SCOPE})
         summary, _, rest = facts.partition(". ")
-        rounded = ".round(4)" if "float32" in result or "complex" in result else ""
-        function.__doc__ = f"""{summary.removesuffix(".")}.
-
-    {rest}
-
-    >>> import minitape as tf
-    >>> tf.keras.ops.{name}{call}.numpy(){rounded}
-    {result}
-    """
+        document(function, summary.removesuffix(".") + ".", rest, f"ops.{name}{call}", result)
 
 
 for _take, _rows in re.findall(r"^# (.*)\n((?:.+\n)+)", TABLES, re.MULTILINE):
