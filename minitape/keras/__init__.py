@@ -13,7 +13,7 @@ A file stands for the namespace of its name; the others hold what these are made
     ``symbolic``, ``model``, ``sequential``, ``configs``, ``summary``   models of symbolic tensors, and models of layers
     ``training``, ``feeding``, ``compiled``, ``callback``, ``monitor``, ``progress``   ``fit`` and its kin
     ``loss``, ``lossfunctions``, ``logits``, ``segmentation``   losses; ``metric``, ``accuracies``, ``counting``, ``auc``   metrics;
-    ``annotated``   how both say what they take
+    ``annotated``   how both, and schedules, say what they take
     ``optimizer``, ``slots``, ``scaled``, ``schedules``   optimizers, what they keep for each weight, and how their rates change
     ``base``, ``serial``, ``seeds``, ``legacy``   settings and names, objects by their names, seeds, Keras 2's backend
     ``operations``   the functions behind ``ops``, ``activations`` and ``random``; ``windows`` and ``folders`` of ``utils``

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import tf
 from ..engine import nest
@@ -69,6 +69,7 @@ class Loss(Configured):
 class FunctionLoss(Annotated, Loss):
     """The loss that weighs and reduces what ``function`` of (y_true, y_pred) gives, to which the other arguments go."""
 
+    _function: ClassVar[Any]
     _in_pairs = True
     _squeezes = True  # a last axis of size 1 that only one of the two has does not count
 

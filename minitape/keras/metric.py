@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import tf
 from . import initializers, lossfunctions
@@ -254,6 +254,7 @@ class MeanMetricWrapper(Mean):
 class FunctionMetric(Annotated, MeanMetricWrapper):
     """The mean of what ``function`` of (y_true, y_pred) gives, to which the arguments but ``name`` and ``dtype`` go."""
 
+    _function: ClassVar[Any]
     _direction = 1
 
     def _take(self, name: Any, dtype: Any, **arguments: Any) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import tf
 from ..engine.namespace import public
+from .annotated import Annotated
 from .serial import Configured
 
 
@@ -33,12 +34,19 @@ class LearningRateSchedule(Configured):
         )
 
 
-def _check_decay_steps(decay_steps: int) -> None:
-    if decay_steps <= 0:
-        raise ValueError(f"Argument `decay_steps` must be > 0. Received: decay_steps={decay_steps}")
+class _Decay(Annotated, LearningRateSchedule):
+    """A schedule over some steps; ``over`` says which argument is their number."""
+
+    _over: ClassVar[str]
+
+    def _take(self, **arguments: Any) -> None:
+        vars(self).update(arguments)
+        steps = arguments[self._over]
+        if steps <= 0:
+            raise ValueError(f"Argument `{self._over}` must be > 0. Received: {self._over}={steps}")
 
 
-class ExponentialDecay(LearningRateSchedule):
+class ExponentialDecay(_Decay, over="decay_steps"):
     """``initial * decay_rate ** (step / decay_steps)``, in whole steps if ``staircase``.
 
     Raises ValueError unless ``decay_steps`` is positive; ``name`` is kept for ``get_config`` only.
@@ -48,17 +56,11 @@ class ExponentialDecay(LearningRateSchedule):
     0.25
     """
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        decay_steps: int,
-        decay_rate: float,
-        staircase: bool = False,
-        name: str = "ExponentialDecay",
-    ) -> None:
-        self.initial_learning_rate, self.decay_steps, self.decay_rate = initial_learning_rate, decay_steps, decay_rate
-        self.staircase, self.name = staircase, name
-        _check_decay_steps(decay_steps)
+    initial_learning_rate: float
+    decay_steps: int
+    decay_rate: float
+    staircase: bool = False
+    name: str = "ExponentialDecay"
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
@@ -94,7 +96,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
         return tf.gather(tf.constant(self.values, tf.float32), passed)
 
 
-class CosineDecayRestarts(LearningRateSchedule):
+class CosineDecayRestarts(_Decay, over="first_decay_steps"):
     """Half cosine waves, one after the other: the first takes ``first_decay_steps``, each further one ``t_mul`` as many.
 
     Each begins at ``m_mul`` times the height of the one before, and ends at ``alpha`` times ``initial_learning_rate``.
@@ -106,19 +108,12 @@ class CosineDecayRestarts(LearningRateSchedule):
     [1.0, 0.5, 1.0, 0.5]
     """
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        first_decay_steps: int,
-        t_mul: float = 2.0,
-        m_mul: float = 1.0,
-        alpha: float = 0.0,
-        name: str = "SGDRDecay",
-    ) -> None:
-        self.initial_learning_rate, self.first_decay_steps = initial_learning_rate, first_decay_steps
-        self.t_mul, self.m_mul, self.alpha, self.name = t_mul, m_mul, alpha, name
-        if first_decay_steps <= 0:
-            raise ValueError(f"Argument `first_decay_steps` must be > 0. Received: first_decay_steps={first_decay_steps}")
+    initial_learning_rate: float
+    first_decay_steps: int
+    t_mul: float = 2.0
+    m_mul: float = 1.0
+    alpha: float = 0.0
+    name: str = "SGDRDecay"
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
@@ -136,7 +131,7 @@ class CosineDecayRestarts(LearningRateSchedule):
         return self.initial_learning_rate * ((1 - self.alpha) * cosine + self.alpha)
 
 
-class CosineDecay(LearningRateSchedule):
+class CosineDecay(_Decay, over="decay_steps"):
     """Half a cosine wave from ``initial_learning_rate`` down to ``alpha`` times it, over ``decay_steps``.
 
     With a ``warmup_target`` the rate first rises to it in a line over ``warmup_steps``, and the wave begins there.
@@ -151,19 +146,12 @@ class CosineDecay(LearningRateSchedule):
     [0.0, 0.5, 1.0, 0.5, 0.0]
     """
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        decay_steps: int,
-        alpha: float = 0.0,
-        name: str = "CosineDecay",
-        warmup_target: float | None = None,
-        warmup_steps: int = 0,
-    ) -> None:
-        self.initial_learning_rate, self.decay_steps = initial_learning_rate, decay_steps
-        self.alpha, self.name = alpha, name
-        self.warmup_target, self.warmup_steps = warmup_target, warmup_steps
-        _check_decay_steps(decay_steps)
+    initial_learning_rate: float
+    decay_steps: int
+    alpha: float = 0.0
+    name: str = "CosineDecay"
+    warmup_target: float | None = None
+    warmup_steps: int = 0
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
@@ -180,7 +168,7 @@ class CosineDecay(LearningRateSchedule):
         return top * ((1 - self.alpha) * wave + self.alpha)
 
 
-class PolynomialDecay(LearningRateSchedule):
+class PolynomialDecay(_Decay, over="decay_steps"):
     """From ``initial_learning_rate`` to ``end_learning_rate`` over ``decay_steps``, as a power of the way left.
 
     With ``cycle`` it begins again, over twice, three times, ... as many steps. Raises ValueError unless
@@ -192,18 +180,12 @@ class PolynomialDecay(LearningRateSchedule):
     [1.0, 0.25, 0.0, 0.0]
     """
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        decay_steps: int,
-        end_learning_rate: float = 0.0001,
-        power: float = 1.0,
-        cycle: bool = False,
-        name: str = "PolynomialDecay",
-    ) -> None:
-        self.initial_learning_rate, self.decay_steps = initial_learning_rate, decay_steps
-        self.end_learning_rate, self.power, self.cycle, self.name = end_learning_rate, power, cycle, name
-        _check_decay_steps(decay_steps)
+    initial_learning_rate: float
+    decay_steps: int
+    end_learning_rate: float = 0.0001
+    power: float = 1.0
+    cycle: bool = False
+    name: str = "PolynomialDecay"
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
@@ -216,7 +198,7 @@ class PolynomialDecay(LearningRateSchedule):
         return (self.initial_learning_rate - self.end_learning_rate) * left + self.end_learning_rate
 
 
-class InverseTimeDecay(LearningRateSchedule):
+class InverseTimeDecay(_Decay, over="decay_steps"):
     """``initial / (1 + decay_rate * step / decay_steps)``, in whole steps if ``staircase``.
 
     Raises ValueError unless ``decay_steps`` is positive.
@@ -226,17 +208,11 @@ class InverseTimeDecay(LearningRateSchedule):
     0.25
     """
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        decay_steps: int,
-        decay_rate: float,
-        staircase: bool = False,
-        name: str = "InverseTimeDecay",
-    ) -> None:
-        self.initial_learning_rate, self.decay_steps, self.decay_rate = initial_learning_rate, decay_steps, decay_rate
-        self.staircase, self.name = staircase, name
-        _check_decay_steps(decay_steps)
+    initial_learning_rate: float
+    decay_steps: int
+    decay_rate: float
+    staircase: bool = False
+    name: str = "InverseTimeDecay"
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
