@@ -6,7 +6,7 @@ At run time there is nothing here: the classes are ``object``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 Given = ParamSpec("Given")  # the arguments and the result of a function that a decorator gives back as it was
 Made = TypeVar("Made")
@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from .dtypes import DType
     from .shape import TensorShape
     from .tensor import Reference, Tensor
+
+    # What Python has no type for has one name each, here, with the reason; elsewhere ``Any`` is the exception.
+    Array: TypeAlias = Any  # an array, a NumPy scalar or a Python number: one formula takes all, NumPy's types keep them apart
+    Adjoint: TypeAlias = Any  # an array; in its place a tensor in a recorded sweep, a batch in a Jacobian's, or slices
+    Result: TypeAlias = Any  # a tensor, or a tuple of several: the primitive says which, and a graph's are of its own class
+    Value: TypeAlias = Any  # what becomes a tensor: one, a variable, array, number, text, lists of them, what converts itself
+    End: TypeAlias = Any  # a target or a source: a tensor, a variable, or a composite tensor of the rooms above
+    Structure: TypeAlias = Any  # nested lists, tuples, dictionaries, named tuples, ... of tensors or other leaves, or one leaf
+    DTypeLike: TypeAlias = Any  # what ``as_dtype`` reads: a DType, a NumPy or Python type, a name, a number
+    ShapeLike: TypeAlias = Any  # what ``TensorShape`` reads: a shape, sizes, None, tensors that hold sizes
+    Object: TypeAlias = Any  # somebody else's object, of which attributes are read that it may not have
+    Columns: TypeAlias = list[list[Any]]  # of a recording: four of integers, and one of values
+    Attributes: TypeAlias = dict[str, Any]  # of an operation, or arguments by name: each has a type of its own
+    Function: TypeAlias = Callable[..., Any]  # of arguments and results that only its caller knows
 
     class Operators:
         """A class that computes, and whose other attributes are not all written down."""

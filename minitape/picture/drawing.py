@@ -12,12 +12,20 @@ import shutil
 import sys
 from dataclasses import dataclass, field
 from html import escape
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .placement import FAR, Placement
 from .reading import Reader, spaces
 from .stepping import sweep_steps
+
+if TYPE_CHECKING:
+    import graphviz
+
+    from ..engine.tape import GradientTape
+    from ..engine.typed import Structure
+    from .fields import Fields, Shown, Snapshot, SweepFields
 
 WIDTH, HEIGHT, COLUMN, HALF = 120, 52, 182, 35  # of a node; distance of columns and of half-slots
 MARGIN, GAP = 16, 26
@@ -36,7 +44,7 @@ SANS = "Helvetica, Arial, sans-serif"
 MONO = "Menlo, Consolas, 'DejaVu Sans Mono', 'Courier New', monospace"
 
 
-def draw(tape: Any, target: Any = None, sources: Any = None) -> Picture:
+def draw(tape: GradientTape, target: Structure = None, sources: Structure = None) -> Picture:
     """The static picture of what ``tape`` recorded, with the adjoints of its last gradient or of ``target``.
 
     As the last expression of a cell it is shown; ``save(path)`` writes it, ``source`` is its DOT text. Raises TypeError
@@ -68,7 +76,7 @@ def draw(tape: Any, target: Any = None, sources: Any = None) -> Picture:
 class Picture:
     """A static picture of a snapshot: ``svg``, ``source`` (DOT), ``save(path)``; a notebook shows it."""
 
-    def __init__(self, snapshot: dict[str, Any]) -> None:
+    def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
 
     @property
@@ -81,7 +89,7 @@ class Picture:
         """The graph as DOT text, for Graphviz."""
         return _digraph(self.snapshot).source
 
-    def save(self, path: Any) -> None:
+    def save(self, path: str | PathLike[str]) -> None:
         """Writes the picture: ``.svg``, DOT text (``.dot``, ``.gv``), or what Graphviz can make (``.pdf``, ``.png``).
 
         Raises ValueError for a file name without a known ending, FileNotFoundError when Graphviz is needed and its
@@ -125,11 +133,11 @@ class Picture:
     def __repr__(self) -> str:
         return f"Picture({_count(_total(self.snapshot), 'row')}, {_count(len(self.snapshot['tapes']), 'tape')})"
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
 
 
-def _total(snapshot: dict[str, Any]) -> int:
+def _total(snapshot: Snapshot) -> int:
     return max(snapshot.get("total", 0), len(snapshot["rows"]))
 
 
@@ -137,7 +145,7 @@ def _count(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
-def _words(row: dict[str, Any], adjoint: dict[str, Any] | None, broken: bool) -> str:
+def _words(row: Fields, adjoint: Shown | None, broken: bool) -> str:
     inputs = f" of {', '.join(map(str, row['inputs']))}" if row["inputs"] else ""
     value, arrived = (f"{' '.join(v['text'].split())[:40]}" if v else "" for v in (row["value"], adjoint))
     notes = {
@@ -152,7 +160,7 @@ def _words(row: dict[str, Any], adjoint: dict[str, Any] | None, broken: bool) ->
     return f"{row['row']} {_title(row)}{inputs}{''.join(parts)}"
 
 
-def _title(row: dict[str, Any]) -> str:
+def _title(row: Fields) -> str:
     if row["kind"] == "operation":
         return row["label"] or row["op"]
     name = row["name"] or ("const" if row["kind"] == "constant" else row["label"])
@@ -161,12 +169,12 @@ def _title(row: dict[str, Any]) -> str:
     return f"{name} v{row['version']}" if row["version"] else name
 
 
-def _shape(row: dict[str, Any]) -> str:
+def _shape(row: Fields) -> str:
     short = row["dtype"].replace("bfloat", "bf").replace("float", "f").replace("uint", "u").replace("int", "i")
     return f"{short}[{','.join(map(str, row['shape']))}]"
 
 
-def _brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = ROOM) -> str:
+def _brief(value: Shown | None, row: Fields, room: int = ROOM) -> str:
     if value is None:
         return ""
     text = value["text"]
@@ -208,7 +216,7 @@ def short_name(name: str, room: int) -> str:
 
 @dataclass
 class _Node:
-    row: dict[str, Any] | None  # None for the gap in a long tape
+    row: Fields | None  # None for the gap in a long tape
     title: str
     inputs: list[int] = field(default_factory=list)  # nodes
     x: float = 0.0
@@ -219,7 +227,7 @@ class _Node:
 class _Drawing:
     """One SVG: nodes from rows, places from :class:`Placement`, wrapped into lines."""
 
-    def __init__(self, snapshot: dict[str, Any]) -> None:
+    def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         rows, total = snapshot["rows"], _total(snapshot)
         self.first = total if total <= MOST else MOST // 2
@@ -234,7 +242,7 @@ class _Drawing:
         self.placement.settle()
         self._wrap()
 
-    def _add(self, row: dict[str, Any]) -> None:
+    def _add(self, row: Fields) -> None:
         number = row["row"]
         if self.first <= number < self.tail:
             if number == self.first:
@@ -248,7 +256,7 @@ class _Drawing:
         self.nodes.append(_Node(row, _title(row), inputs))
         self.placement.add(inputs, leaf=row["kind"] != "operation" and not inputs, section=self._section(row))
 
-    def _section(self, row: dict[str, Any]) -> tuple[Any, ...]:
+    def _section(self, row: Fields) -> tuple[int | None, int]:
         number = row["row"]
         passed = sum(end <= number for tape in self.snapshot["tapes"] for span in tape["spans"] for end in span)
         return (row["by"], passed)
@@ -311,7 +319,7 @@ class _Drawing:
             _text(x + pad, y + 45.5, arrived, f'font-size="11" font-weight="600" font-family="{MONO}" fill="{BACK}"'),
         ])  # fmt: skip
 
-    def _border(self, node: _Node, row: dict[str, Any]) -> str:
+    def _border(self, node: _Node, row: Fields) -> str:
         """The box of a row; its colour, width and dashes say what the row is."""
         sweep = self.snapshot["sweep"]
         colour, fill = _colours(row)
@@ -397,13 +405,13 @@ class _Drawing:
         )
 
 
-def _colours(row: dict[str, Any]) -> tuple[str, str]:
+def _colours(row: Fields) -> tuple[str, str]:
     """Of a row's border and inside: a variable that no tape watches is a constant inside."""
     colour, fill = COLOURS[row["kind"]]
     return colour, fill if row["kind"] != "variable" or row["watched"] else COLOURS["constant"][1]
 
 
-def _line(path: str, row: dict[str, Any] | None) -> str:
+def _line(path: str, row: Fields | None) -> str:
     cut = row is not None and row["cut"]
     dash = ' stroke-dasharray="3 4"' if row is not None and (cut or row["status"] == "ghost") else ""
     return f'<path d="{path}" fill="none" stroke="{CUT if cut else EDGE}" stroke-width="1.3"{dash}/>'
@@ -419,8 +427,8 @@ def _text(x: float, y: float, text: str, style: str) -> str:
     return f'<text x="{x:.5g}" y="{y:.5g}" {style}{fill}>{escape(clean)}</text>' if clean else ""
 
 
-def _final_adjoints(sweep: dict[str, Any] | None) -> dict[int, Any]:
-    found: dict[int, Any] = {}
+def _final_adjoints(sweep: SweepFields | None) -> dict[int, Shown | None]:
+    found: dict[int, Shown | None] = {}
     for step in sweep["steps"] if sweep else ():
         found[step["row"]] = step["adjoint"]
         for edge in step["edges"]:
@@ -428,7 +436,7 @@ def _final_adjoints(sweep: dict[str, Any] | None) -> dict[int, Any]:
     return found
 
 
-def _digraph(snapshot: dict[str, Any]) -> Any:
+def _digraph(snapshot: Snapshot) -> graphviz.Digraph:
     """The graph for Graphviz."""
     import graphviz
 

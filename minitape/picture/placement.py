@@ -30,7 +30,8 @@ class Placement:
         self._used: dict[int, set[int]] = {}
         self._bottom: dict[int, int] = {}  # first half-slot below everything in a column
         self._pending: list[int] = []  # leaves that nothing has read yet
-        self._floor, self._last, self._section = 0, -1, None
+        self._floor, self._last = 0, -1
+        self._section: object = None
 
     def add(self, inputs: Sequence[int], *, leaf: bool = False, section: object = None) -> None:
         """Adds an item with the indices of its inputs; a leaf waits for its first reader."""

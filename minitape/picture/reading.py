@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from itertools import count
 from types import CodeType, FrameType
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,13 @@ from ..engine.reach import differentiable, on_tape
 from ..engine.record import CALL, LEAF, REALS, Outline, Record
 from .rows import Around, Row, fields_of, first_of, last_of
 from .values import pack_value
+
+if TYPE_CHECKING:
+    from ..engine.primitives import Primitive
+    from ..engine.record import Leaf
+    from ..engine.tape import GradientTape
+    from ..engine.typed import Array, Columns
+    from .fields import EventFields, Fields, Kind, Snapshot, TapeFields
 
 ROW_BYTES = 20  # four columns of int32 and a value in float32
 MANY = 2000  # rows
@@ -43,7 +50,11 @@ class _Gone:
         self.spans, self.watched = spans, watched
 
 
-def spaces(frame: FrameType | None = None) -> list[dict[str, Any]]:
+_Tape: TypeAlias = "GradientTape | _Gone"
+_Changing: TypeAlias = "tuple[str | None, Kind, tuple[int, ...], str | None]"  # watched, kind, tapes and name of a leaf
+
+
+def spaces(frame: FrameType | None = None) -> list[dict[str, object]]:
     """Where to look for the Python names of tensors: the caller's variables, and those of the notebook or script."""
     found = []
     if frame is not None:
@@ -57,43 +68,43 @@ def spaces(frame: FrameType | None = None) -> list[dict[str, Any]]:
 class Reader:
     """Reads one tape's recording from row 0 on. ``namespaces`` are dictionaries to find Python names of tensors in."""
 
-    def __init__(self, tape: Any, namespaces: Iterable[dict[str, Any]] = ()) -> None:
+    def __init__(self, tape: GradientTape, namespaces: Iterable[dict[str, object]] = ()) -> None:
         self.tape = tape
         self.namespaces = list(namespaces)
         self.record: Record | None = None
         self.name = ""
         self.count = 0  # of the rows read
         self.on: list[int] = []  # of the rows read: bits of the tapes to which a row that reads it belongs
-        self.tapes: list[Any] = []
+        self.tapes: list[_Tape] = []
         self.files: set[str] = set()
-        self._operations: dict[Any, dict[str, Any]] = {}
-        self._places: dict[Any, tuple[str, int]] = {}
-        self._forms: dict[Any, dict[Any, dict[str, Any]]] = {}
+        self._operations: dict[Primitive, Fields] = {}
+        self._places: dict[tuple[CodeType, int], tuple[str, int]] = {}
+        self._forms: dict[Hashable, dict[Hashable, Fields]] = {}
         self._versions: dict[int, int] = {}  # the one of each variable when the recording met it
         self._noted = 0  # events that were looked at
         self._watched_at: dict[int, int] = {}  # bits of the tapes that watch a row
         self._watches: list[tuple[int, int, int]] = []  # (from which row on, the watched row, bit of the tape)
         self._borders: list[int] = []
-        self._shown: dict[int, tuple[Any, ...]] = {}  # what may still change of rows that were read
+        self._shown: dict[int, _Changing] = {}  # what may still change of rows that were read
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
     def read(self, limit: int | None = None) -> list[Row]:
         """The rows that were written since the last call, at most ``limit`` of them."""
-        if not self._start():
+        record = self._start()
+        if record is None:
             return []
-        record: Record = self.record
         first = self.count
         cells = record.columns(first, None if limit is None else first + limit)
         self._look_around()  # after the rows were taken: what holds for them is known by then
         return self._read(record, cells, first)
 
-    def _read(self, record: Record, cells: list[list[Any]], first: int) -> list[Row]:
+    def _read(self, record: Record, cells: Columns, first: int) -> list[Row]:
         rows: list[Row] = []
         on, watched = self.on, self._watched_at
         around, end = None, first
         for row, op, a, b, site, value in zip(range(first, first + len(cells[0])), *cells, strict=True):
-            if row >= end:
+            if around is None or row >= end:
                 around = self._around(row)
                 end, forms, within = around.end, around.forms, around.within
             if op < FIRST_CODE or row in watched or type(value) not in REALS:
@@ -112,9 +123,9 @@ class Reader:
 
     def read_ends(self, most: int) -> list[Row]:
         """At most ``most`` rows: the first and the last ones of a longer recording. Only in the recording's thread."""
-        if not self._start():
+        record = self._start()
+        if record is None:
             return []
-        record: Record = self.record
         if len(record) <= most:
             return self.read()
         rows = self.read(most // 2)
@@ -127,29 +138,35 @@ class Reader:
             rows.append(self._row(row, tuple(cell), value, self._around(row), self.on[row]))
         return rows
 
-    def _start(self) -> bool:
+    def _start(self) -> Record | None:
         record = self.tape._record
         if record is None:
-            return False
+            return None
         if record is not self.record:
             self.record, self.count, self.on, self.tapes = record, 0, [], []
             self.name = f"r{next(_numbers)}"
             self._shown, self._forms, self._versions, self._noted = {}, {}, {}, 0
-        return True
+        return record
+
+    @property
+    def _known(self) -> Record:
+        """The recording, once there is one."""
+        assert self.record is not None
+        return self.record
 
     def _is_unfinished(self, row: int, op: int, number: int) -> bool:
         """Whether the recording has written a row, but not yet what belongs to it."""
-        record: Record = self.record
+        record = self._known
         if not record.open:
             return False
         return (op == CALL and number >= len(record.calls)) or (op == LEAF and row not in record.leaves)
 
-    def _row(self, row: int, cell: tuple[int, int, int, int], value: Any, around: Around,
+    def _row(self, row: int, cell: tuple[int, int, int, int], value: Array, around: Around,
              tapes: int | None = None) -> Row:  # fmt: skip
         """A row that is no scalar operation; ``tapes`` are bits of those that it is on, where they are known."""
-        record: Record = self.record
+        record = self._known
         op, a, b, _ = cell
-        own: dict[str, Any] | None = None
+        own: Fields | None = None
         inputs: tuple[int, ...] = ()
         if op == CALL:
             call = record.calls[a] if a < len(record.calls) else None  # released with its tape
@@ -178,13 +195,13 @@ class Reader:
             own = {**(own or {}), "cut": "integer"}
         return Row(row, found, inputs, None, shown, own)
 
-    def _form(self, row: int, cell: tuple[int, int, int, int], around: Around, tapes: int) -> dict[str, Any]:
+    def _form(self, row: int, cell: tuple[int, int, int, int], around: Around, tapes: int) -> Fields:
         """What a row has in common with those of the same operation at the same place on the same tapes."""
-        record: Record = self.record
+        record = self._known
         op, a, _, site = cell
         file, line = self._place(around.place, site)
         shape, dtype = record.shape_dtype(row)
-        form: dict[str, Any] = {"line": line, "file": file, "cell": None, "dtype": as_dtype(dtype).name, "shape": list(shape), "output": 0}
+        form: Fields = {"line": line, "file": file, "cell": None, "dtype": as_dtype(dtype).name, "shape": list(shape), "output": 0}
         if op == LEAF:
             form |= self._leaf(row)
         elif op == CALL:
@@ -195,52 +212,53 @@ class Reader:
         ghost = operation and not tapes
         if ghost and around.outside and record.open:
             form["cut"] = "paused"
-        return form | {
-            "released": False, "scope": list(around.scope) if operation else [], "by": around.by,
+        return {
+            **form, "released": False, "scope": list(around.scope) if operation else [], "by": around.by,
             "tapes": [k for k in range(len(self.tapes)) if tapes >> k & 1],
-            "watched": self._why_watched(row, form), "status": "ghost" if ghost else "recorded",
+            "watched": self._why_watched(row, form["kind"]), "status": "ghost" if ghost else "recorded",
         }  # fmt: skip
 
-    def _operation(self, primitive: Any) -> dict[str, Any]:
+    def _operation(self, primitive: Primitive) -> Fields:
         """What the rows of a primitive have in common; the caller makes a new dictionary of it."""
         found = self._operations.get(primitive)
         if found is None:
             found = self._operations[primitive] = fields_of(primitive)
         return found
 
-    def _call(self, row: int, number: int) -> dict[str, Any]:
-        record: Record = self.record
+    def _call(self, row: int, number: int) -> Fields:
+        record = self._known
         if number >= len(record.calls):  # released with its tape
             return {"op": "call", "label": "released", "formula": "", "rule": [], "cut": None, "kind": "operation",
                     "name": None, "version": 0}  # fmt: skip
         call = record.calls[number]
-        result = dict(self._operation(call.primitive))
+        result = self._operation(call.primitive).copy()
         if result["cut"] is None and record.shape_dtype(row)[1].kind in "biu":
             result["cut"] = "integer"
         if call.primitive is CUSTOM:
             result["label"] = call.attrs["call"].name
         return result
 
-    def _leaf(self, row: int) -> dict[str, Any]:
-        leaf = self.record.leaves.get(row)
-        result: dict[str, Any] = {"op": "leaf", "formula": "", "rule": [], "cut": None, "version": 0, "name": None}
+    def _leaf(self, row: int) -> Fields:
+        leaf = self._known.leaves.get(row)
+        result: Fields = {"op": "leaf", "formula": "", "rule": [], "cut": None, "version": 0, "name": None}
         if leaf is None:
-            return result | {"kind": "constant", "label": "const"}
+            return {**result, "kind": "constant", "label": "const"}
         if leaf.variable is not None:
             label = leaf.variable.name
             name = None if _NAMELESS(label) else label
             version = leaf.version - self._first_version(leaf)
-            return result | {"kind": "variable", "label": label, "name": name, "version": version}
+            return {**result, "kind": "variable", "label": label, "name": name, "version": version}
         if leaf.number is not None:
-            return result | {"kind": "constant", "label": "const"}
-        return result | {
+            return {**result, "kind": "constant", "label": "const"}
+        return {
+            **result,
             "kind": "source" if self._watched(row) else "constant",
             "label": "x" if self._watched(row) else "const",
         }
 
-    def _first_version(self, leaf: Any) -> int:
+    def _first_version(self, leaf: Leaf) -> int:
         """The version of a variable when the recording first read or assigned it."""
-        events = self.record.events
+        events = self._known.events
         for event in events[self._noted :]:
             if event.kind.startswith("assign"):
                 self._versions.setdefault(id(event.subject[0]), event.subject[1])
@@ -254,9 +272,9 @@ class Reader:
 
         Also where something changes: a tape begins or ends, watches, or writes its gradient; a name scope opens.
         """
-        record: Record = self.record
-        for ref, *known in record.members[len(self.tapes) :]:
-            self.tapes.append(ref() or _Gone(*known))
+        record = self._known
+        for ref, spans, watched in record.members[len(self.tapes) :]:
+            self.tapes.append(ref() or _Gone(spans, watched))
         if not self.tapes:
             self.tapes = [self.tape]
         borders = {first for first, _ in record.by_marks} | {first for first, _ in record.scopes}
@@ -272,7 +290,7 @@ class Reader:
 
     def _around(self, row: int) -> Around:
         """What holds at a row; and from now on the rows that are watched by then count as watched."""
-        record: Record = self.record
+        record = self._known
         segments = record.segments
         at = bisect_right(segments, row, key=first_of)
         next_segment = segments[at][0] if at < len(segments) else _FAR
@@ -295,11 +313,11 @@ class Reader:
     def _watched(self, row: int) -> bool:
         return any(row in tape.watched for tape in self.tapes)
 
-    def _why_watched(self, row: int, result: dict[str, Any]) -> str | None:
+    def _why_watched(self, row: int, kind: Kind | None) -> str | None:
         tapes = [tape for tape in self.tapes if row in tape.watched]
         if not tapes:
             return None
-        if result["kind"] == "variable" and any(tape._watch_accessed_variables for tape in tapes):
+        if kind == "variable" and any(tape._watch_accessed_variables for tape in tapes):
             return "automatic"
         return "explicit"
 
@@ -317,17 +335,17 @@ class Reader:
 
     # -- what may change after a row was read -------------------------------------------------------------------------
 
-    def changes(self) -> list[dict[str, Any]]:
+    def changes(self) -> list[Fields]:
         """Parts of rows read earlier that are different now: leaves that were watched late, names."""
-        changed = []
+        changed: list[Fields] = []
         for row, before in list(self._shown.items()):
             watched = self._watched(row)
             kind = before[1]
-            if kind in ("source", "constant") and self.record.leaves.get(row) is not None:
-                leaf = self.record.leaves[row]
+            leaf = self._known.leaves.get(row)
+            if kind in ("source", "constant") and leaf is not None:
                 kind = "source" if watched and leaf.number is None else "constant"
             tapes = tuple(k for k, tape in enumerate(self.tapes) if row in tape.watched)
-            why = self._why_watched(row, {"kind": kind})
+            why = self._why_watched(row, kind)
             now = (why, kind, tapes, before[3])
             if now != before:
                 self._shown[row] = now
@@ -341,7 +359,7 @@ class Reader:
         if record is None:
             return found
         states = {key: rows for key, (_, rows) in list(record.variables.items())}
-        inside: list[tuple[str, Any]] = []
+        inside: list[tuple[str, object]] = []
         for space in self.namespaces:
             for name, value in list(space.items()):
                 if not isinstance(name, str) or name.startswith("_"):
@@ -353,7 +371,7 @@ class Reader:
                 elif id(value) in states:
                     for row in states[id(value)]:
                         found.setdefault(row, name)
-                elif type(value) in (list, tuple) and len(value) <= ITEMS and name != "In":
+                elif isinstance(value, (list, tuple)) and type(value) in (list, tuple) and len(value) <= ITEMS and name != "In":
                     inside += [(f"{name}[{k}]", item) for k, item in enumerate(value)]
         for name, value in inside:
             for row in states.get(id(value), ()):
@@ -369,7 +387,7 @@ class Reader:
 
     # -- around the rows ----------------------------------------------------------------------------------------------
 
-    def frame_of(self, rows: list[Any], first: int) -> dict[str, Any]:
+    def frame_of(self, rows: list[Fields], first: int) -> Snapshot:
         """The snapshot around these rows, without a sweep."""
         return {
             "version": 1,
@@ -383,7 +401,7 @@ class Reader:
             "sweep": None,
         }
 
-    def _tape(self, number: int, tape: Any) -> dict[str, Any]:
+    def _tape(self, number: int, tape: _Tape) -> TapeFields:
         record = self.record
         spans = [list(span) for span in tape.spans]
         if tape._recording:
@@ -400,18 +418,18 @@ class Reader:
         return {"id": number, "name": self._tape_name(tape, number), "persistent": tape._persistent, "state": state,
                 "spans": spans, "bytes": held}  # fmt: skip
 
-    def _tape_name(self, tape: Any, number: int) -> str:
+    def _tape_name(self, tape: _Tape, number: int) -> str:
         for space in self.namespaces:
             for name, value in list(space.items()):
                 if value is tape and not name.startswith("_"):
                     return name
         return "tape" if len(self.tapes) < 2 else f"tape {number + 1}"
 
-    def _events(self) -> list[dict[str, Any]]:
+    def _events(self) -> list[EventFields]:
         record = self.record
         if record is None:
             return []
-        events: list[dict[str, Any]] = []
+        events: list[EventFields] = []
         for event in list(record.events):
             site = event.site
             line = place_of(*site)[1] if site is not None else None
@@ -419,15 +437,19 @@ class Reader:
                 variable, version, _ = event.subject
                 states = dict.get(record.variables, id(variable), (None, []))[1]
                 rows = {record.leaves[r].version: r for r in list(states) if r in record.leaves}
-                events.append({"kind": "assign", "name": variable.name, "line": line} | _known(
-                    {"from": rows.get(version), "to": rows.get(version + 1)}))  # fmt: skip
+                before, after = rows.get(version), rows.get(version + 1)
+                assigned: EventFields = {"kind": "assign", "name": variable.name, "line": line}
+                if before is not None:
+                    assigned["from"] = before
+                if after is not None:
+                    assigned["to"] = after
+                events.append(assigned)
             elif event.kind in ("numpy", "watch", "watch_ignored", "pause", "resume"):
                 subject = event.subject[1] if event.kind == "watch" else None
                 if event.kind == "numpy":
                     subject = event.subject
-                events.append({"kind": event.kind, "line": line} | _known({"row": subject}))
+                happened: EventFields = {"kind": event.kind, "line": line}
+                if subject is not None:
+                    happened["row"] = subject
+                events.append(happened)
         return events
-
-
-def _known(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Hashable, Sequence
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 from .values import unpack_value
+
+if TYPE_CHECKING:
+    from ..engine.primitives import Primitive
+    from ..engine.typed import Made
+    from .fields import Fields, Packed
 
 
 class Row:
@@ -18,27 +24,27 @@ class Row:
 
     __slots__ = ("row", "form", "a", "b", "value", "own")
 
-    def __init__(self, row: int, form: dict[str, Any], a: Any, b: int | None, value: Any,
-                 own: dict[str, Any] | None = None) -> None:  # fmt: skip
+    def __init__(self, row: int, form: Fields, a: int | Sequence[int], b: int | None, value: Packed,
+                 own: Fields | None = None) -> None:  # fmt: skip
         self.row, self.form, self.a, self.b, self.value, self.own = row, form, a, b, value, own
 
     @property
     def inputs(self) -> list[int]:
         """The rows of its inputs."""
-        if self.b is None:
+        if not isinstance(self.a, int):
             return list(self.a)
-        return [self.a] if self.b < 0 else [self.a, self.b]
+        return [self.a] if self.b is None or self.b < 0 else [self.a, self.b]
 
-    def full(self) -> dict[str, Any]:
+    def full(self) -> Fields:
         """The ROW of a snapshot."""
-        common = {"row": self.row, "call": self.row, **self.form}
-        return common | {"inputs": self.inputs, "value": unpack_value(self.value)} | (self.own or {})
+        common: Fields = {"row": self.row, "call": self.row, **self.form}
+        return {**common, "inputs": self.inputs, "value": unpack_value(self.value), **(self.own or {})}
 
-    def get(self, field: str) -> Any:
+    def get(self, field: Literal["name", "kind"]) -> str | None:
         """One field."""
         return self.own[field] if self.own is not None and field in self.own else self.form[field]
 
-    def change(self, part: dict[str, Any]) -> None:
+    def change(self, part: Fields) -> None:
         """Gives fields other values."""
         self.own = {**(self.own or {}), **part}
 
@@ -49,12 +55,12 @@ class Around:
     __slots__ = ("end", "place", "by", "scope", "within", "outside", "forms")
 
     def __init__(self, end: int, place: tuple[CodeType, int | None] | None, by: int | None, scope: tuple[str, ...],
-                 within: int, outside: bool, forms: dict[Any, dict[str, Any]]) -> None:  # fmt: skip
+                 within: int, outside: bool, forms: dict[Hashable, Fields]) -> None:  # fmt: skip
         self.end, self.place, self.by, self.scope = end, place, by, scope
         self.within, self.outside, self.forms = within, outside, forms  # bits of the tapes that record; after one did
 
 
-def fields_of(primitive: Any) -> dict[str, Any]:
+def fields_of(primitive: Primitive) -> Fields:
     """What a row of this primitive says about it."""
     texts = primitive.texts
     cut = None
@@ -70,12 +76,12 @@ def fields_of(primitive: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def first_of(mark: tuple[Any, ...]) -> int:
+def first_of(mark: tuple[int, *tuple[object, ...]]) -> int:
     """The row from which on a mark holds."""
     return mark[0]
 
 
-def last_of(marks: list[tuple[int, Any]], row: int, default: Any) -> Any:
+def last_of(marks: Sequence[tuple[int, Made]], row: int, default: Made) -> Made:
     """The subject of the last of these marks that is not behind ``row``."""
     at = bisect_right(marks, row, key=first_of)
     return marks[at - 1][1] if at else default

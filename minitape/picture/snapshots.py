@@ -54,13 +54,18 @@ A SWEEP is the backward pass of the tape's last ``gradient`` call, or from ``tar
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .reading import Reader, spaces
 from .stepping import sweep_steps
 
+if TYPE_CHECKING:
+    from ..engine.tape import GradientTape
+    from ..engine.typed import Structure
+    from .fields import Snapshot
 
-def snapshot(tape: Any, target: Any = None, sources: Any = None, *, since: int = 0) -> dict[str, Any]:
+
+def snapshot(tape: GradientTape, target: Structure = None, sources: Structure = None, *, since: int = 0) -> Snapshot:
     """What a picture shows of ``tape``: its rows, and the backward sweep from ``target`` to ``sources``.
 
     Without a target the sweep is that of the tape's last ``gradient`` call, None when there was none. ``since`` leaves

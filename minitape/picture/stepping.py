@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,12 +16,18 @@ from ..engine.record import CALL, Record, operation_of
 from ..engine.sweep import Sweep
 from .values import show_value
 
+if TYPE_CHECKING:
+    from ..engine.primitives import Rule, Rules
+    from ..engine.tape import GradientTape
+    from ..engine.typed import Adjoint, Array, End, Structure
+    from .fields import Share, Shown, Step, SweepFields
+
 MOST = 20_000  # rows: the steps of a longer sweep are made when somebody asks for them
 
 
 def sweep_steps(
-    tape: Any, target: Any = None, sources: Any = None, held: dict[int, Any] | None = None
-) -> dict[str, Any] | None:
+    tape: GradientTape, target: Structure = None, sources: Structure = None, held: dict[int, Array] | None = None
+) -> SweepFields | None:
     """The SWEEP of a snapshot; None without a target, or where an array that a rule reads was released.
 
     ``held`` are arrays by row that the caller kept from being released. Of a very long sweep the steps are left out:
@@ -35,15 +41,15 @@ def sweep_steps(
 
 
 def stepper_of(
-    tape: Any, target: Any = None, sources: Any = None, held: dict[int, Any] | None = None,
-    show: Callable[[Any], Any] = show_value,
+    tape: GradientTape, target: Structure = None, sources: Structure = None, held: dict[int, Array] | None = None,
+    show: Callable[[Array], Shown | None] = show_value,
 ) -> Stepper | None:  # fmt: skip
     """The stepper of the tape's last gradient, or of the one from ``target`` to ``sources``; None where there is none.
 
     ``show`` makes the VALUEs of its steps.
     """
     record: Record | None = tape._record
-    seeds: list[Any] | None = None
+    seeds: list[Adjoint] | None = None
     if target is None and tape.last is not None:
         target, sources, seeds = tape.last
     if record is None or target is None or sources is None:
@@ -55,11 +61,12 @@ def stepper_of(
 class Stepper:
     """One sweep; ``take`` advances it. ``rest`` is the number of rows that it still has to visit."""
 
-    def __init__(self, tape: Any, targets: list[Any], sources: list[Any], seeds: list[Any] | None,
-                 held: dict[int, Any], show: Callable[[Any], Any]) -> None:  # fmt: skip
-        self.record: Record = tape._record
+    def __init__(self, tape: GradientTape, targets: list[End], sources: list[End], seeds: list[Adjoint] | None,
+                 held: dict[int, Array], show: Callable[[Array], Shown | None]) -> None:  # fmt: skip
+        assert tape._record is not None
+        self.record = tape._record
         self.held, self.show = held, show
-        starts: dict[int, Any] = {}
+        starts: dict[int, Adjoint] = {}
         for t, seed in zip(targets, seeds or [None] * len(targets), strict=True):
             for row in tape._rows_of(t)[-1:]:
                 if t.dtype.differentiable:
@@ -81,7 +88,7 @@ class Stepper:
         self._rows: Iterator[int] = iter(())
 
     @property
-    def head(self) -> dict[str, Any]:
+    def head(self) -> SweepFields:
         """The SWEEP but for its steps and gradients."""
         return {"target": self._target, "sources": [r[-1] if r else -1 for r in self.sources], "rest": self.rest}
 
@@ -101,9 +108,9 @@ class Stepper:
                 return False
         return True
 
-    def take(self, most: int | None = None) -> list[dict[str, Any]] | None:
+    def take(self, most: int | None = None) -> list[Step] | None:
         """The next steps, at most ``most``; None where the sweep fails: ``gradient`` raises there, nothing is shown."""
-        steps: list[dict[str, Any]] = []
+        steps: list[Step] = []
         if not self.rest:
             return steps
         with only_looking(), np.errstate(all="ignore"):
@@ -124,36 +131,36 @@ class Stepper:
         self.rest = 0
         return steps
 
-    def gradients(self) -> list[Any]:
+    def gradients(self) -> list[Shown | None]:
         """What has arrived at the sources."""
-        found: list[Any] = []
+        found: list[Shown | None] = []
         for rows in self.sources:
             parts = [] if self._sweep is None else [self._sweep.adjoint(r) for r in rows]
             parts = [_dense(part) for part in parts if part is not None]
             found.append(self.show(sum(parts[1:], parts[0])) if parts else None)
         return found
 
-    def _step(self, sweep: Sweep, row: int) -> dict[str, Any] | None:
+    def _step(self, sweep: Sweep, row: int) -> Step | None:
         """The STEP of a row; None where it hands nothing on but to constants, which have no adjoint."""
         if all(source in self._unwatched for source, _, _ in sweep.edges):
             return None
         op, number, _, _ = self.record.cell(row)
         primitive, inputs = operation_of(self.record, row)
         rules = primitive.rules  # one for each input, or one function for all
-        local = _locals(self.record, row, op, inputs, rules) if _is_elementwise(primitive) else {}
-        edges = [
+        local = _locals(self.record, row, op, inputs, rules) if primitive.code and isinstance(rules, tuple) else {}
+        edges: list[Share] = [
             {"input": source, "port": port, "local": self.show(local.get(port)),
              "product": self.show(_dense(share)), "sum": self.show(_dense(total))}
             for port, (source, share, total) in zip(_ports(inputs, rules, sweep.edges), sweep.edges, strict=True)
             if source not in self._unwatched
         ]  # fmt: skip
-        step = {"row": row, "adjoint": self._incoming(sweep, row), "edges": edges}
+        step: Step = {"row": row, "adjoint": self._incoming(sweep, row), "edges": edges}
         if op == CALL and self.record.calls[number].outputs > 1:
             others = range(row + 1, row + self.record.calls[number].outputs)
             step["others"] = [{"row": r, "adjoint": self._incoming(sweep, r)} for r in others]
         return step
 
-    def _incoming(self, sweep: Sweep, row: int) -> Any:
+    def _incoming(self, sweep: Sweep, row: int) -> Shown | None:
         """The adjoint that came in; zeros for one of several outputs that the target does not depend on."""
         adjoint = sweep.adjoint(row)
         if adjoint is None:
@@ -161,17 +168,14 @@ class Stepper:
         return self.show(_dense(adjoint))
 
 
-def _dense(value: Any) -> Any:
+def _dense(value: Adjoint) -> Array:
     return value.dense() if hasattr(value, "values") and hasattr(value, "indices") else value
 
 
-def _is_elementwise(primitive: Any) -> bool:
-    return bool(primitive.code and primitive.rules) and not callable(primitive.rules)
 
-
-def _ports(inputs: Sequence[int], rules: Any, edges: list[tuple[int, Any, Any]]) -> list[int]:
+def _ports(inputs: Sequence[int], rules: Rules, edges: list[tuple[int, Adjoint, Adjoint]]) -> list[int]:
     """Which input of the operation each edge of a step belongs to: they come in the order of the inputs."""
-    free = [k for k in range(len(inputs)) if callable(rules) or rules[k] is not None]
+    free = [k for k in range(len(inputs)) if rules is not None and (callable(rules) or rules[k] is not None)]
     ports = []
     for source, _, _ in edges:
         port = next(k for k in free if inputs[k] == source)
@@ -180,7 +184,7 @@ def _ports(inputs: Sequence[int], rules: Any, edges: list[tuple[int, Any, Any]])
     return ports
 
 
-def _locals(record: Record, row: int, op: int, inputs: Sequence[int], rules: Any) -> dict[int, Any]:
+def _locals(record: Record, row: int, op: int, inputs: Sequence[int], rules: Iterable[Rule | None]) -> dict[int, Array]:
     """Local derivatives of an elementwise operation by input: what its rules give for an incoming adjoint of one.
 
     They have the shape of the result, also for an input that was broadcast.

@@ -6,12 +6,16 @@ and sends hundreds of thousands of them.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from ..engine.typed import Array
+    from .fields import Packed, Plain, Shown
 
-def show_value(value: Any) -> dict[str, Any] | None:
+
+def show_value(value: Array) -> Shown | None:
     """A VALUE of the snapshot for a NumPy scalar or array; None for None.
 
     >>> show_value(np.float32(0.1))
@@ -27,7 +31,7 @@ def show_value(value: Any) -> dict[str, Any] | None:
     return {"text": np.array2string(array, threshold=24, edgeitems=2), **_statistics(array)}
 
 
-def pack_value(value: Any) -> Any:
+def pack_value(value: Array) -> Packed:
     """The packed VALUE.
 
     >>> pack_value(np.float32(0.1)), pack_value(np.float64(0.1)), pack_value(np.array([1, 2]))
@@ -38,19 +42,19 @@ def pack_value(value: Any) -> Any:
     return str(value) if type(value) is np.float64 else show_value(value)
 
 
-def unpack_value(packed: Any) -> Any:
+def unpack_value(packed: Packed) -> Shown | None:
     """The VALUE that was packed.
 
     >>> unpack_value("~0.1")
     {'text': '0.1', 'data': 0.10000000149011612}
     """
-    if type(packed) is not str:
+    if not isinstance(packed, str):
         return packed
     text = packed.removeprefix("~")
     return {"text": text, "data": _plain(float(text if packed is text else np.float32(text)))}
 
 
-def _plain(data: Any) -> Any:
+def _plain(data: object) -> Plain:
     """Lists of what JSON knows: numbers that it does not know, complex numbers and strings become text."""
     if isinstance(data, list):
         return [_plain(d) for d in data]
@@ -61,7 +65,7 @@ def _plain(data: Any) -> Any:
     return data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data)
 
 
-def _statistics(array: np.ndarray) -> dict[str, Any]:
+def _statistics(array: np.ndarray) -> Shown:
     if array.dtype.kind not in "biuf" and array.dtype.kind != "V":
         return {}
     numbers = array.astype(np.float64)

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import anywidget
@@ -21,6 +21,9 @@ from .interact import Rerun
 from .live import wake, watch
 from .sweeps import Sweeps
 from .wire import encode
+
+if TYPE_CHECKING:
+    from minitape.picture.fields import Fields
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 MOST = 200_000  # rows of a longer recording that are shown: a browser has no room for more
@@ -119,7 +122,7 @@ class TapeView(anywidget.AnyWidget):
         if record is not None and not record.open:
             self._arrays.update(record.large_arrays())
 
-    def _pull(self, limit: int | None = None) -> tuple[list[Row], list[dict[str, Any]]]:
+    def _pull(self, limit: int | None = None) -> tuple[list[Row], list[Fields]]:
         """Reads new rows; returns them and the changed parts of older ones."""
         before = self._reader.name
         room = MOST - len(self._rows) if self._tape._record is self._reader.record else MOST
@@ -132,8 +135,8 @@ class TapeView(anywidget.AnyWidget):
             self._rows[part["row"]].change(part)
         return rows, changed
 
-    def _names(self) -> list[dict[str, Any]]:
-        changed = []
+    def _names(self) -> list[Fields]:
+        changed: list[Fields] = []
         for row, name in self._reader.names().items():
             if row < len(self._rows) and self._rows[row].get("name") is None:
                 changed.append({"row": row, "name": name})

@@ -11,11 +11,12 @@ so the same rule runs on NumPy arrays (a plain sweep) and on tensors (a sweep th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-Rule = Callable[..., Any]
+Rule: TypeAlias = Callable[..., Any]  # of the adjoint, the output and the inputs; see Primitive
+Rules: TypeAlias = tuple[Rule | None, ...] | Rule | None  # one for each input, or one for all
 
 TABLE: dict[str, Primitive] = {}
 

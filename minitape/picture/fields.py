@@ -1,0 +1,122 @@
+"""The dictionaries of a snapshot as type checkers know them; what the fields mean is said in :mod:`.snapshots`.
+
+Nothing here is needed while a picture is made.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, TypedDict
+
+Plain: TypeAlias = "bool | int | float | str | list[Plain]"  # what JSON knows
+Kind: TypeAlias = Literal["source", "variable", "constant", "operation"]
+
+
+class Shown(TypedDict, total=False):
+    """A VALUE."""
+
+    text: str
+    data: Plain
+    stats: dict[str, Plain]
+    thumb: Plain
+
+
+Packed: TypeAlias = str | Shown | None
+
+
+class Fields(TypedDict, total=False):
+    """A ROW, or a part of one."""
+
+    row: int
+    op: str
+    label: str
+    formula: str
+    rule: list[str]
+    kind: Kind
+    name: str | None
+    version: int
+    inputs: list[int]
+    output: int
+    call: int
+    dtype: str
+    shape: list[int]
+    value: Shown | None
+    released: bool
+    line: int | None
+    file: str | None
+    cell: int | None
+    status: str
+    watched: str | None
+    cut: str | None
+    tapes: list[int]
+    by: int | None
+    scope: list[str]
+
+
+class Share(TypedDict):
+    """What one edge of a step hands on."""
+
+    input: int
+    port: int
+    local: Shown | None
+    product: Shown | None
+    sum: Shown | None
+
+
+class Arrived(TypedDict):
+    """The adjoint of one of a call's other outputs."""
+
+    row: int
+    adjoint: Shown | None
+
+
+class Step(TypedDict, total=False):
+    """A STEP of the sweep."""
+
+    row: int
+    adjoint: Shown | None
+    edges: list[Share]
+    others: list[Arrived]
+
+
+class SweepFields(TypedDict, total=False):
+    """A SWEEP, or its head."""
+
+    target: list[int]
+    sources: list[int]
+    steps: list[Step]
+    gradients: list[Shown | None]
+    rest: int
+
+
+class TapeFields(TypedDict):
+    """A tape."""
+
+    id: int
+    name: str
+    persistent: bool
+    state: str
+    spans: list[list[int]]
+    bytes: int
+
+
+EventFields = TypedDict(
+    "EventFields",
+    {"kind": str, "name": str, "line": int | None, "from": int, "to": int, "row": int},
+    total=False,
+)
+
+
+class Snapshot(TypedDict, total=False):
+    """A snapshot, or what a live picture is told of one."""
+
+    version: int
+    record: str
+    first: int
+    total: int
+    rows: list[Fields]
+    changed: list[Fields]
+    events: list[EventFields]
+    tapes: list[TapeFields]
+    sources_text: dict[str, str]
+    sweep: SweepFields | None
+    broken: list[int]
