@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     DTypeLike: TypeAlias = Any  # what ``as_dtype`` reads: a DType, a NumPy or Python type, a name, a number
     ShapeLike: TypeAlias = Any  # what ``TensorShape`` reads: a shape, sizes, None, tensors that hold sizes
     Object: TypeAlias = Any  # somebody else's object, of which attributes are read that it may not have
+    Graph: TypeAlias = Any  # the graph that is built: a recording, and more, of a room above the engine
     Columns: TypeAlias = list[list[Any]]  # of a recording: four of integers, and one of values
     Attributes: TypeAlias = dict[str, Any]  # of an operation, or arguments by name: each has a type of its own
     Function: TypeAlias = Callable[..., Any]  # of arguments and results that only its caller knows

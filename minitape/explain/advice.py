@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,13 @@ from .remedies import LEAVES, STEPS, Remedies, term
 from .source import RUN_ONCE, Statement, last_name, unparse
 from .trace import Node, Place
 from .words import where
+
+if TYPE_CHECKING:
+    from ..engine.evidence import Stack
+    from ..engine.record import Record
+    from ..engine.typed import Array, End, Object
+    from .reasons import Inquiry
+    from .trace import Subject
 
 _OPS = {
     "step": "Round Floor Ceil Rint FloorDiv Sign",
@@ -50,9 +57,9 @@ class Advice(Remedies):
     """The kind of a break, and what its sentences may name: ``fields`` are code, instead, used, function."""
 
     def __init__(
-        self, cause: str, place: Any, what: str, subject: Any, source: Any, inquiry: Any, until: Any = None
+        self, cause: str, place: Place | None, what: str, subject: Subject, source: End, inquiry: Inquiry | None, until: Place | None = None
     ) -> None:
-        self.place, self.what, self.subject, self.source, self.inquiry = place, what, subject, source, inquiry
+        self.place, self.what, self.subject, self.source, self._inquiry = place, what, subject, source, inquiry
         self.until = until
         self.fields = {"what": what, "code": "", "instead": "", "used": "", "function": ""}
         self.statement: Statement | None = None
@@ -89,8 +96,9 @@ class Advice(Remedies):
         kind = _KIND_OF_OP.get(self.what, "")
         if kind == "step":
             self._past_the_step()
-        if kind == "truth" and self._is_builtin() and self.call.func.id in ("max", "min"):
-            self.fields.update(what=self.call.func.id, instead=f"tf.{self.call.func.id}imum")
+        builtin = self._builtin()
+        if kind == "truth" and builtin in ("max", "min"):
+            self.fields.update(what=builtin, instead=f"tf.{builtin}imum")
             return "python"
         if kind == "truth" and self._decides():
             return "branch"
@@ -106,7 +114,7 @@ class Advice(Remedies):
         """Whether the expression is, or is in, the condition of an if, a while or a conditional expression."""
         if self.statement is not None and isinstance(self.statement.node, (ast.If, ast.While)):
             return True
-        return any(isinstance(n, ast.IfExp) and self.call in ast.walk(n.test) for n in self._around())
+        return any(isinstance(n, ast.IfExp) and any(part is self.call for part in ast.walk(n.test)) for n in self._around())
 
     def _passes_another(self) -> bool:
         """Whether the operation has a derivative by another one of its inputs."""
@@ -143,7 +151,7 @@ class Advice(Remedies):
 
     def _is_index(self) -> bool:
         """Whether the source chooses rows of a table."""
-        if self.inquiry is None or self.inquiry.record is None:
+        if self._inquiry is None or self.inquiry.record is None:
             return False
         return self._chooses(self.inquiry.record, set(self.inquiry.tape._rows_of(self.source)), ("gather", "one_hot"))
 
@@ -152,7 +160,7 @@ class Advice(Remedies):
         record = getattr(self.subject, "record", None)
         return record is not None and self._chooses(record, {self.subject.row}, by)
 
-    def _chooses(self, record: Any, rows: set[int], by: tuple[str, ...]) -> bool:
+    def _chooses(self, record: Record, rows: set[int], by: tuple[str, ...]) -> bool:
         """Whether an operation of one of these names reads one of the rows."""
         trace = self.inquiry.trace
         return any(
@@ -185,7 +193,7 @@ class Advice(Remedies):
         if name in _DRAWS:
             self.fields["what"] = self.fields["code"]
             return "draw"
-        if isinstance(self.call, ast.Call) and name not in LEAVES and not self._is_builtin():
+        if isinstance(self.call, ast.Call) and name not in LEAVES and not self._builtin():
             self.fields["what"] = self.fields["code"] if len(self.fields["code"]) <= 40 else self.fields["what"]
         if self._only_leaves(name):
             return "whole" if name == "int" else "drop"
@@ -202,13 +210,13 @@ class Advice(Remedies):
         function = None if call is None else call.func
         if isinstance(function, ast.Attribute) and self._in_namespace(function):
             self.fields["what"] = unparse(function)  # tf.compat.v1.assign, K.update
-        elif isinstance(function, ast.Attribute) and function.attr.startswith(("assign", "scatter")):
+        elif call is not None and isinstance(function, ast.Attribute) and function.attr.startswith(("assign", "scatter")):
             return self._stored(call, function, early)
         elif function is not None and len(unparse(function)) <= 40:
             self.fields["what"] = f"{unparse(function)}(...)"
         inner = [type(owner).__mro__ for owner in self._holder()]
-        names = {c.__name__ for mro in inner for c in mro if c.__module__.startswith("minitape.keras")}
-        if "Metric" in names or (self.statement is not None and self.statement.calls("update_state")):
+        classes = {c.__name__ for mro in inner for c in mro if c.__module__.startswith("minitape.keras")}
+        if "Metric" in classes or (self.statement is not None and self.statement.calls("update_state")):
             return "metric"
         optimizes = self.statement is not None and self.statement.calls("apply_gradients", "minimize", "apply")
         return "optimizer" if optimizes else ""
@@ -222,12 +230,12 @@ class Advice(Remedies):
 
     def _lines_until(self) -> str:
         """Where a run of operations outside the tape ends, in the same function; empty if that is on the line where it begins."""
-        code = self.place.frames[0][0]
-        last = next((Place((frame,)) for frame in (self.until or self.place).frames if frame[0] is code), self.place)
+        code = self.at.frames[0][0]
+        last = next((Place((frame,)) for frame in (self.until or self.at).frames if frame[0] is code), self.at)
         end = next((s for s, _ in self.inquiry.statements(last)), None)
         if end is None or self.statement is None or end.line <= self.statement.line:
             return ""
-        return f"line {last.line}" if last.filename == self.place.filename else where(last.filename, last.line)
+        return f"line {last.line}" if last.filename == self.at.filename else where(last.filename, last.line)
 
     def _outside(self) -> str:
         if self.what == "reset":
@@ -254,7 +262,7 @@ class Advice(Remedies):
         if inside:
             return "earlier"
         function = None if self.statement is None else self.statement.function
-        if function is None or any(code is self.place.frames[0][0] for code, _ in enters[0][3]):
+        if function is None or any(code is self.at.frames[0][0] for code, _ in enters[0][3]):
             return "before"
         self.fields["function"] = function.name
         decorators = [d.func if isinstance(d, ast.Call) else d for d in function.decorator_list]
@@ -262,7 +270,7 @@ class Advice(Remedies):
             return "cached"
         return "setup" if function.name in RUN_ONCE else "called"
 
-    def _in_another_thread(self, stack: Any) -> bool:
+    def _in_another_thread(self, stack: Stack) -> bool:
         """Whether a stack that is known to its end begins in no call of those that are running now, nor in a file's text."""
         if not stack or len(stack) == STACK or stack[-1][0].co_name == "<module>":
             return False
@@ -278,7 +286,7 @@ class Advice(Remedies):
             return ""
         return "earlier" if inside else "another"
 
-    def _beside_spans(self, node: Any) -> str:
+    def _beside_spans(self, node: Node) -> str:
         """Whether a row of the tape's own recording was written before the block began, or after it had ended."""
         spans = self.inquiry.trace.spans
         if node.record is not self.inquiry.record or not spans:
@@ -308,8 +316,9 @@ class Advice(Remedies):
             return f"{replaced}assign"
         if isinstance(self.source, Tensor):
             return replaced.strip() if self._of_variables() else f"{replaced}tensor"
-        made = self.statement is not None and isinstance(self.statement.value(), ast.Call)
-        return "new" if made and not self.statement.reads_itself() else ""
+        statement = self.statement
+        made = statement is not None and isinstance(statement.value(), ast.Call) and not statement.reads_itself()
+        return "new" if made else ""
 
     def _unused_layer(self) -> str:
         owner = self.inquiry.owners.of(self.source)
@@ -323,7 +332,7 @@ class Advice(Remedies):
         if self.what == "watch" or copied:
             return "watch" if self.what == "watch" else "copy"
         made = next((s.value() for s, _ in self.inquiry.statements(born)), None)
-        if _is_layer(made, "Model") and _is_layer(self.call, "Model"):
+        if _is_layer(made, "Model") and _is_layer(self.call, "Model") and isinstance(self.call, ast.Call):
             self.fields["code"] = unparse(self.call.func)
             return "run"
         self.fields["code"] = self._equal_name()
@@ -363,8 +372,11 @@ class Advice(Remedies):
     def _read_in_a_branch(self) -> bool:
         """Whether the text computes with a variable, which no operation read, in a branch alone: ``used`` is where."""
         places = [] if isinstance(self.source, Tensor) else self.inquiry.statements(self.inquiry.born(self.source))
-        made, at = next(((s, at) for s, at in places if s.makes_variable()), (None, None))
-        name = "" if made is None else made.name_at(at.line, at.column)
+        first = next(((s, at) for s, at in places if s.makes_variable()), None)
+        if first is None:
+            return False
+        made, at = first
+        name = made.name_at(at.line, at.column)
         if not name.removeprefix("self.").isidentifier():
             return False
         found = []
@@ -401,10 +413,10 @@ class Advice(Remedies):
             if len(text) <= 40:
                 self.fields["what"] = text
 
-    def _is_cast(self, node: Any) -> bool:
+    def _is_cast(self, node: Node) -> bool:
         return self.inquiry.trace.label(node) == "cast"
 
-    def _is_gradient(self, place: Any) -> bool:
+    def _is_gradient(self, place: Place) -> bool:
         statement = next((s for s, _ in self.inquiry.statements(place)), None)
         return statement is not None and statement.calls("gradient", "jacobian", "batch_jacobian", "gradients")
 
@@ -417,29 +429,25 @@ class Advice(Remedies):
         self.fields.update(code=model or "model", used=f"{path or 'variable'}.value")
         return bool(self.inquiry.owners.in_layer(self.source))
 
-    def _changed(self) -> Any:
-        """The variable in which a value was stored; None when it is gone."""
-        return self.subject.detail() if isinstance(self.subject, Origin) and callable(self.subject.detail) else None
-
-    def _holder(self) -> list[Any]:
+    def _holder(self) -> list[Object]:
         """The object that holds the variable which was changed."""
         variable = self._changed()
         owner = None if variable is None else self.inquiry.owners.of(variable)
         return [] if owner is None else [owner]
 
-    def _stands_behind(self, frames: Any) -> bool:
+    def _stands_behind(self, frames: Stack) -> bool:
         """Whether the place, or a call that led to it, stands behind the with block that begins at ``frames``."""
         block = next((s for s, _ in self.inquiry.statements(Place(frames) if frames else None)), None)
         return block is not None and any(
-            name == block.filename and line > block.last for name, line in self.place.outer()
+            name == block.filename and line > block.last for name, line in self.at.outer()
         )  # fmt: skip
 
-    def _stands_inside(self, frames: Any) -> bool:
+    def _stands_inside(self, frames: Stack) -> bool:
         """Whether the place, or a call that led to it, stands inside the with block that begins at ``frames``."""
         block = next((s for s, _ in self.inquiry.statements(Place(frames) if frames else None)), None)
         if block is None or not isinstance(block.node, (ast.With, ast.AsyncWith)):
             return False
-        return any(name == block.filename and block.line < line <= block.last for name, line in self.place.outer())
+        return any(name == block.filename and block.line < line <= block.last for name, line in self.at.outer())
 
     def _is_text(self) -> bool:
         """Whether the value became text."""
@@ -450,13 +458,14 @@ class Advice(Remedies):
             return isinstance(node.op, ast.Mod)
         if self.fields["code"].endswith(".format"):
             return True
-        around = [node, *self._around()]
+        around = [*([] if node is None else [node]), *self._around()]
         return any(isinstance(n, (ast.JoinedStr, ast.FormattedValue)) or _makes_text(n) for n in around)
 
     def _around(self) -> list[ast.AST]:
         """The expressions of the statement in which the call stands, the outer ones first."""
-        nodes = [] if self.statement is None or self.call is None else self.statement.walk()
-        return [n for n in nodes if isinstance(n, ast.expr) and n is not self.call and self.call in ast.walk(n)]
+        call = self.call
+        nodes = [] if self.statement is None or call is None else self.statement.walk()
+        return [n for n in nodes if isinstance(n, ast.expr) and n is not call and any(part is call for part in ast.walk(n))]
 
     def _taken_by(self) -> str:
         """The kind of a function of NumPy's, or of another library's, that the value was given to; empty without one."""
@@ -480,15 +489,16 @@ class Advice(Remedies):
                 return kind
         return ""
 
-    def _is_builtin(self) -> bool:
-        """Whether the call is that of one of Python's own functions: sum, sorted, list."""
+    def _builtin(self) -> str:
+        """The name of Python's own function that is called: sum, sorted, list; empty for another call."""
         function = self.call.func if isinstance(self.call, ast.Call) else None
-        return isinstance(function, ast.Name) and function.id in dir(builtins)
+        return function.id if isinstance(function, ast.Name) and function.id in dir(builtins) else ""
 
     def _is_put(self) -> bool:
         """Whether the value became an element of an array: ``total[k] += h``."""
-        node = None if self.statement is None else self.statement.node
-        targets = self.statement.targets() if isinstance(node, (ast.Assign, ast.AugAssign)) else []
+        statement = self.statement
+        plain = statement is not None and isinstance(statement.node, (ast.Assign, ast.AugAssign))
+        targets = statement.targets() if statement is not None and plain else []
         if isinstance(self.call, ast.Call) or len(targets) != 1 or not isinstance(targets[0], ast.Subscript):
             return False
         self.fields["code"] = unparse(targets[0].value)
@@ -500,20 +510,20 @@ def _makes_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and last_name(node.func) in ("str", "repr", "format", "dumps")
 
 
-def _is_layer(call: Any, kind: str) -> bool:
+def _is_layer(call: object, kind: str) -> bool:
     """Whether the user's code calls a layer of that kind, or of one made from it, by its name."""
     function = call.func if isinstance(call, ast.Call) else None
     layer = _value_of(function.id) if isinstance(function, ast.Name) else None
     return any(c.__name__ == kind and c.__module__.startswith("minitape.") for c in type(layer).__mro__)
 
 
-def _array_of(value: Any) -> Any:
+def _array_of(value: Object) -> Array:
     """What an array, tensor or variable holds now; None for anything else."""
     value = getattr(value, "_state", value)
     return value if isinstance(value, np.ndarray) else getattr(value, "array", None)
 
 
-def _value_of(name: str) -> Any:
+def _value_of(name: str) -> Object:
     """What the user's code that asks calls ``name``; None when it is not there."""
     frame = user_frame(sys._getframe(1))
     while frame is not None:

@@ -5,7 +5,7 @@ Nothing here may disturb the user's program: a mistake of explain's own ends in 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..engine import nest
 from ..engine.backward import leaf_of
@@ -14,8 +14,14 @@ from ..engine.tape import _WARNS
 from ..engine.tensor import Tensor
 from .words import Explanation, describe
 
+if TYPE_CHECKING:
+    from ..engine.tape import GradientTape
+    from ..engine.typed import End, Structure
+    from .connection import Finding
+    from .reasons import Inquiry
 
-def explain(tape: Any, target: Any, sources: Any) -> Any:
+
+def explain(tape: GradientTape, target: Structure, sources: Structure) -> Structure:
     """One :class:`Explanation` for each source, in the structure of ``sources``; see ``GradientTape.explain``.
 
     It never raises for what a program did: a mistake of its own ends in the most plausible cause.
@@ -37,7 +43,7 @@ def explain(tape: Any, target: Any, sources: Any) -> Any:
     return answers[0] if len(flat) == 1 and sources is flat[0] else nest.pack_sequence_as(sources, answers)
 
 
-def explain_flat(tape: Any, targets: list[Any], sources: list[Any]) -> list[Explanation]:
+def explain_flat(tape: GradientTape, targets: list[End], sources: list[End]) -> list[Explanation]:
     """The explanations for a flat list of sources."""
     before, state.looking = state.looking, True
     try:
@@ -46,7 +52,7 @@ def explain_flat(tape: Any, targets: list[Any], sources: list[Any]) -> list[Expl
         state.looking = before
 
 
-def _answers(tape: Any, targets: list[Any], sources: list[Any]) -> list[Explanation]:
+def _answers(tape: GradientTape, targets: list[End], sources: list[End]) -> list[Explanation]:
     from .reasons import Finding, Inquiry
 
     plain = [t for t in targets if not _is_tensor(t)][:1]
@@ -72,12 +78,12 @@ def _answers(tape: Any, targets: list[Any], sources: list[Any]) -> list[Explanat
     return answers
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: object) -> bool:
     """Whether a tape can know a value: a tensor or a variable."""
     return isinstance(value, Tensor) or hasattr(value, "_tape_rows")
 
 
-def guess(inquiry: Any, source: Any) -> Any:
+def guess(inquiry: Inquiry, source: End) -> Finding:
     """The most plausible finding when explain itself failed: connected or not, and no more."""
     from .reasons import Finding
 
@@ -105,7 +111,7 @@ def warn(on: bool = True) -> None:
     _WARNS[:] = [True] if on else []
 
 
-def warn_of(tape: Any, targets: list[Any], sources: list[Any]) -> None:
+def warn_of(tape: GradientTape, targets: list[End], sources: list[End]) -> None:
     """Warns of these sources, whose gradients are None: once for all that have the same reason."""
     import sys
     import warnings

@@ -6,7 +6,7 @@ An operation that reads tensors alone lets none in, whatever the names in its li
 from __future__ import annotations
 
 import ast
-from typing import Any
+from types import CodeType
 
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.record import CALL
@@ -14,7 +14,7 @@ from .connection import Connection, is_leaf
 from .source import Statement, last_name, source_of
 from .trace import Node, Place
 
-Site = tuple[Any, int]  # code and offset of a user's frame
+Site = tuple[CodeType, int]  # code and offset of a user's frame
 _MAKES = ("constant", "convert_to_tensor", "zeros", "ones", "fill", "eye", "range", "linspace", "Variable")
 
 
@@ -49,7 +49,8 @@ class Arrivals:
 
     def _of_row(self, node: Node) -> None:
         """A row takes Python's values in as attributes, or as a number beside a tensor."""
-        record: Any = node.record
+        record = node.record
+        assert record is not None
         op, a, b, _ = record.cell(node.row)
         place = self.trace.place(node)
         if place is None:

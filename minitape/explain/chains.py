@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
+
+if TYPE_CHECKING:
+    from ..engine.record import Record
 
 LONG = 20_000  # rows from which on runs of scalar rows are contracted
 
@@ -14,7 +17,7 @@ _RULES = [None] * FIRST_CODE + [p.texts[1:] for p in BY_CODE]
 class Chains:
     """The rows of one long recording as plain lists, and what a run of them is made of."""
 
-    def __init__(self, record: Any, spans: list[tuple[int, int]], wanted: set[int]) -> None:
+    def __init__(self, record: Record, spans: list[tuple[int, int]], wanted: set[int]) -> None:
         self.op, self.a, self.b, _, _ = record.columns()
         self.inside = bytearray(len(self.op))
         for first, last in spans:

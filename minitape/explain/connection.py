@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Hashable, Iterable, Iterator
+from typing import TYPE_CHECKING, Literal
 
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.reach import differentiable, on_tape
@@ -11,6 +11,14 @@ from ..engine.record import CALL, LEAF
 from .owners import Owners
 from .source import read_again
 from .trace import Break, Node, Place, Trace
+
+if TYPE_CHECKING:
+    from ..engine.record import Record
+    from ..engine.tape import GradientTape
+    from ..engine.typed import End
+    from .flow import Flow
+    from .trace import Subject
+    from .zeros import Sweep as ZeroSweep
 
 Path = list[tuple[Node, Node, Break | None]]
 
@@ -20,8 +28,8 @@ class Finding:
 
     __slots__ = ("cause", "place", "what", "breaks", "path", "subject", "until")
 
-    def __init__(self, cause: str, place: Place | None = None, what: str = "", breaks: Any = (),
-                 path: Path | None = None, subject: Any = None) -> None:  # fmt: skip
+    def __init__(self, cause: str, place: Place | None = None, what: str = "", breaks: Iterable[Break] = (),
+                 path: Path | None = None, subject: Subject = None) -> None:  # fmt: skip
         self.cause, self.place, self.what, self.breaks, self.path = cause, place, what, list(breaks), path
         self.subject = subject
         self.until = place  # see Break
@@ -30,9 +38,9 @@ class Finding:
 class Connection:
     """What is on a tape, and which rows the adjoints of its targets reach."""
 
-    paths: dict[Any, str] | None = None  # how the user's names lead to attributes, see words.py
+    paths: dict[tuple[int, str], str] | None = None  # how the user's names lead to attributes, see words.py
 
-    def __init__(self, tape: Any, targets: list[Any], sources: list[Any] | None = None) -> None:
+    def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
         read_again()
         self.owners = Owners(sources or [])
         self.tape, self.targets, self.sources = tape, targets, sources or []
@@ -40,11 +48,12 @@ class Connection:
         self.record = tape._record
         self.starts = [node for t in targets for node in self.trace.of(t)[:1]]
         self.trace.ends = {node.key for node in self.starts}
-        self._flows: dict[Any, Any] = {}  # where the values of an expression go, and whether they reach something
+        self._flows: dict[Hashable, Flow | None] = {}  # where the values of an expression go
+        self._reached: dict[Hashable, bool] = {}  # and whether they reach something
         self._followed = 0  # how many statements were looked at for that
-        self.sweep: Any = None  # see zeros.py
+        self.sweep: ZeroSweep | Literal[False] | None = None  # see zeros.py
         self._live: bytearray | None = None
-        self._ancestors: dict[Any, Node] | None = None
+        self._ancestors: dict[Hashable, Node] | None = None
         self._on: bytearray | None = None
 
     def on(self) -> bytearray:
@@ -53,7 +62,7 @@ class Connection:
             self._on = on_tape(self.tape) if self.record is not None else bytearray()
         return self._on
 
-    def connected(self, source: Any) -> bool:
+    def connected(self, source: End) -> bool:
         """Whether an adjoint reaches the source."""
         seen = self._seen(source)
         if seen is not None:
@@ -67,7 +76,7 @@ class Connection:
         on, live = self.on(), self.live()
         return any(on[row] and live[row] for row in self.tape._rows_of(source))
 
-    def _seen(self, source: Any) -> bool | None:
+    def _seen(self, source: End) -> bool | None:
         """What `gradient` itself answered to the very same question, if that was its last one."""
         last, nones = self.tape.last, self.tape.nones
         if last is None or nones is None or len(last[0]) != len(self.targets):
@@ -79,6 +88,7 @@ class Connection:
     def live(self) -> bytearray:
         """For each row whether the adjoint of a target arrives there."""
         if self._live is None:
+            assert self.record is not None
             self._live = bytearray(len(self.record))
             rows = [r for t in self.targets if t.dtype.differentiable for r in self.tape._rows_of(t)[-1:]]
             for row in rows:
@@ -90,6 +100,7 @@ class Connection:
 
     def _pass_on(self, row: int, live: bytearray) -> None:
         record = self.record
+        assert record is not None
         op, a, b, _ = record.cell(row)
         if op >= FIRST_CODE:
             texts = BY_CODE[op - FIRST_CODE].texts
@@ -111,7 +122,7 @@ class Connection:
         """Whether ``watch`` (or the reading of a variable) put a row on the tape."""
         return node.record is not None and node.record is self.record and node.row in self.tape.watched
 
-    def ancestors(self) -> dict[Any, Node]:
+    def ancestors(self) -> dict[Hashable, Node]:
         """Everything that the targets were computed from."""
         if self._ancestors is None:
             self._ancestors = self.trace.ancestors(self.starts)
@@ -123,7 +134,7 @@ def is_leaf(node: Node) -> bool:
     return node.record is None or node.record.cell(node.row)[0] == LEAF
 
 
-def operations(record: Any, start: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+def operations(record: Record, start: int) -> Iterator[tuple[int, tuple[int, ...]]]:
     """(row, input rows) of each operation from a row on."""
     for row in range(start, len(record)):
         op, a, b, _ = record.cell(row)

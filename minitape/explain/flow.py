@@ -13,9 +13,12 @@ import builtins
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .source import CALLED, CALLS, Source, Statement, holder_of, item_of, last_name, parameters, reads_of
+
+if TYPE_CHECKING:
+    from .source import Def, Key
 
 _BUILTINS = frozenset(dir(builtins))
 _MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill", "set"}
@@ -26,6 +29,11 @@ _FOUND = ("found", "")  # among what is tainted: the result of a function that o
 _LOOKS = ("assert", "print", "plot", "show", "log")  # how the names begin of functions that only look at what they get
 _SHOWS = {"matplotlib", "seaborn", "plotly", "logging", "warnings", "tqdm", "wandb", "mlflow", "pprint", "sys", "time",
           "tensorflow", "keras", "minitape", "IPython", "rich"}  # modules whose functions change no argument  # fmt: skip
+
+
+Item: TypeAlias = "Key | tuple[int, str, str | None]"  # a name in its scope, or one entry of what it holds
+Mark: TypeAlias = tuple[Any, ...]  # a kind, and what that kind needs
+Hot: TypeAlias = tuple[int | None, str | None]  # the place of an argument, and its name
 
 
 class Texts:
@@ -43,7 +51,7 @@ class Texts:
         for statement in (s for source in sources for s in source.statements):
             self._look_at(statement)
 
-    def unnamed(self, function: Any) -> bool:
+    def unnamed(self, function: Def) -> bool:
         """Whether a function is called, if at all, by other names than its own: it was given to a registry, or is looked up."""
         given = any(last_name(getattr(d, "func", d)) in self.known for d in function.decorator_list)
         return given or (function.name not in self.mentions and not function.name.startswith("__"))
@@ -83,12 +91,12 @@ class Flow:
     def __init__(self, start: Statement, origin: ast.AST | None, sources: list[Source]) -> None:
         self.start, self.origin, self.sources = start, origin, sources
         # ("attribute", name, of which class), ("returns", function), ("called", class), ("here", statement, name), _FOUND
-        self.tainted: set[Any] = set()
-        self._names: dict[Any, set[Statement | None]] = {}  # names and items -> where they got the value; None: anywhere
-        self._items: dict[Any, list[Any]] = {}  # names -> their items among these
+        self.tainted: set[Mark] = set()
+        self._names: dict[Item, set[Statement | None]] = {}  # names and items -> where they got the value; None: anywhere
+        self._items: dict[Key, list[Item]] = {}  # names -> their items among these
         self._attributes: dict[str, set[str]] = {}  # attributes among the tainted -> of which classes
         self._texts = texts_of(*sources)
-        self._handed: set[Any] = set()  # (function, parameter, entry) of which the calls were looked at
+        self._handed: set[tuple[Def, str, str | None]] = set()  # (function, parameter, entry) of which the calls were looked at
         self.steps = 0  # how many statements were looked at
         self._fresh: set[str] = set()  # names that got the value since the statements that mention them were looked at
         self._taint(start)
@@ -105,7 +113,7 @@ class Flow:
         fresh, self._fresh = self._fresh, set()
         return [*{s: None for name in fresh for s in self._texts.mentions.get(name, ())}]
 
-    def _mark(self, key: Any) -> None:
+    def _mark(self, key: Mark) -> None:
         """Notes one of the ``tainted``."""
         if key not in self.tainted:
             self.tainted.add(key)
@@ -114,7 +122,7 @@ class Flow:
             if kind == "attribute":
                 self._attributes.setdefault(name, set()).add(key[2])
 
-    def _give(self, key: Any, statement: Statement | None) -> None:
+    def _give(self, key: Item, statement: Statement | None) -> None:
         """Notes that a name, or an item of it, got the value in a statement."""
         given = self._names.setdefault(key, set())
         if not given and len(key) == 3:
@@ -172,7 +180,7 @@ class Flow:
             given = self._attributes.get(node.attr, ())
             return ("returns", node.attr) in self.tainted or any(_same(mine, of) for of in given)
         held = holder_of(node)
-        if held is not None:
+        if isinstance(held, ast.Name) and isinstance(node, (ast.Subscript, ast.Call)):
             return self._item_is_tainted(held, item_of(node), statement)
         if isinstance(node, ast.Call) and self._calls_object(node):
             mine = self._class(node.func, statement)
@@ -198,7 +206,7 @@ class Flow:
             return isinstance(call.func, ast.Name) and self._calls_object(call)
         return isinstance(call.func, (ast.Subscript, ast.Call))
 
-    def _holds(self, key: Any, statement: Statement) -> bool:
+    def _holds(self, key: Item, statement: Statement) -> bool:
         """Whether a name may hold the value when a statement reads it: none that was bound anew in between."""
         given = self._names.get(key)
         if not given:
@@ -255,7 +263,7 @@ class Flow:
             if handler.name and (raised in caught or not caught.isdisjoint(("Exception", "BaseException"))):
                 self._give(statement.source.key(handler.name, statement.function), None)
 
-    def _taint_result(self, function: Any) -> None:
+    def _taint_result(self, function: Def) -> None:
         """What a function returns; of a method that is as good as an attribute, which it may be a property of."""
         method = any(id(function) in source.methods for source in self.sources)
         key = ("attribute", function.name, self._owner(function)) if method else ("returns", function.name)
@@ -279,7 +287,7 @@ class Flow:
     def _enters_part(self, statement: Statement, part: ast.AST) -> bool:
         return self._reads(part, statement) or self._left_in(part, statement)
 
-    def _taint_target(self, target: Any, statement: Statement, item: str | None = None) -> None:
+    def _taint_target(self, target: ast.AST, statement: Statement, item: str | None = None) -> None:
         """Something gets the value: a name, or with ``item`` one entry of it; an attribute; what an element is of."""
         if isinstance(target, ast.Name):
             if not self._is_module(target.id, statement.source):
@@ -293,12 +301,14 @@ class Flow:
             for value in target.args:
                 self._taint_held(value, statement)
 
-    def _taint_held(self, holder: Any, statement: Statement, item: str | None = None) -> None:
+    def _taint_held(self, holder: ast.AST, statement: Statement, item: str | None = None) -> None:
         """Something gets the value as a part of it: so does what a function was called with, if it is a parameter."""
         self._taint_target(holder, statement, item)
         function = statement.function
-        names = [] if function is None or not isinstance(holder, ast.Name) else parameters(function)
-        if not names or holder.id not in names or (function, holder.id, item) in self._handed:
+        if function is None or not isinstance(holder, ast.Name):
+            return
+        names = parameters(function)
+        if holder.id not in names or (function, holder.id, item) in self._handed:
             return
         self._handed.add((function, holder.id, item))
         at = names.index(holder.id) - (names[:1] == ["self"])
@@ -322,7 +332,7 @@ class Flow:
         """A call hands tainted arguments on: to the parameters of a function of the user's, or into a container."""
         whole = call is self.origin or (self.origin is None and statement is self.start)
         arguments = [(None, a) for a in call.args] + [(k.arg, k.value) for k in call.keywords]
-        hot = [
+        hot: list[Hot] = [
             (i, name) for i, (name, value) in enumerate(arguments)
             if whole or self._left_in(value, statement) or self._reads(value, statement)
         ]  # fmt: skip
@@ -342,21 +352,21 @@ class Flow:
             for function in (f for wanted in CALLED for f in self._functions(wanted)):
                 if _same(mine, self._owner(function)):
                     self._taint_parameters(function, call, hot)
-        for at, function in self._texts.lambdas.get(name, ()):
-            self._taint_here(at, [function.args])
+        for at, unnamed in self._texts.lambdas.get(name, ()):
+            self._taint_here(at, [unnamed.args])
         if name not in self._texts.known and name not in self._texts.classes:
             self._taint_handed(call, statement, hot)
 
-    def _taint_handed(self, call: ast.Call, statement: Statement, hot: Any) -> None:
+    def _taint_handed(self, call: ast.Call, statement: Statement, hot: list[Hot]) -> None:
         """Functions that are handed to a call together with the value: ``map(f, values)``, ``partial(f, by=value)``."""
         for value in call.args:
             if isinstance(value, ast.Lambda):
                 self._taint_here(statement, [value.args])
             for function in self._functions(last_name(value)) if isinstance(value, (ast.Name, ast.Attribute)) else ():
-                named = [(None, name) for _, name in hot if name in parameters(function)]
+                named: list[Hot] = [(None, name) for _, name in hot if name in parameters(function)]
                 self._taint_parameters(function, call, named or [(None, name) for name in parameters(function)])
 
-    def _taint_parameters(self, function: Any, call: ast.Call, hot: Any) -> None:
+    def _taint_parameters(self, function: Def, call: ast.Call, hot: list[Hot]) -> None:
         names = parameters(function)
         if names[:1] == ["self"]:
             names = names[1:]
@@ -367,17 +377,17 @@ class Flow:
             if given is not None:
                 self._give((id(function), given), None)
 
-    def _owner(self, function: Any) -> str:
+    def _owner(self, function: Def) -> str:
         """The class of a method, if it is one of those that :meth:`_class` tells apart."""
         name = next((s.methods[id(function)] for s in self.sources if id(function) in s.methods), "")
         return "" if any(name in source.related for source in self.sources) else name
 
-    def _makers(self, name: str) -> Iterator[Any]:
+    def _makers(self, name: str) -> Iterator[Def]:
         """The constructors that may run when a class is called."""
         alone = not any(name in source.related for source in self.sources)
         return (f for f in self._functions("__init__") if not alone or self._owner(f) == name)
 
-    def _functions(self, name: str) -> Iterator[Any]:
+    def _functions(self, name: str) -> Iterator[Def]:
         for source in self.sources:
             yield from source.functions.get(name, ())
 
@@ -423,7 +433,7 @@ def _again(given: Statement, bound: Statement | None, reader: Statement) -> bool
     return any(bound is None or loop not in bound.around for loop in common)
 
 
-def _root(node: Any) -> str:
+def _root(node: ast.AST) -> str:
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..engine.evidence import Origin, birth_of, origin_of
 from ..engine.tensor import Tensor
@@ -12,6 +12,10 @@ from ..engine.variable import UnreadVariable
 from .connection import Connection, is_leaf
 from .source import Statement, covers, last_name, source_of, unparse
 from .trace import Break, Node, Place, is_state
+
+if TYPE_CHECKING:
+    from ..engine.typed import End
+    from ..engine.variable import ResourceVariable
 
 _STREAMS = {"map", "flat_map", "interleave", "filter", "scan", "reduce", "from_generator", "group_by_window", "take_while"}
 
@@ -23,8 +27,9 @@ class Names(Connection):
 
     def statements(self, place: Place | None) -> Iterator[tuple[Statement, Place]]:
         """The statement at a place and those that called it, innermost first, with their places."""
-        for i in range(0 if place is None else len(place.frames)):
-            here = Place(place.frames[i:])
+        frames = () if place is None else place.frames
+        for i in range(len(frames)):
+            here = Place(frames[i:])
             source = source_of(here.filename)
             statement = None if source is None else source.at(here.filename, here.line, here.column)
             if statement is not None:
@@ -38,9 +43,10 @@ class Names(Connection):
 
     def in_stream(self, place: Place | None) -> bool:
         """Whether a place stands in a function that the text gives to a dataset: ``ds.map(lambda x: x * w)``."""
-        statement, here = next(self.statements(place), (None, None))
-        if statement is None or here is None or here.frames != place.frames:
+        found = next(self.statements(place), None)
+        if place is None or found is None or found[1].frames != place.frames:
             return False
+        statement, here = found
         name, all_of_it = here.frames[0][0].co_name, statement.source.statements
         if not any("ataset" in text for s in all_of_it for text in s.mentions()):
             return False
@@ -53,7 +59,7 @@ class Names(Connection):
             return any(isinstance(value, ast.Lambda) and covers(value, here.line, here.column) for value in given)
         return any(last_name(value) == name for value in given)
 
-    def made(self, variable: Any) -> Place | None:
+    def made(self, variable: ResourceVariable) -> Place | None:
         """Where a variable was created: of a layer's own weights where the layer was."""
         place = _place(getattr(variable, "_born", None) or origin_of(variable._state))
         statement = next(self.statements(place), None)
@@ -64,7 +70,7 @@ class Names(Connection):
                 return Place(frames)
         return place
 
-    def born(self, source: Any, used: bool = True) -> Place | None:
+    def born(self, source: End, used: bool = True) -> Place | None:
         """Where a tensor or a variable was made; with ``used`` where the tape met it first, if that is all that is known."""
         if isinstance(source, UnreadVariable):
             return _place(origin_of(source._state))
@@ -81,7 +87,7 @@ class Names(Connection):
 
     # -- rebound on the way -------------------------------------------------------------------------------------------
 
-    def rebound_on(self, source: Any, first: Break) -> Break | None:
+    def rebound_on(self, source: End, first: Break) -> Break | None:
         """A break that is there because a name was bound to a tensor computed from the variable that it held."""
         if first.cause == "not_watched" and isinstance(source, Tensor):
             found = self.rebinding(source)
@@ -94,11 +100,11 @@ class Names(Connection):
                     return Break("rebound", found[1].at(found[0].line), found[0].binds()[0], source)
         return None
 
-    def names_of(self, variable: Any) -> set[str]:
+    def names_of(self, variable: ResourceVariable) -> set[str]:
         """The names that the statement that created a variable bound."""
         return {text for s, _ in self.statements(self.born(variable)) for text in s.binds()}
 
-    def rebinding(self, value: Any) -> tuple[Statement, Place] | None:
+    def rebinding(self, value: Tensor) -> tuple[Statement, Place] | None:
         """The statement that bound a name to ``value`` although the name held a variable or a watched tensor before."""
         node = self.trace.of_tensor(value)
         for statement, where in self.statements(self.born(value)):
@@ -160,7 +166,8 @@ class Names(Connection):
     def was_bound_to_watched(self, statement: Statement, text: str) -> bool:
         """Whether a tensor that the tape watches was bound to the same name by another statement."""
         bound = statement.source.bound_by(text, statement)
-        leaves = (self.record.leaves.get(row) for row in (self.tape.watched if self.record is not None else ()))
+        record = self.record
+        leaves = () if record is None else [record.leaves.get(row) for row in self.tape.watched]
         return any(
             earlier is not statement and earlier in bound
             for leaf in leaves if leaf is not None and leaf.tensor is not None and leaf.variable is None

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine import nest
 from ..engine.backward import leaf_of
 from .connection import is_leaf
-from .replay import EAGERLY, finite, operation, replay, shown
+from .replay import EAGERLY, Step, finite, operation, replay, shown
 from .words import Explanation, name_of, where
+
+if TYPE_CHECKING:
+    from ..engine.tape import GradientTape
+    from ..engine.typed import Array, End, Structure
+    from .reasons import Inquiry
+    from .trace import Node, Place
 
 _CURES = {
     "log": "Keep the argument away from 0: tf.math.log(x + 1e-7), or tf.maximum(x, 1e-7).",
@@ -50,7 +57,7 @@ _WHERE = (
 )
 
 
-def explain_nonfinite(tape: Any, target: Any, sources: Any) -> Explanation:
+def explain_nonfinite(tape: GradientTape, target: Structure, sources: Structure) -> Explanation:
     """See ``GradientTape.explain_nonfinite``."""
     try:
         return _find(tape, [leaf_of(t) for t in nest.flatten(target)], [leaf_of(s) for s in nest.flatten(sources)])
@@ -58,7 +65,7 @@ def explain_nonfinite(tape: Any, target: Any, sources: Any) -> Explanation:
         return Explanation("nonfinite_released", f"The sweep cannot be run again: {type(error).__name__}: {error}", "")
 
 
-def _find(tape: Any, targets: list[Any], sources: list[Any]) -> Explanation:
+def _find(tape: GradientTape, targets: list[End], sources: list[End]) -> Explanation:
     from .reasons import Inquiry
 
     inquiry = Inquiry(tape, targets)
@@ -75,7 +82,7 @@ def _find(tape: Any, targets: list[Any], sources: list[Any]) -> Explanation:
     return Explanation("finite", "Every adjoint of this sweep is finite.", "")
 
 
-def bad_value(inquiry: Any) -> Explanation | None:
+def bad_value(inquiry: Inquiry) -> Explanation | None:
     """What made the target's value not finite; None where it is finite, or nobody knows."""
     if inquiry.record is None or all(np.all(np.isfinite(_floats(t))) for t in inquiry.targets):
         return None
@@ -83,7 +90,7 @@ def bad_value(inquiry: Any) -> Explanation | None:
     return None if made is None else _said(inquiry, "nonfinite_value", made[0], *made[1:])
 
 
-def _made(inquiry: Any, nodes: Any) -> tuple[Any, str, str] | None:
+def _made(inquiry: Inquiry, nodes: Iterable[Node]) -> tuple[Node, str, str] | None:
     """The first of these values that is not finite although what it was computed from is, how it was made, and the cure."""
     bad = [node for node in nodes if not _is_finite(inquiry.value(node))]
     for node in sorted(bad, key=lambda n: (n.record is not None, n.row, n.origin.when if n.origin is not None else 0)):
@@ -99,7 +106,7 @@ def _made(inquiry: Any, nodes: Any) -> tuple[Any, str, str] | None:
     return None
 
 
-def _cure(inquiry: Any, node: Any, name: str, parents: list[Any]) -> str:
+def _cure(inquiry: Inquiry, node: Node, name: str, parents: list[Node]) -> str:
     """What helps against an operation that makes NaN or infinity."""
     inner = _name(inquiry, parents[0]) if parents else ""
     if name == "log" and inner in ("softmax", "sigmoid"):
@@ -110,9 +117,10 @@ def _cure(inquiry: Any, node: Any, name: str, parents: list[Any]) -> str:
     return _CURES.get(inquiry.called_at(_place(inquiry, node))) or _CURES.get(name, "")
 
 
-def bad_step(inquiry: Any, step: Any, share: Any) -> Explanation:
+def bad_step(inquiry: Inquiry, step: Step, share: Array) -> Explanation:
     """Which derivative, or which value that it reads, made of a finite adjoint a share that is not."""
     record = inquiry.record
+    assert record is not None
     node = inquiry.trace.of_row(record, step.row)
     name, inputs = operation(record, step.row)
     bad = np.asarray(share)
@@ -131,7 +139,7 @@ def bad_step(inquiry: Any, step: Any, share: Any) -> Explanation:
     return _said(inquiry, "nonfinite_gradient", node, text, _WHERE if trap else cure)
 
 
-def _unused(adjoint: Any, value: Any) -> bool:
+def _unused(adjoint: Array, value: Array) -> bool:
     """Whether a value is not finite where no adjoint arrives."""
     adjoint, value = np.asarray(adjoint), _plain(value if value is not None else 0.0)
     if value.shape != adjoint.shape:
@@ -139,26 +147,28 @@ def _unused(adjoint: Any, value: Any) -> bool:
     return bool(((adjoint == 0) & ~np.isfinite(value)).any())
 
 
-def _below_where(inquiry: Any, row: int) -> bool:
+def _below_where(inquiry: Inquiry, row: int) -> bool:
     """Whether something above this row chose between branches."""
     record = inquiry.record
+    assert record is not None
     return any(operation(record, r)[0] == "select" for r in range(row + 1, len(record)))
 
 
-def _said(inquiry: Any, cause: str, node: Any, text: str, fix: str) -> Explanation:
+def _said(inquiry: Inquiry, cause: str, node: Node, text: str, fix: str) -> Explanation:
     place = _place(inquiry, node)
     at = "" if place is None else f" ({where(place.filename, place.line)})"
-    return Explanation(cause, text.format(line=at), fix, place and place.filename, place and place.line)
+    filename, line = (None, None) if place is None else (place.filename, place.line)
+    return Explanation(cause, text.format(line=at), fix, filename, line)
 
 
-def _name(inquiry: Any, node: Any) -> str:
+def _name(inquiry: Inquiry, node: Node) -> str:
     """The operation that made a value, on a tape or outside; empty for anything else."""
     if node.origin is not None and node.origin.kind == "op":
         return str(node.origin.detail.name)
     return "" if node.record is None else inquiry.trace.label(node)
 
 
-def _begins(inquiry: Any, node: Any) -> str:
+def _begins(inquiry: Inquiry, node: Node) -> str:
     """What a value is called that nothing was computed from."""
     if node.variable is not None:
         return f"The variable {name_of(node.variable, inquiry)} holds"
@@ -167,31 +177,31 @@ def _begins(inquiry: Any, node: Any) -> str:
     return f"{name} is" if name else "A value that the computation begins with is"
 
 
-def _place(inquiry: Any, node: Any) -> Any:
+def _place(inquiry: Inquiry, node: Node) -> Place | None:
     trace = inquiry.trace
     return trace.birth(node) if is_leaf(node) and node.origin is not None else trace.place(node)
 
 
-def _called(inquiry: Any, node: Any, name: str) -> str:
+def _called(inquiry: Inquiry, node: Node, name: str) -> str:
     """What the user knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
     written = inquiry.called_at(_place(inquiry, node))
     known = _NAMES.get(name, name)
     return known if name in _NAMES or not written or written in (name, "__call__") else f"{known} in {written}(...)"
 
 
-def _shown(inquiry: Any, node: Any) -> str:
+def _shown(inquiry: Inquiry, node: Node) -> str:
     return shown(inquiry.value(node))
 
 
-def _is_finite(value: Any) -> bool:
+def _is_finite(value: Array) -> bool:
     """Whether a value is finite, as far as anybody knows."""
     return value is None or bool(np.all(np.isfinite(_plain(value))))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Array) -> np.ndarray:
     array = np.asarray(value)
     return array if array.dtype.kind in "fc" else np.zeros(())
 
 
-def _floats(tensor: Any) -> Any:
+def _floats(tensor: End) -> np.ndarray:
     return _plain(tensor.array if hasattr(tensor, "array") else tensor._state.array)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from operator import itemgetter
-from typing import Any
+from types import CodeType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,12 @@ from .owners import Owners, variables_of
 from .source import RUN_ONCE, Statement
 from .trace import COPIES, Node, Place
 
+if TYPE_CHECKING:
+    from ..engine.evidence import Exit
+    from ..engine.tape import GradientTape
+    from ..engine.typed import Array, End, Object
+    from ..engine.variable import ResourceVariable
+
 SAMPLE = 4096  # elements of large arrays that are compared before all of them are
 
 
@@ -27,17 +34,17 @@ class Objects(Names):
 
     # of the way to the targets, found once for all sources
     _leaves: dict[tuple[str, int], list[tuple[int, Node, Place]]] | None = None
-    _read: tuple[set[Any], set[int]] | None = None
-    _alike: dict[Any, list[Node]] | None = None
+    _read: tuple[set[Hashable], set[int]] | None = None
+    _alike: dict[Hashable, list[Node]] | None = None
     _used: set[int] | None = None
-    _births: set[Any] | None = None
+    _births: set[tuple[CodeType, int]] | None = None
     _reads: dict[int, int] | None = None
 
-    def __init__(self, *asked: Any) -> None:
-        super().__init__(*asked)
+    def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
+        super().__init__(tape, targets, sources)
         self._elsewhere: dict[tuple[Statement, str], list[tuple[int, Node, Place]]] = {}
 
-    def elsewhere(self, source: Any) -> Finding:
+    def elsewhere(self, source: End) -> Finding:
         """Why the target was not computed from the source."""
         return (
             self.target_rebound(source) or self.bound_anew(source) or self.made_again(source) or self.copied(source)
@@ -46,7 +53,7 @@ class Objects(Names):
 
     # -- names --------------------------------------------------------------------------------------------------------
 
-    def bound_anew(self, source: Any) -> Finding | None:
+    def bound_anew(self, source: End) -> Finding | None:
         """The source's name was bound anew after the target had been computed from its former value."""
         node = self.trace.of(source)[0]
         for statement, where in self.statements(self.born(source)):
@@ -67,10 +74,11 @@ class Objects(Names):
                 return None  # else the object that it belongs to may have been made anew
         return None
 
-    def built_late(self, source: Any, where: Place) -> bool:
+    def built_late(self, source: End, where: Place) -> bool:
         """Whether a statement only called the layer of a variable, made before: what it binds is what the layer gave."""
         made = () if isinstance(source, Tensor) else birth_of(self.owners.of(source))
-        frames = self.born(source).frames
+        born = self.born(source)
+        frames = () if born is None else born.frames
         if not made or all(code.co_name != "build" for code, _ in frames):
             return False
         inside = frames[: len(frames) - len(where.frames)]
@@ -91,7 +99,7 @@ class Objects(Names):
             ]  # fmt: skip
         return self._elsewhere[statement, text]
 
-    def made_again(self, source: Any) -> Finding | None:
+    def made_again(self, source: End) -> Finding | None:
         """The statement that made what was used made the source as well: one of them after the tape had begun."""
         origin = self.origin(source)
         if origin is None:
@@ -114,7 +122,7 @@ class Objects(Names):
                     return layer
         return None
 
-    def makes(self, statement: Statement, where: Place, source: Any) -> bool:
+    def makes(self, statement: Statement, where: Place, source: End) -> bool:
         """Whether a function makes, in this statement, the source or the object that holds it, whenever it is called."""
         if statement.function is None or statement.function.name in RUN_ONCE:
             return False
@@ -145,20 +153,20 @@ class Objects(Names):
                         self._leaves.setdefault(at, []).append((i, n, birth))
         return self._leaves.get(line, [])
 
-    def born_after(self, node: Node, source: Any) -> bool:
+    def born_after(self, node: Node, source: End) -> bool:
         """Whether a value was made after the source was."""
         mine, other = self.origin(source), self.origin_of(node)
         return mine is not None and other is not None and other.when > mine.when
 
-    def origin_of(self, node: Node) -> Any:
+    def origin_of(self, node: Node) -> Origin | None:
         """The same of the value or variable behind a node."""
         return node.origin if node.variable is None else getattr(node.variable, "_born", None)
 
-    def origin(self, source: Any) -> Any:
+    def origin(self, source: End) -> Origin | None:
         """What is known of the making of a tensor or variable; None when nothing is."""
         return origin_of(source) if isinstance(source, Tensor) else getattr(source, "_born", None)
 
-    def target_rebound(self, source: Any) -> Finding | None:
+    def target_rebound(self, source: End) -> Finding | None:
         """The target's name was bound to a constant after something had been computed under it."""
         for target in self.targets if self.record is not None else ():
             node = self.trace.of(target)[0]
@@ -173,12 +181,14 @@ class Objects(Names):
                             return Finding("rebound", where.at(statement.line), text, subject="target")
         return None
 
-    def depends(self, statement: Statement, source: Any) -> bool:
+    def depends(self, statement: Statement, source: End) -> bool:
         """Whether a row written by ``statement`` was computed from the source."""
-        for row, _ in operations(self.record, 0):
-            place = self.record.place(row)
+        record = self.record
+        assert record is not None
+        for row, _ in operations(record, 0):
+            place = record.place(row)
             if place and statement.covers(place[0], place[1]):
-                node = self.trace.of_row(self.record, row)
+                node = self.trace.of_row(record, row)
                 if self.trace.path([node], source) is not None:
                     return True
         return False
@@ -195,7 +205,7 @@ class Objects(Names):
         mine = self.trace.ancestors([node]).values()
         return [n for n in mine if n is not node and (n.key in used or id(n.variable) in variables)]
 
-    def read_on_tape(self) -> tuple[set[Any], set[int]]:
+    def read_on_tape(self) -> tuple[set[Hashable], set[int]]:
         """What the tape's operations on the way to the target have read: keys of nodes, and identities of variables."""
         if self._read is None:
             used = [n for n in self.ancestors().values() if n.record is self.record and n.record is not None]
@@ -204,7 +214,7 @@ class Objects(Names):
             self._read = {n.key for n in used}, variables
         return self._read
 
-    def copied(self, source: Any) -> Finding | None:
+    def copied(self, source: End) -> Finding | None:
         """The source was made from something that the target was computed from: a copy, an item, a fresh reading."""
         node = self.trace.of(source)[0]
         related = self.relatives(node) or self.through_exits(source)
@@ -226,13 +236,13 @@ class Objects(Names):
         others = (n for n in self.ancestors().values() if n is not node)
         return mine is not None and any(equal_arrays(mine, self.value(n)) for n in others)
 
-    def value(self, node: Node) -> Any:
+    def value(self, node: Node) -> Array:
         """The array of a value, None when it is gone."""
         if node.tensor is not None:
             return node.tensor.array
         return None if node.record is None or node.caller is not None else node.record.value(node.row)
 
-    def through_exits(self, source: Any) -> list[Node]:
+    def through_exits(self, source: End) -> list[Node]:
         """What had left and may have become the source: through ``tf.Variable(v.numpy())`` and the like."""
         place, origin = self.born(source), self.origin(source)
         if place is None:
@@ -242,25 +252,26 @@ class Objects(Names):
         left = [self.trace.of_ref(exit.value) for exit in earlier if self.flows(exit, lines)]
         return [n for node in reversed(left) for n in self.relatives(node)]
 
-    def leaving(self) -> Any:
+    def leaving(self) -> list[Exit]:
         """What left, on this thread and on others, oldest first."""
         raise NotImplementedError
 
-    def flows(self, exit: Any, places: frozenset[tuple[str, int]]) -> bool:
+    def flows(self, exit: Exit, places: frozenset[tuple[str, int]]) -> bool:
         """Whether the text lets a value that left reach one of these lines."""
         raise NotImplementedError
 
-    def use_or_birth(self, source: Any, other: Node) -> Place | None:
+    def use_or_birth(self, source: End, other: Node) -> Place | None:
         """Where the mix-up happened: the other object's use once the source was watched, else the source's birth."""
         node = self.trace.of(source)[0]
-        if isinstance(source, Tensor) and self.was_watched(node) and other.record is self.record:
-            for row, inputs in operations(self.record, self.tape.watched[node.row]):
-                used = self.trace.of_row(self.record, row)
+        record = self.record
+        if record is not None and isinstance(source, Tensor) and self.was_watched(node) and other.record is record:
+            for row, inputs in operations(record, self.tape.watched[node.row]):
+                used = self.trace.of_row(record, row)
                 if other.row in inputs and used.key in self.ancestors():
                     return self.trace.place(used)
         return self.born(source)
 
-    def equal(self, source: Any) -> Finding | None:
+    def equal(self, source: End) -> Finding | None:
         """A value equal to something that the target was computed from: one of them was made anew, under the tape.
 
         The weights of layers all begin with the same values, which says nothing.
@@ -271,7 +282,8 @@ class Objects(Names):
         if not isinstance(source, Tensor) and self.owners.of(source) is not None:
             return None
         for node in self.alike(source):
-            other: Any = node.origin
+            other = node.origin
+            assert other is not None  # see alike()
             if self.after_tape(origin) and (not self.after_tape(other) or self.watched_instead(node, other, source)):
                 return Finding("wrong_object", Place(origin.stack) if origin.stack else None)
             if isinstance(source, Tensor) and origin.when < other.when and self.one_watched(node, source):
@@ -281,7 +293,7 @@ class Objects(Names):
                 return Finding("wrong_object", Place(made.stack) if made.stack else None)
         return None
 
-    def alike(self, source: Any) -> list[Node]:
+    def alike(self, source: End) -> list[Node]:
         """The tensors, or variables, of the same value that led to the target."""
         if self._alike is None:
             self._alike = {}
@@ -292,19 +304,19 @@ class Objects(Names):
         tensor, array = isinstance(source, Tensor), _array(source)
         key = _value_key(array)
         alike = [] if key is None else self._alike.get((key, tensor), [])
-        return [n for n in alike if array.size <= SAMPLE or equal_arrays(array, n.tensor.array)]
+        return [n for n in alike if array.size <= SAMPLE or (n.tensor is not None and equal_arrays(array, n.tensor.array))]
 
-    def one_watched(self, node: Node, source: Any) -> bool:
+    def one_watched(self, node: Node, source: End) -> bool:
         """Whether one of two equal tensors was given to ``watch``: a gradient with respect to that value was meant."""
         return self.was_watched(node) or self.was_watched(self.trace.of(source)[0])
 
-    def watched_instead(self, node: Node, made: Origin, source: Any) -> bool:
+    def watched_instead(self, node: Node, made: Origin, source: End) -> bool:
         """Whether a value, and not the source, which was made later, was given to ``watch``."""
         mine = self.origin(source)
         later = isinstance(source, Tensor) and mine is not None and mine.when > made.when
         return later and self.was_watched(node) and not self.was_watched(self.trace.of(source)[0])
 
-    def used(self, tensor: Any) -> bool:
+    def used(self, tensor: Tensor) -> bool:
         """Whether any operation of the tape's recording read this tensor."""
         row = None if self.record is None else self.record.find(tensor)
         return row is not None and row in self.reads()
@@ -312,23 +324,24 @@ class Objects(Names):
     def reads(self) -> dict[int, int]:
         """The rows that operations of the recording have read, each with the last row that did."""
         if self._reads is None:
+            assert self.record is not None
             self._reads = {row: reader for reader, inputs in operations(self.record, 0) for row in inputs}
         return self._reads
 
-    def last_use(self, source: Any) -> Place | None:
+    def last_use(self, source: End) -> Place | None:
         """The last statement that used a tensor or variable under this tape."""
         if self.record is None:
             return None
         readers = [self.reads()[row] for row in self.tape._rows_of(source) if row in self.reads()]
         return self.trace.place(self.trace.of_row(self.record, max(readers))) if readers else None
 
-    def used_at_all(self, source: Any) -> bool:
+    def used_at_all(self, source: End) -> bool:
         """Whether the tape's recording knows of any use of a tensor or variable."""
         return self.used(source) if isinstance(source, Tensor) else bool(source._tape_rows(self.tape))
 
     # -- layers -------------------------------------------------------------------------------------------------------
 
-    def layer(self, source: Any) -> Finding | None:
+    def layer(self, source: End) -> Finding | None:
         """A variable of a layer or module that was never called on the way to the target."""
         if isinstance(source, Tensor) or source._tape_rows(self.tape):
             return None
@@ -345,7 +358,7 @@ class Objects(Names):
         again = place is not None and place.frames[0] in self.used_births()
         return Finding("unused_layer", place, what, subject="again" if again else None)
 
-    def replaced_layer(self, source: Any) -> Finding | None:
+    def replaced_layer(self, source: End) -> Finding | None:
         """The layer of a variable is gone: the statement that made it made another one, which was used."""
         if not self.owners.in_layer(source):
             return None
@@ -354,7 +367,7 @@ class Objects(Names):
                 return Finding("rebound", where.at(statement.line), statement.binds()[0], subject="gone")
         return None
 
-    def used_births(self) -> set[Any]:
+    def used_births(self) -> set[tuple[CodeType, int]]:
         """Where the layers were made that were called on the way to the target."""
         if self._births is None:
             used = [n.variable for n in self.ancestors().values() if n.variable is not None]
@@ -362,7 +375,7 @@ class Objects(Names):
             self._births = {frame for v in used for frame in birth_of(owners.of(v))[:1]}
         return self._births
 
-    def construction(self, owner: Any, variable: Any) -> Place | None:
+    def construction(self, owner: Object, variable: ResourceVariable) -> Place | None:
         """The statement that made a layer: noted by layers and modules themselves, else around the constructor."""
         frames = birth_of(owner)
         if not frames and getattr(variable, "_born", None) is not None:
@@ -379,16 +392,16 @@ def _outwards(place: Place) -> Iterator[Place]:
     return (Place(place.frames[i:]) for i in range(len(place.frames)))
 
 
-def same_value(a: Any, b: Any) -> bool:
+def same_value(a: End, b: End) -> bool:
     """Whether two tensors or variables hold the same value."""
     return equal_arrays(_array(a), _array(b))
 
 
-def _array(value: Any) -> Any:
+def _array(value: End) -> Array:
     return value.array if isinstance(value, Tensor) else value._state.array
 
 
-def _value_key(x: Any) -> Any:
+def _value_key(x: Array) -> Hashable:
     """What two arrays have in common when :func:`equal_arrays` holds of them; None where nothing is compared."""
     if x.dtype.kind == "O":
         return None
@@ -396,17 +409,17 @@ def _value_key(x: Any) -> Any:
     return x.shape, x.dtype, (part + 0).tobytes() if x.dtype.kind in "fc" else part.tobytes()  # -0.0 is 0.0
 
 
-def _sample(x: Any) -> Any:
+def _sample(x: Array) -> Array:
     """The elements of a small array, and some of a large one from all over it."""
     return x if x.size <= SAMPLE else x.flat[:: x.size // SAMPLE]
 
 
-def is_data(x: Any) -> bool:
+def is_data(x: Array) -> bool:
     """Whether an array holds so many different values that another one is not equal to it by chance."""
     return x.dtype.kind == "f" and x.size >= 6 and len(np.unique(_sample(x))) >= 4
 
 
-def equal_arrays(x: Any, y: Any) -> bool:
+def equal_arrays(x: Array, y: Array) -> bool:
     """Whether two arrays are the same in shape, dtype and values."""
     if y is None or x.shape != y.shape or x.dtype != y.dtype or not np.all(_sample(x) == _sample(y)):
         return False

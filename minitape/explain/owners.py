@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gc
 import types
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..engine.variable import ResourceVariable
+
+if TYPE_CHECKING:
+    from ..engine.typed import End, Object
 
 _PASSED = (dict, list, tuple, set)
 _NEVER = (types.FrameType, types.FunctionType, types.MethodType, types.ModuleType, types.CellType, type)
@@ -17,31 +20,31 @@ MANY = 30  # objects whose referrers are asked for at once
 class Owners:
     """The layers, modules and other callable objects that hold variables as attributes; all are looked for at once."""
 
-    def __init__(self, asked: list[Any]) -> None:
+    def __init__(self, asked: list[End]) -> None:
         self._asked = asked
-        self._owner: dict[int, Any] = {}  # identity of a variable -> its owner, None when it has none
+        self._owner: dict[int, Object] = {}  # identity of a variable -> its owner, None when it has none
         self._keras: set[int] = set()  # the variables that stand behind one of Keras
 
-    def of(self, variable: Any) -> Any:
+    def of(self, variable: End) -> Object:
         """The nearest callable object that holds a variable; None when there is none."""
         self._look(variable)
         return self._owner.get(id(variable))
 
-    def in_layer(self, variable: Any) -> bool:
+    def in_layer(self, variable: End) -> bool:
         """Whether a variable is behind one of Keras, which ``tape.watch`` refuses: its ``value`` wants to be watched."""
         self._look(variable)
         return id(variable) in self._keras
 
-    def _look(self, variable: Any) -> None:
+    def _look(self, variable: End) -> None:
         """Goes from the variables to what refers to them, and on, level by level."""
         if id(variable) in self._owner:
             return
-        level: list[Any] = [v for v in (variable, *self._asked) if isinstance(v, ResourceVariable)]
+        level: list[Object] = [v for v in (variable, *self._asked) if isinstance(v, ResourceVariable)]
         leads = {id(v): {id(v)} for v in level}  # identity of an object -> the variables that it leads to
         self._owner.update(dict.fromkeys([id(variable), *leads]))
         seen = {*leads, id(level), id(self._asked)}
         for _ in range(5):
-            found: list[Any] = []
+            found: list[Object] = []
             seen.add(id(found))
             for referrer in _referrers(level):
                 if id(referrer) in seen or isinstance(referrer, _NEVER):
@@ -59,7 +62,7 @@ class Owners:
             level = found
             seen.add(id(level))
 
-    def _hold(self, referrer: Any, kind: str, held: set[int]) -> None:
+    def _hold(self, referrer: Object, kind: str, held: set[int]) -> None:
         if type(referrer).__module__ == "minitape.keras.variable":
             self._keras |= held
         for one in held if kind == "owner" else ():
@@ -67,7 +70,7 @@ class Owners:
                 self._owner[one] = referrer
 
 
-def _referrers(level: list[Any]) -> list[Any]:
+def _referrers(level: list[Object]) -> list[Object]:
     """The objects that refer to one of these; of many ones in a single walk, where gc compares each with each."""
     if len(level) <= MANY:
         return gc.get_referrers(*level)
@@ -78,7 +81,7 @@ def _referrers(level: list[Any]) -> list[Any]:
     ]  # fmt: skip
 
 
-def _kind(referrer: Any) -> str:
+def _kind(referrer: Object) -> str:
     """Whether an object owns what it refers to, passes it on to what refers to itself, or says nothing."""
     kind = type(referrer)
     if kind in _PASSED or isinstance(referrer, (dict, list)):
@@ -92,7 +95,7 @@ def _kind(referrer: Any) -> str:
     return "owner" if called else "other"
 
 
-def reached(variable: Any, names: dict[str, Any]) -> tuple[str, str]:
+def reached(variable: ResourceVariable, names: dict[str, Object]) -> tuple[str, str]:
     """How code with some names reaches a variable of a layer: the name of the layer or model, and of the attribute.
 
     The second is empty where it is no attribute; both are where no name leads to it.
@@ -109,11 +112,11 @@ def reached(variable: Any, names: dict[str, Any]) -> tuple[str, str]:
     return found, ""
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Object) -> Object:
     return value._gradient_leaf() if hasattr(value, "_gradient_leaf") else value
 
 
-def variables_of(owner: Any) -> list[Any]:
+def variables_of(owner: Object) -> list[ResourceVariable]:
     """The tf.Variables that an owner holds, its own and those of its parts."""
     held = getattr(owner, "variables", None)
     if not isinstance(held, (list, tuple)):

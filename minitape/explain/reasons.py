@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..engine.evidence import Exit, Origin, all_exits
 from ..engine.tensor import Tensor
@@ -16,6 +16,10 @@ from .flow import Flow
 from .objects import Objects, same_value
 from .source import CALLED, RUN_ONCE, Statement, last_name, source_of, sources_of
 from .trace import COPIES, Break, Node, Place, Trace
+
+if TYPE_CHECKING:
+    from ..engine.tape import GradientTape
+    from ..engine.typed import End, Object
 
 __all__ = ["Finding", "Inquiry"]
 
@@ -32,11 +36,11 @@ class Inquiry(Objects):
     _in_time: list[Exit] | None = None
     _arrivals: Arrivals | None = None
 
-    def __init__(self, *asked: Any) -> None:
-        super().__init__(*asked)
-        self._leads: tuple[list[Any], list[int]] | None = None  # the sources asked for, and by exit which of them lead there
+    def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
+        super().__init__(tape, targets, sources)
+        self._leads: tuple[list[End], list[int]] | None = None  # the sources asked for, and by exit which of them lead there
 
-    def ask(self, source: Any) -> Finding:
+    def ask(self, source: End) -> Finding:
         """Why no gradient reaches ``source``, or that one does."""
         if self.connected(source):
             return Finding("connected")
@@ -47,7 +51,7 @@ class Inquiry(Objects):
             return Finding("integer_dtype", self.born(source), source.dtype.name, subject=source)
         return self.through_python(source) or self.elsewhere(source)
 
-    def on_path(self, source: Any, path: Path) -> Finding:
+    def on_path(self, source: End, path: Path) -> Finding:
         """The first break on the way from the source to the target."""
         met = with_flat_ones([self.in_a_pause(b) for _, _, b in path if b is not None])
         breaks = [self.called_outside(b) for b in merge(met)]
@@ -104,7 +108,7 @@ class Inquiry(Objects):
             return b
         return Break("recording_paused", b.place, b.what, b.subject)
 
-    def not_watched_either(self, source: Any, path: Path) -> bool:
+    def not_watched_either(self, source: End, path: Path) -> bool:
         """Whether a tensor whose way breaks right at its first use is not watched either: then it wants both mended."""
         if not isinstance(source, Tensor) or not path or path[0][2] is None:
             return False
@@ -113,7 +117,7 @@ class Inquiry(Objects):
         node = path[0][1]
         return is_leaf(node) and not self.watched(node) and not self.was_watched(self.trace.of_tensor(source))
 
-    def copied_on(self, source: Any, path: Path, first: Break) -> Break | None:
+    def copied_on(self, source: End, path: Path, first: Break) -> Break | None:
         """A variable that was created, before the block, as a copy of the source: another object was used."""
         origin = first.subject
         if first.cause != "state" or isinstance(source, Tensor) or getattr(origin, "kind", "") != "variable":
@@ -130,7 +134,7 @@ class Inquiry(Objects):
 
     # -- at the source itself -----------------------------------------------------------------------------------------
 
-    def at_source(self, source: Any, path: Path) -> Break | None:
+    def at_source(self, source: End, path: Path) -> Break | None:
         """The break that lies in the source: its dtype, or that the tape does not watch it when it is used."""
         if not source.dtype.differentiable:
             return Break("integer_dtype", self.born(source) or self.first_use(path), source.dtype.name, source)
@@ -167,7 +171,7 @@ class Inquiry(Objects):
         since = self.tape.watched.get(node.row)
         return since is not None and child.record is self.record and child.row < since and not self.watched(child)
 
-    def watched_too_late(self, source: Any) -> Break | None:
+    def watched_too_late(self, source: End) -> Break | None:
         """The watch call for this source that came after its use, or was lost in a pause."""
         notes = self.tape.notes
         reset = max((i for i, note in enumerate(notes) if note[0] == "reset"), default=-1)
@@ -184,7 +188,7 @@ class Inquiry(Objects):
         items = [item.context_expr for node in around if isinstance(node, ast.With) for item in node.items]
         return any(isinstance(e, ast.Call) and last_name(e.func) == "stop_recording" for e in items)
 
-    def other_watched(self, source: Any) -> Break | None:
+    def other_watched(self, source: End) -> Break | None:
         """A watch call that was given another object: a copy of the source, or an equal value."""
         for what, row, subject, frames in self.tape.notes if self.record is not None else ():
             other = subject() if what == "watch" and subject is not None else None
@@ -199,16 +203,18 @@ class Inquiry(Objects):
                     return Break("wrong_object", Place(frames), "watch", node.tensor)
         return None
 
-    def watched_at(self, row: int, other: Any) -> list[Node]:
+    def watched_at(self, row: int, other: Object) -> list[Node]:
         """What ``watch`` was given when there were so many rows, its tensor being gone; nothing for a variable."""
         if other is not None:
             return []
+        record = self.record
+        assert record is not None
         rows = (r for r, since in self.tape.watched.items() if row <= since <= row + 1)
-        return [node for r in rows if (node := self.trace.of_row(self.record, r)).variable is None]
+        return [node for r in rows if (node := self.trace.of_row(record, r)).variable is None]
 
     # -- through NumPy and Python -------------------------------------------------------------------------------------
 
-    def through_python(self, source: Any) -> Finding | None:
+    def through_python(self, source: End) -> Finding | None:
         """The exit by which the source's value left and came back as a number, if a flow in the text joins the two."""
         found: list[tuple[int, Exit, Path]] = []  # those of one call, with their numbers of breaks
         for exit in self.leading_to(source):
@@ -224,7 +230,7 @@ class Inquiry(Objects):
         _, exit, path = min(found, key=lambda one: one[0])
         return self.by_exit(source, exit, path)
 
-    def leading_to(self, source: Any) -> Iterator[Exit]:
+    def leading_to(self, source: End) -> Iterator[Exit]:
         """The exits in time of values that were computed from a source, the last first."""
         if self._leads is None or not any(one is source for one in self._leads[0]):
             asked = [s for s in self.sources if s is not source] + [source]
@@ -250,7 +256,7 @@ class Inquiry(Objects):
             return False
         return all(node.record is self.record and node.row < exit.row for node in self.starts)
 
-    def by_exit(self, source: Any, exit: Exit, path: Path) -> Finding:
+    def by_exit(self, source: End, exit: Exit, path: Path) -> Finding:
         """The first break on the way to an exit, or the exit itself."""
         at = Break("left_through_numpy", Place(exit.stack) if exit.stack else None, exit.how, exit)
         breaks = [*merge([b for _, _, b in path if b is not None]), at]
@@ -276,25 +282,26 @@ class Inquiry(Objects):
         flow = self.flow(exit, arrivals.lines)
         if flow is None:
             return bool(exit.stack)  # no text: that it left before is all that can be said
-        if flow not in self._flows:
-            self._flows[flow] = any(flow.enters(*point) for point in arrivals.points)
-        return bool(self._flows[flow]) or self.decided(flow, exit.how in ("bool", "index"))
+        if flow not in self._reached:
+            self._reached[flow] = any(flow.enters(*point) for point in arrivals.points)
+        return self._reached[flow] or self.decided(flow, exit.how in ("bool", "index"))
 
     def decided(self, flow: Flow, chose: bool) -> bool:
         """Whether the text lets a value decide what ran; with ``chose`` also in the statement by which it left."""
-        if (flow, chose) not in self._flows:  # a conditional expression, max, tf.cond
-            ran = (self.statement(name, line) for name, line in self._arrivals.lines)
-            self._flows[flow, chose] = any(
+        if (flow, chose) not in self._reached:  # a conditional expression, max, tf.cond
+            lines = () if self._arrivals is None else self._arrivals.lines
+            ran = (self.statement(name, line) for name, line in lines)
+            self._reached[flow, chose] = any(
                 flow.decides(s) or flow.chooses(s) or (chose and s is flow.start) for s in ran if s is not None
             )
-        return bool(self._flows[flow, chose])
+        return self._reached[flow, chose]
 
     def only_decides(self, exit: Exit) -> bool:
         """Whether a value that left came back nowhere, and decided no more than what ran."""
         if self._arrivals is None or not self.arrived(exit):
             return False
         flow = self.flow(exit, self._arrivals.lines)
-        return flow is not None and not self._flows[flow]
+        return flow is not None and not self._reached[flow]
 
     def flows(self, exit: Exit, places: frozenset[tuple[str, int]]) -> bool:
         """Whether the text lets the value that left reach one of these lines."""
@@ -303,10 +310,10 @@ class Inquiry(Objects):
         flow = self.flow(exit, places)
         if flow is None:
             return bool(exit.stack)
-        if (flow, places) not in self._flows:
+        if (flow, places) not in self._reached:
             there = (self.statement(name, line) for name, line in places)
-            self._flows[flow, places] = any(flow.reaches(s) for s in there if s is not None)
-        return bool(self._flows[flow, places])
+            self._reached[flow, places] = any(flow.reaches(s) for s in there if s is not None)
+        return self._reached[flow, places]
 
     def flow(self, exit: Exit, places: Iterable[tuple[str, int]]) -> Flow | None:
         """Where the value goes that left, in the files of these lines; None where it left in no text."""
@@ -318,7 +325,7 @@ class Inquiry(Objects):
     def _flow_of(self, exit: Exit, files: frozenset[str]) -> Flow | None:
         where = Place(exit.stack) if exit.stack else None
         source = None if where is None else source_of(where.filename)
-        start = None if source is None else source.at(where.filename, where.line, where.column)
+        start = None if source is None or where is None else source.at(where.filename, where.line, where.column)
         if start is None or where is None:
             return None
         origin = start.expression(where.span)
@@ -345,7 +352,7 @@ def with_flat_ones(breaks: list[Break]) -> list[Break]:
     return found
 
 
-def _is_operation(origin: Any) -> bool:
+def _is_operation(origin: object) -> bool:
     """Whether an origin is an operation that ran outside of any tape."""
     return isinstance(origin, Origin) and origin.kind == "op"
 
@@ -380,8 +387,9 @@ def _drops(statement: Statement, here: Place) -> bool:
     node, call = statement.node, statement.expression(here.span)
     if not isinstance(node, ast.Expr):
         return False
-    given = isinstance(call, ast.Call) and isinstance(node.value, ast.Call) and call is not node.value
-    return not (given and isinstance(node.value.func, ast.Attribute))
+    outer = node.value
+    given = isinstance(call, ast.Call) and isinstance(outer, ast.Call) and call is not outer and isinstance(outer.func, ast.Attribute)
+    return not given
 
 
 def _same(a: Break, b: Break) -> bool:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import ast
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..engine.above import above
 from ..engine.dtypes import DType
+from ..engine.evidence import Origin
 from ..engine.frames import own_file
 from .source import Statement, covers, last_name, unparse
 from .trace import is_state
+
+if TYPE_CHECKING:
+    from ..engine.typed import End
+    from ..engine.variable import ResourceVariable
+    from .reasons import Inquiry
+    from .trace import Place, Subject
 
 _OTHER = {"array": "tf.convert_to_tensor", "asarray": "tf.convert_to_tensor", "concatenate": "tf.concat", "dot": "tf.tensordot",
           "amax": "tf.reduce_max", "amin": "tf.reduce_min", "absolute": "tf.abs", "power": "tf.pow", "clip":
@@ -40,11 +47,35 @@ class Remedies:
     """The statement to blame and its expression, rewritten; what the sentences name goes into ``fields``."""
 
     what: str
-    source: Any
-    inquiry: Any
+    source: End
+    place: Place | None
+    subject: Subject
+    _inquiry: Inquiry | None
     fields: dict[str, str]
     statement: Statement | None
     call: ast.expr | None
+
+    @property
+    def inquiry(self) -> Inquiry:
+        """The questions about the tape, where there is one."""
+        assert self._inquiry is not None
+        return self._inquiry
+
+    @property
+    def stands(self) -> Statement:
+        """The statement, where the text shows one."""
+        assert self.statement is not None
+        return self.statement
+
+    @property
+    def at(self) -> Place:
+        """The place, where it is known."""
+        assert self.place is not None
+        return self.place
+
+    def _changed(self) -> ResourceVariable | None:
+        """The variable in which a value was stored; None when it is gone."""
+        return self.subject.detail() if isinstance(self.subject, Origin) and callable(self.subject.detail) else None
 
     def _in_namespace(self, function: ast.expr, depth: int = 0) -> bool:
         """Whether an expression begins with a module: ``tf.math.round``, or ``K.round`` after ``K = tf.keras.backend``."""
@@ -140,17 +171,20 @@ class Remedies:
         call = self.call
         if not isinstance(call, ast.Call) or name not in (*LEAVES, *_COPIES):
             return False
-        method = isinstance(call.func, ast.Attribute) and not self._in_namespace(call.func)
-        inner = call.func.value if method else call.args[0] if call.args else None
+        if isinstance(call.func, ast.Attribute) and not self._in_namespace(call.func):
+            inner: ast.expr | None = call.func.value
+        else:
+            inner = call.args[0] if call.args else None
         while (further := self._leaves_further(call)) is not None:
             call = further
         if inner is None or len(unparse(inner)) > _SHORT:
             return False
-        of_array = next((n for n in self.statement.walk() if isinstance(n, ast.Attribute) and n.value is call), None)
+        nodes = self.stands.walk()
+        of_array = next((n for n in nodes if isinstance(n, ast.Attribute) and n.value is call), None)
         if of_array is None:
             self.fields.update(code=unparse(call), instead=unparse(inner))
             return True
-        method = next((n for n in self.statement.walk() if isinstance(n, ast.Call) and n.func is of_array), None)
+        method = next((n for n in nodes if isinstance(n, ast.Call) and n.func is of_array), None)
         given = "" if method is None else "()" if not method.args and not method.keywords else "(...)"
         more = ", [-1]" if of_array.attr in ("flatten", "ravel") else ", ..." if given == "(...)" else ""
         self.fields.update(code=unparse(of_array) + given, instead=f"{_OF_ARRAYS.get(of_array.attr)}({unparse(inner)}{more})")
@@ -158,8 +192,8 @@ class Remedies:
 
     def _leaves_further(self, call: ast.Call) -> ast.Call | None:
         """The call that makes a number of what has left already: ``h.numpy().item()`` of ``h.numpy()``."""
-        calls = (n for n in self.statement.walk() if isinstance(n, ast.Call) and last_name(n.func) in LEAVES)
-        return next((n for n in calls if call in (n.args if isinstance(n.func, ast.Name) else [n.func.value])), None)
+        calls = (n for n in self.stands.walk() if isinstance(n, ast.Call) and last_name(n.func) in LEAVES)
+        return next((n for n in calls if call in ([n.func.value] if isinstance(n.func, ast.Attribute) else n.args)), None)
 
     def _in_tensorflow(self, function: ast.expr) -> str:
         """TensorFlow's function for one of NumPy or math; empty when there is none."""
@@ -185,7 +219,7 @@ class Remedies:
         node = None if self.statement is None else self.statement.node
         if not isinstance(node, (ast.Assign, ast.AugAssign)):
             return ""
-        targets, values = self.statement.targets(), getattr(node.value, "elts", [node.value])
+        targets, values = self.stands.targets(), getattr(node.value, "elts", [node.value])
         at = self._bound_at(targets, values)
         if at is None:
             return ""
@@ -197,7 +231,7 @@ class Remedies:
             return unparse(value)
         if isinstance(value, _LISTS) or called in _OTHER_SHAPE:
             return ""
-        held = self.inquiry.held_variable(self.statement, itself=True)
+        held = self.inquiry.held_variable(self.stands, itself=True)
         if not held and (name.isidentifier() or not self._from_variable()):
             return ""
         step = node.op if isinstance(node, ast.AugAssign) else None
@@ -215,7 +249,7 @@ class Remedies:
 
     def _from_variable(self) -> bool:
         """Whether an item or attribute was bound to what was computed from the variable that it held."""
-        return self.statement.reads_itself() and self._of_variables()
+        return self.stands.reads_itself() and self._of_variables()
 
     def _of_variables(self) -> bool:
         """Whether the source was computed from variables, or its name held one before."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,11 @@ from ..engine.record import SMALL, operation_of
 from ..engine.slices import IndexedSlices
 from ..engine.sweep import Sweep
 
+if TYPE_CHECKING:
+    from ..engine.record import Record
+    from ..engine.typed import Adjoint, Array, End
+    from .reasons import Inquiry
+
 MOST = 20_000  # rows that are swept again at most
 EAGERLY = "Call tf.config.run_functions_eagerly(True) before it, and ask again: then the operation has a name."
 _USERS = {"custom_gradient", "py_function"}  # their rules are the user's functions: not run a second time
@@ -24,17 +29,17 @@ class Step(NamedTuple):
     """One row of a sweep: its adjoint, and the shares (input row, array) that it handed on."""
 
     row: int
-    adjoint: Any
-    shares: list[tuple[int, Any]]
+    adjoint: Array
+    shares: list[tuple[int, Array]]
 
 
-def replay(inquiry: Any, sources: list[Any]) -> Iterator[Step] | None:
+def replay(inquiry: Inquiry, sources: list[End]) -> Iterator[Step] | None:
     """The steps of the sweep from the targets to the sources; None when it cannot be run again."""
     record, tape = inquiry.record, inquiry.tape
     if record is None or len(record) > MOST:
         return None
     wanted = {row for s in sources if s.dtype.differentiable for row in tape._rows_of(s)}
-    seeds: dict[int, Any] = {}
+    seeds: dict[int, Array] = {}
     for target in inquiry.targets:
         for row in tape._rows_of(target)[-1:] if target.dtype.differentiable else ():
             seeds[row] = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
@@ -63,7 +68,7 @@ def replay(inquiry: Any, sources: list[Any]) -> Iterator[Step] | None:
     return _steps(Sweep(record, seeds, wanted, marks, stepwise=True), marks)
 
 
-def _steps(sweep: Sweep, marks: Any) -> Iterator[Step]:
+def _steps(sweep: Sweep, marks: bytearray) -> Iterator[Step]:
     steps = sweep.steps()
     while True:
         before = hush()
@@ -78,12 +83,12 @@ def _steps(sweep: Sweep, marks: Any) -> Iterator[Step]:
         yield Step(row, dense(sweep.adjoint(row)), shares)
 
 
-def dense(g: Any) -> Any:
+def dense(g: Adjoint) -> Array:
     """An adjoint as an array."""
     return g.dense() if isinstance(g, IndexedSlices) else g
 
 
-def finite(value: Any) -> bool:
+def finite(value: Array) -> bool:
     """Whether an adjoint, or each of those of several results, has neither NaN nor infinity."""
     if isinstance(value, (tuple, list)):
         return all(map(finite, value))
@@ -91,13 +96,13 @@ def finite(value: Any) -> bool:
     return array.dtype.kind not in "fc" or bool(np.all(np.isfinite(array)))
 
 
-def operation(record: Any, row: int) -> tuple[str, list[int]]:
+def operation(record: Record, row: int) -> tuple[str, list[int]]:
     """(name, input rows) of the operation that wrote a row; an empty name for a leaf."""
     primitive, inputs = operation_of(record, row)
     return "" if primitive is None else primitive.name, list(inputs)
 
 
-def shown(value: Any) -> str:
+def shown(value: Array) -> str:
     """A short text of a value."""
     if value is None:
         return "?"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Hashable
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..engine.typed import End
     from .trace import Break, Node, Trace
 
 LIMIT = 400_000  # nodes that a search visits at most
@@ -21,13 +23,13 @@ class Search:
     def __init__(self, trace: Trace, starts: list[Node]) -> None:
         self.trace = trace
         self._number = count()
-        self._heap: list[Any] = [(0.0, next(self._number), node) for node in starts]
-        self._best: dict[Any, float] = {node.key: 0.0 for node in starts}
-        self._before: dict[Any, tuple[Node, Break | None]] = {}
-        self._done: dict[Any, int] = {}  # the key of each node that was visited -> how many were before
-        self.visited: dict[Any, Node] = {}  # what a node stands for -> the first such node
+        self._heap: list[tuple[float, int, Node]] = [(0.0, next(self._number), node) for node in starts]
+        self._best: dict[Hashable, float] = {node.key: 0.0 for node in starts}
+        self._before: dict[Hashable, tuple[Node, Break | None]] = {}
+        self._done: dict[Hashable, int] = {}  # the key of each node that was visited -> how many were before
+        self.visited: dict[Hashable, Node] = {}  # what a node stands for -> the first such node
 
-    def path(self, value: Any) -> Steps | None:
+    def path(self, value: End) -> Steps | None:
         """The edges (made value, what from, break) from ``value`` to a start; None: there is no path."""
         wanted = self.trace.names(value)
         found = [node for name in wanted if (node := self.visited.get(name)) is not None]

@@ -9,11 +9,11 @@ import ast
 import sys
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
 
 from ..engine.frames import cells, compiled_before, lines_of, own_file
 
-Key = tuple[Any, str]
+Key = tuple[int, str]
+Def = ast.FunctionDef | ast.AsyncFunctionDef
 unparse = lru_cache(10_000)(ast.unparse)
 
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef,
@@ -87,7 +87,7 @@ class Statement:
                  "_reads", "_pairs", "_loops", "_itself")  # fmt: skip
 
     def __init__(
-        self, node: ast.stmt, function: Any, around: tuple[Statement, ...], source: Source, filename: str, block: int
+        self, node: ast.stmt, function: Def | None, around: tuple[Statement, ...], source: Source, filename: str, block: int
     ) -> None:
         self.node, self.function, self.around, self.source = node, function, around, source
         self.filename = filename
@@ -97,7 +97,7 @@ class Statement:
         self._binds: list[str] | None = None
         self._nodes: list[ast.AST] | None = None
         self._reads: list[ast.AST] | None = None
-        self._pairs: list[tuple[ast.expr, Any]] | None = None
+        self._pairs: list[tuple[ast.expr, ast.expr | None]] | None = None
         self._loops: list[Statement] | None = None
         self._itself: bool | None = None
 
@@ -123,7 +123,7 @@ class Statement:
     def in_body(self, line: int) -> bool:
         """Whether a line of a compound statement lies below its header (of traced code the columns are not known)."""
         body = getattr(self.node, "body", None)
-        return bool(body) and self.line < body[0].lineno <= line
+        return body is not None and bool(body) and self.line < body[0].lineno <= line
 
     def parts(self) -> Iterator[ast.AST]:
         """Its own expressions: of a compound statement the header only."""
@@ -205,7 +205,7 @@ class Statement:
 
     def _find_targets(self) -> list[ast.expr]:
         node = self.node
-        found: list[Any] = []
+        found: list[ast.expr] = []
         if isinstance(node, ast.Assign):
             found = list(node.targets)
         elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
@@ -250,7 +250,7 @@ class Statement:
             return unparse(targets[inside[0]])
         return f"{unparse(targets[0])}[{inside[0]}]"
 
-    def value(self) -> Any:
+    def value(self) -> ast.expr | None:
         """The expression on the right of an assignment, else None."""
         return self.node.value if isinstance(self.node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) else None
 
@@ -267,7 +267,7 @@ class Statement:
         """True when it calls something of one of these last names."""
         return any(isinstance(n, ast.Call) and last_name(n.func) in names for n in self.walk())
 
-    def pairs(self) -> list[tuple[ast.expr, Any]]:
+    def pairs(self) -> list[tuple[ast.expr, ast.expr | None]]:
         """What it binds, each with its part of the value: ``b`` with ``2`` in ``a, b = 1, 2``; else with all of it."""
         if self._pairs is None:
             targets, value = self.targets(), self.value()
@@ -297,7 +297,7 @@ def reads_of(nodes: Iterable[ast.AST]) -> list[ast.AST]:
     return [n for n in kept if id(n) not in parts]
 
 
-def holder_of(node: ast.AST) -> Any:
+def holder_of(node: ast.AST) -> ast.expr | None:
     """The name d of ``d["key"]`` or ``d.get("key", ...)`` where the key is a text that is written there; else None."""
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and item_of(node) is not None:
         return node.value
@@ -309,12 +309,14 @@ def holder_of(node: ast.AST) -> Any:
 def item_of(node: ast.Subscript | ast.Call) -> str | None:
     """The key of ``d["key"]``, or of ``d.get("key")``, where d is a name and the key a text that is written there; else None."""
     if isinstance(node, ast.Call):
-        reads = isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop") and node.args
-        holder, key = (node.func.value, node.args[0]) if reads else (None, None)
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop") and node.args):
+            return None
+        holder, key = node.func.value, node.args[0]
     else:
         holder, key = node.value, node.slice
-    plain = isinstance(holder, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str)
-    return key.value if plain else None
+    if isinstance(holder, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
+        return key.value
+    return None
 
 
 def last_name(node: ast.AST) -> str:
@@ -322,7 +324,7 @@ def last_name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def covers(node: Any, line: int, column: int) -> bool:
+def covers(node: ast.expr | ast.stmt, line: int, column: int) -> bool:
     """Whether a place lies inside a syntax node."""
     return (node.lineno, node.col_offset) <= (line, column) < (node.end_lineno, node.end_col_offset)
 
@@ -333,7 +335,7 @@ class Source:
     def __init__(self, trees: list[tuple[str, ast.Module]]) -> None:
         self.statements: list[Statement] = []
         self._at: dict[tuple[str, int, int], Statement | None] = {}
-        self.functions: dict[str, list[Any]] = {}
+        self.functions: dict[str, list[Def]] = {}
         self.classes: dict[str, list[str]] = {}  # class name -> names of its methods
         self.methods: dict[int, str] = {}  # function -> the class in whose body it stands
         self.related: set[str] = set()  # the classes that have, or are, a base among those of the file
@@ -341,7 +343,7 @@ class Source:
         self.bound: set[str] = set()  # the names that statements and definitions bind
         self._locals: dict[int, set[str]] = {}
         self._outside: dict[int, set[str]] = {}  # names that a function declares global or nonlocal
-        self._parents: dict[int, Any] = {}  # function -> the function around it
+        self._parents: dict[int, Def | None] = {}  # function -> the function around it
         self._made: dict[Key, set[str]] | None = None  # name -> the functions whose results it is bound to
         self._bindings: dict[Key, list[Statement]] | None = None  # name -> the plain statements that bind it, in order
         self._last: dict[tuple[Key, int], Statement | None] = {}  # what last_binding() found
@@ -357,7 +359,7 @@ class Source:
                     if statement.function is not None:
                         self._local_names(statement.function).add(target.id)
 
-    def _visit(self, body: Any, function: Any, around: tuple[Statement, ...], filename: str) -> None:
+    def _visit(self, body: Iterable[ast.stmt], function: Def | None, around: tuple[Statement, ...], filename: str) -> None:
         block = len(self.statements) if around else -1  # the cells of a notebook run one after the other
         for node in body:
             statement = Statement(node, function, around, self, filename, block)
@@ -385,7 +387,7 @@ class Source:
             for handler in getattr(node, "handlers", ()) or getattr(node, "cases", ()):
                 self._visit(handler.body, inner, (*around, statement), filename)
 
-    def _local_names(self, function: Any) -> set[str]:
+    def _local_names(self, function: Def) -> set[str]:
         found = self._locals.get(id(function))
         if found is None:
             found = self._locals[id(function)] = set(parameters(function))
@@ -412,7 +414,7 @@ class Source:
                 best = statement
         return best
 
-    def key(self, name: str, function: Any) -> Key:
+    def key(self, name: str, function: Def | None) -> Key:
         """A name in its scope: that of the innermost function around it that binds it, else the file's."""
         while function is not None:
             if name in self._local_names(function) and name not in self._outside.get(id(function), ()):
@@ -497,7 +499,7 @@ class Source:
         return any(name in s.binds() and s.calls(class_name) for s in self.statements)
 
 
-def parameters(function: Any) -> list[str]:
+def parameters(function: Def) -> list[str]:
     """The names of a function's parameters, in order."""
     a = function.args
     extra = [p.arg for p in (a.vararg, a.kwarg) if p is not None]

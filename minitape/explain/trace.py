@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -24,8 +24,22 @@ from ..engine.tensor import Tensor, wrap
 from .chains import LONG, Chains
 from .search import LIMIT, Search
 
+if TYPE_CHECKING:
+    from ..engine.dtypes import DType
+    from ..engine.primitives import Primitive, Rule
+    from ..engine.record import Call
+    from ..engine.tape import GradientTape
+    from ..engine.typed import Attributes, End, Graph
+    from ..engine.variable import ResourceVariable
+    from .reasons import Inquiry
+
+
 COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "squeeze", "expand_dims", "transpose",
           "unstack", "split"}  # fmt: skip
+
+
+Subject: TypeAlias = Any  # what a break is about, which its cause tells: a node, an origin, an exit, the source, a word
+Caller: TypeAlias = "tuple[Node, dict[int, int]]"  # the node of a call of a graph, and by row of the graph the row outside
 
 
 class Place:
@@ -68,7 +82,7 @@ class Break:
 
     __slots__ = ("cause", "place", "what", "subject", "until")
 
-    def __init__(self, cause: str, place: Place | None, what: str = "", subject: Any = None) -> None:
+    def __init__(self, cause: str, place: Place | None, what: str = "", subject: Subject = None) -> None:
         self.cause, self.place, self.what, self.subject = cause, place, what, subject
         self.until = place
 
@@ -78,62 +92,62 @@ class Node:
 
     __slots__ = ("key", "record", "row", "origin", "tensor", "variable", "caller", "_edges")
 
-    def __init__(self, key: Any, record: Record | None = None, row: int = -1, origin: Origin | None = None,
-                 tensor: Any = None, variable: Any = None) -> None:  # fmt: skip
+    def __init__(self, key: Hashable, record: Record | None = None, row: int = -1, origin: Origin | None = None,
+                 tensor: Tensor | None = None, variable: ResourceVariable | None = None) -> None:  # fmt: skip
         self.key, self.record, self.row, self.origin = key, record, row, origin
         self.tensor, self.variable = tensor, variable
-        self.caller: Any = None  # of a row inside a tf.function: the node of the call, and graph row -> row outside
+        self.caller: Caller | None = None  # of a row inside a tf.function: the node of the call, and graph row -> row outside
         self._edges: list[tuple[Node, Break | None]] | None = None
 
 
 class Trace:
     """The graph as one tape sees it."""
 
-    inquiry: Any  # the class that asks about a whole tape, of another module: `reasons` sets it
+    inquiry: type[Inquiry]  # the class that asks about a whole tape, of another module: `reasons` sets it
 
-    def __init__(self, tape: Any) -> None:
+    def __init__(self, tape: GradientTape) -> None:
         self.tape = tape
         self.record: Record | None = tape._record
-        self.nodes: dict[Any, Node] = {}
-        self.ends: set[Any] = set()  # the targets
-        self._searches: dict[Any, Search] = {}  # by the keys of the nodes that they began from
-        self._chains: dict[Any, Chains] = {}
+        self.nodes: dict[Hashable, Node] = {}
+        self.ends: set[Hashable] = set()  # the targets
+        self._searches: dict[Hashable, Search] = {}  # by the keys of the nodes that they began from
+        self._chains: dict[Hashable, Chains] = {}
         self.wanted: set[int] = set()  # the rows that a search looks for: no run is contracted over them
         self._passes: dict[int, list[bool]] = {}
         spans = list(tape.spans)
         if tape._recording:
-            spans.append((tape._start, len(tape._record)))
+            spans.append((tape._start, 0 if tape._record is None else len(tape._record)))
         self.spans = spans
         self.dropped = exits().dropped
 
     # -- nodes --------------------------------------------------------------------------------------------------------
 
-    def of(self, value: Any) -> list[Node]:
+    def of(self, value: End) -> list[Node]:
         """The nodes of a tensor, or of the states of a variable, newest first."""
         if isinstance(value, Tensor):
             return [self.of_tensor(value)]
         state = getattr(value, "_state", None)
         if state is None:
             return []
-        rows = value._tape_rows(self.tape)
-        nodes = [self.of_row(self.record, row) for row in reversed(rows)]
+        rows, record = value._tape_rows(self.tape), self.record
+        nodes = [] if record is None else [self.of_row(record, row) for row in reversed(rows)]
         current = self.of_tensor(state)
         return nodes if current in nodes else [current, *nodes]
 
-    def of_tensor(self, tensor: Any) -> Node:
+    def of_tensor(self, tensor: Tensor) -> Node:
         """The node of a tensor: its row in the tape's recording or in another one, else its origin."""
         record = self.record
         if hasattr(tensor, "graph"):  # inside a tf.function: a row of its graph
             return self.of_row(tensor.graph, tensor._row)
         row = None if record is None else record.find(tensor)
-        if row is not None:
+        if record is not None and row is not None:
             return self.of_row(record, row)
         home, origin = tensor._record, origin_of(tensor)
         if home is not None and len(home) and origin is None:
             return self.of_row(home, tensor._row)
         return self._node(("tensor", id(tensor)), origin=origin, tensor=tensor, variable=_variable(origin))
 
-    def of_row(self, record: Any, row: int) -> Node:
+    def of_row(self, record: Record, row: int) -> Node:
         """The node of a row."""
         key = (id(record), row)
         node = self.nodes.get(key)
@@ -172,10 +186,11 @@ class Trace:
         """The node of a value of which only the origin is known."""
         return self._node(("origin", id(origin)), origin=origin, variable=_variable(origin))
 
-    def _node(self, key: Any, **fields: Any) -> Node:
+    def _node(self, key: Hashable, record: Record | None = None, row: int = -1, origin: Origin | None = None,
+              tensor: Tensor | None = None, variable: ResourceVariable | None = None) -> Node:  # fmt: skip
         node = self.nodes.get(key)
         if node is None:
-            node = self.nodes[key] = Node(key, **fields)
+            node = self.nodes[key] = Node(key, record, row, origin, tensor, variable)
         return node
 
     # -- edges --------------------------------------------------------------------------------------------------------
@@ -191,14 +206,15 @@ class Trace:
 
     def _in_run(self, node: Node, op: int) -> bool:
         """Whether a scalar row stands in a long recording and nothing breaks there."""
-        record: Any = node.record
-        if record is not self.record or len(record) <= LONG or "-" in BY_CODE[op - FIRST_CODE].texts[1:]:
+        record = node.record
+        if record is None or record is not self.record or len(record) <= LONG or "-" in BY_CODE[op - FIRST_CODE].texts[1:]:
             return False
         return self.scope(node) is None
 
     def _run_edges(self, node: Node) -> Iterator[tuple[Node, Break | None]]:
         """The ends of a long run of scalar rows, each row with those of its inputs that lie outside the run."""
-        record: Any = node.record
+        record = node.record
+        assert record is not None
         key = (id(record), frozenset(self.wanted))
         chains = self._chains.get(key)
         if chains is None:
@@ -210,16 +226,19 @@ class Trace:
             yield made, None
 
     def _row_edges(self, node: Node, whole: bool = True) -> Iterator[tuple[Node, Break | None]]:
-        record: Any = node.record
+        record = node.record
+        assert record is not None
         op, a, b, _ = record.cell(node.row)
+        inputs: tuple[int, ...]
+        rules: Sequence[object] | Rule | None
         if whole and op >= FIRST_CODE and self._in_run(node, op):
             yield from self._run_edges(node)
             return
         if op >= FIRST_CODE:
             primitive = BY_CODE[op - FIRST_CODE]
             inputs = (a,) if a == b or len(primitive.texts) == 2 else (a, b)
-            rules: Any = [None if t == "-" else t for t in primitive.texts[1:]]
-            attrs: Any = {}
+            rules = [None if t == "-" else t for t in primitive.texts[1:]]
+            attrs: Attributes = {}
         elif op == CALL and a < len(record.calls):
             call = record.calls[a]
             primitive, inputs, rules, attrs = call.primitive, call.inputs, call.primitive.rules, call.attrs
@@ -227,7 +246,7 @@ class Trace:
             home = None if node.tensor is None else node.tensor._record
             if node.origin is not None:
                 yield from self._origin_edges(node.origin)
-            elif home is not None and home is not record and len(home):
+            elif node.tensor is not None and home is not None and home is not record and len(home):
                 yield self.of_row(home, node.tensor._row), None
             return
         outside = None if node.caller is not None else self.scope(node)
@@ -242,9 +261,11 @@ class Trace:
 
     def _beside(self, node: Node, row: int) -> Node:
         """Another row of the recording or of the run of a function that a node is in."""
-        return self.of_row(node.record, row) if node.caller is None else self.within(node.record, row, node.caller)
+        record = node.record
+        assert record is not None
+        return self.of_row(record, row) if node.caller is None else self.within(record, row, node.caller)
 
-    def inside(self, node: Node, call: Any) -> Node:
+    def inside(self, node: Node, call: Call) -> Node:
         """The row inside a tf.function's graph that computed this output of a call."""
         concrete = attrs["concrete"] if "concrete" in (attrs := call.attrs) else attrs["taped"].concrete
         feeds = [[t._row] for t in concrete.body.inputs] + [rows for _, rows in concrete._reads.values()]
@@ -255,7 +276,8 @@ class Trace:
 
     def _assigned_inside(self, node: Node, row: int) -> Iterator[tuple[Node, Break | None]]:
         """What the same function had assigned to the variable that a row of its graph reads."""
-        graph: Any = node.record
+        graph = node.record
+        assert graph is not None
         variable = _read_by(graph, row)
         for call in graph.calls if variable is not None else ():
             if call.row < row and call.attrs.get("variable") is variable and call.primitive.name.startswith("assign"):
@@ -264,10 +286,11 @@ class Trace:
                     broken = Break("state", self.place(made), call.primitive.name, made)
                     yield self._beside(node, given), broken
 
-    def within(self, graph: Any, row: int, caller: Any) -> Node:
+    def within(self, graph: Graph, row: int, caller: Caller) -> Node:
         """The node of a row of a graph, as one call ran it; of what came from outside the node there."""
         call, outer = caller
         if row in outer:
+            assert call.record is not None
             return self.of_row(call.record, outer[row])
         leaf = graph.leaves.get(row)
         if leaf is not None and isinstance(leaf.tensor, Tensor):
@@ -296,7 +319,7 @@ class Trace:
                 inside = event.kind == "pause"
         return inside
 
-    def _op_break(self, node: Node, parent: Node, primitive: Any, rules: Any, i: int) -> Break | None:
+    def _op_break(self, node: Node, parent: Node, primitive: Primitive, rules: Sequence[object] | Rule | None, i: int) -> Break | None:
         name = primitive.name
         where, label = self.place(node), primitive.label
         if name == "stop_gradient":
@@ -317,7 +340,8 @@ class Trace:
         if rules is None and primitive.missing == "unregistered" and asked:
             return Break("no_gradient_registered", where, primitive.op, node)
         if callable(rules):
-            record: Any = node.record
+            record = node.record
+            assert record is not None
             flat = not self.passes(record, record.calls[record.cell(node.row)[1]])[i]
         else:
             flat = rules is None or rules[i if i < len(rules) else -1] is None
@@ -329,10 +353,11 @@ class Trace:
 
     def _broken_in_python(self, node: Node, where: Place | None, i: int) -> Break | None:
         """What breaks inside a ``tf.py_function``: it promises a gradient, which is zero then."""
-        record: Any = node.record
+        record = node.record
+        assert record is not None
         call = record.calls[record.cell(node.row)[1]]
         ran = call.attrs.get("call")
-        if not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
+        if ran is None or not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
             return None
         output = ran.outputs[node.row - call.row]
         found = self.inquiry(ran.tape, [output]).ask(ran.inputs[i])
@@ -340,7 +365,7 @@ class Trace:
             return Break("left_through_numpy", where, "tf.py_function", node)
         return None if found.cause == "connected" else Break(found.cause, found.place, found.what, found.subject)
 
-    def passes(self, record: Any, call: Any) -> list[bool]:
+    def passes(self, record: Record, call: Call) -> list[bool]:
         """For each input of a call whether its rules hand an adjoint on.
 
         A gradient of the user's own may return None: it is called once, out of sight of every tape.
@@ -401,7 +426,7 @@ class Trace:
             return Place(node.origin.stack)
         return None
 
-    def dtype(self, node: Node) -> Any:
+    def dtype(self, node: Node) -> DType | None:
         """The dtype of a value, None when nobody knows."""
         if node.tensor is not None:
             return node.tensor.dtype
@@ -423,13 +448,13 @@ class Trace:
         """True when a node is a Python number that was written in the program: one row for all its uses."""
         return node.record is not None and node.caller is None and self.number_at(node.record, node.row)
 
-    def number_at(self, record: Any, row: int) -> bool:
+    def number_at(self, record: Record, row: int) -> bool:
         """Whether a row of a recording is a Python number."""
         return record.is_number(row)
 
     # -- search -------------------------------------------------------------------------------------------------------
 
-    def path(self, targets: list[Node], value: Any) -> list[tuple[Node, Node, Break | None]] | None:
+    def path(self, targets: list[Node], value: End) -> list[tuple[Node, Node, Break | None]] | None:
         """The edges (made value, what from, break) from ``value`` to a target with the fewest breaks; None: no path."""
         self.look_for(value)
         key = tuple(node.key for node in targets)
@@ -438,21 +463,22 @@ class Trace:
             search = self._searches[key] = Search(self, targets)
         return search.path(value)
 
-    def names(self, value: Any) -> list[Any]:
+    def names(self, value: End) -> list[tuple[str, int]]:
         """What a node of a tensor or variable is known as in a search."""
         if not isinstance(value, Tensor):
             return [("variable", id(getattr(value, "_base", value)))]
         row = None if self.record is None else self.record.find(value)
         return [("tensor", id(value))] + ([] if row is None else [("row", row)])
 
-    def look_for(self, *values: Any) -> None:
+    def look_for(self, *values: End) -> None:
         """Of a long recording, keeps the rows of some values apart from the runs around them."""
         if self.record is not None and len(self.record) > LONG:
             self.keep(row for value in values for row in self.tape._rows_of(value))
 
     def keep(self, rows: Iterable[int]) -> None:
         """Keeps rows of scalars apart from the runs around them."""
-        record: Any = self.record
+        record = self.record
+        assert record is not None
         more = {row for row in rows if record.cell(row)[0] >= FIRST_CODE} - self.wanted
         if more:
             self.wanted |= more
@@ -461,13 +487,14 @@ class Trace:
             self.nodes.clear()
             self._searches.clear()
 
-    def leads(self, starts: list[Node], values: list[Any]) -> list[int]:
+    def leads(self, starts: list[Node], values: list[End]) -> list[int]:
         """From which values each of the nodes was computed, breaks or not: a bit for each value, the first one's lowest."""
-        asked: dict[Any, int] = {}
+        asked: dict[Hashable, int] = {}
+
         for i, value in enumerate(values):
             for name in self.names(value):
                 asked[name] = asked.get(name, 0) | 1 << i
-        found: dict[Any, int] = {}
+        found: dict[Hashable, int] = {}
         waiting = [*starts]
         while waiting and len(found) < LIMIT:
             node = waiting[-1]
@@ -484,7 +511,7 @@ class Trace:
             found[node.key] = bits
         return [found.get(node.key, 0) for node in starts]
 
-    def stands_for(self, node: Node) -> Iterator[Any]:
+    def stands_for(self, node: Node) -> Iterator[tuple[str, int]]:
         """What :meth:`names` calls the tensor, the variable and the row of a node."""
         if node.tensor is not None:
             yield "tensor", id(node.tensor)
@@ -493,9 +520,9 @@ class Trace:
         if node.record is not None and node.record is self.record:
             yield "row", node.row
 
-    def ancestors(self, starts: list[Node]) -> dict[Any, Node]:
+    def ancestors(self, starts: list[Node]) -> dict[Hashable, Node]:
         """Everything that the nodes were computed from, breaks or not, and themselves."""
-        found: dict[Any, Node] = {}
+        found: dict[Hashable, Node] = {}
         waiting = list(starts)
         while waiting and len(found) < LIMIT:
             node = waiting.pop()
@@ -505,13 +532,13 @@ class Trace:
         return found
 
 
-def _read_by(graph: Any, row: int) -> Any:
+def _read_by(graph: Graph, row: int) -> ResourceVariable | None:
     """The variable that a row of a graph reads; None for other rows."""
     op, number, _, _ = graph.cell(row)
     return graph.calls[number].attrs.get("variable") if op == CALL else None
 
 
-def _custom(record: Any, call: Any) -> list[bool]:
+def _custom(record: Record, call: Call) -> list[bool]:
     from ..engine.custom import no_tapes
 
     kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
@@ -523,8 +550,8 @@ def _custom(record: Any, call: Any) -> list[bool]:
         return [True] * len(call.inputs)
 
 
-def _variable(origin: Origin | None) -> Any:
-    return origin.detail() if is_state(origin) and origin.detail is not None else None
+def _variable(origin: Origin | None) -> ResourceVariable | None:
+    return origin.detail() if origin is not None and is_state(origin) and origin.detail is not None else None
 
 
 def is_state(origin: Origin | None) -> bool:

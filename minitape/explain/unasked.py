@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Hashable, Iterable
 from contextlib import suppress
-from typing import Any
+from types import FrameType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +14,9 @@ from ..engine.backward import leaf_of
 from ..engine.tape import GradientTape
 from .answer import explain_flat
 from .words import Explanation
+
+if TYPE_CHECKING:
+    from ..engine.typed import End
 
 FRAMES = 40  # calls through which a tape is looked for
 MOST = 20  # sources that are explained
@@ -24,13 +29,13 @@ _ASK = "To see why, call minitape.explain.warn() before the step: each gradient 
 
 def grouped(answers: list[Explanation]) -> list[tuple[Explanation, str]]:
     """The answers without those that blame the same line for the same cause, each with a sentence on how many these are."""
-    found: dict[Any, list[Explanation]] = {}
+    found: dict[Hashable, list[Explanation]] = {}
     for answer in answers:
         found.setdefault((answer.cause, answer.filename, answer.line, answer.fix if answer.line is None else ""), []).append(answer)
     return [(same[0], f" The same holds for {len(same) - 1} more." if same[1:] else "") for same in found.values()]
 
 
-def why_none(error: Exception, variables: Any = None) -> Exception:
+def why_none(error: Exception, variables: Iterable[End] | None = None) -> Exception:
     """The error with a note on why gradients (those of ``variables``) are None; its message stays TensorFlow's.
 
     What is known is asked of the nearest tape among the callers' variables that gave None.
@@ -49,7 +54,7 @@ def why_none(error: Exception, variables: Any = None) -> Exception:
     return error
 
 
-def why_no_tensor(error: Exception, value: Any) -> Exception:
+def why_no_tensor(error: Exception, value: object) -> Exception:
     """The error with a note on a target or source that no tape can know."""
     from .connection import Finding
     from .words import describe
@@ -63,7 +68,7 @@ def why_no_tensor(error: Exception, value: Any) -> Exception:
     return error
 
 
-def _asked(frame: Any, wanted: list[Any] | None) -> tuple[GradientTape, list[Any]] | None:
+def _asked(frame: FrameType | None, wanted: list[End] | None) -> tuple[GradientTape, list[End]] | None:
     """The nearest tape that gave None, and for which of the sources."""
     for _ in range(FRAMES):
         if frame is None:

@@ -6,12 +6,19 @@ import html
 import sys
 from contextlib import suppress
 from types import FrameType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..engine.above import above
 from ..engine.frames import cells, lines_of, user_frame
 from ..engine.tensor import Tensor
 from .texts import TEXT
+
+if TYPE_CHECKING:
+    from ..engine.tape import GradientTape
+    from ..engine.typed import End, Object
+    from .connection import Finding
+    from .reasons import Inquiry
+    from .trace import Break
 
 _PLACES = (ModuleType, type)
 _MANY = 1000  # objects whose attributes are looked through at once
@@ -42,7 +49,7 @@ class Explanation:
         self.cause, self.message, self.fix = cause, message, fix
         self.filename, self.line = filename, line
         self.others = others or []
-        self._tape: Any = None
+        self._tape: GradientTape | None = None
         self._rows: list[int] = []
 
     @property
@@ -127,7 +134,7 @@ def _cell(filename: str) -> str | None:
     return "" if filename == running else f"cell [{known[filename]}]"
 
 
-def describe(finding: Any, source: Any, tape: Any, inquiry: Any, error: BaseException | None = None) -> Explanation:
+def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: Inquiry | None, error: BaseException | None = None) -> Explanation:
     """A finding in words."""
     name = name_of(source, inquiry)
     answer = _say(finding, name, source, inquiry)
@@ -149,17 +156,17 @@ def describe(finding: Any, source: Any, tape: Any, inquiry: Any, error: BaseExce
 _AT_SOURCE = ("not_watched", "watched_late", "not_trainable", "not_accessed_watched", "integer_dtype")
 
 
-def _broken_rows(finding: Any, tape: Any) -> list[int]:
+def _broken_rows(finding: Finding, tape: GradientTape | None) -> list[int]:
     """The rows of the tape's recording where the way breaks: the operation to blame, else the last value before it."""
     for child, parent, broken in finding.path or ():
         if broken is not None or finding.cause in _AT_SOURCE:
             for node in (child, parent):
-                if node.record is not None and node.record is tape._record:
+                if tape is not None and node.record is not None and node.record is tape._record:
                     return [node.row]
     return []
 
 
-def _sum_of(targets: list[Any]) -> str:
+def _sum_of(targets: list[End]) -> str:
     """Says of a target with several elements whose gradient is asked for."""
     sizes = [t.shape.num_elements() for t in targets]
     if None in sizes or sum(sizes) < 2:
@@ -169,7 +176,7 @@ def _sum_of(targets: list[Any]) -> str:
     return f" The target has {sizes[0]} elements: this is the gradient of their sum; tape.jacobian keeps them apart."
 
 
-def _zero(inquiry: Any, source: Any) -> tuple[str, str]:
+def _zero(inquiry: Inquiry, source: End) -> tuple[str, str]:
     """Says when the gradient of a connected source is zero for a structural reason or not finite, and what mends it."""
     try:
         from .zeros import structural_zero
@@ -179,12 +186,12 @@ def _zero(inquiry: Any, source: Any) -> tuple[str, str]:
         return "", ""
 
 
-def say(found: Any, source: Any, inquiry: Any) -> Explanation:
+def say(found: Finding | Break, source: End, inquiry: Inquiry | None) -> Explanation:
     """The words for a finding or a break, of a source that has no name yet."""
     return _say(found, name_of(source, inquiry), source, inquiry)
 
 
-def _say(found: Any, name: str, source: Any, inquiry: Any) -> Explanation:
+def _say(found: Finding | Break, name: str, source: End, inquiry: Inquiry | None) -> Explanation:
     """The words for a finding or a break."""
     from .advice import Advice
 
@@ -200,21 +207,22 @@ def _say(found: Any, name: str, source: Any, inquiry: Any) -> Explanation:
     message, fix = TEXT.get(f"{cause} {kind}") or TEXT[cause]
     fields = {**fields, "x": name, "line": at, "what": fields["what"] or "the value", "watched": _unwatched(name, source, inquiry)}
     message, fix = message.format(**fields), fix.format(**fields)
-    return Explanation(cause, message, fix, place and place.filename, place and place.line)
+    filename, line = (None, None) if place is None else (place.filename, place.line)
+    return Explanation(cause, message, fix, filename, line)
 
 
-def _unwatched(name: str, source: Any, inquiry: Any) -> str:
+def _unwatched(name: str, source: End, inquiry: Inquiry | None) -> str:
     """For a tensor that the tape does not watch, that this is wanted as well."""
     if inquiry is None or not isinstance(source, Tensor) or inquiry.watched(inquiry.trace.of_tensor(source)):
         return ""
     return f", after tape.watch({name})"
 
 
-def name_of(source: Any, inquiry: Any) -> str:
+def name_of(source: End, inquiry: Inquiry | None) -> str:
     """What the user calls a source: the name that its creating statement binds, or the variable's own."""
     frame = user_frame(sys._getframe(1))
-    with suppress(Exception):  # no inquiry, or no text: then it goes by what holds it
-        for statement, place in inquiry.statements(inquiry.born(source, used=False)):
+    with suppress(Exception):  # no text: then it goes by what holds it
+        for statement, place in () if inquiry is None else inquiry.statements(inquiry.born(source, used=False)):
             name = statement.name_at(place.line, place.column)
             if name and (isinstance(source, Tensor) or statement.calls(*_MAKES)):
                 return _as_reached(name, source, frame, inquiry)
@@ -226,7 +234,7 @@ def name_of(source: Any, inquiry: Any) -> str:
     return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else "the source"
 
 
-def _as_reached(name: str, source: Any, frame: FrameType | None, inquiry: Any) -> str:
+def _as_reached(name: str, source: End, frame: FrameType | None, inquiry: Inquiry | None) -> str:
     """What the code that asks calls a source: ``cell.h`` for ``self.h``, ``weights["b"]`` for one of ``weights``."""
     if frame is None:
         return name
@@ -245,7 +253,7 @@ def _as_reached(name: str, source: Any, frame: FrameType | None, inquiry: Any) -
     return str(inquiry.paths.get((id(source), attribute), name))
 
 
-def _paths(names: dict[str, Any]) -> dict[tuple[int, str], str]:
+def _paths(names: dict[str, Object]) -> dict[tuple[int, str], str]:
     """How these names lead to the attributes of objects, ``agent.net.w``: by the identity of a value and its attribute."""
     found: dict[tuple[int, str], str] = {}
     level = [(text, thing) for text, thing in names.items() if not text.startswith("_")]
@@ -266,6 +274,6 @@ def _paths(names: dict[str, Any]) -> dict[tuple[int, str], str]:
     return found
 
 
-def _is(value: Any, source: Any) -> bool:
+def _is(value: Object, source: End) -> bool:
     """Whether a value is the source, or what it is behind."""
     return value is source or (hasattr(value, "_gradient_leaf") and value._gradient_leaf() is source)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .replay import EAGERLY, Step, finite, operation, replay, shown
 from .words import say, where
+
+if TYPE_CHECKING:
+    from ..engine.typed import Array, End, Made
+    from .reasons import Inquiry
 
 _SATURATED = (
     "Make its input smaller: scale the data, begin with smaller weights, or take a loss of the logits themselves, such as "
@@ -51,20 +55,20 @@ _SCALE = "Keep weights and gradients in float32, or scale the loss: multiply it 
 class Sweep:
     """One sweep to all connected sources: what arrived there, and where it became zero or not finite."""
 
-    def __init__(self, inquiry: Any, steps: Iterator[Step], rows: set[int]) -> None:
+    def __init__(self, inquiry: Inquiry, steps: Iterator[Step], rows: set[int]) -> None:
         self.inquiry = inquiry
-        self.sums: dict[int, Any] = {}  # of the sources' rows
+        self.sums: dict[int, Array] = {}  # of the sources' rows
         self.several: set[int] = set()  # rows at which something arrived that was not zero
         self.zero: dict[int, tuple[Step, int | None]] = {}  # row -> the step, and its input, at which it became zero
-        self.bad: dict[int, tuple[Step, Any]] = {}  # row -> the step, and its share, that was the first not to be finite
-        self._said: dict[Any, tuple[str, str]] = {}
+        self.bad: dict[int, tuple[Step, Array]] = {}  # row -> the step, and its share, that was the first not to be finite
+        self._said: dict[Hashable, tuple[str, str]] = {}
         for step in steps:
             for row, share in step.shares:
                 self._note(step, row, share)
                 if row in rows:
                     self.sums[row] = self.sums[row] + share if row in self.sums else share
 
-    def _note(self, step: Step, row: int, share: Any) -> None:
+    def _note(self, step: Step, row: int, share: Array) -> None:
         if not finite(share):
             begun = (step, share) if finite(step.adjoint) else self.bad.get(step.row)
             if begun is not None:
@@ -92,7 +96,7 @@ class Sweep:
         flat = next((self.zero[row] for row in arrived if row in self.zero), None)
         return ("", "") if flat is None else self._once((flat[0].row, flat[1]), self._became_zero, flat)
 
-    def _once(self, key: Any, make: Any, given: Any) -> tuple[str, str]:
+    def _once(self, key: Hashable, make: Callable[[Made], tuple[str, str]], given: Made) -> tuple[str, str]:
         """The same sentences for all sources of which the same is to be said."""
         if key not in self._said:
             self._said[key] = make(given)
@@ -109,12 +113,14 @@ class Sweep:
     def _became_zero(self, flat: tuple[Step, int | None]) -> tuple[str, str]:
         step, row = flat
         why, mend = (_CANCELS, "") if row is None else _flat(self.inquiry, step, row)
-        place = self.inquiry.trace.place(self.inquiry.trace.of_row(self.inquiry.record, step.row))
+        record = self.inquiry.record
+        assert record is not None
+        place = self.inquiry.trace.place(self.inquiry.trace.of_row(record, step.row))
         at = "" if place is None else f" ({where(place.filename, place.line)})"
         return f"Its gradient is zero, though: {why}{at}.", mend
 
 
-def structural_zero(inquiry: Any, source: Any) -> tuple[str, str]:
+def structural_zero(inquiry: Inquiry, source: End) -> tuple[str, str]:
     """Says at which operation the gradient of a connected source became zero (or not finite), and what mends it."""
     if inquiry.sweep is None:
         sources = [s for s in inquiry.sources if inquiry.connected(s)]
@@ -127,14 +133,15 @@ def structural_zero(inquiry: Any, source: Any) -> tuple[str, str]:
     return said
 
 
-def _any(value: Any) -> bool:
+def _any(value: Array) -> bool:
     """Whether an adjoint, or one of those of several results, is not zero somewhere."""
     return any(map(_any, value)) if isinstance(value, (tuple, list)) else bool(np.any(value))
 
 
-def _flat(inquiry: Any, step: Any, row: int) -> tuple[str, str]:
+def _flat(inquiry: Inquiry, step: Step, row: int) -> tuple[str, str]:
     """Why an operation handed nothing on to one of its inputs, and what mends that."""
     record = inquiry.record
+    assert record is not None
     name, inputs = operation(record, step.row)
     written = inquiry.called_at(inquiry.trace.place(inquiry.trace.of_row(record, step.row)))
     if name in ("multiply", "matmul", "add", "subtract") and len(inputs) == 2:
@@ -147,23 +154,23 @@ def _flat(inquiry: Any, step: Any, row: int) -> tuple[str, str]:
     return why.format(x=shown(record.value(inputs[0]))), mend
 
 
-def _of_factors(name: str, other: Any, mine: Any, g: Any) -> tuple[str, str]:
+def _of_factors(name: str, other: Array, mine: Array, g: Array) -> tuple[str, str]:
     """Why the adjoint times the other factor is 0 although neither is; empty where one of them is."""
     if name in ("add", "subtract"):
         return _EVENS_OUT, ""
     if other is None or mine is None:
         return "", ""
     if name == "multiply" and np.shape(mine) == g.shape:
-        small = np.any((other != 0) & (g != 0))
+        small = bool(np.any((other != 0) & (g != 0)))
     else:
-        small = np.any(other) and np.any(g) and not np.max(np.abs(other)) * np.max(np.abs(g))
+        small = bool(np.any(other) and np.any(g) and not np.max(np.abs(other)) * np.max(np.abs(g)))
     if small:
         return _SMALL.format(x=shown(other), g=shown(g), dtype=g.dtype), _SCALE
     summed = name == "matmul" or np.shape(mine) != g.shape
     return (_EVENS_OUT, "") if summed and np.all(other) else ("", "")
 
 
-def _promised(inquiry: Any, source: Any) -> tuple[str, str]:
+def _promised(inquiry: Inquiry, source: End) -> tuple[str, str]:
     """A gradient that comes in any case, as that of tf.py_function does, though the way is broken inside."""
     path = inquiry.trace.path(inquiry.starts, source)
     broken = next((b for _, _, b in path or () if b is not None), None)

@@ -147,7 +147,7 @@ class Stepper:
         op, number, _, _ = self.record.cell(row)
         primitive, inputs = operation_of(self.record, row)
         rules = primitive.rules  # one for each input, or one function for all
-        local = _locals(self.record, row, op, inputs, rules) if primitive.code and isinstance(rules, tuple) else {}
+        local = {} if not primitive.code or rules is None or callable(rules) else _locals(self.record, row, op, inputs, rules)
         edges: list[Share] = [
             {"input": source, "port": port, "local": self.show(local.get(port)),
              "product": self.show(_dense(share)), "sum": self.show(_dense(total))}

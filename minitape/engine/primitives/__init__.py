@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 Rule: TypeAlias = Callable[..., Any]  # of the adjoint, the output and the inputs; see Primitive
-Rules: TypeAlias = tuple[Rule | None, ...] | Rule | None  # one for each input, or one for all
+Rules: TypeAlias = Sequence[Rule | None] | Rule | None  # one for each input, or one for all
 
 TABLE: dict[str, Primitive] = {}
 
