@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .typed import Operators
 
+if TYPE_CHECKING:
+    from .shape import TensorShape
+    from .typed import Function, Object
 
-def size_of(value: Any) -> int | None:
+
+def size_of(value: Object) -> int | None:
     """A size as a Python integer, None for an unknown one; TypeError or ValueError for what cannot be a size.
 
     >>> size_of(3), size_of(Dimension(None))
@@ -45,7 +49,7 @@ class Dimension(Operators):
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Object) -> None:
         self.value = size_of(value)
 
     def __index__(self) -> int | None:
@@ -66,10 +70,10 @@ class Dimension(Operators):
     def __str__(self) -> str:
         return "?" if self.value is None else str(self.value)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Dimension, (self.value,)
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: Object) -> bool:
         """True when the two sizes may be the same.
 
         >>> Dimension(3).is_compatible_with(None)
@@ -78,7 +82,7 @@ class Dimension(Operators):
         number = size_of(other)
         return self.value is None or number is None or self.value == number
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other: Object) -> None:
         """Raises ValueError unless the two sizes may be the same.
 
         >>> import minitape as tf
@@ -90,7 +94,7 @@ class Dimension(Operators):
         if not self.is_compatible_with(other):
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
-    def merge_with(self, other: Any) -> Dimension:
+    def merge_with(self, other: Object) -> Dimension:
         """The known one of two sizes; ValueError when they contradict each other.
 
         >>> Dimension(None).merge_with(3)
@@ -100,14 +104,14 @@ class Dimension(Operators):
         self.assert_is_compatible_with(other)
         return other if self.value is None else Dimension(self.value)
 
-    def __truediv__(self, other: Any) -> Dimension:
+    def __truediv__(self, other: object) -> Dimension:
         raise TypeError(_WHOLE.format("Dimension", type(other).__name__))
 
-    def __rtruediv__(self, other: Any) -> Dimension:
+    def __rtruediv__(self, other: object) -> Dimension:
         raise TypeError(_WHOLE.format(type(other).__name__, "Dimension"))
 
 
-def dimension_value(dimension: Any) -> Any:
+def dimension_value(dimension: Object) -> Object:
     """The number in a size of TensorFlow 1; anything else, such as a size of TensorFlow 2, stays what it is.
 
     >>> dimension_value(Dimension(3)), dimension_value(3), dimension_value(None)
@@ -116,7 +120,7 @@ def dimension_value(dimension: Any) -> Any:
     return dimension.value if isinstance(dimension, Dimension) else dimension
 
 
-def dimension_at_index(shape: Any, index: int) -> Dimension:
+def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
     """One size of a shape, as TensorFlow 1 has it; an unknown one when the rank is unknown.
 
     IndexError when the shape has no such axis.
@@ -131,10 +135,10 @@ def dimension_at_index(shape: Any, index: int) -> Dimension:
 _WHOLE = "unsupported operand type(s) for /: '{}' and '{}', please use // instead"
 
 
-def _with_known(function: Callable[[Any, Any], Any], make: Callable[[Any], Any], swapped: bool) -> Callable[..., Any]:
+def _with_known(function: Callable[[int, int], int | bool], make: Callable[[Object], object], swapped: bool) -> Function:
     """A binary operator that is unknown where one of its sizes is."""
 
-    def apply(self: Dimension, other: Any) -> Any:
+    def apply(self: Dimension, other: object) -> object:
         try:
             number = size_of(other)
         except (TypeError, ValueError):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .shown import Shown
+
+if TYPE_CHECKING:
+    import builtins
+
+    from .typed import Array, DTypeLike, NumPyType, Object
 
 
 class DType(metaclass=Shown):
@@ -23,10 +28,18 @@ class DType(metaclass=Shown):
     __slots__ = ("name", "_numpy", "kind", "size", "number", "kernel_name", "differentiable")
     _shown = "tensorflow.python.framework.dtypes"
 
-    def __new__(cls, name: Any, *details: Any) -> DType:
+    name: str
+    _numpy: NumPyType
+    kind: str
+    size: int
+    number: int
+    kernel_name: str
+    differentiable: builtins.bool  # bool is a DType here
+
+    def __new__(cls, name: DTypeLike, *details: Object) -> DType:
         return object.__new__(cls) if details else _of_number(name)
 
-    def __init__(self, name: Any, *details: Any) -> None:
+    def __init__(self, name: DTypeLike, *details: Object) -> None:
         if not details:
             return
         numpy_type, kind, size, number, kernel_name = details
@@ -36,7 +49,7 @@ class DType(metaclass=Shown):
         self.differentiable = kind in "fc"
 
     @property
-    def as_numpy_dtype(self) -> Any:
+    def as_numpy_dtype(self) -> NumPyType:
         """The NumPy scalar type, e.g. ``numpy.float32``; ``object`` for strings. KeyError where there is none."""
         if self._numpy is None:
             raise KeyError(self.number)
@@ -67,17 +80,17 @@ class DType(metaclass=Shown):
     is_numpy_compatible = property(lambda self: self._numpy is not None, doc="True when there is a NumPy type for it.")
 
     @property
-    def min(self) -> Any:
+    def min(self) -> Array:
         """The smallest value."""
         return self._limit("min")
 
     @property
-    def max(self) -> Any:
+    def max(self) -> Array:
         """The largest value."""
         return self._limit("max")
 
     @property
-    def limits(self) -> tuple[Any, Any]:
+    def limits(self) -> tuple[Array, Array]:
         """The usual range of intensities in images: (0, 1) for floats, (0, largest) for integers; else ValueError."""
         if self._numpy is None:
             raise KeyError(self.number)
@@ -87,7 +100,7 @@ class DType(metaclass=Shown):
             return 0, True if self.kind == "b" else self.max
         raise ValueError(f"{self} does not have defined limits.")
 
-    def _limit(self, which: str) -> Any:
+    def _limit(self, which: str) -> Array:
         if self.kind == "f":
             return getattr(_finfo(self._numpy), which)
         if self.kind in "iu":
@@ -96,7 +109,7 @@ class DType(metaclass=Shown):
         suffix = "" if self._numpy is None else f" with {kind} {self}"
         raise TypeError(f"Cannot find {label} value of {self}{suffix}.")
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: DTypeLike) -> builtins.bool:
         """True when ``other`` names the same type. TypeError when it names none.
 
         >>> import minitape as tf
@@ -105,7 +118,7 @@ class DType(metaclass=Shown):
         """
         return self == as_dtype(other)
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: object) -> builtins.bool:
         """The same for a DType, as ``tf.types.experimental.TraceType`` has it.
 
         >>> import minitape as tf
@@ -114,7 +127,7 @@ class DType(metaclass=Shown):
         """
         return self == other
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> builtins.bool:
         if self is other:
             return True
         if other is None:
@@ -126,13 +139,13 @@ class DType(metaclass=Shown):
         except TypeError:
             return False
 
-    def __ne__(self, other: object) -> bool:
+    def __ne__(self, other: object) -> builtins.bool:
         return not self == other
 
     def __hash__(self) -> int:
         return self.number
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return as_dtype, (self.name,)
 
     def __repr__(self) -> str:
@@ -142,7 +155,7 @@ class DType(metaclass=Shown):
         return f"<dtype: '{self.name}'>"
 
 
-def _finfo(numpy_type: Any) -> Any:
+def _finfo(numpy_type: NumPyType) -> Object:
     if np.dtype(numpy_type).name == "bfloat16":
         import ml_dtypes
 
@@ -180,11 +193,11 @@ _ALL = [float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uin
         complex128, string]  # fmt: skip
 _ONLY_NAMES = [*QUANTIZED_DTYPES, resource, variant]
 _BY_NAME = {d.name: d for d in [*_ALL, *_ONLY_NAMES]} | {"half": float16, "float": float32, "double": float64}
-_BY_NUMPY: dict[Any, DType] = {np.dtype(d.as_numpy_dtype): d for d in _ALL}
+_BY_NUMPY: dict[np.dtype, DType] = {np.dtype(d.as_numpy_dtype): d for d in _ALL}
 _BY_NUMBER = {d.number: d for d in [*_ALL, *_ONLY_NAMES]}
 
 
-def _of_number(number: Any) -> DType:
+def _of_number(number: Object) -> DType:
     if int(number) == 14:
         return _bfloat16()
     if int(number) not in _BY_NUMBER:
@@ -202,7 +215,7 @@ def _bfloat16() -> DType:
     return _BY_NAME["bfloat16"]
 
 
-def as_dtype(type_value: Any) -> DType:
+def as_dtype(type_value: DTypeLike) -> DType:
     """Turns a DType, its name, its number, a NumPy type or ``float``/``bool``/``str`` into a DType.
 
     Raises TypeError for anything else, ``int`` included, as TensorFlow does.
@@ -234,7 +247,7 @@ def as_dtype(type_value: Any) -> DType:
     raise TypeError(f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType.")
 
 
-def _of_numpy(value: Any) -> DType | None:
+def _of_numpy(value: object) -> DType | None:
     """The DType of a NumPy type, or of an array; None when it is neither or TensorFlow has no such type."""
     if isinstance(value, type):
         key = np.dtype(value) if issubclass(value, np.generic) or value is object else None
@@ -249,7 +262,7 @@ def _of_numpy(value: Any) -> DType | None:
     return _bfloat16() if key.name == "bfloat16" else _BY_NUMPY.get(key)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> DType:
     if name == "bfloat16":  # only who names it waits for ml_dtypes
         return _bfloat16()
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

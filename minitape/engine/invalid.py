@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from .errors import InvalidArgumentError, OpError
 
 
-def invalid(message: str, op: str = "", name: str = "") -> OpError:
+def invalid(message: str, op: str = "", name: str = "") -> Exception:
     """The InvalidArgumentError that operation ``op`` raises, worded as in TensorFlow's eager mode.
 
     While a graph is being built the same mistake is a ValueError.
@@ -16,7 +15,7 @@ def invalid(message: str, op: str = "", name: str = "") -> OpError:
     from .state import state
 
     if state.graph is not None:
-        return ValueError(message)  # type: ignore[return-value]
+        return ValueError(message)
     return InvalidArgumentError(None, None, f"{message} [Op:{op}] name: {name}" if op else message)
 
 
@@ -41,7 +40,7 @@ def shown(shape: Iterable[int | None]) -> str:
     return "[" + ",".join(["?" if n is None else str(n) for n in shape]) + "]"
 
 
-def unsupported(function: str, **given: Any) -> None:
+def unsupported(function: str, **given: object) -> None:
     """NotImplementedError for the first argument that was given, that is, which is neither None nor False.
 
     >>> unsupported("f", options=None)

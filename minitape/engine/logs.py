@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .dtypes import DType
 
 _logged: dict[str, int] = {}
 
@@ -16,7 +19,7 @@ def log_first_n(place: str, message: str, times: int = 5) -> None:
         logging.getLogger("tensorflow").warning(message)
 
 
-def warn_not_watchable(dtype: Any) -> None:
+def warn_not_watchable(dtype: DType) -> None:
     """The warning for watching integers, booleans or strings."""
     log_first_n(
         f"watch {dtype!r}", f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {dtype!r}"

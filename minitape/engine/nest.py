@@ -8,9 +8,12 @@ order of their sorted keys, as in https://www.tensorflow.org/api_docs/python/tf/
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Iterator, Mapping, MappingView, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MappingView, MutableMapping, Sequence
 from itertools import islice, repeat
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .typed import Function, Object, Structure
 
 _known: dict[type, bool] = {}
 _LEAVES: set[type] = set()  # classes that are known to be no structures
@@ -18,7 +21,7 @@ _SEQUENCES = (Sequence, Mapping, MappingView)
 _TEXTS = (str, bytes, collections.UserString)
 
 
-def is_nested(structure: Any) -> bool:
+def is_nested(structure: Structure) -> bool:
     """True for sequences other than strings, dictionaries, their views, and objects that take themselves apart.
 
     >>> is_nested([1]), is_nested("ab")
@@ -42,12 +45,12 @@ def _takes_itself_apart(kind: type) -> bool:
     return hasattr(kind, "__tf_flatten__") and hasattr(kind, "__tf_unflatten__")
 
 
-def _all_leaves(children: Any) -> bool:
+def _all_leaves(children: Structure) -> bool:
     """Whether no child is a structure itself: one question for each class among them."""
     return not any(map(_is_kind, {*map(type, children)}))
 
 
-def _children(structure: Any) -> Iterator[Any]:
+def _children(structure: Structure) -> Iterator[Structure]:
     if isinstance(structure, Mapping):
         return (structure[key] for key in sorted(structure))
     kind = type(structure)
@@ -58,7 +61,7 @@ def _children(structure: Any) -> Iterator[Any]:
     return iter(structure)
 
 
-def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+def flatten(structure: Structure, expand_composites: bool = False) -> list[Structure]:
     """The leaves of a structure, in order; with ``expand_composites`` the tensors inside of ragged and sparse ones.
 
     Raises TypeError for a dictionary whose keys cannot be sorted.
@@ -82,12 +85,12 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     return [structure]
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = str(value)
     return f"{text[:100]}..." if len(text) > 100 else text
 
 
-def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
+def pack_sequence_as(structure: Structure, flat_sequence: Structure, expand_composites: bool = False) -> Structure:
     """A structure like ``structure`` with the leaves of ``flat_sequence``; ValueError when their number differs.
 
     >>> pack_sequence_as({"b": 0, "a": [0]}, [1, 2])
@@ -110,7 +113,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     return _pack(structure, (leaves[i] for i in range(wanted)), expand_composites)
 
 
-def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
+def _pack(structure: Structure, leaves: Iterator[Structure], expand: bool) -> Structure:
     if not is_nested(structure):
         if expand and hasattr(structure, "_components"):
             return structure._rebuilt([next(leaves) for _ in structure._components()])
@@ -124,7 +127,7 @@ def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
         items = list(islice(leaves, len(children)))
     else:
         items = [_pack(child, leaves, expand) for child in children]
-    kind: Any = type(structure)
+    kind: Object = type(structure)
     if _takes_itself_apart(kind):
         return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(items))
     if hasattr(structure, "_fields") or hasattr(kind, "__attrs_attrs__"):
@@ -132,9 +135,9 @@ def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
     return items if isinstance(structure, (range, MappingView)) else kind(items)
 
 
-def _dictionary(structure: Any, pairs: list[tuple[Any, Any]]) -> Any:
+def _dictionary(structure: Structure, pairs: list[tuple[Structure, Structure]]) -> Structure:
     """A mapping of the same class with other values."""
-    kind: Any = type(structure)
+    kind: Object = type(structure)
     if not isinstance(structure, MutableMapping):
         return kind(pairs)
     made = kind(structure.default_factory) if isinstance(structure, collections.defaultdict) else kind()
@@ -143,7 +146,7 @@ def _dictionary(structure: Any, pairs: list[tuple[Any, Any]]) -> Any:
     return made
 
 
-def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+def map_structure(func: Function, *structure: Structure, **kwargs: Structure) -> Structure:
     """Applies ``func`` to the leaves of one or several structures of the same form.
 
     ``check_types=False`` lets lists and tuples match. Raises TypeError or ValueError for structures that differ.
@@ -167,7 +170,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     return pack_sequence_as(structure[0], [func(*args) for args in leaves], expand)
 
 
-def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
+def assert_same_structure(nest1: Structure, nest2: Structure, check_types: bool = True, expand_composites: bool = False) -> None:
     """Raises ValueError (or TypeError for other types of the same form) unless the structures match.
 
     With ``expand_composites`` ragged and sparse tensors must be of one kind and dtype as well.
@@ -183,7 +186,7 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
                f"structure:\n{_dots(nest1)}\nEntire second structure:\n{_dots(nest2)}")  # fmt: skip
 
 
-def _difference(a: Any, b: Any, check_types: bool, expand: bool) -> tuple[type[Exception], str] | None:
+def _difference(a: Structure, b: Structure, check_types: bool, expand: bool) -> tuple[type[Exception], str] | None:
     """Where two structures differ first: the exception to raise and TensorFlow's words; None if they match."""
     composite = (hasattr(a, "_components"), hasattr(b, "_components"))
     if expand and any(composite):
@@ -215,7 +218,7 @@ def _difference(a: Any, b: Any, check_types: bool, expand: bool) -> tuple[type[E
     return None
 
 
-def _same_kind(a: Any, b: Any) -> bool:
+def _same_kind(a: Structure, b: Structure) -> bool:
     """Whether two sequences are of one type: all lists are, and named tuples of one name with the same fields."""
     if type(a) is type(b) or (isinstance(a, list) and isinstance(b, list)):
         return True
@@ -223,7 +226,7 @@ def _same_kind(a: Any, b: Any) -> bool:
     return fields[0] is not None and fields[0] == fields[1] and type(a).__name__ == type(b).__name__
 
 
-def _unlike(a: Any, b: Any) -> tuple[type[Exception], str] | None:
+def _unlike(a: Structure, b: Structure) -> tuple[type[Exception], str] | None:
     """The difference of two composite tensors, which may have any shape."""
     kinds = [(type(c), c.dtype, getattr(c, "ragged_rank", None), len(c._components())) for c in (a, b)]
     if kinds[0] == kinds[1]:
@@ -232,7 +235,7 @@ def _unlike(a: Any, b: Any) -> tuple[type[Exception], str] | None:
     return ValueError, f"Incompatible CompositeTensor TypeSpecs: {_shown(specs[0])} vs. {_shown(specs[1])}"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return f"type={type(value).__name__} str={value!s}"
 
 
@@ -241,6 +244,6 @@ class _Dot:
         return "."
 
 
-def _dots(structure: Any) -> str:
+def _dots(structure: Structure) -> str:
     """The form of a structure with dots for its leaves."""
     return str(_pack(structure, repeat(_Dot()), False))

@@ -12,13 +12,17 @@ import functools
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .errors import InvalidArgumentError, NotFoundError
+from .errors import NotFoundError
 from .invalid import invalid
 from .state import state
+
+if TYPE_CHECKING:
+    from .dtypes import DType
+    from .typed import Object, Value
 
 _OF_NUMPY = (np.ndarray, np.generic)
 
@@ -64,10 +68,10 @@ def definition(op: str) -> OpDef | None:
     return OpDef(text, tuple(inputs), allowed, lacking)
 
 
-_accepted: set[tuple[Any, ...]] = set()  # what was asked before and found right
+_accepted: set[tuple[object, ...]] = set()  # what was asked before and found right
 
 
-def accept(op: str, *dtypes: Any) -> None:
+def accept(op: str, *dtypes: DType) -> None:
     """Raises what TensorFlow raises when ``op`` is called on inputs of these DTypes and there is no kernel for them.
 
     InvalidArgumentError for a type that is not allowed or that differs from another input's; NotFoundError for one that
@@ -87,7 +91,7 @@ def accept(op: str, *dtypes: Any) -> None:
     found = definition(op)
     if found is None:
         return
-    bound: dict[str, Any] = {}
+    bound: dict[str, DType] = {}
     for position, dtype in enumerate(dtypes):
         attr = _attr_of(found, position)
         if attr is None:
@@ -108,7 +112,7 @@ def accept(op: str, *dtypes: Any) -> None:
     _accepted.add(key)
 
 
-def accept_attr(op: str, attr: str, dtype: Any) -> None:
+def accept_attr(op: str, attr: str, dtype: DType) -> None:
     """The same for one type attribute that no input carries, such as an index type."""
     found = definition(op)
     if found is not None and attr in found.allowed and _name(dtype) not in found.allowed[attr]:
@@ -122,12 +126,12 @@ def accept_text(op: str, attr: str, value: str) -> None:
     """The same for an attribute that is one of a few words, such as ``padding``."""
     found = definition(op)
     words = re.search(rf"\b{attr}:string[^;]*allowed=\[([^\]]*)\]", found.text) if found is not None else None
-    if words is not None and f'"{value}"' not in words[1].split(", "):
+    if found is not None and words is not None and f'"{value}"' not in words[1].split(", "):
         raise invalid(f"Value for attr '{attr}' of \"{value}\" is not in the list of allowed values: {words[1]}\n\t; "
                       f"NodeDef: {{{{node {op}}}}}; {_summary(op, found)}", op)  # fmt: skip
 
 
-def accept_list(op: str, attr: str, value: Any, spelled: str) -> list[int]:
+def accept_list(op: str, attr: str, value: Object, spelled: str) -> list[int]:
     """The same for an attribute that is a list of so many numbers or more; TypeError for what is no list."""
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"Expected list for '{attr}' argument to '{spelled}' Op, not {value!r}.")
@@ -145,7 +149,7 @@ def _summary(op: str, found: OpDef) -> str:
     return f"Op<name={op}; signature={text}>"
 
 
-def refused_operand(op: str, x: Any, y: Any, error: Exception) -> Exception:
+def refused_operand(op: str, x: Value, y: Value, error: Exception) -> Exception:
     """What a graph says of an operand that cannot be converted: with its place, and after it has looked at x."""
     tensor, value, name = (x, y, "y") if hasattr(x, "dtype") and not isinstance(x, _OF_NUMPY) else (y, x, "x")
     if name == "y":
@@ -173,11 +177,11 @@ def _attr_of(found: OpDef, position: int) -> str | None:
     return None
 
 
-def _name(dtype: Any) -> str:
+def _name(dtype: DType) -> str:
     return _SHORT.get(dtype.name, dtype.name.upper())
 
 
-def _not_allowed(op: str, found: OpDef, attr: str, dtype: Any) -> InvalidArgumentError:
+def _not_allowed(op: str, found: OpDef, attr: str, dtype: DType) -> Exception:
     names = ", ".join(_LONG.get(n, n.lower()) for n in found.allowed[attr])
     return invalid(
         f"Value for attr '{attr}' of {dtype.kernel_name} is not in the list of allowed values: {names}\n\t; "
@@ -185,7 +189,7 @@ def _not_allowed(op: str, found: OpDef, attr: str, dtype: Any) -> InvalidArgumen
     )  # fmt: skip
 
 
-def _not_passed(found: OpDef, position: int, attr: str, dtype: Any) -> TypeError:
+def _not_passed(found: OpDef, position: int, attr: str, dtype: DType) -> TypeError:
     """The same while a graph is being built, which is refused in Python."""
     names = ", ".join(_PYTHON.get(n, n.lower()) for n in found.allowed[attr])
     return TypeError(
@@ -198,7 +202,7 @@ def _parameter(found: OpDef, position: int) -> str:
     return found.text.split(", ")[min(position, len(found.inputs) - 1)].split(":")[0]
 
 
-def _unlike(op: str, position: int, wanted: str, dtypes: Sequence[Any]) -> Exception:
+def _unlike(op: str, position: int, wanted: str, dtypes: Sequence[DType]) -> Exception:
     """The error for an input whose dtype is not that of another one, or not the only one that there is."""
     found, dtype = definition(op), dtypes[position]
     if state.graph is not None and found is not None:  # refused in Python
@@ -217,7 +221,7 @@ def _unlike(op: str, position: int, wanted: str, dtypes: Sequence[Any]) -> Excep
                    f"tensor but is a {dtype.kernel_name} tensor", op)  # fmt: skip
 
 
-def _no_kernel(op: str, found: OpDef, bound: dict[str, Any]) -> NotFoundError:
+def _no_kernel(op: str, found: OpDef, bound: dict[str, DType]) -> NotFoundError:
     values = {attr: f"DT_{_name(dtype)}" for attr, dtype in bound.items()}
     for attribute in found.text.split("; attr=")[1:]:
         plain = re.match(r"(\w+):(?:bool|int|float|string),default=([^,;]*)", attribute)

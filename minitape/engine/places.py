@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .invalid import at_run, shown
 
+if TYPE_CHECKING:
+    from .typed import Array
 
-def check_places(places: Any, size: int, op: str = "GatherV2") -> None:
+
+def check_places(places: Array, size: int, op: str = "GatherV2") -> None:
     """Raises InvalidArgumentError unless all of ``places`` are in [0, size)."""
     wrong = np.flatnonzero((np.asarray(places) < 0) | (np.asarray(places) >= size))
     if wrong.size:
@@ -18,7 +21,7 @@ def check_places(places: Any, size: int, op: str = "GatherV2") -> None:
         raise at_run(f"indices{where} = {int(np.asarray(places)[at])} is not in [0, {size})", op)
 
 
-def outside(places: Any, sizes: tuple[int, ...]) -> tuple[str, str] | None:
+def outside(places: Array, sizes: tuple[int | None, ...]) -> tuple[str, str] | None:
     """The first place in ``places`` (..., depth) outside of ``sizes``: where it stands and what it is, as text."""
     places = np.asarray(places)
     if not places.shape[-1]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .dimension import Dimension
 from .dimension import size_of as _size
 from .shown import Shown
 
+if TYPE_CHECKING:
+    from .typed import Object, ShapeLike
 
-def _sizes_of(numbers: Any) -> tuple[int | None, ...]:
+
+def _sizes_of(numbers: Object) -> tuple[int | None, ...]:
     """The sizes of what is no list: a number, an array, an iterable; TypeError for what cannot be a shape."""
     if not hasattr(numbers, "__iter__") or getattr(numbers, "ndim", 1) == 0:
         return (_size(numbers),)
@@ -37,7 +40,7 @@ class TensorShape(metaclass=Shown):
     __slots__ = ("_dims",)
     _shown = "tensorflow.python.framework.tensor_shape"
 
-    def __init__(self, dims: Any) -> None:
+    def __init__(self, dims: ShapeLike) -> None:
         if dims is None:
             self._dims: tuple[int | None, ...] | None = None
         elif isinstance(dims, TensorShape):
@@ -89,6 +92,7 @@ class TensorShape(metaclass=Shown):
             return None
         product = 1
         for d in self._dims:
+            assert d is not None
             product *= d
         return product
 
@@ -101,7 +105,7 @@ class TensorShape(metaclass=Shown):
         """
         return self._dims is not None and None not in self._dims
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: ShapeLike) -> bool:
         """True when some shape could be both.
 
         >>> import minitape as tf
@@ -116,7 +120,7 @@ class TensorShape(metaclass=Shown):
             a is None or b is None or a == b for a, b in zip(self._dims, other._dims, strict=True)
         )
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: object) -> bool:
         """True when every tensor of this shape has the other shape too.
 
         >>> import minitape as tf
@@ -133,7 +137,7 @@ class TensorShape(metaclass=Shown):
             and all(b is None or a == b for a, b in zip(self._dims, other._dims, strict=True))
         )
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other: ShapeLike) -> None:
         """Raises ValueError unless the shapes are compatible.
 
         >>> import minitape as tf
@@ -157,7 +161,7 @@ class TensorShape(metaclass=Shown):
         if self.rank not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
-    def assert_same_rank(self, other: Any) -> None:
+    def assert_same_rank(self, other: ShapeLike) -> None:
         """Raises ValueError unless the ranks agree.
 
         >>> import minitape as tf
@@ -223,7 +227,7 @@ class TensorShape(metaclass=Shown):
             raise ValueError(f"Shape {self} must have rank at most {rank}")
         return self
 
-    def merge_with(self, other: Any) -> TensorShape:
+    def merge_with(self, other: ShapeLike) -> TensorShape:
         """What both shapes know together; ValueError when they contradict.
 
         >>> import minitape as tf
@@ -239,7 +243,7 @@ class TensorShape(metaclass=Shown):
             raise ValueError(f"Shapes {self} and {other} are not compatible")
         return TensorShape([b if a is None else a for a, b in zip(self._dims, other._dims, strict=True)])
 
-    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+    def most_specific_compatible_shape(self, other: ShapeLike) -> TensorShape:
         """The narrowest shape that admits both.
 
         >>> import minitape as tf
@@ -253,7 +257,7 @@ class TensorShape(metaclass=Shown):
             return TensorShape(None)
         return TensorShape([a if a == b else None for a, b in zip(self._dims, other._dims, strict=True)])
 
-    def most_specific_common_supertype(self, others: Any) -> TensorShape:
+    def most_specific_common_supertype(self, others: TensorShape) -> TensorShape:
         """The narrowest shape that admits this one and all others.
 
         >>> import minitape as tf
@@ -265,7 +269,7 @@ class TensorShape(metaclass=Shown):
             found = found.most_specific_compatible_shape(other)
         return found
 
-    def concatenate(self, other: Any) -> TensorShape:
+    def concatenate(self, other: ShapeLike) -> TensorShape:
         """This shape followed by the other; of unknown rank when one of them is.
 
         >>> import minitape as tf
@@ -277,10 +281,10 @@ class TensorShape(metaclass=Shown):
             return TensorShape(None)
         return TensorShape(self._dims + other._dims)
 
-    def __add__(self, other: Any) -> TensorShape:
+    def __add__(self, other: ShapeLike) -> TensorShape:
         return self.concatenate(other)
 
-    def __radd__(self, other: Any) -> TensorShape:
+    def __radd__(self, other: ShapeLike) -> TensorShape:
         return as_shape(other).concatenate(self)
 
     def __len__(self) -> int:
@@ -296,11 +300,10 @@ class TensorShape(metaclass=Shown):
             raise ValueError("Cannot iterate over a shape with unknown rank.")
         return iter(self._dims)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: int | slice) -> Object:
         if self._dims is None:
             return _unknown_slice(key) if isinstance(key, slice) else None
-        found = self._dims[key]
-        return TensorShape.of(found) if isinstance(key, slice) else found
+        return TensorShape.of(self._dims[key]) if isinstance(key, slice) else self._dims[key]
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, TensorShape):
@@ -313,7 +316,7 @@ class TensorShape(metaclass=Shown):
     def __hash__(self) -> int:
         return hash(self._dims)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return TensorShape, (None if self._dims is None else list(self._dims),)
 
     def __repr__(self) -> str:
@@ -333,6 +336,6 @@ def _unknown_slice(key: slice) -> TensorShape:
     return TensorShape.of((None,) * max(stop - start, 0))
 
 
-def as_shape(value: Any) -> TensorShape:
+def as_shape(value: ShapeLike) -> TensorShape:
     """``value`` itself if it is a TensorShape, else one made of it."""
     return value if isinstance(value, TensorShape) else TensorShape(value)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .above import above
 from .shown import Shown
 
+if TYPE_CHECKING:
+    from .tape import GradientTape
+    from .tensor import Tensor
+    from .typed import Adjoint, Array, DTypeLike, Object
 
-def check_places(indices: Any, size: int) -> None:
+
+def check_places(indices: Array, size: int) -> None:
     """InvalidArgumentError for a place that is not among ``size`` rows."""
     from .invalid import at_run
 
@@ -39,7 +44,7 @@ class IndexedSlices(metaclass=Shown):
     _shown = "tensorflow.python.framework.indexed_slices"
     __slots__ = ("_values", "_indices", "_dense_shape")
 
-    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+    def __init__(self, values: Adjoint, indices: Adjoint, dense_shape: Adjoint = None) -> None:
         self._values, self._indices, self._dense_shape = values, indices, dense_shape
 
     values = property(lambda self: self._values, doc="The slices, stacked along the first axis.")
@@ -51,18 +56,18 @@ class IndexedSlices(metaclass=Shown):
     op = property(lambda self: self._values.op, doc="Not there in eager mode: AttributeError.")
     graph = property(lambda self: self._values.graph, doc="Not there in eager mode: AttributeError.")
 
-    def _components(self) -> list[Any]:
+    def _components(self) -> list[Adjoint]:
         return [self._values, self._indices, *([] if self._dense_shape is None else [self._dense_shape])]
 
-    def _rebuilt(self, parts: list[Any]) -> IndexedSlices:
+    def _rebuilt(self, parts: list[Adjoint]) -> IndexedSlices:
         return IndexedSlices(*parts)
 
-    def with_values(self, values: Any) -> IndexedSlices:
+    def with_values(self, values: Adjoint) -> IndexedSlices:
         """Other values at the same places."""
         return IndexedSlices(values, self._indices, self._dense_shape)
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> Object:
         """The static shape of the dense tensor."""
         from .shape import TensorShape
 
@@ -78,7 +83,7 @@ class IndexedSlices(metaclass=Shown):
         sizes = self._dense_shape
         return tuple(int(s) for s in (sizes.array if hasattr(sizes, "array") else np.asarray(sizes)))
 
-    def dense(self) -> Any:
+    def dense(self) -> Adjoint:
         """The dense tensor (an array when the values are one)."""
         from .primitives import TABLE
 
@@ -86,7 +91,7 @@ class IndexedSlices(metaclass=Shown):
             return above.dense(self._values, self._indices, self._dense_shape)
         return TABLE["scatter_slices"](self._values, self._indices, shape=self.sizes())
 
-    def _to_tensor(self, dtype: Any = None) -> Any:
+    def _to_tensor(self, dtype: DTypeLike = None) -> Tensor:
         if dtype is not None and dtype != self.dtype:
             raise ValueError(f"Incompatible tensor conversion requested to `dtype` {dtype.name} for IndexedSlices "
                              f"({self}) with dtype {self.dtype.name}")  # fmt: skip
@@ -100,7 +105,7 @@ class IndexedSlices(metaclass=Shown):
             check_places(indices.array, self.shape[0])
         return IndexedSlices(values, indices, self._dense_shape).dense()
 
-    def consumers(self) -> list[Any]:
+    def consumers(self) -> list[object]:
         """The operations of a graph that have its values as an input; none eagerly.
 
         >>> import minitape as tf
@@ -114,7 +119,7 @@ class IndexedSlices(metaclass=Shown):
         """
         return self._values.consumers() if hasattr(self._values, "graph") else []
 
-    def _watch_on(self, tape: Any) -> None:
+    def _watch_on(self, tape: GradientTape) -> None:
         for part in self._components():
             tape.watch(part)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.errors import InvalidArgumentError, UnimplementedError
+from ...engine.errors import UnimplementedError
 from ...engine.invalid import invalid, shown
 from ...engine.opdefs import accept_text
 from ...engine.operands import call, mismatch, static, strict, tensor_of, together
@@ -18,7 +18,7 @@ from ...engine.state import state
 from ...engine.tensor import Tensor
 
 
-def unimplemented(message: str, op: str) -> InvalidArgumentError:
+def unimplemented(message: str, op: str) -> UnimplementedError:
     return UnimplementedError(None, None, f"{message} [Op:{op}] name: ")
 
 
