@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .typed import Function, Object
 
 
 def places(homes: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -28,7 +31,7 @@ def places(homes: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     return found
 
 
-def load(module: str, name: str) -> Any:
+def load(module: str, name: str) -> Object:
     """What a module of minitape calls ``name``, or the module itself for no name."""
     found = importlib.import_module(f"minitape.{module}".removesuffix("."))
     return getattr(found, name) if name else found
@@ -44,7 +47,7 @@ class Above:
         """Says which module holds which function; see :func:`places`."""
         self._homes |= places(homes)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Function:
         if name not in self._homes:
             raise AttributeError(f"no room above the engine answers {name!r}: see _ANSWERS in minitape/__init__.py", name=name)
         found = load(*self._homes[name])

@@ -7,10 +7,14 @@ that folder is there, puts its own in the place (see ``minitape/__init__.py``).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .record import Record
+    from .typed import Array, Attributes, Function, NumPyType, Object
 
 
 class Accelerator:
@@ -22,31 +26,31 @@ class Accelerator:
     """
 
     large: float = math.inf  # elements from which on an array is large
-    loops: Any = None  # what compiles runs of a graph's calls: a module like minitape.speed.loops
+    loops: Object = None  # what compiles runs of a graph's calls: a module like minitape.speed.loops
     maximum, minimum = np.maximum, np.minimum  # of arrays, or of an array and a number
 
-    def kernel(self, record: Any, rows: int, name: str) -> Any:
+    def kernel(self, record: Record | None, rows: int, name: str) -> Function | None:
         """A compiled loop over so many rows of a packed recording, "backward" or "spread"; None for the walk in Python."""
         return None
 
-    def buffer(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    def buffer(self, shape: tuple[int, ...], dtype: NumPyType) -> np.ndarray:
         """An array whose elements are all written next."""
         return np.empty(shape, dtype)
 
-    def accumulate(self, total: Any, share: Any) -> Any:
+    def accumulate(self, total: Array, share: Array) -> Array:
         """The sum of two large adjoints, of which nobody needs the first one any more."""
         return total + share
 
-    def blocked(self, text: str, names: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+    def blocked(self, text: str, names: str, plain: Function) -> Function:
         """The function ``plain`` of arguments ``names``, which computes this formula, also for large arrays."""
         return plain
 
-    def by_blocks(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def by_blocks(self, function: Function) -> Function:
         """An elementwise function of float arrays, also for large ones."""
         return function
 
-    def in_blocks(self, function: Callable[..., Any], values: Any, shape: Any, dtype: Any, attrs: dict[str, Any],
-                  block: int = 0) -> Any:  # fmt: skip
+    def in_blocks(self, function: Function, values: Sequence[Array], shape: tuple[int, ...], dtype: NumPyType, attrs: Attributes,
+                  block: int = 0) -> Array:  # fmt: skip
         """What an elementwise function gives for large arrays of this shape and single numbers, ``block`` elements at a time."""
         return function(*values, **attrs)
 
@@ -60,7 +64,7 @@ def install(accelerator: Accelerator) -> None:
     fast = accelerator
 
 
-def filled(shape: Any, dtype: Any, number: Any) -> np.ndarray:
+def filled(shape: tuple[int, ...], dtype: NumPyType, number: Array) -> np.ndarray:
     """An array of one number; ``np.full`` and ``np.ones`` take two to four times as long."""
     out = np.empty(shape, dtype)
     out.fill(number)

@@ -7,10 +7,13 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .state import state
 from .typed import Given, Made
+
+if TYPE_CHECKING:
+    from .typed import Function, Leaving, Object
 
 
 class Exit(property):
@@ -22,21 +25,21 @@ class Exit(property):
     ``entered`` says whether there is something to leave.
     """
 
-    def __init__(self, leave: Callable[..., Any], entered: Callable[[Any], Any]) -> None:
-        def found(block: Any) -> Callable[..., Any]:
+    def __init__(self, leave: Function, entered: Callable[[Object], object]) -> None:
+        def found(block: Object) -> Function:
             held = partial(leave, block)  # whose call is no step of Python's
             if not entered(block):
                 block._held = weakref.ref(held, lambda _: dropped(block))
             return held
 
-        def dropped(block: Any) -> None:
+        def dropped(block: Object) -> None:
             if entered(block):
                 leave(block, GeneratorExit, GeneratorExit(), None)  # as Python ends a generator early
 
         super().__init__(found)
         self._leave = leave
 
-    def __call__(self, block: Any, *error: Any) -> Any:
+    def __call__(self, block: object, *error: object) -> object:
         """What ``type(block).__exit__(block, ...)`` does, as contextlib.ExitStack calls it."""
         return self._leave(block, *error)
 
@@ -55,11 +58,11 @@ class During:
     False
     """
 
-    def __init__(self, owner: Any, given: Any = None, **values: Any) -> None:
+    def __init__(self, owner: Object, given: object = None, **values: object) -> None:
         self._owner, self._given, self._values = owner, given, values
-        self._before: dict[str, Any] = {}
+        self._before: dict[str, object] = {}
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Object:
         self._before = {name: getattr(self._owner, name) for name in self._values}
         for name, value in self._values.items():
             setattr(self._owner, name, value)
@@ -70,20 +73,20 @@ class During:
             if getattr(self._owner, name) is self._values[name]:
                 setattr(self._owner, name, before)
 
-    def _leave(self, *error: Any) -> None:
+    def _leave(self, *error: object) -> None:
         self._restore()
         self._before, self._held = {}, None
 
-    __exit__: Any = Exit(_leave, lambda block: block._before)
+    __exit__: Leaving = Exit(_leave, lambda block: block._before)
 
 
 class Elsewhere(During):
     """A block in which this thread has other tapes, or another graph: variables are watched anew in it and after it."""
 
-    def __init__(self, given: Any = None, **values: Any) -> None:
+    def __init__(self, given: object = None, **values: object) -> None:
         super().__init__(state, given, **values)
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Object:
         state.token = object()
         return super().__enter__()
 
@@ -126,15 +129,15 @@ class _Block:
     """The block of a generator: what stands before ``yield`` begins it, what stands after ends it."""
 
     def __init__(self, steps: Iterator[Any]) -> None:
-        self._steps: Any = steps
+        self._steps: Object = steps
         self._inner = contextmanager(lambda: steps)()
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Object:
         return self._inner.__enter__()
 
-    def _leave(self, *error: Any) -> bool | None:
+    def _leave(self, *error: Object) -> bool | None:
         handled = self._inner.__exit__(*error)
         self._held = None
         return handled
 
-    __exit__: Any = Exit(_leave, lambda block: block._steps.gi_suspended)
+    __exit__: Leaving = Exit(_leave, lambda block: block._steps.gi_suspended)

@@ -48,7 +48,7 @@ def _uses_minitape(name: str) -> bool:
         return False  # minitape_widgets
     ours = sys.modules[own]
     modules = [m for key, m in list(sys.modules.items()) if key.partition(".")[0] == package]
-    modules += [m for m in (sys.modules.get("__main__"),) if getattr(m, "__file__", None) == name]
+    modules += [m for m in (sys.modules.get("__main__"),) if m is not None and getattr(m, "__file__", None) == name]
     return any(value is ours for module in modules for value in list(vars(module).values()))
 
 
@@ -77,6 +77,8 @@ def traced_file(name: str) -> bool:
 def cells() -> dict[str, int]:
     """The file names of the notebook's cells, each with the number of its last execution; empty outside a notebook."""
     shell_module = sys.modules.get("IPython.core.interactiveshell")
+    if shell_module is None:
+        return {}
     try:
         return dict(shell_module.InteractiveShell._instance.compile._filename_map)
     except AttributeError:

@@ -11,15 +11,22 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .above import above, load, places
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+
+    from .typed import Object
+else:
+    Loader = object
 
 # what is built on tf: no names of it, but attributes once imported
 TOOLS = ("minitape.cli", "minitape.course")
 
 
-def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Object], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a module that holds the ``names`` of ``namespace`` itself, beside other things.
 
     Only these are listed and completed. A name that is not there raises AttributeError with the nearest one that is.
@@ -29,7 +36,7 @@ def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Any]
     ['flatten', 'is_nested']
     """
 
-    def find(name: str) -> Any:
+    def find(name: str) -> Object:
         # named, so that Python does not look for the nearest name, too, and print it behind ours
         raise AttributeError(name if name.startswith("__") else above.missing(namespace, name, names), name=name)
 
@@ -37,8 +44,8 @@ def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Any]
 
 
 def lazy(
-    namespace: str, homes: Mapping[str, str], space: dict[str, Any], more: Mapping[str, tuple[str, str]] | None = None
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    namespace: str, homes: Mapping[str, str], space: dict[str, Object], more: Mapping[str, tuple[str, str]] | None = None
+) -> tuple[Callable[[str], Object], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a module that is nothing but ``namespace``: the module's last line.
 
     Public is what ``homes`` (see :func:`places`) and ``more`` name, and what the module defines itself without an
@@ -61,7 +68,7 @@ def lazy(
     if "__path__" in space:
         _hide_submodules(sys.modules[space["__name__"]], {name for name, (_, theirs) in home.items() if not theirs})
 
-    def find(name: str) -> Any:
+    def find(name: str) -> Object:
         if name in home:
             space[name] = found = load(*home[name])
             return found
@@ -70,7 +77,7 @@ def lazy(
             raise AttributeError(f"minitape has no '{namespace}.{name}': {full} is a module inside of it", name=name)
         return refuse(name)
 
-    find.homes = home  # from which the stubs for editors are written
+    find.__dict__["homes"] = home  # from which the stubs for editors are written
     return find, listed
 
 
@@ -84,12 +91,12 @@ class Package(ModuleType):
     (True, False)
     """
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if not _is_hidden(self, name, value, self._namespaces):
             super().__setattr__(name, value)
 
 
-def _is_hidden(package: ModuleType, name: str, value: Any, namespaces: set[str]) -> bool:
+def _is_hidden(package: ModuleType, name: str, value: object, namespaces: set[str]) -> bool:
     full = f"{package.__name__}.{name}"
     return isinstance(value, ModuleType) and value.__name__ == full and name not in namespaces and full not in TOOLS
 
@@ -98,11 +105,11 @@ def _hide_submodules(package: ModuleType, namespaces: set[str]) -> None:
     for name, value in list(vars(package).items()):
         if _is_hidden(package, name, value, namespaces):
             delattr(package, name)
-    package._namespaces = namespaces
+    package.__dict__["_namespaces"] = namespaces
     package.__class__ = Package
 
 
-class Aliases:
+class Aliases(Loader):
     """Makes ``import minitape.nn`` give the module ``minitape.tf.nn``: one module, under the path that TensorFlow has.
 
     >>> import minitape.nn
@@ -117,7 +124,7 @@ class Aliases:
         """Comes first: below `minitape.nn` the folder of `minitape.tf.nn` would be searched, and its modules made twice."""
         sys.meta_path.insert(0, self)
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """The specification of a module with one of the names, or below it."""
         package, _, inner = name.partition(".")
         own = package == "minitape" and inner.partition(".")[0] in self.names
@@ -147,7 +154,7 @@ class Namespace:
         self.__name = name
         self.__find, self.__names = lazy(name, homes, self.__dict__)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Object:
         if name.startswith("_"):
             raise AttributeError(name)
         return self.__find(name)

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-hush: Callable[[], Any]  # switches warnings off and returns what ``restore`` needs
+if TYPE_CHECKING:
+    from .typed import Object
+
+hush: Callable[[], object]  # switches warnings off and returns what ``restore`` needs
 restore: Callable[[Any], Any]
 
 try:
@@ -23,6 +26,6 @@ try:
 except ImportError:
     hush = partial(np.seterr, all="ignore")
 
-    def restore(before: Any) -> None:
+    def restore(before: Object) -> None:
         """Puts the former setting back."""
         np.seterr(**before)

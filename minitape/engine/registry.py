@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
-GRADIENTS: dict[str, Any] = {}  # gradient functions (op, *upstream) by the type that they were registered for
+if TYPE_CHECKING:
+    from .typed import Function
+
+GRADIENTS: dict[str, Function | None] = {}  # gradient functions (op, *upstream) by the type that they were registered for
 
 
 class RegisterGradient:
@@ -32,12 +34,12 @@ class RegisterGradient:
             raise TypeError("op_type must be a string")
         self._op_type = op_type
 
-    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, f: Function) -> Function:
         register(self._op_type, f)
         return f
 
 
-def register(op_type: str, f: Any) -> None:
+def register(op_type: str, f: Function | None) -> None:
     """Puts a gradient function into the registry; KeyError when the name is taken."""
     from .primitives import TABLE
 
@@ -49,7 +51,7 @@ def register(op_type: str, f: Any) -> None:
     GRADIENTS[op_type] = f
 
 
-def _where(f: Any) -> str:
+def _where(f: Function | None) -> str:
     code = getattr(f, "__code__", None)
     return __file__ if code is None else f"{code.co_filename}:{code.co_firstlineno}"
 

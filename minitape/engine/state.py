@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Sequence
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .evidence import Exits
+    from .record import Record
+    from .tape import GradientTape
+    from .typed import Graph, Made
+    from .variable import ResourceVariable
 
 
 class State(threading.local):
     """What this thread is doing: its open recording, its active tapes, the graph it builds."""
 
-    record: Any = None
-    graph: Any = None
-    by: Any = None  # the tape whose sweep is writing rows, None for the user's own
+    record: Record | None = None
+    graph: Graph = None
+    by: GradientTape | None = None  # the tape whose sweep is writing rows, None for the user's own
     site: tuple[CodeType, int] | None = None  # to which all rows belong while a sweep is recorded or a function replayed
     _scope: tuple[str, ...] = ()
-    retained: Any = None  # skeletons of released recordings, see Record.release
+    retained: deque[Record] | None = None  # skeletons of released recordings, see Record.release
     looking = False  # somebody reads skeletons: none is let go of meanwhile
-    exits: Any = None  # values that left to NumPy or Python, see minitape.engine.evidence
+    exits: Exits | None = None  # values that left to NumPy or Python, see minitape.engine.evidence
     trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
     scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing
-    token: Any = None  # another object whenever the active tapes change: tells variables to be watched anew
+    token: object = None  # another object whenever the active tapes change: tells variables to be watched anew
 
     def __init__(self) -> None:
-        self.tapes: list[Any] = []
-        self.readers: tuple[dict[int, Any], ...] = ()  # who wants to know which variables are read
+        self.tapes: list[GradientTape] = []
+        self.readers: tuple[dict[int, ResourceVariable], ...] = ()  # who wants to know which variables are read
 
     @property
     def scope(self) -> tuple[str, ...]:
@@ -42,7 +50,7 @@ class State(threading.local):
 state = State()
 
 
-def more(items: Sequence[Any], item: Any) -> list[Any]:
+def more(items: Sequence[Made], item: Made) -> list[Made]:
     """The same items and one more: lists that few recordings need are made when the first item comes."""
     found = items if type(items) is list else [*items]
     found.append(item)
