@@ -11,12 +11,17 @@ so the same rule runs on NumPy arrays (a plain sweep) and on tensors (a sweep th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from ..typed import Array, Attributes, Function, Object, Result
+
 Rule: TypeAlias = Callable[..., Any]  # of the adjoint, the output and the inputs; see Primitive
 Rules: TypeAlias = Sequence[Rule | None] | Rule | None  # one for each input, or one for all
+# arrays and attributes for a test; a third part says what the test must not ask
+Example: TypeAlias = "tuple[tuple[Array, ...], Attributes] | tuple[tuple[Array, ...], Attributes, Attributes]"
 
 TABLE: dict[str, Primitive] = {}
 
@@ -36,17 +41,17 @@ class Primitive:
     def __init__(
         self,
         name: str,
-        forward: Callable[..., Any],
-        rules: Sequence[Rule | None] | Rule | None,
+        forward: Function,
+        rules: Rules,
         *,
         op: str = "",
         label: str = "",
         keep: str = "all",
         missing: str = "none",
-        example: Callable[[Any], tuple[tuple[Any, ...], dict[str, Any]]] | None = None,
+        example: Callable[[np.random.Generator], Example] | None = None,
     ) -> None:
         self.name, self.forward, self.keep, self.missing = name, forward, keep, missing
-        self.rules = rules if rules is None or callable(rules) else tuple(rules)
+        self.rules: Rules = rules if rules is None or callable(rules) else tuple(rules)
         self.asked = name == "custom_gradient" or missing == "unregistered"  # for its gradient in any case, as TensorFlow does
         self.keeps = None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)  # inputs; None: all
         self.keeps_beside: tuple[tuple[int, ...], ...] = ()  # the same of a formula whose input 0 or 1 is a Python number
@@ -56,10 +61,10 @@ class Primitive:
         self.code = 0  # its number among the scalar rows, 0 for none
         self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
         self.example = example  # inputs and attributes for the registry's test: example(rng) -> (arrays, attrs)
-        self.accepted: set[tuple[Any, ...]] = set()  # NumPy dtypes of inputs that TensorFlow's kernel is known to take
-        self._table_rules: Any = None
+        self.accepted: set[tuple[np.dtype, ...]] = set()  # NumPy dtypes of inputs that TensorFlow's kernel is known to take
+        self._table_rules: Sequence[Rule | None] = ()
 
-    def __call__(self, *inputs: Any, **attrs: Any) -> Any:
+    def __call__(self, *inputs: Array, **attrs: Object) -> Result:
         """Applies the primitive: to tensors as a recorded operation, to plain arrays as a plain function."""
         for i in inputs:
             if type(i) not in PLAIN:
@@ -85,13 +90,13 @@ class Primitive:
 
 
 PLAIN = frozenset((np.ndarray, np.float32, np.float64))  # what a plain sweep hands to its rules
-STAND_INS: dict[type, Any] = {}  # classes that stand for arrays in rules, and how a primitive is applied to them
+STAND_INS: dict[type, Function] = {}  # classes that stand for arrays in rules, and how a primitive is applied to them
 BATCHES: set[type] = set()  # that of batched adjoints among them, once it is in use
 _TENSOR: list[Any] = []  # the class of tensors, how a primitive is applied to them, and how other inputs become them
 
 
 def declare(
-    name: str, forward: Callable[..., Any], rules: Sequence[Rule | None] | Rule | None = None, **options: Any
+    name: str, forward: Function, rules: Rules = None, **options: Object
 ) -> Primitive:
     """Declares a primitive and puts it into ``TABLE``; see :class:`Primitive` for the arguments.
 

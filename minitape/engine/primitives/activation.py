@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,32 +12,36 @@ from . import TABLE, declare, sorting  # noqa: F401 - its primitives are in the 
 from .formula import ARRAY
 from .selecting import select
 
+if TYPE_CHECKING:
+    from ..typed import Array
+    from . import Example
+
 # -- softmax ----------------------------------------------------------------------------------------------------------
 
 
-def _shifted(x: Any, axis: int, op: str) -> Any:
+def _shifted(x: Array, axis: int, op: str) -> Array:
     if x.ndim < 1:
         raise invalid(f"logits must have >= 1 dimension, got {shown(x.shape)}", op)
     return x - np.max(x, axis=axis, keepdims=True) if x.size else x
 
 
-def _softmax(x: Any, *, axis: int = -1) -> Any:
+def _softmax(x: Array, *, axis: int = -1) -> Array:
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     e = ARRAY["exp"](_shifted(wide, axis, "Softmax"))
     return (e * (1 / np.sum(e, axis=axis, keepdims=True))).astype(x.dtype) if x.size else x
 
 
-def _log_softmax(x: Any, *, axis: int = -1) -> Any:
+def _log_softmax(x: Array, *, axis: int = -1) -> Array:
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     away = _shifted(wide, axis, "LogSoftmax")
     return (away - ARRAY["log"](np.sum(ARRAY["exp"](away), axis=axis, keepdims=True))).astype(x.dtype) if x.size else x
 
 
-def _total(g: Any, axis: int) -> Any:
+def _total(g: Array, axis: int) -> Array:
     return TABLE["reduce_sum"](g, axis=(axis,), keepdims=True)
 
 
-def _rows(rng: Any) -> Any:
+def _rows(rng: np.random.Generator) -> Example:
     return (rng.normal(size=(2, 3)),), {"axis": -1}
 
 
@@ -56,11 +60,11 @@ declare(
 # -- cross entropies --------------------------------------------------------------------------------------------------
 
 
-def _column(g: Any) -> Any:
+def _column(g: Array) -> Array:
     return TABLE["reshape"](g, shape=(*g.shape, 1))
 
 
-def _cross_entropy(x: Any, y: Any) -> Any:
+def _cross_entropy(x: Array, y: Array) -> Array:
     """The cross entropy of each row of logits x with the row of probabilities y."""
     try:
         shape = np.broadcast_shapes(x.shape, y.shape)
@@ -74,7 +78,7 @@ def _cross_entropy(x: Any, y: Any) -> Any:
     return np.sum(np.where(y == 0, 0, y * rest), axis=-1, dtype=x.dtype)
 
 
-def _cross_entropy_logits(g: Any, z: Any, x: Any, y: Any) -> Any:
+def _cross_entropy_logits(g: Array, z: Array, x: Array, y: Array) -> Array:
     """As in TensorFlow the labels count as constants here: the second derivative by them is 0."""
     return _column(g) * (TABLE["softmax"](x, axis=-1) - TABLE["held"](y))
 
@@ -87,7 +91,7 @@ declare("softmax_cross_entropy", _cross_entropy,
         example=lambda rng: ((rng.normal(size=(2, 3)), rng.dirichlet(np.ones(3), 2)), {}, {"order": 1}))  # fmt: skip
 
 
-def _sparse_cross_entropy(x: Any, labels: Any) -> Any:
+def _sparse_cross_entropy(x: Array, labels: Array) -> Array:
     """The same where the probabilities are 1 for one class, given by its number."""
     op = "SparseSoftmaxCrossEntropyWithLogits"
     wrong = (labels < 0) | (labels >= x.shape[-1])
@@ -101,7 +105,7 @@ def _sparse_cross_entropy(x: Any, labels: Any) -> Any:
     return total - np.take_along_axis(away, np.asarray(labels)[..., None], -1)[..., 0]
 
 
-def _sparse_rule(g: Any, z: Any, x: Any, labels: Any) -> Any:
+def _sparse_rule(g: Array, z: Array, x: Array, labels: Array) -> Array:
     from ..elements import dtype_of_any
 
     ones = _column(TABLE["cast"](TABLE["ones_like"](labels), dtype=dtype_of_any(g)))
@@ -124,13 +128,13 @@ declare(
 
 
 @fast.by_blocks
-def _leaky(x: Any, *, alpha: float) -> Any:
+def _leaky(x: Array, *, alpha: float) -> Array:
     less = x * x.dtype.type(alpha)
     return (np.maximum(x, less) if 0 < alpha <= 1 else select(x > 0, x, less)).astype(x.dtype, copy=False)
 
 
 @fast.by_blocks
-def _leaky_gate(g: Any, x: Any, *, alpha: float) -> Any:
+def _leaky_gate(g: Array, x: Array, *, alpha: float) -> Array:
     return select(x > 0, g, g * g.dtype.type(alpha)).astype(g.dtype, copy=False)
 
 
@@ -148,7 +152,7 @@ declare(
 )
 
 
-def _bias_add(x: Any, b: Any, *, axis: int = -1) -> Any:
+def _bias_add(x: Array, b: Array, *, axis: int = -1) -> Array:
     op = "BiasAdd"
     if x.ndim < 2:
         raise invalid(f"Input tensor must be at least 2D: {shown(x.shape)}", op)
@@ -160,7 +164,7 @@ def _bias_add(x: Any, b: Any, *, axis: int = -1) -> Any:
     return x + b if axis == -1 else x + b.reshape(-1, *[1] * (x.ndim - axis - 1))
 
 
-def _bias_rule(g: Any, z: Any, x: Any, b: Any, *, axis: int = -1) -> Any:
+def _bias_rule(g: Array, z: Array, x: Array, b: Array, *, axis: int = -1) -> Array:
     rank = len(x.shape)
     return TABLE["reduce_sum"](g, axis=tuple(i for i in range(rank) if i != axis % rank), keepdims=False)
 
@@ -172,17 +176,17 @@ declare("bias_add", _bias_add, [lambda g, z, x, b, *, axis=-1: g, _bias_rule], o
 # -- local response normalisation --------------------------------------------------------------------------------------
 
 
-def _near(x: Any, radius: int) -> Any:
+def _near(x: Array, radius: int) -> Array:
     """The sum over the channels that are at most ``radius`` away."""
     at = np.arange(x.shape[-1])
     return x @ (np.abs(at - at[:, None]) <= radius).astype(x.dtype)
 
 
-def _lrn(x: Any, *, depth_radius: int, bias: float, alpha: float, beta: float) -> Any:
+def _lrn(x: Array, *, depth_radius: int, bias: float, alpha: float, beta: float) -> Array:
     return (x * (bias + alpha * _near(x * x, depth_radius)) ** -beta).astype(x.dtype)
 
 
-def _lrn_slope(g: Any, x: Any, z: Any, *, depth_radius: int, bias: float, alpha: float, beta: float) -> Any:
+def _lrn_slope(g: Array, x: Array, z: Array, *, depth_radius: int, bias: float, alpha: float, beta: float) -> Array:
     norm = bias + alpha * _near(x * x, depth_radius)
     return (g * norm**-beta - 2 * alpha * beta * x * _near(g * z / norm, depth_radius)).astype(x.dtype)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +15,11 @@ from . import TABLE, Primitive, declare
 from .elementwise import RECORDED
 from .selecting import select
 
+if TYPE_CHECKING:
+    from ..typed import Array, Function
 
-def _cast(x: Any, *, dtype: DType) -> Any:
+
+def _cast(x: Array, *, dtype: DType) -> Array:
     wanted = dtype.as_numpy_dtype
     if x.dtype.kind == "c" and dtype.kind in "fiub":
         x = x.real
@@ -34,7 +37,7 @@ def warn_discarded(have: DType, wanted: DType) -> None:
         )  # fmt: skip
 
 
-def _cast_rule(g: Any, z: Any, x: Any, *, dtype: DType) -> Any:
+def _cast_rule(g: Array, z: Array, x: Array, *, dtype: DType) -> Array:
     if not dtype.differentiable:
         return None
     wanted = dtype_of_any(x)
@@ -46,14 +49,14 @@ declare("cast", _cast, [_cast_rule], op="Cast", keep="",
         example=lambda rng: ((rng.random((2, 3)),), {"dtype": dtypes.float64}))  # fmt: skip
 
 
-def recorded_select(condition: Any, x: Any, y: Any) -> Any:
+def recorded_select(condition: Array, x: Array, y: Array) -> Array:
     """``select`` of the formulas as a recorded operation."""
     like = x if isinstance(x, Tensor) else y
     x, y = (v if isinstance(v, Tensor) else wrap(like.dtype.as_numpy_dtype(v)) for v in (x, y))
     return apply(TABLE["select"], (condition, x, y), {})
 
 
-def zeros_like_tensor(x: Any) -> Any:
+def zeros_like_tensor(x: Array) -> Array:
     """Zeros in the shape and dtype of a tensor, as a constant."""
     return apply(TABLE["zeros_like"], (x,), {})
 
@@ -71,7 +74,7 @@ declare("zeros_like", lambda x: np.zeros_like(x), [None], op="ZerosLike", keep="
 declare("ones_like", lambda x: np.ones_like(x), [None], op="OnesLike", keep="")
 
 
-def selected(condition: Any, x: Any, y: Any) -> Any:
+def selected(condition: Array, x: Array, y: Array) -> Array:
     """``select`` in a rule: recorded where one of the three is a tensor."""
     if isinstance(condition, Tensor) or isinstance(x, Tensor) or isinstance(y, Tensor):
         condition = condition if isinstance(condition, Tensor) else wrap(condition)
@@ -79,7 +82,7 @@ def selected(condition: Any, x: Any, y: Any) -> Any:
     return TABLE["select"](condition, x, y)
 
 
-def _boolean(name: str, kernel: str, label: str, forward: Any) -> Primitive:
+def _boolean(name: str, kernel: str, label: str, forward: Function) -> Primitive:
     return declare(name, forward, [None, None], op=kernel, label=label, keep="")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,19 +18,23 @@ from . import TABLE, declare
 from .linear import into_buffer
 from .selecting import select
 
+if TYPE_CHECKING:
+    from ..typed import Array, Attributes, Function, NumPyType, Object
+    from . import Example
+
 Sizes = tuple[int, ...]
 Pads = tuple[tuple[int, int], ...]
 _ALL = slice(None)
 
 
-def padded(x: Any, pads: Pads, value: Any = 0) -> Any:
+def padded(x: Array, pads: Pads, value: Array = 0) -> Array:
     """x with a border around the spatial axes."""
     if not any(map(any, pads)):
         return x
     return np.pad(x, ((0, 0), *pads, (0, 0)), constant_values=value)
 
 
-def windows(x: Any, size: Sizes, strides: Sizes, dilations: Sizes | None = None) -> Any:
+def windows(x: Array, size: Sizes, strides: Sizes, dilations: Sizes | None = None) -> Array:
     """All windows of a padded array: batch, their places, channels, and what is in them (a view)."""
     n = len(size)
     holes = dilations or (1,) * n
@@ -42,7 +46,7 @@ def windows(x: Any, size: Sizes, strides: Sizes, dilations: Sizes | None = None)
     return view[(_ALL, *(slice(None, None, s) for s in strides), _ALL, *(slice(None, None, d) for d in holes))]
 
 
-def _columns(x: Any, size: Sizes, strides: Sizes, dilations: Sizes) -> Any:
+def _columns(x: Array, size: Sizes, strides: Sizes, dilations: Sizes) -> Array:
     """The windows with the channels last, which is the order in which they lie in memory."""
     n = len(size)
     order = (*range(n + 1), *range(n + 2, 2 * n + 2), n + 1)
@@ -54,39 +58,39 @@ def _columns(x: Any, size: Sizes, strides: Sizes, dilations: Sizes) -> Any:
     return out
 
 
-def _taps(size: Sizes, dilations: Sizes) -> Any:
+def _taps(size: Sizes, dilations: Sizes) -> Iterator[tuple[Sizes, list[int]]]:
     """The position of each tap of a filter, and where its window begins."""
     for tap in np.ndindex(size):
         yield tap, [i * d for i, d in zip(tap, dilations, strict=True)]
 
 
-def _spots(start: Any, count: Any, strides: Sizes) -> tuple[Any, ...]:
+def _spots(start: Array, count: Array, strides: Sizes) -> tuple[Array, ...]:
     """Where a tap of the filter lies for every output position."""
     return (_ALL, *(slice(s, s + (n - 1) * t + 1, t) for s, n, t in zip(start, count, strides, strict=True)))
 
 
-def _cropped(x: Any, pads: Pads) -> Any:
+def _cropped(x: Array, pads: Pads) -> Array:
     return x[(_ALL, *(slice(before, n - after) for (before, after), n in zip(pads, x.shape[1:], strict=False)))]
 
 
-def _padded_shape(shape: Any, pads: Pads) -> tuple[int, ...]:
+def _padded_shape(shape: Sizes, pads: Pads) -> tuple[int, ...]:
     return (shape[0], *(n + sum(pad) for n, pad in zip(shape[1:-1], pads, strict=True)), shape[-1])
 
 
 # -- convolution ------------------------------------------------------------------------------------------------------
 
 
-def _conv(x: Any, k: Any, *, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
+def _conv(x: Array, k: Array, *, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
     columns = _columns(padded(x, pads), k.shape[:-2], strides, dilations)
     out = _times(columns.reshape(-1, math.prod(k.shape[:-1])), k.reshape(-1, k.shape[-1]))
     return out.reshape(*columns.shape[: k.ndim - 1], k.shape[-1])
 
 
-def _times(a: Any, b: Any) -> Any:
+def _times(a: Array, b: Array) -> Array:
     return into_buffer(a, b) if len(a) * b.shape[1] >= fast.large else a @ b
 
 
-def _conv_input(g: Any, k: Any, *, shape: Any, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
+def _conv_input(g: Array, k: Array, *, shape: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
     out = np.zeros(_padded_shape(shape, pads), g.dtype)
     if all(g.shape[1:-1]):
         flat = g.reshape(-1, k.shape[-1])
@@ -95,19 +99,19 @@ def _conv_input(g: Any, k: Any, *, shape: Any, strides: Sizes, pads: Pads, dilat
     return _cropped(out, pads)
 
 
-def _conv_filter(x: Any, g: Any, *, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
+def _conv_filter(x: Array, g: Array, *, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
     columns = _columns(padded(x, pads), size, strides, dilations)
     flat = columns.reshape(-1, math.prod(size) * x.shape[-1])
     return (flat.T @ g.reshape(-1, g.shape[-1])).reshape(*size, x.shape[-1], g.shape[-1])
 
 
-def _depthwise(x: Any, k: Any, *, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
+def _depthwise(x: Array, k: Array, *, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
     views = windows(padded(x, pads), k.shape[:2], strides, dilations)
     out = np.einsum("nhwcij,ijcm->nhwcm", views, k, optimize=True)
     return out.reshape(*out.shape[:3], -1)
 
 
-def _depthwise_input(g: Any, k: Any, *, shape: Any, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
+def _depthwise_input(g: Array, k: Array, *, shape: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
     g = g.reshape(*g.shape[:3], *k.shape[2:])
     out = np.zeros(_padded_shape(shape, pads), g.dtype)
     if g.shape[1] and g.shape[2]:
@@ -116,7 +120,7 @@ def _depthwise_input(g: Any, k: Any, *, shape: Any, strides: Sizes, pads: Pads, 
     return _cropped(out, pads)
 
 
-def _depthwise_filter(x: Any, g: Any, *, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
+def _depthwise_filter(x: Array, g: Array, *, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
     x, g = padded(x, pads), g.reshape(*g.shape[:3], x.shape[3], -1)
     if g.shape[-1] > 1:
         return np.einsum("nhwcij,nhwcm->ijcm", windows(x, size, strides, dilations), g, optimize=True)
@@ -126,15 +130,15 @@ def _depthwise_filter(x: Any, g: Any, *, size: Sizes, strides: Sizes, pads: Pads
     return out
 
 
-def _declare_convolution(name: str, op: str, axes: int, forward: Any, to_input: Any, to_filter: Any) -> None:
+def _declare_convolution(name: str, op: str, axes: int, forward: Function, to_input: Function, to_filter: Function) -> None:
     of_input, of_filter = f"{name}_input", f"{name}_filter"
 
-    def example(rng: Any) -> Any:
+    def example(rng: np.random.Generator) -> tuple[tuple[Array, Array], Attributes]:
         attrs = {"strides": (2, 1, 1)[:axes], "pads": ((1, 0), (0, 1), (0, 0))[:axes], "dilations": (1,) * axes}
         return (rng.normal(size=(2, *(4, 3, 2)[:axes], 2)), rng.normal(size=(2,) * (axes + 2))), attrs
 
-    def adjoint_example(which: str) -> Any:
-        def build(rng: Any) -> Any:
+    def adjoint_example(which: str) -> Function:
+        def build(rng: np.random.Generator) -> Example:
             (x, k), attrs = example(rng)
             g = rng.normal(size=forward(x, k, **attrs).shape)
             if which == "input":
@@ -165,16 +169,16 @@ _declare_convolution("depthwise", "DepthwiseConv2dNative", 2, _depthwise, _depth
 # -- pooling ----------------------------------------------------------------------------------------------------------
 
 
-def _lowest(x: Any) -> Any:
+def _lowest(x: Array) -> Array:
     return np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf
 
 
-def _count(shape: Any, size: Sizes, strides: Sizes, pads: Pads) -> tuple[int, ...]:
+def _count(shape: Sizes, size: Sizes, strides: Sizes, pads: Pads) -> tuple[int, ...]:
     """How many windows there are along each spatial axis."""
     return tuple(max(0, (n + sum(pad) - k) // s + 1) for n, pad, k, s in zip(shape[1:], pads, size, strides, strict=False))
 
 
-def _views(x: Any, size: Sizes, strides: Sizes, pads: Pads, border: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
+def _views(x: Array, size: Sizes, strides: Sizes, pads: Pads, border: Array) -> Iterator[tuple[tuple[Array, ...], Array]]:
     """For each place in a window, in order: where it lies for all windows of the padded array, and what is there."""
     count, full = _count(x.shape, size, strides, pads), padded(x, pads, border)
     if all(count):
@@ -183,14 +187,14 @@ def _views(x: Any, size: Sizes, strides: Sizes, pads: Pads, border: Any) -> Iter
             yield spot, full[spot]
 
 
-def _max_pool(x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> Any:
+def _max_pool(x: Array, *, size: Sizes, strides: Sizes, pads: Pads) -> Array:
     out = np.empty((x.shape[0], *_count(x.shape, size, strides, pads), x.shape[-1]), x.dtype)
     for number, (_, view) in enumerate(_views(x, size, strides, pads, _lowest(x))):
         np.fmax(out if number else view, view, out=out)
     return out
 
 
-def _winners(x: Any, size: Sizes, strides: Sizes, pads: Pads) -> Iterator[tuple[tuple[Any, ...], Any]]:
+def _winners(x: Array, size: Sizes, strides: Sizes, pads: Pads) -> Iterator[tuple[tuple[Array, ...], Array]]:
     """For each place in a window: where it lies in the padded array, and which windows have their first largest there."""
     if x.dtype.kind == "f" and np.isnan(x).any():
         x = np.where(np.isnan(x), _lowest(x), x)
@@ -202,14 +206,14 @@ def _winners(x: Any, size: Sizes, strides: Sizes, pads: Pads) -> Iterator[tuple[
         yield spot, won
 
 
-def _max_unpool(g: Any, x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> Any:
+def _max_unpool(g: Array, x: Array, *, size: Sizes, strides: Sizes, pads: Pads) -> Array:
     out = np.zeros(_padded_shape(x.shape, pads), g.dtype)
     for spot, won in _winners(x, size, strides, pads):
         out[spot] += select(won, g, 0)
     return _cropped(out, pads)
 
 
-def _max_repool(g: Any, x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> Any:
+def _max_repool(g: Array, x: Array, *, size: Sizes, strides: Sizes, pads: Pads) -> Array:
     out = np.zeros((g.shape[0], *_count(g.shape, size, strides, pads), g.shape[-1]), g.dtype)
     full = padded(g, pads)
     for spot, won in _winners(x, size, strides, pads):
@@ -217,12 +221,12 @@ def _max_repool(g: Any, x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> A
     return out
 
 
-def _counts(shape: Any, size: Sizes, strides: Sizes, pads: Pads, dtype: Any) -> Any:
+def _counts(shape: Sizes, size: Sizes, strides: Sizes, pads: Pads, dtype: NumPyType) -> Array:
     """How many elements each window has inside the array."""
     return _total(np.ones((1, *shape[1:-1], 1), dtype), size, strides, pads)
 
 
-def _total(x: Any, size: Sizes, strides: Sizes, pads: Pads) -> Any:
+def _total(x: Array, size: Sizes, strides: Sizes, pads: Pads) -> Array:
     """The sum of each window."""
     total = np.zeros((x.shape[0], *_count(x.shape, size, strides, pads), x.shape[-1]), x.dtype)
     for _, view in _views(x, size, strides, pads, 0):
@@ -230,11 +234,11 @@ def _total(x: Any, size: Sizes, strides: Sizes, pads: Pads) -> Any:
     return total
 
 
-def _avg_pool(x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> Any:
+def _avg_pool(x: Array, *, size: Sizes, strides: Sizes, pads: Pads) -> Array:
     return _total(x, size, strides, pads) / _counts(x.shape, size, strides, pads, x.dtype)
 
 
-def _avg_unpool(g: Any, *, shape: Any, size: Sizes, strides: Sizes, pads: Pads) -> Any:
+def _avg_unpool(g: Array, *, shape: Sizes, size: Sizes, strides: Sizes, pads: Pads) -> Array:
     out = np.zeros(_padded_shape(shape, pads), g.dtype)
     if all(g.shape[1:-1]):
         g = g / _counts(shape, size, strides, pads, g.dtype)
@@ -243,7 +247,7 @@ def _avg_unpool(g: Any, *, shape: Any, size: Sizes, strides: Sizes, pads: Pads) 
     return _cropped(out, pads)
 
 
-def _spread_out(rng: Any, *shape: int) -> Any:
+def _spread_out(rng: np.random.Generator, *shape: int) -> Array:
     return 3.0 * rng.permutation(int(np.prod(shape))).reshape(shape).astype(float)
 
 
@@ -256,7 +260,7 @@ def _declare_pooling(suffix: str, axes: int) -> None:
     )
     op = suffix.upper()
 
-    def no_share(g: Any, z: Any, y: Any, x: Any, **attrs: Any) -> Any:
+    def no_share(g: Array, z: Array, y: Array, x: Array, **attrs: Object) -> Array:
         return TABLE["zeros_like"](x)
 
     declare(largest, _max_pool, [lambda g, z, x, **attrs: TABLE[unpool](g, x, **attrs)], op=f"MaxPool{op}", keep="x",
@@ -281,12 +285,12 @@ _declare_pooling("3d", 3)
 # -- windows as they are ----------------------------------------------------------------------------------------------
 
 
-def _patches(x: Any, *, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
+def _patches(x: Array, *, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
     columns = _columns(padded(x, pads), size, strides, dilations)
     return columns.reshape(*columns.shape[: len(size) + 1], -1)
 
 
-def _unpatched(g: Any, *, shape: Any, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
+def _unpatched(g: Array, *, shape: Sizes, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
     out = np.zeros(_padded_shape(shape, pads), g.dtype)
     count = g.shape[1:-1]
     taps = g.reshape(*g.shape[:-1], *size, shape[-1])
@@ -305,7 +309,7 @@ declare("unpatched", _unpatched, [lambda g, z, y, *, shape, **attrs: TABLE["patc
         example=lambda rng: ((rng.normal(size=(2, 2, 2, 8)),), _EXAMPLE | {"shape": (2, 3, 4, 2)}))  # fmt: skip
 
 
-def _places_of_max(x: Any, *, batched: bool, dtype: Any, **window: Any) -> Any:
+def _places_of_max(x: Array, *, batched: bool, dtype: NumPyType, **window: Object) -> Array:
     """The flat number of the element that is the first largest of each window, within its image or (batched) in x."""
     shape = x.shape if batched else (1, *x.shape[1:])
     numbers = padded(np.broadcast_to(np.arange(math.prod(shape), dtype=dtype).reshape(shape), x.shape), window["pads"])
@@ -315,17 +319,17 @@ def _places_of_max(x: Any, *, batched: bool, dtype: Any, **window: Any) -> Any:
     return out
 
 
-def _all_places(places: Any, shape: Any, batched: bool) -> Any:
+def _all_places(places: Array, shape: Sizes, batched: bool) -> Array:
     """Those numbers as numbers in the whole batch."""
     first = 0 if batched else np.arange(shape[0]).reshape(-1, *(1,) * (len(shape) - 1)) * math.prod(shape[1:])
     return places + first
 
 
-def _taken(x: Any, places: Any, *, batched: bool) -> Any:
+def _taken(x: Array, places: Array, *, batched: bool) -> Array:
     return x.reshape(-1)[_all_places(places, x.shape, batched)]
 
 
-def _given_back(g: Any, places: Any, *, shape: Any, batched: bool) -> Any:
+def _given_back(g: Array, places: Array, *, shape: Sizes, batched: bool) -> Array:
     out = np.zeros(math.prod(shape), g.dtype)
     np.add.at(out, _all_places(places, shape, batched).reshape(-1), g.reshape(-1))
     return out.reshape(shape)

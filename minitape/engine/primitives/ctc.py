@@ -6,16 +6,19 @@ TensorFlow gives a path that begins or ends where none may, so that labels that 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import TABLE, declare
 
+if TYPE_CHECKING:
+    from ..typed import Array
+
 _FORBIDDEN = np.log(1e-307)
 
 
-def _moves(before: Any, skips: Any) -> Any:
+def _moves(before: Array, skips: Array) -> Array:
     """The log probability to come to each state: from itself, the one before, or past a blank."""
     none = np.full_like(before, -np.inf)
     one, two = none.copy(), none.copy()
@@ -24,7 +27,7 @@ def _moves(before: Any, skips: Any) -> Any:
     return np.logaddexp(np.logaddexp(before, one), np.where(skips, two, -np.inf))
 
 
-def _states(labels: Any, lengths: Any, blank: int) -> tuple[Any, Any, Any]:
+def _states(labels: Array, lengths: Array, blank: int) -> tuple[Array, Array, Array]:
     """The class of each state, whether a path may skip the one before it, and the log probability to end in it."""
     batch, count = labels.shape
     classes = np.full((batch, 2 * count + 1), blank, np.int64)
@@ -36,7 +39,7 @@ def _states(labels: Any, lengths: Any, blank: int) -> tuple[Any, Any, Any]:
     return classes, skips, np.where(place <= 2 * lengths[:, None], ends, -np.inf)
 
 
-def _ctc(logits: Any, labels: Any, lengths: Any, frames: Any, *, blank: int) -> tuple[Any, Any]:
+def _ctc(logits: Array, labels: Array, lengths: Array, frames: Array, *, blank: int) -> tuple[Array, Array]:
     """The loss of each sequence, and its slope by the logits (frames, batch, classes)."""
     wide = logits.astype(np.float64)
     wide = wide - wide.max(axis=2, keepdims=True, initial=-np.inf)
@@ -59,7 +62,7 @@ def _ctc(logits: Any, labels: Any, lengths: Any, frames: Any, *, blank: int) -> 
     return (-total).astype(logits.dtype), slope.astype(logits.dtype)
 
 
-def _forward(seen: Any, start: Any, skips: Any) -> Any:
+def _forward(seen: Array, start: Array, skips: Array) -> Array:
     """The log probability of all beginnings that are in a state at a frame."""
     found, now = np.empty_like(seen), start
     for t, logs in enumerate(seen):
@@ -67,7 +70,7 @@ def _forward(seen: Any, start: Any, skips: Any) -> Any:
     return found
 
 
-def _backward(seen: Any, ends: Any, skips: Any, frames: Any) -> Any:
+def _backward(seen: Array, ends: Array, skips: Array, frames: Array) -> Array:
     """The log probability of all continuations from a state at a frame."""
     found, past = np.empty_like(seen), np.zeros_like(skips)
     past[:, :-2] = skips[:, 2:]
@@ -78,7 +81,7 @@ def _backward(seen: Any, ends: Any, skips: Any, frames: Any) -> Any:
     return found
 
 
-def _rule(g: Any, z: Any, logits: Any, labels: Any, lengths: Any, frames: Any, *, blank: int) -> Any:
+def _rule(g: Array, z: Array, logits: Array, labels: Array, lengths: Array, frames: Array, *, blank: int) -> Array:
     return TABLE["reshape"](g[0], shape=(1, -1, 1)) * TABLE["stop_gradient"](z[1])
 
 

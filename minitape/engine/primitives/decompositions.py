@@ -6,7 +6,7 @@ differentiation" (2008); that of cholesky I. Murray, "Differentiation of the Cho
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +14,14 @@ from ..invalid import invalid, shown
 from . import TABLE, declare, diagonals, elimination, special
 from .linear import adjoint_of, swapped
 
+if TYPE_CHECKING:
+    from ..typed import Array
+    from . import Example
+
 __all__ = ["adjoint_of", "diagonals", "special", "swapped"]  # the rules use the primitives of the two modules
 
 
-def check_matrix(x: Any, op: str, square: bool = True) -> Any:
+def check_matrix(x: Array, op: str, square: bool = True) -> Array:
     """Checks that x is a (batch of) matrices, square ones on demand."""
     if x.ndim < 2:
         raise invalid(f"Input tensor 0 must have rank >= 2, got {x.ndim}", op)
@@ -26,39 +30,39 @@ def check_matrix(x: Any, op: str, square: bool = True) -> Any:
     return x
 
 
-def product(x: Any, y: Any) -> Any:
+def product(x: Array, y: Array) -> Array:
     """The product of two matrices."""
     return TABLE["matmul"](x, y)
 
 
-def _columns(x: Any) -> Any:
+def _columns(x: Array) -> Array:
     """Numbers of a batch as 1 x 1 matrices, to scale matrices by them."""
     return TABLE["reshape"](x, shape=(*x.shape, 1, 1))
 
 
-def diagonal_of(x: Any) -> Any:
+def diagonal_of(x: Array) -> Array:
     """The main diagonals of matrices."""
     return TABLE["diag_part"](x, k=(0, 0), align="RIGHT_LEFT", padding=0)
 
 
-def diagonal_matrix_of(x: Any) -> Any:
+def diagonal_matrix_of(x: Array) -> Array:
     """Square matrices with these diagonals."""
     n = x.shape[-1]
     return TABLE["diag"](x, k=(0, 0), rows=n, columns=n, align="RIGHT_LEFT", padding=0)
 
 
-def _lower(x: Any) -> Any:
+def _lower(x: Array) -> Array:
     return TABLE["band_part"](x, lower=-1, upper=0)
 
 
-def _swap(x: Any) -> Any:
+def _swap(x: Array) -> Array:
     return np.swapaxes(x, -1, -2)
 
 
 # -- determinants and inverses ----------------------------------------------------------------------------------------
 
 
-def _inv(x: Any, *, adjoint: bool = False) -> Any:
+def _inv(x: Array, *, adjoint: bool = False) -> Array:
     check_matrix(x, "MatrixInverse")
     try:
         out = elimination.inverse(x) if elimination.is_small(x) else np.linalg.inv(x)
@@ -67,26 +71,26 @@ def _inv(x: Any, *, adjoint: bool = False) -> Any:
     return np.conj(_swap(out)) if adjoint else out
 
 
-def _inv_rule(g: Any, z: Any, x: Any, *, adjoint: bool = False) -> Any:
+def _inv_rule(g: Array, z: Array, x: Array, *, adjoint: bool = False) -> Array:
     share = -product(adjoint_of(z), product(g, adjoint_of(z)))
     return adjoint_of(share) if adjoint else share
 
 
-def _det_rule(g: Any, z: Any, x: Any) -> Any:
+def _det_rule(g: Array, z: Array, x: Array) -> Array:
     return _columns(g * conjugate_of(z)) * TABLE["inv"](x, adjoint=True)
 
 
-def conjugate_of(x: Any) -> Any:
+def conjugate_of(x: Array) -> Array:
     """The complex conjugates; real numbers as they are."""
     return TABLE["conj"](x) if x.dtype in (np.complex64, np.complex128, "complex64", "complex128") else x
 
 
-def _slogdet(x: Any) -> Any:
+def _slogdet(x: Array) -> Array:
     sign, size = elimination.log_determinant(check_matrix(x, "LogMatrixDeterminant"))
     return sign, np.asarray(size, x.dtype)
 
 
-def _square(rng: Any) -> Any:
+def _square(rng: np.random.Generator) -> Example:
     return (rng.normal(size=(2, 3, 3)) + 3 * np.eye(3),), {}
 
 
@@ -112,7 +116,7 @@ declare("inv", _inv, [_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z", 
 # -- linear equations -------------------------------------------------------------------------------------------------
 
 
-def _check_equations(a: Any, b: Any, op: str) -> None:
+def _check_equations(a: Array, b: Array, op: str) -> None:
     if a.ndim < 2:
         raise invalid(f"Input tensor 0 must have rank >= 2, got {a.ndim}", op)
     if a.ndim != b.ndim:
@@ -123,7 +127,7 @@ def _check_equations(a: Any, b: Any, op: str) -> None:
         raise invalid("Input matrix and rhs are incompatible.", op)
 
 
-def _solve(a: Any, b: Any, *, adjoint: bool = False) -> Any:
+def _solve(a: Array, b: Array, *, adjoint: bool = False) -> Array:
     _check_equations(a, b, "MatrixSolve")
     try:
         a = np.conj(_swap(a)) if adjoint else a
@@ -133,13 +137,13 @@ def _solve(a: Any, b: Any, *, adjoint: bool = False) -> Any:
         raise invalid("Input matrix is not invertible.", "MatrixSolve") from None
 
 
-def _solve_rule(g: Any, z: Any, a: Any, b: Any, *, adjoint: bool = False) -> Any:
+def _solve_rule(g: Array, z: Array, a: Array, b: Array, *, adjoint: bool = False) -> Array:
     of_b = TABLE["solve"](a, g, adjoint=not adjoint)
     of_a = -product(z, adjoint_of(of_b)) if adjoint else -product(of_b, adjoint_of(z))
     return of_a, of_b
 
 
-def _triangular(a: Any, b: Any, *, lower: bool = True, adjoint: bool = False) -> Any:
+def _triangular(a: Array, b: Array, *, lower: bool = True, adjoint: bool = False) -> Array:
     op = "MatrixTriangularSolve"
     for i, x in enumerate((a, b)):
         if x.ndim < 2:
@@ -163,13 +167,13 @@ def _triangular(a: Any, b: Any, *, lower: bool = True, adjoint: bool = False) ->
     return out
 
 
-def _triangular_rule(g: Any, z: Any, a: Any, b: Any, *, lower: bool = True, adjoint: bool = False) -> Any:
+def _triangular_rule(g: Array, z: Array, a: Array, b: Array, *, lower: bool = True, adjoint: bool = False) -> Array:
     of_b = TABLE["triangular_solve"](a, g, lower=lower, adjoint=not adjoint)
     of_a = -product(z, adjoint_of(of_b)) if adjoint else -product(of_b, adjoint_of(z))
     return TABLE["band_part"](of_a, lower=-1 if lower else 0, upper=0 if lower else -1), of_b
 
 
-def _equations(rng: Any) -> Any:
+def _equations(rng: np.random.Generator) -> Example:
     return (rng.normal(size=(3, 3)) + 3 * np.eye(3), rng.normal(size=(3, 2))), {"adjoint": True}
 
 
@@ -178,7 +182,7 @@ declare("triangular_solve", _triangular, _triangular_rule, op="MatrixTriangularS
         example=_equations)  # fmt: skip
 
 
-def _least_squares(a: Any, b: Any, *, regularizer: float) -> Any:
+def _least_squares(a: Array, b: Array, *, regularizer: float) -> Array:
     """The solution of least norm, by singular values."""
     out = np.empty((*a.shape[:-2], a.shape[-1], b.shape[-1]), a.dtype)
     for i in np.ndindex(a.shape[:-2]):
@@ -192,7 +196,7 @@ declare("least_squares", _least_squares, None, op="MatrixSolveLs", missing="unre
 # -- factors ----------------------------------------------------------------------------------------------------------
 
 
-def _cholesky(x: Any) -> Any:
+def _cholesky(x: Array) -> Array:
     check_matrix(x, "Cholesky")
     try:
         return np.linalg.cholesky(x)
@@ -200,7 +204,7 @@ def _cholesky(x: Any) -> Any:
         return np.where(np.tri(x.shape[-1], dtype=bool), np.full_like(x, np.nan), 0).astype(x.dtype)
 
 
-def _cholesky_rule(g: Any, z: Any, x: Any) -> Any:
+def _cholesky_rule(g: Array, z: Array, x: Array) -> Array:
     middle = _lower(product(adjoint_of(z), g))
     middle = TABLE["set_diag"](middle, 0.5 * diagonal_of(middle), k=(0, 0), align="RIGHT_LEFT")
     inverse = TABLE["inv"](z)
@@ -208,12 +212,12 @@ def _cholesky_rule(g: Any, z: Any, x: Any) -> Any:
     return 0.5 * (share + adjoint_of(share))
 
 
-def _qr(x: Any, *, full: bool = False) -> Any:
+def _qr(x: Array, *, full: bool = False) -> Array:
     q, r = np.linalg.qr(check_matrix(x, "Qr", False), "complete" if full else "reduced")
     return q, r
 
 
-def _qr_rule(g: Any, z: Any, x: Any, *, full: bool = False) -> Any:
+def _qr_rule(g: Array, z: Array, x: Array, *, full: bool = False) -> Array:
     (dq, dr), (q, r) = g, z
     rows, columns = x.shape[-2:]
     if rows > columns and full:
@@ -229,14 +233,14 @@ def _qr_rule(g: Any, z: Any, x: Any, *, full: bool = False) -> Any:
     return TABLE["concat"](_deep_qr_rule(q, _some_columns(r, 0, rows), of_q, of_u), product(q, of_v), axis=-1)
 
 
-def _some_columns(x: Any, first: int, end: int) -> Any:
+def _some_columns(x: Array, first: int, end: int) -> Array:
     return TABLE["slice"](x, spec=(*[slice(None)] * (len(x.shape) - 1), slice(first, end)))
 
 
-def _deep_qr_rule(q: Any, r: Any, dq: Any, dr: Any) -> Any:
+def _deep_qr_rule(q: Array, r: Array, dq: Array, dr: Array) -> Array:
     """The adjoint of a matrix with at least as many rows as columns."""
 
-    def over_r(y: Any) -> Any:  # y r^-H
+    def over_r(y: Array) -> Array:  # y r^-H
         return adjoint_of(TABLE["triangular_solve"](r, adjoint_of(y), lower=False, adjoint=False))
 
     qdq, rdr = product(adjoint_of(q), dq), product(r, adjoint_of(dr))
@@ -244,7 +248,7 @@ def _deep_qr_rule(q: Any, r: Any, dq: Any, dr: Any) -> Any:
     return product(q, dr + over_r(below)) + over_r(dq - product(q, qdq))
 
 
-def inverse_gaps(x: Any) -> Any:
+def inverse_gaps(x: Array) -> Array:
     """1 / (x_j - x_i), and 0 where the difference is 0."""
     n = x.shape[-1]
     row = TABLE["reshape"](x, shape=(*x.shape[:-1], 1, n))
@@ -253,34 +257,34 @@ def inverse_gaps(x: Any) -> Any:
     return TABLE["div_no_nan"](TABLE["ones_like"](gaps), gaps)
 
 
-def _eigh(x: Any) -> Any:
+def _eigh(x: Array) -> Array:
     values, vectors = np.linalg.eigh(check_matrix(x, "SelfAdjointEigV2"))
     return values.astype(x.dtype), vectors
 
 
-def _eigh_rule(g: Any, z: Any, x: Any) -> Any:
+def _eigh_rule(g: Array, z: Array, x: Array) -> Array:
     (dw, dv), (w, v) = g, z
     inner = diagonal_matrix_of(dw) + inverse_gaps(w) * product(adjoint_of(v), dv)
     return _in_lower_triangle(product(v, product(inner, adjoint_of(v))))
 
 
-def _in_lower_triangle(share: Any) -> Any:
+def _in_lower_triangle(share: Array) -> Array:
     """Only the lower triangle of the matrix is read, so it alone gets an adjoint."""
     both = _lower(share + adjoint_of(share))
     return TABLE["set_diag"](both, 0.5 * diagonal_of(both), k=(0, 0), align="RIGHT_LEFT")
 
 
-def _eigvalsh_rule(g: Any, z: Any, x: Any) -> Any:
+def _eigvalsh_rule(g: Array, z: Array, x: Array) -> Array:
     _, v = TABLE["eigh"](x)
     return _in_lower_triangle(product(v, product(diagonal_matrix_of(g), adjoint_of(v))))
 
 
-def _svd(x: Any, *, full: bool = False) -> Any:
+def _svd(x: Array, *, full: bool = False) -> Array:
     u, s, vh = np.linalg.svd(check_matrix(x, "Svd", False), full)
     return s.astype(x.dtype), u, np.conj(_swap(vh))
 
 
-def _svd_rule(g: Any, z: Any, x: Any, *, full: bool = False) -> Any:
+def _svd_rule(g: Array, z: Array, x: Array, *, full: bool = False) -> Array:
     (ds, du, dv), (s, u, v) = g, z
     if full and x.shape[-1] != x.shape[-2]:
         raise NotImplementedError("The gradient of svd with full_matrices=True is not implemented for matrices that are "
@@ -295,21 +299,21 @@ def _svd_rule(g: Any, z: Any, x: Any, *, full: bool = False) -> Any:
     return product(product(u, inner) + outer_u, vt) + product(u, outer_v)
 
 
-def _singular_values(x: Any) -> Any:
+def _singular_values(x: Array) -> Array:
     return np.linalg.svd(check_matrix(x, "Svd", False), compute_uv=False).astype(x.dtype)
 
 
-def _singular_values_rule(g: Any, z: Any, x: Any) -> Any:
+def _singular_values_rule(g: Array, z: Array, x: Array) -> Array:
     _, u, v = TABLE["svd"](x)
     return product(u, product(diagonal_matrix_of(g), adjoint_of(v)))
 
 
-def _positive(rng: Any) -> Any:
+def _positive(rng: np.random.Generator) -> Example:
     a = rng.normal(size=(3, 3))
     return (a @ a.T + np.eye(3),), {}
 
 
-def _tall(rng: Any) -> Any:
+def _tall(rng: np.random.Generator) -> Example:
     return (rng.normal(size=(4, 3)),), {}
 
 
@@ -333,7 +337,7 @@ declare("svd", _svd, [_svd_rule], op="Svd", keep="z", example=_tall)
 declare("singular_values", _singular_values, [_singular_values_rule], op="Svd", keep="x", example=_tall)
 
 
-def _cross(x: Any, y: Any) -> Any:
+def _cross(x: Array, y: Array) -> Array:
     from ..errors import FailedPreconditionError
 
     if x.shape != y.shape:

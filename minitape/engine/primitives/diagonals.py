@@ -7,12 +7,15 @@ diagonals above the main one end at the right, those below begin at the left).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..invalid import invalid, shown
 from . import TABLE, declare
+
+if TYPE_CHECKING:
+    from ..typed import Array, Attributes, Object
 
 Band = tuple[int, int]
 
@@ -21,7 +24,7 @@ def _length(d: int, rows: int, columns: int) -> int:
     return max(0, min(rows + min(d, 0), columns - max(d, 0)))
 
 
-def _places(k: Band, rows: int, columns: int, align: str) -> tuple[Any, Any, Any, Any]:
+def _places(k: Band, rows: int, columns: int, align: str) -> tuple[Array, Array, Array, Array]:
     """For each element of the band: its row and column in the matrix, its row and column among the diagonals."""
     longest = max(_length(d, rows, columns) for d in range(k[0], k[1] + 1))
     out: list[list[int]] = [[], [], [], []]
@@ -32,7 +35,8 @@ def _places(k: Band, rows: int, columns: int, align: str) -> tuple[Any, Any, Any
         for i in range(n):
             for part, value in zip(out, (i + max(-d, 0), i + max(d, 0), at, start + i), strict=True):
                 part.append(value)
-    return tuple(np.array(part, int) for part in out)  # type: ignore[return-value]
+    row, column, diagonal, place = (np.array(part, int) for part in out)
+    return row, column, diagonal, place
 
 
 def _check_band(k: Band, rows: int, columns: int, op: str) -> None:
@@ -43,7 +47,7 @@ def _check_band(k: Band, rows: int, columns: int, op: str) -> None:
         raise invalid(f"lower_diag_index must not be larger than upper_diag_index: {k[0]} > {k[1]}", op)
 
 
-def _diag_part(x: Any, *, k: Band, align: str, padding: Any) -> Any:
+def _diag_part(x: Array, *, k: Band, align: str, padding: Array) -> Array:
     if x.ndim < 2:
         raise invalid(f"input must be at least 2-dim, received shape: {list(x.shape)}", "MatrixDiagPartV3")
     rows, columns = x.shape[-2:]
@@ -55,7 +59,7 @@ def _diag_part(x: Any, *, k: Band, align: str, padding: Any) -> Any:
     return out[..., 0, :] if k[0] == k[1] else out
 
 
-def _diag(x: Any, *, k: Band, rows: int, columns: int, align: str, padding: Any) -> Any:
+def _diag(x: Array, *, k: Band, rows: int, columns: int, align: str, padding: Array) -> Array:
     op = "MatrixDiagV3"
     if x.ndim < 1 or (k[0] != k[1] and x.ndim < 2):
         raise invalid(f"diagonal must be at least {1 if k[0] == k[1] else 2}-dim, received shape: {list(x.shape)}", op)
@@ -80,7 +84,7 @@ def _size(longest: int, k: Band, rows: int, columns: int) -> tuple[int, int]:
     return least_rows if rows == -1 else rows, least_columns if columns == -1 else columns
 
 
-def _set_diag(x: Any, d: Any, *, k: Band, align: str) -> Any:
+def _set_diag(x: Array, d: Array, *, k: Band, align: str) -> Array:
     op = "MatrixSetDiagV3"
     if x.ndim < 2:
         raise invalid(f"input must be at least 2-dim, received shape: {list(x.shape)}", op)
@@ -100,7 +104,7 @@ def _set_diag(x: Any, d: Any, *, k: Band, align: str) -> Any:
     return out
 
 
-def _band_part(x: Any, *, lower: int, upper: int) -> Any:
+def _band_part(x: Array, *, lower: int, upper: int) -> Array:
     op = "MatrixBandPart"
     if x.ndim < 2:
         raise invalid(f"input must be at least 2-dim, received shape: {list(x.shape)}", op)
@@ -114,21 +118,21 @@ def _band_part(x: Any, *, lower: int, upper: int) -> Any:
     return np.where(inside, x, np.zeros((), x.dtype))
 
 
-def _diag_part_rule(g: Any, z: Any, x: Any, *, k: Band, align: str, padding: Any) -> Any:
+def _diag_part_rule(g: Array, z: Array, x: Array, *, k: Band, align: str, padding: Array) -> Array:
     rows, columns = x.shape[-2:]
     return TABLE["diag"](g, k=k, rows=rows, columns=columns, align=align, padding=0)
 
 
-def _diag_rule(g: Any, z: Any, x: Any, *, k: Band, align: str, **sizes: Any) -> Any:
+def _diag_rule(g: Array, z: Array, x: Array, *, k: Band, align: str, **sizes: Object) -> Array:
     return TABLE["diag_part"](g, k=k, align=align, padding=0)
 
 
-def _set_diag_rule(g: Any, z: Any, x: Any, d: Any, *, k: Band, align: str) -> Any:
+def _set_diag_rule(g: Array, z: Array, x: Array, d: Array, *, k: Band, align: str) -> Array:
     part = TABLE["diag_part"](g, k=k, align=align, padding=0)
     return TABLE["set_diag"](g, TABLE["zeros_like"](part), k=k, align=align), part
 
 
-def _band_of(rng: Any) -> dict[str, Any]:
+def _band_of(rng: np.random.Generator) -> Attributes:
     return {"k": (-1, 1), "align": "RIGHT_LEFT"}
 
 

@@ -8,13 +8,17 @@ sqrt and its kin give 0 where the incoming adjoint is 0.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..accelerator import fast
-from . import TABLE, declare
+from . import TABLE, Primitive, declare
 from .formula import ARRAY, SCALAR, compile_text, reads
+
+if TYPE_CHECKING:
+    from ..typed import Array, Function
+    from . import Rule
 
 DERIVATIVES = """
 identity           Identity  id   | x                    | g
@@ -69,7 +73,7 @@ LARGE = fast.large
 FIRST_CODE = 2  # of the scalar rows: 0 is a leaf, 1 a call
 
 
-def _sigmoid(x: Any) -> Any:
+def _sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
 
@@ -84,7 +88,9 @@ class Form:
 
     __slots__ = ("forward", "rules")
 
-    def __init__(self, texts: tuple[str, ...], functions: dict[str, Any]) -> None:
+    rules: tuple[Rule | None, ...]
+
+    def __init__(self, texts: tuple[str, ...], functions: dict[str, Function]) -> None:
         self.forward = compile_text(texts[0], functions)
         self.rules = tuple(None if text == "-" else compile_text(text, functions) for text in texts[1:])
 
@@ -104,7 +110,7 @@ def _declare_line(line: str) -> None:
     large, rule_texts = _blocked(texts, plain), texts[1:]
     kept = set().union(*(reads(t) for t in rule_texts if t != "-")) - {"g"}
 
-    def forward(x: Any, y: Any = None) -> Any:
+    def forward(x: Array, y: Array = None) -> Array:
         return large.forward(None, None, x, y)
 
     primitive = declare(name, forward, large.rules, op=kernel, label=label, keep="".join(sorted(kept)))
@@ -117,18 +123,19 @@ def _declare_line(line: str) -> None:
     _large.append(large)
 
 
-BY_CODE: list[Any] = []
-_arrays: list[Any] = [None] * FIRST_CODE  # by code
-_large: list[Any] = [None] * FIRST_CODE
-_numbers: dict[type, list[Any]] = {}  # the same for single numbers, by their type
+BY_CODE: list[Primitive] = []
+_NO_FORM: Any = None  # in the places of leaves and calls
+_arrays: list[Form] = [_NO_FORM] * FIRST_CODE  # by code
+_large: list[Form] = [_NO_FORM] * FIRST_CODE
+_numbers: dict[type, list[Form]] = {}  # the same for single numbers, by their type
 for _line in DERIVATIVES.strip().splitlines():
     _declare_line(_line)
 
-ARRAY_RULES = [form and form.rules for form in _arrays]  # for the sweep, which asks most often: no call of form_of()
+ARRAY_RULES = [() if form is _NO_FORM else form.rules for form in _arrays]  # for the sweep, which asks most often: no call of form_of()
 STOP_CODE = TABLE["stop_gradient"].code  # what follows from it is on no tape
 
 
-def form_of(code: int, value: Any) -> Form:
+def form_of(code: int, value: Array) -> Form:
     """What computes an elementwise operation, and its derivatives, for a value of this kind: a number, a large array, any other."""
     kind = type(value)
     if kind is np.ndarray:
@@ -136,14 +143,14 @@ def form_of(code: int, value: Any) -> Form:
     if kind not in SCALAR:
         return _arrays[code]
     if kind not in _numbers:
-        _numbers[kind] = [None] * FIRST_CODE + [Form(p.texts, SCALAR[kind]) for p in BY_CODE]
+        _numbers[kind] = [_NO_FORM] * FIRST_CODE + [Form(p.texts, SCALAR[kind]) for p in BY_CODE]
     return _numbers[kind][code]
 
 
-RECORDED: dict[str, Any] = {}  # functions of formulas that are no lines of the table, as recorded operations
+RECORDED: dict[str, Function] = {}  # functions of formulas that are no lines of the table, as recorded operations
 
 
-def recorded_functions() -> dict[str, Any]:
+def recorded_functions() -> dict[str, Function]:
     """The functions of formulas as recorded operations: the primitives themselves."""
     return {name: p for name, p in TABLE.items() if p.code} | RECORDED
 

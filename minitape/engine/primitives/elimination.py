@@ -5,21 +5,24 @@ LAPACK adds up in another order; for matrices of a few rows, whose numbers peopl
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .formula import ARRAY
 
+if TYPE_CHECKING:
+    from ..typed import Array
+
 SMALL = 8  # rows
 
 
-def is_small(x: Any) -> bool:
+def is_small(x: Array) -> bool:
     """True for real float matrices of a few rows."""
     return x.dtype.kind == "f" and 0 < x.shape[-1] <= SMALL
 
 
-def factors(x: Any) -> tuple[Any, Any, Any]:
+def factors(x: Array) -> tuple[Array, Array, Array]:
     """L below and U on and above the diagonal, the order of the rows, and the sign of that order; pivots by columns."""
     n = x.shape[-1]
     lu = np.array(x).reshape(-1, n, n)
@@ -37,7 +40,7 @@ def factors(x: Any) -> tuple[Any, Any, Any]:
     return lu, order, sign
 
 
-def solve(a: Any, b: Any) -> Any:
+def solve(a: Array, b: Array) -> Array:
     """The x with a @ x = b; LinAlgError for singular matrices."""
     n = a.shape[-1]
     lu, order, _ = factors(a)
@@ -55,12 +58,12 @@ def solve(a: Any, b: Any) -> Any:
     return x.reshape(b.shape)
 
 
-def inverse(x: Any) -> Any:
+def inverse(x: Array) -> Array:
     """The inverse; LinAlgError for singular matrices."""
     return solve(x, np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape))
 
 
-def log_determinant(x: Any) -> tuple[Any, Any]:
+def log_determinant(x: Array) -> tuple[Array, Array]:
     """The sign and the logarithm of the absolute value of the determinant."""
     if not is_small(x):
         sign, size = np.linalg.slogdet(x)
@@ -77,7 +80,7 @@ def log_determinant(x: Any) -> tuple[Any, Any]:
     return sign.reshape(shape), size.reshape(shape)
 
 
-def determinant(x: Any) -> Any:
+def determinant(x: Array) -> Array:
     """The determinant, by its logarithm."""
     sign, size = log_determinant(x)
     return np.asarray(sign * ARRAY["exp"](np.asarray(size, sign.real.dtype)), x.dtype)

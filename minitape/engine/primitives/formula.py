@@ -10,7 +10,7 @@ import ast
 import copy
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,14 +18,17 @@ from ..accelerator import fast, filled
 from . import numerics
 from .selecting import select
 
+if TYPE_CHECKING:
+    from ..typed import Array, Function
+
 ARGUMENTS = "g, z, x, y=None"
 
 
-def _mul_no_nan(a: Any, g: Any) -> Any:
+def _mul_no_nan(a: Array, g: Array) -> Array:
     return select(g == 0, g, a * g)
 
 
-def _floordiv(x: Any, y: Any) -> Any:
+def _floordiv(x: Array, y: Array) -> Array:
     return np.floor_divide(x, y) if np.result_type(x).kind in "iu" else np.floor(x / y)
 
 
@@ -33,11 +36,11 @@ SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 EXACT = 4096  # float32 arrays up to this size are computed in double precision, as scalar rows are
 
 
-def _ones(x: Any) -> Any:
+def _ones(x: Array) -> Array:
     return filled(x.shape, x.dtype, 1)
 
 
-def _pow(x: Any, y: Any) -> Any:
+def _pow(x: Array, y: Array) -> Array:
     if type(y) is not np.ndarray and type(x) is np.ndarray and x.dtype.kind == "f" and (y == 2 or y == 1 or y == 0):
         return x * x if y == 2 else x if y == 1 else _ones(x)
     if np.result_type(x) == SINGLE and np.size(x) <= EXACT and np.size(y) <= EXACT:
@@ -45,13 +48,13 @@ def _pow(x: Any, y: Any) -> Any:
     return np.power(x, y)
 
 
-def _rounded(function: Any) -> Any:
+def _rounded(function: Function) -> Function:
     """A function of the mathematical library on arrays: float32 results are correctly rounded while that is cheap.
 
     NumPy's float32 loops are fast but up to 4 units of the last place off, which shows in printed text.
     """
 
-    def careful(x: Any) -> Any:
+    def careful(x: Array) -> Array:
         if x.dtype == SINGLE and x.size <= EXACT:
             return function(x.astype(DOUBLE)).astype(SINGLE)
         return function(x)
@@ -65,7 +68,7 @@ _LIBRARY = {
     "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
 }  # fmt: skip
 
-ARRAY: dict[str, Any] = {name: _rounded(function) for name, function in _LIBRARY.items()} | {
+ARRAY: dict[str, Function] = {name: _rounded(function) for name, function in _LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
     "atan2": np.arctan2, "pow": _pow, "maximum": fast.maximum, "minimum": fast.minimum, "floordiv": _floordiv,
     "ones": _ones, "mod": np.mod, "select": select, "mul_no_nan": _mul_no_nan, "zero": np.zeros_like, "erf": numerics.erf,
@@ -73,11 +76,11 @@ ARRAY: dict[str, Any] = {name: _rounded(function) for name, function in _LIBRARY
 }  # fmt: skip
 
 
-def _scalar_functions(real: type) -> dict[str, Any]:
+def _scalar_functions(real: type) -> dict[str, Function]:
     """The functions for single numbers: computed in double precision and rounded once to ``real``."""
 
-    def rounded(fast: Callable[..., float], careful: Callable[..., Any]) -> Callable[..., Any]:
-        def function(*args: Any) -> Any:
+    def rounded(fast: Callable[..., float], careful: Function) -> Function:
+        def function(*args: Array) -> Array:
             try:
                 return real(fast(*args))
             except (ValueError, OverflowError, ZeroDivisionError):  # log(0), exp(1000): NumPy answers inf or nan
@@ -99,7 +102,7 @@ def _scalar_functions(real: type) -> dict[str, Any]:
 SCALAR = {np.float32: _scalar_functions(np.float32), np.float64: _scalar_functions(np.float64)}
 
 
-def compile_text(text: str, functions: dict[str, Any], arguments: str = ARGUMENTS) -> Callable[..., Any]:
+def compile_text(text: str, functions: dict[str, Function], arguments: str = ARGUMENTS) -> Function:
     """Makes the function ``(g, z, x, y)``, or of other arguments, that computes ``text`` with these functions."""
     return eval(compile(f"lambda {arguments}: {text}", f"<formula {text}>", "eval"), dict(functions))
 
@@ -117,7 +120,7 @@ def reads(text: str) -> set[str]:
 class Renamed(ast.NodeTransformer):
     """Puts expressions, given as text or as they are, in the place of variables."""
 
-    def __init__(self, names: dict[str, Any]) -> None:
+    def __init__(self, names: dict[str, str | ast.expr]) -> None:
         self.names = {k: ast.parse(v, mode="eval").body if isinstance(v, str) else v for k, v in names.items()}
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -130,5 +133,5 @@ def with_operands(text: str, operands: Sequence[str]) -> str:
     >>> with_operands("x * cos(y)", ["a[i]", "2.0"])
     'a[i] * cos(2.0)'
     """
-    names = dict(zip("xy", operands, strict=False))
+    names: dict[str, str | ast.expr] = dict(zip("xy", operands, strict=False))
     return ast.unparse(Renamed(names).visit(ast.parse(text, mode="eval")))

@@ -9,23 +9,26 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .numerics import in_double
 
+if TYPE_CHECKING:
+    from ..typed import Array
+
 _FAR = 25.0  # from here on Bessel functions of the first and second kind follow their asymptotic series
 
 
 @functools.cache
-def _gauss(count: int) -> tuple[Any, Any]:
+def _gauss(count: int) -> tuple[Array, Array]:
     """Points and weights on [0, 1]."""
     points, weights = np.polynomial.legendre.leggauss(count)
     return (points + 1) / 2, weights / 2
 
 
-def _hankel(x: Any, order: int) -> tuple[Any, Any, Any]:
+def _hankel(x: Array, order: int) -> tuple[Array, Array, Array]:
     """Amplitude, P and Q of the asymptotic series (10.17.3, 10.17.4), which ends where its terms are smallest."""
     p, q, term = np.ones_like(x), np.zeros_like(x), np.ones_like(x)
     for k in range(1, 25):
@@ -37,7 +40,7 @@ def _hankel(x: Any, order: int) -> tuple[Any, Any, Any]:
     return np.sqrt(2 / (np.pi * x)), p, q
 
 
-def _first_kind(x: Any, order: int) -> Any:
+def _first_kind(x: Array, order: int) -> Array:
     a = np.abs(x)
     near, far = np.minimum(a, _FAR), np.maximum(a, _FAR)
     angles = np.arange(128) * (np.pi / 64)
@@ -49,7 +52,7 @@ def _first_kind(x: Any, order: int) -> Any:
     return np.where(x == 0, 0.0, np.sign(x) * found) if order else found
 
 
-def _second_kind(x: Any, order: int) -> Any:
+def _second_kind(x: Array, order: int) -> Array:
     near, far = np.clip(x, 1e-300, _FAR), np.maximum(x, _FAR)
     points, weights = _gauss(160)
     angles = np.pi * points
@@ -66,7 +69,7 @@ def _second_kind(x: Any, order: int) -> Any:
     return np.where(x <= 0, np.nan if order else -np.inf, np.where(np.isnan(x), np.nan, found))
 
 
-def _modified(x: Any, order: int) -> Any:
+def _modified(x: Array, order: int) -> Array:
     """exp(x) times the modified function of the second kind (10.32.9), by equal steps."""
     a = np.clip(x, 1e-300, 1e300)
     reach = np.arccosh(1 + 750 / a)[..., None]
@@ -79,55 +82,55 @@ def _modified(x: Any, order: int) -> Any:
 
 
 @in_double
-def bessel_j0(x: Any) -> Any:
+def bessel_j0(x: Array) -> Array:
     """The Bessel function of the first kind of order 0."""
     return _first_kind(x, 0)
 
 
 @in_double
-def bessel_j1(x: Any) -> Any:
+def bessel_j1(x: Array) -> Array:
     """The Bessel function of the first kind of order 1."""
     return _first_kind(x, 1)
 
 
 @in_double
-def bessel_y0(x: Any) -> Any:
+def bessel_y0(x: Array) -> Array:
     """The Bessel function of the second kind of order 0."""
     return _second_kind(x, 0)
 
 
 @in_double
-def bessel_y1(x: Any) -> Any:
+def bessel_y1(x: Array) -> Array:
     """The Bessel function of the second kind of order 1; as TensorFlow's, -inf below 0 and NaN at 0."""
     return np.where(x < 0, -np.inf, _second_kind(x, 1))
 
 
 @in_double
-def bessel_k0e(x: Any) -> Any:
+def bessel_k0e(x: Array) -> Array:
     """exp(x) times the modified Bessel function of the second kind of order 0."""
     return _modified(x, 0)
 
 
 @in_double
-def bessel_k1e(x: Any) -> Any:
+def bessel_k1e(x: Array) -> Array:
     """exp(x) times the modified Bessel function of the second kind of order 1."""
     return _modified(x, 1)
 
 
 @in_double
-def bessel_k0(x: Any) -> Any:
+def bessel_k0(x: Array) -> Array:
     """The modified Bessel function of the second kind of order 0."""
     return _modified(x, 0) * np.exp(-np.maximum(x, 0.0))
 
 
 @in_double
-def bessel_k1(x: Any) -> Any:
+def bessel_k1(x: Array) -> Array:
     """The modified Bessel function of the second kind of order 1."""
     return _modified(x, 1) * np.exp(-np.maximum(x, 0.0))
 
 
 @in_double
-def expint(x: Any) -> Any:
+def expint(x: Array) -> Array:
     """The exponential integral Ei: its series (6.6.2) below 40, the asymptotic one (6.12.2) above."""
     near, far = np.clip(x, 1e-300, 40.0), np.maximum(x, 40.0)
     total, term = np.euler_gamma + np.log(near), np.ones_like(near)
@@ -142,7 +145,7 @@ def expint(x: Any) -> Any:
     return np.where(x < 0, np.nan, np.where(x == 0, -np.inf, np.where(np.isinf(x), np.inf, found)))
 
 
-def _fresnel(x: Any, sine: bool) -> Any:
+def _fresnel(x: Array, sine: bool) -> Array:
     """The integral of cos(pi t² / 2) or its sine from 0 to x (7.2.7, 7.2.8); above 6 by 7.5.3, 7.5.4 and 7.12.2, 7.12.3."""
     a = np.abs(x)
     near, far = np.minimum(a, 6.0), np.maximum(a, 6.0)
@@ -159,18 +162,18 @@ def _fresnel(x: Any, sine: bool) -> Any:
 
 
 @in_double
-def fresnel_cos(x: Any) -> Any:
+def fresnel_cos(x: Array) -> Array:
     """Fresnel's cosine integral."""
     return _fresnel(x, False)
 
 
 @in_double
-def fresnel_sin(x: Any) -> Any:
+def fresnel_sin(x: Array) -> Array:
     """Fresnel's sine integral."""
     return _fresnel(x, True)
 
 
-def _dilogarithm(z: Any) -> Any:
+def _dilogarithm(z: Array) -> Array:
     """Li2 of numbers up to 1/2 by size (25.12.1)."""
     total = power = z
     for k in range(2, 60):
@@ -180,7 +183,7 @@ def _dilogarithm(z: Any) -> Any:
 
 
 @in_double
-def spence(x: Any) -> Any:
+def spence(x: Array) -> Array:
     """Spence's function Li2(1 - x), with the identities (25.12.3, 25.12.4, 25.12.6) that lead to small arguments."""
     z = 1 - x
     small = np.clip(z, -1.0, 0.5)

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..accelerator import fast
 from . import TABLE, declare
 
+if TYPE_CHECKING:
+    from ..typed import Array, Function
 
-def swapped(x: Any) -> Any:
+
+def swapped(x: Array) -> Array:
     """The last two axes swapped."""
     rank = len(x.shape)
     return TABLE["transpose"](x, perm=(*range(rank - 2), rank - 1, rank - 2))
 
 
-def adjoint_of(x: Any) -> Any:
+def adjoint_of(x: Array) -> Array:
     """The last two axes swapped; conjugated for complex numbers."""
     x = x.swapaxes(-1, -2) if type(x) is np.ndarray else swapped(x)
     return TABLE["conj"](x) if x.dtype.kind == "c" else x
 
 
-def _matmul(x: Any, y: Any) -> Any:
+def _matmul(x: Array, y: Array) -> Array:
     dtype = x.dtype
     if x.ndim == y.ndim == 2 and dtype is y.dtype and dtype.type in (np.float32, np.float64) and x.shape[1] == y.shape[0]:
         return _way(x.shape, y.shape)(x, y)
-    m, k, n = *x.shape[-2:], y.shape[-1]
+    (m, k), n = x.shape[-2:], y.shape[-1]
     if dtype.itemsize == 2 and dtype.kind not in "iub":  # half floats are added up in float32
         return np.matmul(x.astype(np.float32), y.astype(np.float32)).astype(dtype)
     if 0 < m * k * n <= 512 and dtype.kind == "f" and k == y.shape[-2]:
@@ -34,7 +37,7 @@ def _matmul(x: Any, y: Any) -> Any:
     return np.matmul(x, y)
 
 
-def _way(x: tuple[int, ...], y: tuple[int, ...]) -> Any:
+def _way(x: tuple[int, ...], y: tuple[int, ...]) -> Function:
     """How two matrices of these shapes are multiplied."""
     (m, k), n = x, y[1]
     if m * k * n > 512 and k * min(m, n) > 1:
@@ -42,16 +45,16 @@ def _way(x: tuple[int, ...], y: tuple[int, ...]) -> Any:
     return _in_order if 0 < m * k * n <= 512 and (m == 1 or n == 1) else np.matmul
 
 
-def into_buffer(x: Any, y: Any) -> Any:
+def into_buffer(x: Array, y: Array) -> Array:
     """The product of two matrices, in memory of the pool."""
     return np.matmul(x, y, out=fast.buffer((x.shape[0], y.shape[1]), x.dtype))
 
 
-def _product(x: Any, y: Any) -> Any:
+def _product(x: Array, y: Array) -> Array:
     return _matmul(x, y) if type(x) is type(y) is np.ndarray else TABLE["matmul"](x, y)
 
 
-def _in_order(x: Any, y: Any) -> Any:
+def _in_order(x: Array, y: Array) -> Array:
     """The product of small matrices, each element added up from its first term to its last.
 
     TensorFlow does so for vectors and small batches; NumPy's library does not, and the last digit differs.
@@ -74,7 +77,7 @@ declare(
 # -- einsum -----------------------------------------------------------------------------------------------------------
 
 
-def _check_sizes(xs: Any, left: tuple[str, ...]) -> None:
+def _check_sizes(xs: Array, left: tuple[str, ...]) -> None:
     """Raises InvalidArgumentError when a label stands for axes of unlike sizes."""
     from ..invalid import invalid
 
@@ -91,22 +94,22 @@ def _check_sizes(xs: Any, left: tuple[str, ...]) -> None:
                               "Einsum")  # fmt: skip
 
 
-def _einsum(*xs: Any, left: tuple[str, ...], right: str) -> Any:
+def _einsum(*xs: Array, left: tuple[str, ...], right: str) -> Array:
     _check_sizes(xs, left)
     numbers = {label: i for i, label in enumerate(sorted(set("".join(left))))}
     narrow = xs[0].dtype.itemsize == 2 and xs[0].dtype.kind not in "iub"
-    operands: list[Any] = []
+    operands: list[Array] = []
     for x, labels in zip(xs, left, strict=True):
         operands += [x.astype(np.float32) if narrow else x, [numbers[c] for c in labels]]
     out = np.einsum(*operands, [numbers[c] for c in right], optimize=len(xs) > 1)
     return np.asarray(out).astype(xs[0].dtype) if narrow else np.array(out)
 
 
-def _einsum_rule(g: Any, z: Any, *xs: Any, left: tuple[str, ...], right: str) -> list[Any]:
+def _einsum_rule(g: Array, z: Array, *xs: Array, left: tuple[str, ...], right: str) -> list[Array]:
     return [_einsum_share(k, g, xs, left, right) for k in range(len(xs))]
 
 
-def _einsum_share(k: int, g: Any, xs: Any, left: tuple[str, ...], right: str) -> Any:
+def _einsum_share(k: int, g: Array, xs: Array, left: tuple[str, ...], right: str) -> Array:
     """The share of input k: g times the other inputs, with its axes restored.
 
     A label that only k has was summed: its adjoint is spread by a vector of ones. A label that k repeats took a
@@ -130,11 +133,11 @@ def _einsum_share(k: int, g: Any, xs: Any, left: tuple[str, ...], right: str) ->
     return TABLE["einsum"](*factors, left=tuple(terms), right=out)
 
 
-def _conjugate(x: Any) -> Any:
+def _conjugate(x: Array) -> Array:
     return TABLE["conj"](x) if x.dtype.kind == "c" else x
 
 
-def _constant(array: Any, x: Any, g: Any) -> Any:
+def _constant(array: Array, x: Array, g: Array) -> Array:
     """A constant array in the dtype of x; a tensor when the sweep works on tensors."""
     from ..elements import dtype_of_any
     from ..tensor import Tensor, wrap
@@ -156,7 +159,7 @@ declare(
 # -- sums of tensors --------------------------------------------------------------------------------------------------
 
 
-def _add_n(*xs: Any) -> Any:
+def _add_n(*xs: Array) -> Array:
     from ..invalid import invalid
 
     total = xs[0]

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..accelerator import fast
+
+if TYPE_CHECKING:
+    from ..typed import Array, Function
 
 _EPS = 2.0**-53
 
@@ -25,11 +27,11 @@ LONG = 4096  # elements of arrays in single precision from which on a shorter fo
 PIECE = 8192  # elements of large arrays that are computed at once: what a function makes on the way stays in the cache
 
 
-def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
+def in_double(function: Function) -> Function:
     """Lets an elementwise function on float64 arrays take and return any float dtype."""
 
     @functools.wraps(function)
-    def wide(*args: Any) -> Any:
+    def wide(*args: Array) -> Array:
         arrays = np.broadcast_arrays(*args)
         dtype, shape = np.asarray(args[0]).dtype, arrays[0].shape
         with np.errstate(all="ignore"):
@@ -37,13 +39,13 @@ def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
                 return fast.in_blocks(widened, arrays, shape, dtype, {}, PIECE)
             return np.asarray(widened(*arrays)).astype(dtype)[()]
 
-    def widened(*arrays: Any) -> Any:
+    def widened(*arrays: Array) -> Array:
         return function(*[a.astype(np.float64) for a in arrays])
 
     return wide
 
 
-def _polynomial(x: Any, *coefficients: float) -> Any:
+def _polynomial(x: Array, *coefficients: float) -> Array:
     """Horner's scheme, highest power first."""
     total = np.full_like(x, coefficients[0])
     for c in coefficients[1:]:
@@ -52,7 +54,7 @@ def _polynomial(x: Any, *coefficients: float) -> Any:
     return total
 
 
-def _erf_small(x: Any) -> Any:
+def _erf_small(x: Array) -> Array:
     """erf for |x| <= 0.46875."""
     t = x * x
     above = _polynomial(t, 1.85777706184603153e-1, 3.16112374387056560, 1.13864154151050156e2, 3.77485237685302021e2,
@@ -62,13 +64,13 @@ def _erf_small(x: Any) -> Any:
     return x * above / below
 
 
-def _exp_minus_square(x: Any) -> Any:
+def _exp_minus_square(x: Array) -> Array:
     """exp(-x²) without the rounding error of x²."""
     coarse = np.trunc(x * 16) / 16
     return np.exp(-coarse * coarse) * np.exp(-(x - coarse) * (x + coarse))
 
 
-def _erfc_middle(x: Any) -> Any:
+def _erfc_middle(x: Array) -> Array:
     """erfc for 0.46875 <= x <= 4."""
     above = _polynomial(x, 2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594, 6.61191906371416295e1,
                         2.98635138197400131e2, 8.81952221241769090e2, 1.71204761263407058e3, 2.05107837782607147e3,
@@ -79,7 +81,7 @@ def _erfc_middle(x: Any) -> Any:
     return _exp_minus_square(x) * above / below
 
 
-def _erfc_large(x: Any) -> Any:
+def _erfc_large(x: Array) -> Array:
     """erfc for x > 4."""
     t = 1 / (x * x)
     above = _polynomial(t, 1.63153871373020978e-2, 3.05326634961232344e-1, 3.60344899949804439e-1,
@@ -90,7 +92,7 @@ def _erfc_large(x: Any) -> Any:
     return np.where(x > 27, 0.0, _exp_minus_square(np.minimum(x, 27.0)) * tail)
 
 
-def _by_size(a: Any, small: Any, middle: Any, large: Any) -> Any:
+def _by_size(a: Array, small: Array, middle: Array, large: Array) -> Array:
     """A function made of three pieces for a <= 0.46875, a <= 4 and above; each is computed only where it holds."""
     out = np.full(a.shape, np.nan)
     pieces = (a <= 0.46875, (a > 0.46875) & (a <= 4), a > 4)
@@ -101,20 +103,20 @@ def _by_size(a: Any, small: Any, middle: Any, large: Any) -> Any:
 
 
 @in_double
-def _erf_double(x: Any) -> Any:
+def _erf_double(x: Array) -> Array:
     a = np.abs(x)
     return np.copysign(_by_size(a, _erf_small, lambda v: 1 - _erfc_middle(v), lambda v: 1 - _erfc_large(v)), x)
 
 
 @fast.by_blocks
-def erf(x: Any) -> Any:
+def erf(x: Array) -> Array:
     """The error function: Cody (1969), or a single rational function of x² where that does for float32."""
     if np.size(x) > LONG and np.asarray(x).dtype == np.float32:
         return _erf_single(x)
     return _erf_double(x)
 
 
-def _erf_single(x: Any) -> Any:
+def _erf_single(x: Array) -> Array:
     """erf on float32 arrays, to about 2 units of the last place."""
     x = np.clip(x, np.float32(-3.8), np.float32(3.8))
     t = x * x
@@ -126,19 +128,19 @@ def _erf_single(x: Any) -> Any:
 
 
 @in_double
-def erfc(x: Any) -> Any:
+def erfc(x: Array) -> Array:
     """The complementary error function, 1 - erf(x), accurate where erf is near 1 (Cody 1969)."""
     a = np.abs(x)
     far = _by_size(a, lambda v: 1 - _erf_small(v), _erfc_middle, _erfc_large)
     return np.where(x < 0, 2 - far, far)
 
 
-def _nan(x: Any) -> Any:
+def _nan(x: Array) -> Array:
     return np.where(np.isnan(x), np.nan, 0.0)
 
 
 @in_double
-def ndtri(p: Any) -> Any:
+def ndtri(p: Array) -> Array:
     """The inverse of the normal distribution function.
 
     Start: M. Giles, "Approximating the erfinv function" (GPU Computing Gems, 2012); in the far tails
@@ -156,7 +158,7 @@ def ndtri(p: Any) -> Any:
     return np.where((p < 0) | (p > 1), np.nan, np.where(p > 0.5, -x, x))
 
 
-def _giles(w: Any) -> Any:
+def _giles(w: Array) -> Array:
     """erfinv(y) / y to single precision, given w = -log(1 - y²)."""
     near = _polynomial(w - 2.5, 2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
                        -0.00125372503, -0.00417768164, 0.246640727, 1.50140941)  # fmt: skip
@@ -165,25 +167,25 @@ def _giles(w: Any) -> Any:
     return np.where(w < 5, near, far)
 
 
-def erfinv(y: Any) -> Any:
+def erfinv(y: Array) -> Array:
     """The inverse of erf: Giles's start, then Halley's method, but for long arrays in single precision."""
     return _erfinv_single(y) if np.size(y) > LONG and y.dtype == np.float32 else _erfinv_double(y)
 
 
-def _ends_of_erfinv(a: Any, x: Any, y: Any) -> Any:
+def _ends_of_erfinv(a: Array, x: Array, y: Array) -> Array:
     """What is x inside: infinite at the ends, NaN beyond them, 0 at 0."""
     return np.copysign(np.where(a == 1, np.inf, np.where(a > 1, np.nan, np.where(a == 0, 0.0, x))), y)
 
 
 @in_double
-def _erfinv_single(y: Any) -> Any:
+def _erfinv_single(y: Array) -> Array:
     """The same to about 3 units of the last place of a float32."""
     a = np.abs(y)
     return _ends_of_erfinv(a, a * _giles(-np.log1p(-a * a)), y)
 
 
 @in_double
-def _erfinv_double(y: Any) -> Any:
+def _erfinv_double(y: Array) -> Array:
     """Two steps of Halley's method on erf (or erfc near the ends)."""
     a = np.abs(y)
     x = a * _giles(-np.log1p(-a * a))
@@ -206,18 +208,18 @@ def _libm_lgamma(x: float) -> float:
 _lgamma = np.frompyfunc(_libm_lgamma, 1, 1)
 
 
-def lgamma(x: Any) -> Any:
+def lgamma(x: Array) -> Array:
     """log |Γ(x)|: from the C library, or for arrays in single precision from Stirling's series."""
     return _lgamma_single(x) if np.size(x) > 64 and x.dtype.itemsize < 8 else _lgamma_double(x)
 
 
 @in_double
-def _lgamma_double(x: Any) -> Any:
+def _lgamma_double(x: Array) -> Array:
     return np.asarray(_lgamma(x)).astype(np.float64)
 
 
 @in_double
-def _lgamma_single(x: Any) -> Any:
+def _lgamma_single(x: Array) -> Array:
     """Reflection (DLMF 5.5.3), recurrence to at least 10, asymptotic series (5.11.1); near its zeros 1 and 2 a power series.
 
     It recurs from values of about 15, and is as good as these are in a float64: to 1e-14.
@@ -246,7 +248,7 @@ _NEAR_ONE = (-0.2073855510286740, 0.2705808084277845, -0.4006856343865314, 0.822
 
 
 @in_double
-def digamma(x: Any) -> Any:
+def digamma(x: Array) -> Array:
     """The derivative of lgamma: reflection (DLMF 5.5.4), recurrence by 10 (5.5.2), asymptotic series (5.11.2)."""
     positive = x > 0
     z = np.where(positive, x, 1 - x)
@@ -267,7 +269,7 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617
 
 
 @in_double
-def zeta(s: Any, q: Any) -> Any:
+def zeta(s: Array, q: Array) -> Array:
     """The Hurwitz zeta function for s > 1, q > 0: twelve terms, then Euler and Maclaurin's (DLMF 25.11.5)."""
     total = np.zeros_like(s)
     for k in range(12):
@@ -285,7 +287,7 @@ def zeta(s: Any, q: Any) -> Any:
 
 
 @in_double
-def polygamma(n: Any, x: Any) -> Any:
+def polygamma(n: Array, x: Array) -> Array:
     """The n-th derivative of digamma, (-1)^(n+1) n! ζ(n+1, x) (DLMF 25.11.12)."""
     factorial = np.exp(np.asarray(_lgamma(n + 1)).astype(np.float64))
     sign = np.where(n % 2 == 0, -1.0, 1.0)
@@ -293,7 +295,7 @@ def polygamma(n: Any, x: Any) -> Any:
     return np.where((n < 0) | (n != np.floor(n)), np.nan, out)
 
 
-def _bessel(x: Any, order: int) -> Any:
+def _bessel(x: Array, order: int) -> Array:
     """exp(-|x|) I_order(x): power series (DLMF 10.25.2) below 30, asymptotic series (10.40.1) above."""
     a = np.abs(x)
     small, large = np.minimum(a, 30.0), np.maximum(a, 30.0)
@@ -313,35 +315,35 @@ def _bessel(x: Any, order: int) -> Any:
 
 
 @in_double
-def bessel_i0e(x: Any) -> Any:
+def bessel_i0e(x: Array) -> Array:
     """exp(-|x|) I₀(x), the exponentially scaled modified Bessel function."""
     return _bessel(x, 0)
 
 
 @in_double
-def bessel_i1e(x: Any) -> Any:
+def bessel_i1e(x: Array) -> Array:
     """exp(-|x|) I₁(x)."""
     return _bessel(x, 1)
 
 
 @in_double
-def bessel_i0(x: Any) -> Any:
+def bessel_i0(x: Array) -> Array:
     """The modified Bessel function I₀."""
     return _bessel(x, 0) * np.exp(np.abs(x))
 
 
 @in_double
-def bessel_i1(x: Any) -> Any:
+def bessel_i1(x: Array) -> Array:
     """The modified Bessel function I₁."""
     return _bessel(x, 1) * np.exp(np.abs(x))
 
 
-def _gamma_factor(a: Any, x: Any) -> Any:
+def _gamma_factor(a: Array, x: Array) -> Array:
     """x^a exp(-x) / Γ(a + 1)."""
     return np.exp(a * np.log(x) - x - np.asarray(_lgamma(a + 1)).astype(np.float64))
 
 
-def _igamma_series(a: Any, x: Any) -> Any:
+def _igamma_series(a: Array, x: Array) -> Array:
     """P(a, x) by its power series (DLMF 8.11.4); for x <= a + 1."""
     term = np.ones_like(x)
     total = term
@@ -353,7 +355,7 @@ def _igamma_series(a: Any, x: Any) -> Any:
     return total * _gamma_factor(a, x)
 
 
-def _igammac_fraction(a: Any, x: Any) -> Any:
+def _igammac_fraction(a: Array, x: Array) -> Array:
     """Q(a, x) by its continued fraction (DLMF 8.9.2), evaluated as Lentz does; for x > a + 1."""
     tiny = 1e-300
     b = x + 1 - a
@@ -370,23 +372,23 @@ def _igammac_fraction(a: Any, x: Any) -> Any:
     return h * a * _gamma_factor(a, x)
 
 
-def _off_zero(x: Any, tiny: float) -> Any:
+def _off_zero(x: Array, tiny: float) -> Array:
     return np.where(np.abs(x) < tiny, tiny, x)
 
 
-def _tails(a: Any, x: Any, by_series: Any) -> tuple[Any, Any]:
+def _tails(a: Array, x: Array, by_series: Array) -> tuple[Array, Array]:
     """P(a, x) where ``by_series`` is true, Q(a, x) elsewhere: each where it is computed well."""
     series = _igamma_series(np.where(by_series, a, 1.0), np.where(by_series, x, 1.0))
     fraction = _igammac_fraction(np.where(by_series, 1.0, a), np.where(by_series, 3.0, x))
     return series, fraction
 
 
-def _outside(a: Any, x: Any) -> Any:
+def _outside(a: Array, x: Array) -> Array:
     """Where the incomplete Gamma functions have no value."""
     return (x < 0) | (a <= 0) | np.isnan(x) | np.isnan(a)
 
 
-def _incomplete(a: Any, x: Any, upper: bool) -> Any:
+def _incomplete(a: Array, x: Array, upper: bool) -> Array:
     by_series = x <= a + 1
     series, fraction = _tails(a, x, by_series)
     lower = np.where(by_series, series, 1 - fraction)
@@ -396,19 +398,19 @@ def _incomplete(a: Any, x: Any, upper: bool) -> Any:
 
 
 @in_double
-def igamma(a: Any, x: Any) -> Any:
+def igamma(a: Array, x: Array) -> Array:
     """The lower regularised incomplete Gamma function P(a, x)."""
     return _incomplete(a, x, False)
 
 
 @in_double
-def igammac(a: Any, x: Any) -> Any:
+def igammac(a: Array, x: Array) -> Array:
     """The upper regularised incomplete Gamma function Q(a, x) = 1 - P(a, x)."""
     return _incomplete(a, x, True)
 
 
 @in_double
-def betainc(a: Any, b: Any, x: Any) -> Any:
+def betainc(a: Array, b: Array, x: Array) -> Array:
     """The regularised incomplete beta function, by its continued fraction (DLMF 8.17.22)."""
     swap, end = x > (a + 1) / (a + b + 2), x == 1
     a, b, x = np.where(swap, b, a), np.where(swap, a, b), np.where(swap, 1 - x, x)
@@ -432,7 +434,7 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
 
 
 @in_double
-def dawsn(x: Any) -> Any:
+def dawsn(x: Array) -> Array:
     """Dawson's integral exp(-x²) ∫ exp(t²): series (from DLMF 7.6.2) below 7, asymptotic series (7.12.1) above."""
     a = np.abs(x)
     small, large = np.minimum(a, 7.0), np.maximum(a, 7.0)
@@ -451,11 +453,11 @@ def dawsn(x: Any) -> Any:
 
 
 @in_double
-def igamma_slope(a: Any, x: Any) -> Any:
+def igamma_slope(a: Array, x: Array) -> Array:
     """The derivative of P(a, x) by a: central differences of Richardson's kind, accurate to about 1e-9 of the smaller tail."""
     h, by_series = 1e-2 * np.minimum(a, 1.0), x <= a + 1
 
-    def tail(shifted: Any) -> Any:
+    def tail(shifted: Array) -> Array:
         series, fraction = _tails(shifted, x, by_series)
         return np.where(by_series, series, -fraction)
 
@@ -467,7 +469,7 @@ def igamma_slope(a: Any, x: Any) -> Any:
 
 
 @in_double
-def gamma_slope(a: Any, x: Any) -> Any:
+def gamma_slope(a: Array, x: Array) -> Array:
     """The derivative by a of a number x of the Gamma distribution whose place P(a, x) in it stays; 0 where no number falls."""
     density = _gamma_factor(a, x) * a / x
     return np.where(density > 0, -igamma_slope(a, x) / density, 0.0)

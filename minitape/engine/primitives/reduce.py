@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..accelerator import filled
 from . import PLAIN, TABLE, declare
+
+if TYPE_CHECKING:
+    from ..typed import Array, Function, NumPyType, Sizes
+    from . import Example
 
 Axes = tuple[int, ...] | None
 
@@ -16,7 +20,7 @@ Axes = tuple[int, ...] | None
 # -- axes -------------------------------------------------------------------------------------------------------------
 
 
-def checked_axes(x: Any, axis: Axes, op: str) -> Axes:
+def checked_axes(x: Array, axis: Axes, op: str) -> Axes:
     """The axes as numbers from 0; InvalidArgumentError for one that is not there or given twice."""
     if axis is None:
         return None
@@ -32,12 +36,12 @@ def checked_axes(x: Any, axis: Axes, op: str) -> Axes:
     return tuple(seen)
 
 
-def _axis_set(x: Any, axis: Axes) -> set[int]:
+def _axis_set(x: Array, axis: Axes) -> set[int]:
     rank = len(x.shape)
     return set(range(rank)) if axis is None else {a % rank for a in axis}
 
 
-def _expand(g: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
+def _expand(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
     """An adjoint of a reduction, with the reduced axes put back as axes of size 1; a number broadcasts as it is."""
     if keepdims or axis is None or not len(x.shape):
         return g
@@ -45,21 +49,21 @@ def _expand(g: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
     return TABLE["reshape"](g, shape=tuple(1 if i in axes else n for i, n in enumerate(x.shape)))
 
 
-def _spread(g: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
+def _spread(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
     g, shape = g if axis is None else _expand(g, x, axis, keepdims), tuple(x.shape)
     return _broadcast_to(g, shape=shape) if type(g) in PLAIN else TABLE["broadcast_to"](g, shape=shape)
 
 
-def _count(x: Any, axis: Axes) -> int:
+def _count(x: Array, axis: Axes) -> int:
     return _elements(x.shape, axis)
 
 
-def _elements(shape: Any, axis: Axes) -> int:
+def _elements(shape: Sizes, axis: Axes) -> int:
     """How many elements of an array of this shape are reduced to one."""
     return math.prod(shape if axis is None else [shape[a] for a in {a % len(shape) for a in axis}])
 
 
-def _dtype(x: Any) -> Any:
+def _dtype(x: Array) -> Array:
     from ..elements import dtype_of_any
 
     return dtype_of_any(x)
@@ -68,10 +72,10 @@ def _dtype(x: Any) -> Any:
 COPIED = 4096  # elements up to which a number is written out rather than broadcast
 
 
-def _reducer(op: str, function: Any) -> Any:
+def _reducer(op: str, function: Function) -> Function:
     """A forward function of a reduction, with TensorFlow's checks of the axes."""
 
-    def forward(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
+    def forward(x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
         if axis is not None and (len(axis) != 1 or not 0 <= axis[0] < x.ndim):
             axis = checked_axes(x, axis, op)
         return function(x, axis, keepdims)
@@ -82,31 +86,34 @@ def _reducer(op: str, function: Any) -> Any:
 # -- forward ----------------------------------------------------------------------------------------------------------
 
 
-def _narrow(x: Any) -> bool:
+_add: Function = np.add.reduce  # NumPy's types want to see whether the axes are kept
+
+
+def _narrow(x: Array) -> bool:
     """True for floats that are added up in float32."""
     return x.dtype.itemsize == 2 and x.dtype.kind not in "iub"
 
 
-def _wide_sum(x: Any, axis: Axes, keepdims: bool) -> Any:
-    return np.add.reduce(x, axis, np.float32 if _narrow(x) else x.dtype, None, keepdims)
+def _wide_sum(x: Array, axis: Axes, keepdims: bool) -> Array:
+    return _add(x, axis, np.float32 if _narrow(x) else x.dtype, None, keepdims)
 
 
-def _sum(x: Any, axis: Axes, keepdims: bool) -> Any:
+def _sum(x: Array, axis: Axes, keepdims: bool) -> Array:
     dtype = x.dtype
     if dtype.itemsize == 2 and _narrow(x):
         return _wide_sum(x, axis, keepdims).astype(dtype)
-    return np.add.reduce(x, axis, dtype, None, keepdims)
+    return _add(x, axis, dtype, None, keepdims)
 
 
-def _prod(x: Any, axis: Axes, keepdims: bool) -> Any:
+def _prod(x: Array, axis: Axes, keepdims: bool) -> Array:
     wide = np.float32 if _narrow(x) else x.dtype
     return np.prod(x, axis=axis, keepdims=keepdims, dtype=wide).astype(x.dtype)
 
 
-def _mean(x: Any, axis: Axes, keepdims: bool) -> Any:
+def _mean(x: Array, axis: Axes, keepdims: bool) -> Array:
     dtype = x.dtype
     if dtype.kind == "f" and dtype.itemsize > 2 and x.size:
-        return np.add.reduce(x, axis, dtype, None, keepdims) / (x.size if axis is None else _count(x, axis))
+        return _add(x, axis, dtype, None, keepdims) / (x.size if axis is None else _count(x, axis))
     if dtype.kind in "iu":  # integers are divided as C divides them, towards 0
         total, count = np.sum(x, axis=axis, keepdims=keepdims, dtype=np.int64), max(_count(x, axis), 1)
         return (np.sign(total) * (np.abs(total) // count)).astype(dtype)
@@ -116,7 +123,7 @@ def _mean(x: Any, axis: Axes, keepdims: bool) -> Any:
     return (_wide_sum(x, axis, keepdims) / _count(x, axis)).astype(dtype)
 
 
-def _lowest(dtype: Any, sign: int) -> Any:
+def _lowest(dtype: NumPyType, sign: int) -> Array:
     """The neutral element of max (sign -1) or min (sign 1)."""
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
@@ -124,24 +131,24 @@ def _lowest(dtype: Any, sign: int) -> Any:
     return sign * np.inf
 
 
-def _max(x: Any, axis: Axes, keepdims: bool) -> Any:
+def _max(x: Array, axis: Axes, keepdims: bool) -> Array:
     if x.size:
         return np.max(x, axis=axis, keepdims=keepdims)
     return np.full(_reduced_shape(x, axis, keepdims), _lowest(x.dtype, -1), x.dtype)
 
 
-def _min(x: Any, axis: Axes, keepdims: bool) -> Any:
+def _min(x: Array, axis: Axes, keepdims: bool) -> Array:
     if x.size:
         return np.min(x, axis=axis, keepdims=keepdims)
     return np.full(_reduced_shape(x, axis, keepdims), _lowest(x.dtype, 1), x.dtype)
 
 
-def _reduced_shape(x: Any, axis: Axes, keepdims: bool) -> tuple[int, ...]:
+def _reduced_shape(x: Array, axis: Axes, keepdims: bool) -> tuple[int, ...]:
     axes = _axis_set(x, axis)
     return tuple(1 if i in axes else n for i, n in enumerate(x.shape) if keepdims or i not in axes)
 
 
-def _euclidean(x: Any, axis: Axes, keepdims: bool) -> Any:
+def _euclidean(x: Array, axis: Axes, keepdims: bool) -> Array:
     squares = (
         (x * np.conj(x)) if x.dtype.kind == "c" else x.astype(np.float64 if x.dtype.kind in "iu" else x.dtype) ** 2
     )
@@ -152,15 +159,15 @@ def _euclidean(x: Any, axis: Axes, keepdims: bool) -> Any:
 # -- rules ------------------------------------------------------------------------------------------------------------
 
 
-def _sum_rule(g: Any, z: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
+def _sum_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _spread(g, x, axis, keepdims)
 
 
-def _mean_rule(g: Any, z: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
+def _mean_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _spread(g / float(max(_count(x, axis), 1)), x, axis, keepdims)
 
 
-def _extreme_rule(g: Any, z: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
+def _extreme_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Ties share the adjoint evenly, as in TensorFlow's ``_MinOrMaxGrad``."""
     like = _expand(z, x, axis, keepdims)
     chosen = TABLE["cast"](TABLE["equal"](x, like), dtype=_dtype(g))
@@ -168,7 +175,7 @@ def _extreme_rule(g: Any, z: Any, x: Any, *, axis: Axes = None, keepdims: bool =
     return chosen / shares * _expand(g, x, axis, keepdims)
 
 
-def _prod_rule(g: Any, z: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
+def _prod_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """The product of the others: of those before times those after, so that zeros do no harm."""
     rank = len(x.shape)
     axes = sorted(_axis_set(x, axis))
@@ -184,16 +191,16 @@ def _prod_rule(g: Any, z: Any, x: Any, *, axis: Axes = None, keepdims: bool = Fa
     return _spread(g, x, axis, keepdims) * (TABLE["transpose"](product, perm=back) if rank else product)
 
 
-def conjugate(x: Any) -> Any:
+def conjugate(x: Array) -> Array:
     """The complex conjugate; real arrays and tensors as they are."""
     return TABLE["conj"](x) if _dtype(x).kind == "c" else x
 
 
-def _euclidean_rule(g: Any, z: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
+def _euclidean_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _expand(g, x, axis, keepdims) * (x / _expand(z, x, axis, keepdims))
 
 
-def _matrix(rng: Any) -> Any:
+def _matrix(rng: np.random.Generator) -> Example:
     return (rng.normal(size=(2, 3)),), {"axis": (1,), "keepdims": False}
 
 
@@ -219,13 +226,13 @@ for _name, _kernel, _label, _forward, _rule, _keep in (
     )
 
 
-def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
+def _unbroadcast(g: Array, shape: tuple[int, ...]) -> Array:
     from ..sweep import unbroadcast
 
     return unbroadcast(g, shape)
 
 
-def _broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Any:
+def _broadcast_to(x: Array, *, shape: tuple[int, ...]) -> Array:
     """A view with strides of 0; a copy where that is faster than making the view."""
     if (type(x) is np.float32 or type(x) is np.float64) and type(shape) is tuple and math.prod(shape) <= COPIED:
         return filled(shape, x.dtype, x)
@@ -240,8 +247,8 @@ declare("broadcast_to", _broadcast_to,
 # -- positions of extremes --------------------------------------------------------------------------------------------
 
 
-def _position(op: str, best: Any, worst: int) -> Any:
-    def forward(x: Any, *, axis: int, dtype: Any) -> Any:
+def _position(op: str, best: Array, worst: int) -> Function:
+    def forward(x: Array, *, axis: int, dtype: NumPyType) -> Array:
         from ..invalid import at_run
 
         if not -x.ndim <= axis < x.ndim:
@@ -263,10 +270,10 @@ declare("argmin", _position("ArgMin", np.argmin, 1), None, op="ArgMin", keep="")
 # -- running totals ---------------------------------------------------------------------------------------------------
 
 
-def _scan(function: Any, empty: float) -> Any:
+def _scan(function: Function, empty: float) -> Function:
     """A running total along an axis: of the elements before (exclusive), from the end (reverse)."""
 
-    def forward(x: Any, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+    def forward(x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Array:
         from ..invalid import at_run
 
         if not -x.ndim <= axis < x.ndim:
@@ -285,11 +292,11 @@ def _scan(function: Any, empty: float) -> Any:
     return forward
 
 
-def _cumsum_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+def _cumsum_rule(g: Array, z: Array, x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Array:
     return TABLE["cumsum"](g, axis=axis, exclusive=exclusive, reverse=not reverse)
 
 
-def _cumprod_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+def _cumprod_rule(g: Array, z: Array, x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Array:
     """As TensorFlow: divided by x, and 0 where x is 0 (which is not the derivative there)."""
     from . import special  # noqa: F401 # declares div_no_nan
 
@@ -298,7 +305,7 @@ def _cumprod_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = Fa
     return TABLE["div_no_nan"](total, x)
 
 
-def _logsumexp_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+def _logsumexp_rule(g: Array, z: Array, x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Array:
     """The sum over later positions of g * exp(x - z), as exp(x - m) times the running sum of g * exp(m - z)."""
     finite = TABLE["greater"](z, TABLE["zeros_like"](z) - float("inf"))
     z = TABLE["select"](finite, z, TABLE["zeros_like"](z))
@@ -307,14 +314,14 @@ def _logsumexp_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = 
     return TABLE["exp"](x - m) * TABLE["cumsum"](up, axis=axis, exclusive=exclusive, reverse=not reverse)
 
 
-def _cumsum(x: Any, axis: int) -> Any:
+def _cumsum(x: Array, axis: int) -> Array:
     wide = np.float32 if _narrow(x) else x.dtype
     total = np.cumsum(x, axis, dtype=wide)
     total += 0  # which it begins with: a first -0.0 becomes 0.0
     return total.astype(x.dtype, copy=False)
 
 
-def _scan_example(rng: Any) -> Any:
+def _scan_example(rng: np.random.Generator) -> Example:
     return (rng.uniform(0.5, 2.0, size=(3, 2)),), {"axis": 0, "exclusive": False, "reverse": True}
 
 

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import TABLE, declare
 
+if TYPE_CHECKING:
+    from ..typed import Array, Attributes, Function, Object
+
 F = np.float32
 
 
-def _ends(n: int, size: int) -> tuple[Any, Any, Any]:
+def _ends(n: int, size: int) -> tuple[Array, Array, Array]:
     """For each of ``size`` places on an axis of length ``n``: the pixels on both sides, and how near the second one is."""
     place = (np.arange(size, dtype=F) + F(0.5)) * F(n / size) - F(0.5)
     below = np.floor(place)
@@ -26,7 +29,7 @@ def _ends(n: int, size: int) -> tuple[Any, Any, Any]:
     return first, np.minimum(np.ceil(place).astype(int), n - 1), place - below
 
 
-def _bilinear_weights(n: int, size: int) -> Any:
+def _bilinear_weights(n: int, size: int) -> Array:
     first, second, near = _ends(n, size)
     weights = np.zeros((size, n), F)
     np.add.at(weights, (np.arange(size), first), 1 - near)
@@ -34,7 +37,7 @@ def _bilinear_weights(n: int, size: int) -> Any:
     return weights
 
 
-def _bilinear(x: Any, *, size: tuple[int, int]) -> Any:
+def _bilinear(x: Array, *, size: tuple[int, int]) -> Array:
     first, second, near = _ends(x.shape[2], size[1])
     left, near = x[:, :, first], near[:, None].astype(x.dtype)
     x = left + (x[:, :, second] - left) * near
@@ -43,28 +46,28 @@ def _bilinear(x: Any, *, size: tuple[int, int]) -> Any:
     return top + (x[:, second] - top) * near
 
 
-def _nearest(n: int, size: int) -> Any:
+def _nearest(n: int, size: int) -> Array:
     """The pixel of an axis of length ``n`` that each of ``size`` places takes."""
     place = np.floor((np.arange(size, dtype=F) + F(0.5)) * F(n / size)).astype(int)
     return np.minimum(place, n - 1)
 
 
-def _nearest_weights(n: int, size: int) -> Any:
+def _nearest_weights(n: int, size: int) -> Array:
     return (_nearest(n, size)[:, None] == np.arange(n)).astype(F)
 
 
-def _take_nearest(x: Any, *, size: tuple[int, int]) -> Any:
+def _take_nearest(x: Array, *, size: tuple[int, int]) -> Array:
     return x[:, _nearest(x.shape[1], size[0])][:, :, _nearest(x.shape[2], size[1])]
 
 
-def _cubic(distance: Any, a: float) -> Any:
+def _cubic(distance: Array, a: float) -> Array:
     """Keys's kernel: 1 at distance 0, 0 from distance 2 on."""
     near = ((a + 2) * distance - (a + 3)) * distance * distance + 1
     far = ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a
     return np.where(distance < 1, near, np.where(distance < 2, far, 0))
 
 
-def _bicubic_weights(n: int, size: int) -> Any:
+def _bicubic_weights(n: int, size: int) -> Array:
     """Weights of four pixels; TensorFlow looks them up in a table of 1,024 steps."""
     place = (np.arange(size, dtype=F) + F(0.5)) * F(n / size) - F(0.5)
     below = np.floor(place)
@@ -77,18 +80,18 @@ def _bicubic_weights(n: int, size: int) -> Any:
     return _of_sum_one(weights)
 
 
-def _mitchell(x: Any) -> Any:
+def _mitchell(x: Array) -> Array:
     near = (7 * x - 12) * x * x / 6 + 16 / 18
     far = (((-7 / 18) * x + 2) * x - 10 / 3) * x + 16 / 9
     return np.where(x < 1, near, np.where(x < 2, far, 0))
 
 
-def _lanczos(radius: float) -> Callable[[Any], Any]:
+def _lanczos(radius: float) -> Callable[[Array], Array]:
     return lambda x: np.where(x < radius, np.sinc(x) * np.sinc(x / radius), 0)
 
 
 # how far each kernel reaches, and its weight at a distance
-KERNELS: dict[str, tuple[float, Callable[[Any], Any]]] = {
+KERNELS: dict[str, tuple[float, Callable[[Array], Array]]] = {
     "lanczos3": (3.0, _lanczos(3.0)),
     "lanczos5": (5.0, _lanczos(5.0)),
     "gaussian": (1.5, lambda x: np.where(x < 1.5, np.exp(-x * x / (2 * 0.5 * 0.5)), 0)),
@@ -98,7 +101,7 @@ KERNELS: dict[str, tuple[float, Callable[[Any], Any]]] = {
 }
 
 
-def _kernel_weights(n: int, size: int, kernel: str, antialias: bool) -> Any:
+def _kernel_weights(n: int, size: int, kernel: str, antialias: bool) -> Array:
     """Weights by distance under a kernel, which is as wide as a pixel of the result when that is the larger one."""
     radius, weigh = KERNELS[kernel]
     scale = F(1) / (F(size) / F(n))
@@ -111,13 +114,13 @@ def _kernel_weights(n: int, size: int, kernel: str, antialias: bool) -> Any:
     return _of_sum_one(weights)
 
 
-def _of_sum_one(weights: Any) -> Any:
+def _of_sum_one(weights: Array) -> Array:
     """Weights that add up to 1 for each place, unless they vanish."""
     total = weights.sum(1, keepdims=True)
     return (weights / np.where(np.abs(total) < 1000 * np.finfo(F).tiny, 1, total)).astype(F)
 
 
-def _area_weights(n: int, size: int) -> Any:
+def _area_weights(n: int, size: int) -> Array:
     """What part of each place a pixel covers."""
     scale = F(n) / F(size)
     start = (np.arange(size, dtype=F) * scale)[:, None]
@@ -126,7 +129,7 @@ def _area_weights(n: int, size: int) -> Any:
     return (np.clip(np.minimum(stop, pixel + 1) - np.maximum(start, pixel), 0, None) / scale).astype(F)
 
 
-def _weighed(x: Any, rows: Any, columns: Any) -> Any:
+def _weighed(x: Array, rows: Array, columns: Array) -> Array:
     """The weighted sums over height, then over width."""
     n, height, width, depth = x.shape
     x = (rows.astype(x.dtype) @ x.reshape(n, height, width * depth)).reshape(n, len(rows), width, depth)
@@ -134,18 +137,18 @@ def _weighed(x: Any, rows: Any, columns: Any) -> Any:
 
 
 def _declare_resize(
-    name: str, op: str, weights: Callable[..., Any], attrs: dict[str, Any], forward: Any = None,
+    name: str, op: str, weights: Function, attrs: Attributes, forward: Function | None = None,
     missing: str = "unregistered",
 ) -> None:  # fmt: skip
     """A resize and its adjoint, which has no derivative: in TensorFlow none is registered."""
     weights = functools.lru_cache(32)(weights)
     back = f"{name}_adjoint"
 
-    def resized(x: Any, *, size: tuple[int, int], **more: Any) -> Any:
+    def resized(x: Array, *, size: tuple[int, int], **more: Object) -> Array:
         rows, columns = (weights(n, s, **more) for n, s in zip(x.shape[1:3], size, strict=True))
         return _weighed(x, rows, columns)
 
-    def gathered(g: Any, *, shape: tuple[int, ...], **more: Any) -> Any:
+    def gathered(g: Array, *, shape: tuple[int, ...], **more: Object) -> Array:
         rows, columns = (weights(n, s, **more) for n, s in zip(shape[1:3], g.shape[1:3], strict=True))
         return _weighed(g, rows.T, columns.T)
 
@@ -168,7 +171,7 @@ _declare_resize("resize_bicubic", "ResizeBicubic", _bicubic_weights, {})
 _declare_resize("scale_and_translate", "ScaleAndTranslate", _kernel_weights, {"kernel": "lanczos3", "antialias": True})
 
 
-def _area(x: Any, *, size: tuple[int, int]) -> Any:
+def _area(x: Array, *, size: tuple[int, int]) -> Array:
     return _weighed(x, *(_area_weights(n, s) for n, s in zip(x.shape[1:3], size, strict=True)))
 
 

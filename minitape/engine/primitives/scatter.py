@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import TABLE, declare
 
+if TYPE_CHECKING:
+    from ..dtypes import DType
+    from ..typed import Array, Function, Index, Object, Sizes
+    from . import Example
 
-def _count(shape: Any) -> int:
+
+def _count(shape: Sizes) -> int:
     return int(np.prod(tuple(shape), dtype=np.int64))
 
 
-def _moved(x: Any, source: range, target: range) -> Any:
+def _moved(x: Array, source: range, target: range) -> Array:
     return np.moveaxis(x, tuple(source), tuple(target))
 
 
-def _gather(x: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
+def _gather(x: Array, indices: Array, *, axis: int = 0, batch_dims: int = 0) -> Array:
     if not batch_dims:
         return np.take(x, indices, axis=axis)
     return _gather_batches(x, indices, axis, batch_dims)
 
 
-def _gather_batches(x: Any, indices: Any, axis: int, batch_dims: int) -> Any:
+def _gather_batches(x: Array, indices: Array, axis: int, batch_dims: int) -> Array:
     """Gathers along ``axis`` separately for each element of the first axes that both have."""
     batch = x.shape[:batch_dims]
     flat = np.reshape(indices, (_count(batch), *indices.shape[batch_dims:]))
@@ -33,7 +38,7 @@ def _gather_batches(x: Any, indices: Any, axis: int, batch_dims: int) -> Any:
     return (np.stack(parts) if parts else np.zeros(0, x.dtype)).reshape((*batch, *tail))
 
 
-def _gather_rule(g: Any, z: Any, x: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
+def _gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: int = 0, batch_dims: int = 0) -> Array:
     from ..slices import IndexedSlices
     from ..tensor import Tensor, wrap
 
@@ -46,7 +51,7 @@ def _gather_rule(g: Any, z: Any, x: Any, indices: Any, *, axis: int = 0, batch_d
     return TABLE["scatter_axis"](g, indices, axis=axis, batch_dims=batch_dims, shape=tuple(x.shape))
 
 
-def _scatter_axis(g: Any, indices: Any, *, axis: int, shape: tuple[int, ...], batch_dims: int = 0) -> Any:
+def _scatter_axis(g: Array, indices: Array, *, axis: int, shape: tuple[int, ...], batch_dims: int = 0) -> Array:
     """The adjoint of a gather along ``axis``: adds each slice where it came from."""
     indices = np.asarray(indices)
     if batch_dims:
@@ -64,7 +69,7 @@ def _scatter_axis(g: Any, indices: Any, *, axis: int, shape: tuple[int, ...], ba
     return np.moveaxis(out, 0, axis)
 
 
-def _scatter_slices(values: Any, indices: Any, *, shape: tuple[int, ...]) -> Any:
+def _scatter_slices(values: Array, indices: Array, *, shape: tuple[int, ...]) -> Array:
     """The sum of slices put at their places along the first axis; places outside are left out."""
     inside = (indices >= 0) & (indices < shape[0]) if shape else np.ones(0, bool)
     if not np.all(inside):
@@ -72,25 +77,25 @@ def _scatter_slices(values: Any, indices: Any, *, shape: tuple[int, ...]) -> Any
     return _scatter_axis(values, indices, axis=0, shape=shape)
 
 
-def places(indices: Any) -> tuple[Any, ...]:
+def places(indices: Array) -> tuple[Array, ...]:
     """The NumPy index that the last axis of ``indices`` (..., depth) stands for."""
     return tuple(np.moveaxis(np.asarray(indices), -1, 0))
 
 
-def _gather_nd(x: Any, indices: Any, *, batch_dims: int = 0) -> Any:
+def _gather_nd(x: Array, indices: Array, *, batch_dims: int = 0) -> Array:
     if not batch_dims:
         return x[places(indices)] if indices.shape[-1] else np.broadcast_to(x, (*indices.shape[:-1], *x.shape))
     return x[_batched(x.shape, indices, batch_dims)]
 
 
-def _batched(shape: Any, indices: Any, batch_dims: int) -> tuple[Any, ...]:
+def _batched(shape: Sizes, indices: Array, batch_dims: int) -> tuple[Array, ...]:
     """The index for gathering within the first ``batch_dims`` axes."""
     outer = indices.ndim - 1
     grid = [np.arange(n).reshape((1,) * i + (-1,) + (1,) * (outer - i - 1)) for i, n in enumerate(shape[:batch_dims])]
     return (*grid, *places(indices))
 
 
-def _gather_nd_rule(g: Any, z: Any, x: Any, indices: Any, *, batch_dims: int = 0) -> Any:
+def _gather_nd_rule(g: Array, z: Array, x: Array, indices: Array, *, batch_dims: int = 0) -> Array:
     from ..slices import IndexedSlices
     from ..tensor import Tensor, wrap
 
@@ -101,7 +106,7 @@ def _gather_nd_rule(g: Any, z: Any, x: Any, indices: Any, *, batch_dims: int = 0
     return TABLE["scatter_places"](g, indices, shape=tuple(x.shape), batch_dims=batch_dims)
 
 
-def _scatter_places(g: Any, indices: Any, *, shape: tuple[int, ...], batch_dims: int = 0) -> Any:
+def _scatter_places(g: Array, indices: Array, *, shape: tuple[int, ...], batch_dims: int = 0) -> Array:
     """Adds elements (or slices) into zeros at the places that ``indices`` lists."""
     if g.dtype == object:
         out = np.full(shape, b"", object)
@@ -114,7 +119,7 @@ def _scatter_places(g: Any, indices: Any, *, shape: tuple[int, ...], batch_dims:
     return out
 
 
-def _targets(indices: Any, sizes: tuple[int, ...]) -> tuple[Any, ...]:
+def _targets(indices: Array, sizes: tuple[int, ...]) -> tuple[Array, ...]:
     """The NumPy index of places to write to. A graph knows them only here; NumPy would count negative ones from behind."""
     from ..invalid import invalid, shown
     from ..places import outside
@@ -125,37 +130,37 @@ def _targets(indices: Any, sizes: tuple[int, ...]) -> tuple[Any, ...]:
     return places(indices)
 
 
-def _scatter_update(t: Any, indices: Any, updates: Any) -> Any:
+def _scatter_update(t: Array, indices: Array, updates: Array) -> Array:
     out = np.array(t)
     out[_targets(indices, out.shape)] = updates
     return out
 
 
-def _scatter_nd(indices: Any, updates: Any, *, shape: tuple[int, ...]) -> Any:
+def _scatter_nd(indices: Array, updates: Array, *, shape: tuple[int, ...]) -> Array:
     _targets(indices, shape)
     return _scatter_places(updates, indices, shape=shape)
 
 
-def _scatter_by(function: Any) -> Any:
-    def forward(t: Any, indices: Any, updates: Any) -> Any:
+def _scatter_by(function: Function) -> Function:
+    def forward(t: Array, indices: Array, updates: Array) -> Array:
         out = np.array(t)
-        by = np.floor_divide if function is np.divide and out.dtype.kind in "iu" else function
+        by: Object = np.floor_divide if function is np.divide and out.dtype.kind in "iu" else function
         by.at(out, _targets(indices, out.shape), updates)
         return out
 
     return forward
 
 
-def _zeros_at(g: Any, indices: Any) -> Any:
+def _zeros_at(g: Array, indices: Array) -> Array:
     """The adjoint with zeros at the listed places, where another value was put."""
     return TABLE["tensor_scatter_update"](g, indices, TABLE["zeros_like"](_pick(g, indices)))
 
 
-def _pick(g: Any, indices: Any) -> Any:
+def _pick(g: Array, indices: Array) -> Array:
     return TABLE["gather_nd"](g, indices)
 
 
-def _extreme_rules(g: Any, z: Any, t: Any, indices: Any, updates: Any) -> tuple[Any, Any, Any]:
+def _extreme_rules(g: Array, z: Array, t: Array, indices: Array, updates: Array) -> tuple[Array, Array, Array]:
     """The winner takes the adjoint; several winners at one place share it evenly, as in TensorFlow."""
     like = lambda x: TABLE["cast"](x, dtype=_dtype(g))  # noqa: E731
     kept, won = like(TABLE["equal"](t, z)), like(TABLE["equal"](updates, _pick(z, indices)))
@@ -164,13 +169,13 @@ def _extreme_rules(g: Any, z: Any, t: Any, indices: Any, updates: Any) -> tuple[
     return share * kept, None, _pick(share, indices) * won
 
 
-def _dtype(x: Any) -> Any:
+def _dtype(x: Array) -> Array:
     from ..elements import dtype_of_any
 
     return dtype_of_any(x)
 
 
-def _put(rng: Any) -> Any:
+def _put(rng: np.random.Generator) -> Example:
     """Inputs of a tensor_scatter for the registry's test: two updates at different places."""
     return (rng.normal(size=4), rng.permutation(4)[:2].reshape(2, 1), rng.normal(size=2)), {}
 
@@ -212,7 +217,7 @@ declare("tensor_scatter_mul", _scatter_by(np.multiply), None, op="ResourceScatte
 declare("tensor_scatter_div", _scatter_by(np.divide), None, op="ResourceScatterDiv", example=_put)
 
 
-def _slice_update(x: Any, value: Any, *, spec: Any) -> Any:
+def _slice_update(x: Array, value: Array, *, spec: Index) -> Array:
     """A copy of ``x`` with another value in one slice, into which the value is broadcast."""
     new = np.array(x)
     wanted, given = np.shape(new[spec]), np.asarray(value)
@@ -232,13 +237,13 @@ def _slice_update(x: Any, value: Any, *, spec: Any) -> Any:
 declare("slice_update", _slice_update, [None, None], op="ResourceStridedSliceAssign", label="[…]=", keep="")
 
 
-def _where(x: Any) -> Any:
+def _where(x: Array) -> Array:
     if x.dtype == object:
         x = x != b""
     return np.argwhere(x).astype(np.int64).reshape(-1, x.ndim)
 
 
-def _first_places(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
+def _first_places(x: Array, out_idx: DType) -> tuple[Array, Array, Array]:
     """The different elements in the order of first appearance, each element's number among them, and the counts."""
     if x.dtype.kind == "f":
         _, first, inverse, count = np.unique(

@@ -6,7 +6,7 @@ and drop rows with a negative id.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +14,14 @@ from ..elements import dtype_of
 from ..invalid import at_run, invalid, shown
 from . import TABLE, declare, special
 
+if TYPE_CHECKING:
+    from ..typed import Array, Function, Object
+    from . import Example, Rule
+
 __all__ = ["special"]  # whose primitives the rules use
 
 
-def _checked(x: Any, ids: Any, op: str) -> None:
+def _checked(x: Array, ids: Array, op: str) -> None:
     """Raises what TensorFlow raises for ids that do not fit ``segment_*``."""
     if ids.ndim != 1:
         raise invalid("segment_ids should be a vector.", op)
@@ -34,7 +38,7 @@ def _checked(x: Any, ids: Any, op: str) -> None:
         raise at_run("segment ids are not increasing", op)
 
 
-def _checked_unsorted(x: Any, ids: Any, count: int, op: str) -> None:
+def _checked_unsorted(x: Array, ids: Array, count: int, op: str) -> None:
     if count < 0:
         raise invalid(f"Input num_segments == {count} must not be negative.", op)
     if x.shape[: ids.ndim] != ids.shape:
@@ -45,7 +49,7 @@ def _checked_unsorted(x: Any, ids: Any, count: int, op: str) -> None:
         raise at_run(f"segment_ids[{','.join(map(str, at))}] = {ids[at]} is out of range [0, {count})", op)
 
 
-def _collect(ufunc: Any, x: Any, ids: Any, count: int, empty: Any) -> Any:
+def _collect(ufunc: np.ufunc, x: Array, ids: Array, count: int, empty: Array) -> Array:
     """``ufunc`` over the rows of each segment; segments without rows hold ``empty``."""
     tail = x.shape[ids.ndim :]
     rows, flat = x.reshape(ids.size, *tail), ids.reshape(-1)
@@ -66,7 +70,7 @@ def _collect(ufunc: Any, x: Any, ids: Any, count: int, empty: Any) -> Any:
     return out.astype(x.dtype, copy=False)
 
 
-def _since_nan(rows: Any, starts: Any, begun: Any, worst: float) -> Any:
+def _since_nan(rows: Array, starts: Array, begun: Array, worst: float) -> Array:
     """Puts ``worst`` into the rows of each segment up to its last NaN, and returns what each of them begins with.
 
     TensorFlow keeps what it has where that is better than the next row, and takes the next row otherwise: NaN is better
@@ -81,17 +85,17 @@ def _since_nan(rows: Any, starts: Any, begun: Any, worst: float) -> Any:
     return np.where(last >= 0, worst, begun)
 
 
-def _bound(x: Any, sign: int) -> Any:
+def _bound(x: Array, sign: int) -> Array:
     dtype = dtype_of(x)
     return dtype.max if sign > 0 else dtype.min
 
 
 _UFUNC = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
-_WORST = {np.maximum: -np.inf, np.minimum: np.inf}
+_WORST: dict[object, float] = {np.maximum: -np.inf, np.minimum: np.inf}
 
 
-def _sorted(name: str, op: str) -> Any:
-    def forward(x: Any, ids: Any) -> Any:
+def _sorted(name: str, op: str) -> Function:
+    def forward(x: Array, ids: Array) -> Array:
         _checked(x, ids, op)
         count = int(ids[-1]) + 1 if ids.size else 0
         if name == "mean":
@@ -99,7 +103,7 @@ def _sorted(name: str, op: str) -> Any:
             total = _collect(np.add, x, ids, count, 0)
             return (total // sizes if x.dtype.kind in "iu" else total / sizes).astype(x.dtype)
         ufunc = _UFUNC[name]
-        start = {"sum": 0, "prod": 1}.get(name)
+        start: Array = {"sum": 0, "prod": 1}.get(name)
         if start is None:
             start = _bound(x, -1 if name == "max" else 1) if x.dtype.kind in "iu" else _WORST[ufunc]
         out = _collect(ufunc, x, ids, count, start)
@@ -110,8 +114,8 @@ def _sorted(name: str, op: str) -> Any:
     return forward
 
 
-def _unsorted(name: str, op: str) -> Any:
-    def forward(x: Any, ids: Any, *, num_segments: int) -> Any:
+def _unsorted(name: str, op: str) -> Function:
+    def forward(x: Array, ids: Array, *, num_segments: int) -> Array:
         _checked_unsorted(x, ids, num_segments, op)
         empty = {"sum": 0, "prod": 1}.get(name)
         if empty is None:
@@ -124,30 +128,30 @@ def _unsorted(name: str, op: str) -> Any:
 # -- rules ------------------------------------------------------------------------------------------------------------
 
 
-def _back(g: Any, ids: Any) -> Any:
+def _back(g: Array, ids: Array) -> Array:
     """The adjoint of each row: that of its segment, 0 for dropped rows."""
     return TABLE["gather_rows"](g, ids)
 
 
-def _like(g: Any) -> Any:
+def _like(g: Array) -> Array:
     from ..elements import dtype_of_any
 
     return dtype_of_any(g)
 
 
-def _divided(sizes: Any, g: Any) -> Any:
+def _divided(sizes: Array, g: Array) -> Array:
     return TABLE["reshape"](sizes, shape=(sizes.shape[0], *[1] * (len(g.shape) - 1)))
 
 
-def _mean_rule(g: Any, z: Any, x: Any, ids: Any) -> Any:
+def _mean_rule(g: Array, z: Array, x: Array, ids: Array) -> Array:
     ones = TABLE["cast"](TABLE["ones_like"](ids), dtype=_like(g))
     return _back(TABLE["div_no_nan"](g, _divided(TABLE["segment_sum"](ones, ids), g)), ids)
 
 
-def _extreme_rule(total: str) -> Any:
+def _extreme_rule(total: str) -> Function:
     """Equal extremes of a segment share the adjoint evenly."""
 
-    def rule(g: Any, z: Any, x: Any, ids: Any, **attrs: Any) -> Any:
+    def rule(g: Array, z: Array, x: Array, ids: Array, **attrs: Object) -> Array:
         chosen = TABLE["equal"](x, _back(z, ids))
         shares = TABLE[total](TABLE["cast"](chosen, dtype=_like(g)), ids, **attrs)
         rows = _back(TABLE["div_no_nan"](g, shares), ids)
@@ -156,10 +160,10 @@ def _extreme_rule(total: str) -> Any:
     return rule
 
 
-def _prod_rule(total: str, product: str) -> Any:
+def _prod_rule(total: str, product: str) -> Function:
     """The product of the other rows, also where one of them is zero."""
 
-    def rule(g: Any, z: Any, x: Any, ids: Any, **attrs: Any) -> Any:
+    def rule(g: Array, z: Array, x: Array, ids: Array, **attrs: Object) -> Array:
         zero = TABLE["equal"](x, TABLE["zeros_like"](x))
         zeros = TABLE[total](TABLE["cast"](zero, dtype=_like(g)), ids, **attrs)
         g = TABLE["select"](TABLE["greater"](zeros, TABLE["ones_like"](zeros)), TABLE["zeros_like"](g), g)
@@ -169,7 +173,7 @@ def _prod_rule(total: str, product: str) -> Any:
     return rule
 
 
-def _gather_rows(x: Any, ids: Any) -> Any:
+def _gather_rows(x: Array, ids: Array) -> Array:
     rows = (
         np.take(x, np.maximum(ids, 0), axis=0, mode="clip")
         if x.shape[0]
@@ -178,15 +182,15 @@ def _gather_rows(x: Any, ids: Any) -> Any:
     return rows * (ids >= 0).reshape(*ids.shape, *[1] * (x.ndim - 1)).astype(x.dtype) if np.any(ids < 0) else rows
 
 
-def _rows(rng: Any) -> tuple[Any, ...]:
+def _rows(rng: np.random.Generator) -> tuple[Array, Array]:
     return rng.uniform(1, 2, size=(4, 2)), np.array([0, 0, 1, 2])
 
 
-def _sorted_example(rng: Any) -> Any:
+def _sorted_example(rng: np.random.Generator) -> Example:
     return _rows(rng), {}
 
 
-def _unsorted_example(rng: Any) -> Any:
+def _unsorted_example(rng: np.random.Generator) -> Example:
     return (rng.uniform(1, 2, size=(4, 2)), np.array([1, 0, -1, 1])), {"num_segments": 2}
 
 
@@ -195,12 +199,12 @@ declare("gather_rows", _gather_rows,
         op="GatherDropNegatives", label="gather", keep="y",
         example=lambda rng: ((rng.normal(size=(3, 2)), np.array([2, 0, -1, 2])), {}))  # fmt: skip
 
-_RULES = {
+_RULES: dict[str, Function] = {
     "sum": lambda g, z, x, ids, **attrs: _back(g, ids), "max": _extreme_rule, "min": _extreme_rule, "prod": _prod_rule,
 }  # fmt: skip
 for _name in ("sum", "mean", "max", "min", "prod"):
     _kernel = "Segment" + _name.capitalize()
-    _rule: Any = {"sum": _RULES["sum"], "mean": _mean_rule, "prod": _prod_rule("segment_sum", "segment_prod")}.get(
+    _rule: Rule = {"sum": _RULES["sum"], "mean": _mean_rule, "prod": _prod_rule("segment_sum", "segment_prod")}.get(
         _name, _extreme_rule("segment_sum"))  # fmt: skip
     declare(f"segment_{_name}", _sorted(_name, _kernel), [_rule, None], op=_kernel, keep="y" if _name in ("sum", "mean")
             else "xyz", example=_sorted_example)  # fmt: skip

@@ -6,17 +6,20 @@ A processor cannot foresee a mask without a pattern, as the signs of activations
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..accelerator import fast
 
+if TYPE_CHECKING:
+    from ..typed import Array, NumPyType
+
 LONG = 2048  # elements from which on the mask is faster
 _BITS = {np.dtype(np.float32): np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
 
 
-def select(condition: Any, x: Any, y: Any) -> Any:
+def select(condition: Array, x: Array, y: Array) -> Array:
     """``x`` where the condition holds, else ``y``: what ``np.where`` gives, to the last bit.
 
     >>> x = np.linspace(-1, 1, 5000, dtype=np.float32)
@@ -34,12 +37,12 @@ def select(condition: Any, x: Any, y: Any) -> Any:
     return np.where(condition, x, y)
 
 
-def _in_order(value: Any) -> bool:
+def _in_order(value: Array) -> bool:
     """Whether elements lie as in C; for others NumPy chooses the order of the result."""
     return value.flags.c_contiguous
 
 
-def _bits(value: Any, dtype: Any, shape: tuple[int, ...]) -> Any:
+def _bits(value: Array, dtype: NumPyType, shape: tuple[int, ...]) -> Array:
     """A number or an array of this dtype and shape as integers of the same bits; None for anything else."""
     if dtype not in _BITS:
         return None
@@ -49,10 +52,11 @@ def _bits(value: Any, dtype: Any, shape: tuple[int, ...]) -> Any:
         value = dtype.type(value)
     if not isinstance(value, (np.ndarray, np.generic)) or value.dtype != dtype or value.shape not in ((), shape) or not _in_order(value):
         return None
-    return value.view(_BITS[dtype]) if value.shape else value[()].view(_BITS[dtype])
+    number: Array = value
+    return number.view(_BITS[dtype]) if number.shape else number[()].view(_BITS[dtype])
 
 
-def _masked(holds: np.ndarray, a: Any, b: Any) -> np.ndarray:
+def _masked(holds: np.ndarray, a: Array, b: Array) -> np.ndarray:
     """``a`` where ``holds`` is 1, ``b`` where it is 0."""
     if type(b) is not np.ndarray and not b:
         return np.bitwise_and(mask := np.negative(holds).astype(b.dtype), a, out=mask)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..accelerator import fast
 from . import TABLE, declare
 
+if TYPE_CHECKING:
+    from ..typed import Array, Index, NumPyType, Object, Sizes
 
-def axis_slice(g: Any, axis: int, start: int, stop: int) -> Any:
+
+def axis_slice(g: Array, axis: int, start: int, stop: int) -> Array:
     """The part of ``g`` between two places of one axis."""
     rank = len(g.shape)
     spec = tuple(slice(start, stop) if i == axis % rank else slice(None) for i in range(rank))
     return TABLE["slice"](g, spec=spec)
 
 
-def _axis_slices(g: Any, inputs: tuple[Any, ...], axis: int) -> list[Any]:
+def _axis_slices(g: Array, inputs: tuple[Array, ...], axis: int) -> list[Array]:
     """The parts of an adjoint of concat, one for each input."""
     parts, start = [], 0
     for x in inputs:
@@ -28,7 +31,7 @@ def _axis_slices(g: Any, inputs: tuple[Any, ...], axis: int) -> list[Any]:
     return parts
 
 
-def _unslice(g: Any, *, shape: tuple[int, ...], spec: Any) -> Any:
+def _unslice(g: Array, *, shape: tuple[int, ...], spec: Index) -> Array:
     if g.size >= fast.large and len(shape) == len(spec) == 1 and type(spec[0]) is slice and spec[0].step in (None, 1):
         start, stop, _ = spec[0].indices(*shape)
         out = fast.buffer(shape, g.dtype)
@@ -39,7 +42,7 @@ def _unslice(g: Any, *, shape: tuple[int, ...], spec: Any) -> Any:
     return out
 
 
-def _slice_rule(g: Any, z: Any, x: Any, *, spec: Any) -> Any:
+def _slice_rule(g: Array, z: Array, x: Array, *, spec: Index) -> Array:
     unslice = _unslice if type(g) is np.ndarray else TABLE["unslice"]
     return unslice(g, shape=tuple(x.shape), spec=spec)
 
@@ -49,81 +52,83 @@ def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(range(len(perm)), key=perm.__getitem__))
 
 
-def _transpose_rule(g: Any, z: Any, x: Any, *, perm: Any) -> Any:
+def _transpose_rule(g: Array, z: Array, x: Array, *, perm: Sizes) -> Array:
     back = _inverse(tuple(perm))
     return g.transpose(back) if type(g) is np.ndarray else TABLE["transpose"](g, perm=back)
 
 
-def _split(x: Any, *, sizes: tuple[int, ...], axis: int) -> tuple[Any, ...]:
+def _split(x: Array, *, sizes: tuple[int, ...], axis: int) -> tuple[Array, ...]:
     return tuple(np.split(x, np.cumsum(sizes)[:-1], axis))
 
 
-def _tile_rule(g: Any, z: Any, x: Any, *, multiples: tuple[int, ...]) -> Any:
+def _tile_rule(g: Array, z: Array, x: Array, *, multiples: tuple[int, ...]) -> Array:
     """Sums the copies: axes (copies, size) in turn, the copies reduced."""
     pairs = tuple(n for pair in zip(multiples, x.shape, strict=True) for n in pair)
     return TABLE["reduce_sum"](TABLE["reshape"](g, shape=pairs), axis=tuple(range(0, len(pairs), 2)), keepdims=False)
 
 
-def _pad(x: Any, *, paddings: tuple[tuple[int, int], ...], mode: str, fill: Any = 0) -> Any:
+def _pad(x: Array, *, paddings: tuple[tuple[int, int], ...], mode: str, fill: Array = 0) -> Array:
     if mode == "CONSTANT":
         out = np.empty([n + a + b for n, (a, b) in zip(x.shape, paddings, strict=True)], x.dtype)
         out[...] = np.asarray(fill, x.dtype) if x.dtype != object else fill or b""
         out[_inner(x.shape, paddings)] = x
         return out
-    return np.pad(x, paddings, mode=mode.lower())
+    how: Object = mode.lower()
+    return np.pad(x, paddings, mode=how)
 
 
-def _inner(shape: Any, paddings: Any) -> tuple[slice, ...]:
+def _inner(shape: Sizes, paddings: Array) -> tuple[slice, ...]:
     return tuple(slice(a, a + n) for n, (a, _) in zip(shape, paddings, strict=True))
 
 
-def _pad_rule(g: Any, z: Any, x: Any, *, paddings: Any, mode: str, fill: Any = 0) -> Any:
+def _pad_rule(g: Array, z: Array, x: Array, *, paddings: Array, mode: str, fill: Array = 0) -> Array:
     if mode == "CONSTANT":
         return TABLE["slice"](g, spec=_inner(x.shape, paddings))
     return TABLE["mirror_pad_grad"](g, paddings=paddings, mode=mode)
 
 
-def _mirror_pad_grad(g: Any, *, paddings: Any, mode: str) -> Any:
+def _mirror_pad_grad(g: Array, *, paddings: Array, mode: str) -> Array:
     """Adds what was mirrored to where it came from."""
     sizes = [n - a - b for n, (a, b) in zip(g.shape, paddings, strict=True)]
-    numbers = np.pad(np.arange(int(np.prod(sizes))).reshape(sizes), paddings, mode=mode.lower())
+    how: Object = mode.lower()
+    numbers = np.pad(np.arange(int(np.prod(sizes))).reshape(sizes), paddings, mode=how)
     out = np.zeros(int(np.prod(sizes)), g.dtype)
     np.add.at(out, numbers.reshape(-1), g.reshape(-1))
     return out.reshape(sizes)
 
 
-def _roll(x: Any, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> Any:
+def _roll(x: Array, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> Array:
     return np.roll(x, shift, axis)
 
 
-def _stack_rule(g: Any, z: Any, *xs: Any, axis: int) -> Any:
+def _stack_rule(g: Array, z: Array, *xs: Array, axis: int) -> Array:
     parts = TABLE["unstack"](g, axis=axis)
     return parts if isinstance(parts, tuple) else (parts,)
 
 
-def _repeat(x: Any, *, repeats: Any, axis: int) -> Any:
+def _repeat(x: Array, *, repeats: Array, axis: int) -> Array:
     return np.repeat(x, repeats, axis)
 
 
-def _repeat_rule(g: Any, z: Any, x: Any, *, repeats: Any, axis: int) -> Any:
+def _repeat_rule(g: Array, z: Array, x: Array, *, repeats: Array, axis: int) -> Array:
     return TABLE["repeat_sum"](g, repeats=repeats, axis=axis, size=x.shape[axis])
 
 
-def _repeat_sum(g: Any, *, repeats: Any, axis: int, size: int) -> Any:
+def _repeat_sum(g: Array, *, repeats: Array, axis: int, size: int) -> Array:
     """The adjoint of repeat: the sum of each element's copies."""
     out = np.zeros((size, *np.moveaxis(g, axis, 0).shape[1:]), g.dtype)
     np.add.at(out, np.repeat(np.arange(size), repeats), np.moveaxis(g, axis, 0))
     return np.moveaxis(out, 0, axis)
 
 
-def _reverse_sequence(x: Any, *, lengths: tuple[int, ...], seq_axis: int, batch_axis: int) -> Any:
+def _reverse_sequence(x: Array, *, lengths: tuple[int, ...], seq_axis: int, batch_axis: int) -> Array:
     out = np.moveaxis(np.array(x), (batch_axis, seq_axis), (0, 1))
     for row, length in zip(out, lengths, strict=True):
         row[:length] = row[:length][::-1].copy()
     return np.moveaxis(out, (0, 1), (batch_axis, seq_axis))
 
 
-def _like(rng: Any, *shape: int) -> Any:
+def _like(rng: np.random.Generator, *shape: int) -> Array:
     return rng.normal(size=shape)
 
 
@@ -180,7 +185,7 @@ declare("reverse_sequence", _reverse_sequence,
 declare("conj", np.conj, [lambda g, z, x: TABLE["conj"](g)], op="Conj", keep="")
 
 
-def _one_hot(x: Any, *, depth: int, on: Any, off: Any, axis: int) -> Any:
+def _one_hot(x: Array, *, depth: int, on: Array, off: Array, axis: int) -> Array:
     places = np.expand_dims(x, axis)
     rank, at = np.ndim(x) + 1, axis % (np.ndim(x) + 1)
     numbers = np.arange(depth).reshape([-1 if i == at else 1 for i in range(rank)])
@@ -190,7 +195,7 @@ def _one_hot(x: Any, *, depth: int, on: Any, off: Any, axis: int) -> Any:
 declare("one_hot", _one_hot, [None], op="OneHot", keep="")
 
 
-def _bitcast(x: Any, *, dtype: Any) -> Any:
+def _bitcast(x: Array, *, dtype: NumPyType) -> Array:
     wanted = np.dtype(dtype.as_numpy_dtype)
     x = np.ascontiguousarray(x).reshape(np.shape(x))
     if wanted.itemsize == x.dtype.itemsize:

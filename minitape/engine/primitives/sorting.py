@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ..invalid import invalid
 from . import TABLE, declare
 
+if TYPE_CHECKING:
+    from ..dtypes import DType
+    from ..typed import Array, NumPyType
 
-def _order(x: Any) -> Any:
+
+def _order(x: Array) -> Array:
     """Positions from the largest element to the smallest, equal ones as they come; NaN last."""
     if x.dtype.kind in "fV" and np.isnan(x).any():
         if x.shape[-1] <= 16:
@@ -24,7 +28,7 @@ def _order(x: Any) -> Any:
     return np.argsort(-x.astype(np.float64), axis=-1, kind="stable")
 
 
-def _order_with_nan(row: Any) -> Any:
+def _order_with_nan(row: Array) -> Array:
     """TensorFlow sorts short rows by insertion, and NaN compares equal to everything."""
 
     def before(a: int, b: int) -> bool:
@@ -41,7 +45,7 @@ def _order_with_nan(row: Any) -> Any:
     return np.array(order)
 
 
-def _best_with_nan(row: Any, k: int, ordered: bool) -> Any:
+def _best_with_nan(row: Array, k: int, ordered: bool) -> Array:
     """The k positions that are left of more than k, where NaN, which is neither above nor below, counts by its position.
 
     As that is no order, who is left depends on how they are kept: TensorFlow has them in a binary heap with the worst at
@@ -86,7 +90,7 @@ def _best_with_nan(row: Any, k: int, ordered: bool) -> Any:
     return np.array(heap[:k])
 
 
-def _first(x: Any, k: int, ordered: bool) -> Any:
+def _first(x: Array, k: int, ordered: bool) -> Array:
     """The first k of ``_order``: of few among many, those that are no less than the least of them are sorted alone."""
     if x.dtype.kind in "fV" and 0 < k < x.shape[-1]:
         vague = np.isnan(x).any(-1)
@@ -101,7 +105,7 @@ def _first(x: Any, k: int, ordered: bool) -> Any:
     return found if ordered or k == x.shape[-1] else np.sort(found, axis=-1)
 
 
-def _largest(x: Any, k: int) -> Any:
+def _largest(x: Array, k: int) -> Array:
     size = x.shape[-1]
     if not 0 < FEW * k <= size or x.dtype.kind not in "fiu":
         return _order(x)[..., :k]
@@ -118,7 +122,7 @@ def _largest(x: Any, k: int) -> Any:
 FEW = 4  # so many times more elements than are wanted: to part them is faster than to sort them
 
 
-def _top_k(x: Any, *, k: int, sorted: bool = True, index_type: Any = None) -> Any:
+def _top_k(x: Array, *, k: int, sorted: bool = True, index_type: DType | None = None) -> Array:
     if x.ndim < 1:
         raise invalid("input must be >= 1-D, got shape []", "TopKV2")
     if k < 0:
@@ -130,7 +134,7 @@ def _top_k(x: Any, *, k: int, sorted: bool = True, index_type: Any = None) -> An
     return np.take_along_axis(x, positions, -1), positions.astype(wide)
 
 
-def _put_along(g: Any, positions: Any, *, size: int) -> Any:
+def _put_along(g: Array, positions: Array, *, size: int) -> Array:
     """Adds each element of g at its position along a last axis of ``size``."""
     out = np.zeros((*g.shape[:-1], size), g.dtype)
     rows, k = math.prod(g.shape[:-1]), g.shape[-1]
@@ -160,7 +164,7 @@ declare("top_k", _top_k,
 # -- counting: TensorFlow registers no gradient for these -------------------------------------------------------------
 
 
-def _bincount(x: Any, size: Any, weights: Any, *, rows: bool, binary: bool) -> Any:
+def _bincount(x: Array, size: Array, weights: Array, *, rows: bool, binary: bool) -> Array:
     wide = weights.dtype.type
     size = int(size)
     table = x if rows else x.reshape(1, -1)
@@ -174,7 +178,7 @@ def _bincount(x: Any, size: Any, weights: Any, *, rows: bool, binary: bool) -> A
     return out if rows else out[0]
 
 
-def _invert(x: Any) -> Any:
+def _invert(x: Array) -> Array:
     from ..invalid import invalid
 
     if x.ndim != 1:
@@ -201,7 +205,7 @@ declare(
 declare("invert_permutation", _invert, None, op="InvertPermutation", keep="")
 
 
-def _searchsorted(rows: Any, wanted: Any, *, side: str, dtype: Any) -> Any:
+def _searchsorted(rows: Array, wanted: Array, *, side: Literal["left", "right"], dtype: NumPyType) -> Array:
     table, keys = (x.reshape(math.prod(x.shape[:-1]), x.shape[-1]) for x in (rows, wanted))
     if len(table) != len(keys):
         from ..invalid import invalid

@@ -7,7 +7,7 @@ The forward functions stand in :mod:`minitape.engine.primitives.numerics` or bel
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from ..accelerator import fast
 from . import TABLE, declare, integrals, numerics
 from .formula import ARRAY, compile_text, reads
 from .selecting import select
+
+if TYPE_CHECKING:
+    from ..typed import Array, Attributes, Function
+    from . import Example, Primitive, Rule
 
 RULES = """
 lgamma          Lgamma    lnΓ     | g * digamma(x)
@@ -64,35 +68,35 @@ _UNREGISTERED = {"is_nan", "is_inf", "is_finite", "truncatemod"}  # TensorFlow h
 SELU_SCALE, SELU_SCALE_ALPHA = 1.0507009873554805, 1.7580993408473768
 
 
-def _select(condition: Any, x: Any, y: Any) -> Any:
+def _select(condition: Array, x: Array, y: Array) -> Array:
     from .choice import selected as select
 
     return select(condition, x, y)
 
 
-def _nonzero(x: Any) -> Any:
+def _nonzero(x: Array) -> Array:
     """1 where x is not 0, else 0, in the dtype of x."""
     from ..elements import dtype_of_any
 
     return TABLE["cast"](TABLE["not_equal"](x, 0), dtype=dtype_of_any(x))
 
 
-def _zero_where(x: Any, value: Any) -> Any:
+def _zero_where(x: Array, value: Array) -> Array:
     return select(x == 0, np.zeros((), value.dtype), value)
 
 
-def _truncatediv(x: Any, y: Any) -> Any:
+def _truncatediv(x: Array, y: Array) -> Array:
     if x.dtype.kind not in "iu":
         return np.trunc(x / y)
     quotient = x // y  # |x| would be too large for the smallest integer
     return (quotient + ((quotient * y != x) & ((x < 0) != (y < 0)))).astype(x.dtype)
 
 
-def _selu(x: Any) -> Any:
+def _selu(x: Array) -> Array:
     return select(x < 0, SELU_SCALE_ALPHA * (ARRAY["exp"](fast.minimum(x, 0)) - 1), SELU_SCALE * x).astype(x.dtype, copy=False)
 
 
-FORWARD: dict[str, Any] = {
+FORWARD: Attributes = {
     "xlogy": lambda x, y: _zero_where(x, x * np.log(y)),
     "xlog1py": lambda x, y: _zero_where(x, x * np.log1p(y)),
     "xdivy": lambda x, y: _zero_where(x, x / y),
@@ -116,10 +120,10 @@ FORWARD = {name: fast.by_blocks(function) for name, function in FORWARD.items()}
 }
 
 
-def _example(name: str, arity: int) -> Any:
+def _example(name: str, arity: int) -> Function:
     """Inputs on which the function and two derivatives are defined; softsign has one derivative only."""
 
-    def example(rng: Any) -> Any:
+    def example(rng: np.random.Generator) -> Example:
         low = 1.5 if name in ("zeta", "polygamma") else 0.2
         first = np.array([1.0, 2.0, 3.0]) if name == "polygamma" else low + 0.6 * rng.random((2, 3))
         inputs = (first, 0.2 + 0.6 * rng.random(3))[:arity]
@@ -128,7 +132,7 @@ def _example(name: str, arity: int) -> Any:
     return example
 
 
-def _declare_rule(line: str) -> tuple[Any, list[str]]:
+def _declare_rule(line: str) -> tuple[Primitive, list[str]]:
     head, *texts = (part.strip() for part in line.split("|"))
     name, kernel, label = head.split()
     kept = set().union(*(reads(t) for t in texts if t != "-")) - {"g"}
@@ -145,10 +149,10 @@ declare(
 )
 
 
-def _analytic(rule: Any) -> Any:
+def _analytic(rule: Rule) -> Function:
     """The rule for complex numbers too: d/dz of an analytic function passes g * conj(f'(z))."""
 
-    def conjugated(g: Any, z: Any, *inputs: Any) -> Any:
+    def conjugated(g: Array, z: Array, *inputs: Array) -> Array:
         if getattr(inputs[0].dtype, "kind", "") == "c":
             z, inputs = TABLE["conj"](z), tuple(TABLE["conj"](i) for i in inputs)
         return rule(g, z, *inputs)
@@ -158,7 +162,7 @@ def _analytic(rule: Any) -> Any:
 
 _UNCONJUGATED = ("xlogy", "xlog1py", "xdivy")  # TensorFlow's rules for these leave complex numbers as they are
 _declared = [_declare_rule(line) for line in RULES.strip().splitlines()]
-_functions = {**TABLE, "select": _select, "nonzero": _nonzero}
+_functions: dict[str, Function] = {**TABLE, "select": _select, "nonzero": _nonzero}
 for _primitive, _texts in _declared:
     if _primitive.missing == "none":
         _rules = [None if t == "-" else compile_text(t, _functions) for t in _texts]
@@ -170,17 +174,17 @@ for _primitive, _texts in _declared:
 # -- incomplete Gamma and beta functions ------------------------------------------------------------------------------
 
 
-def _igamma_rule(sign: int) -> Any:
-    def of_a(g: Any, z: Any, a: Any, x: Any) -> Any:
+def _igamma_rule(sign: int) -> list[Rule]:
+    def of_a(g: Array, z: Array, a: Array, x: Array) -> Array:
         return g * sign * TABLE["igamma_slope"](a, x)
 
-    def of_x(g: Any, z: Any, a: Any, x: Any) -> Any:
+    def of_x(g: Array, z: Array, a: Array, x: Array) -> Array:
         return g * sign * TABLE["exp"](-x + (a - 1) * TABLE["log"](x) - TABLE["lgamma"](a))
 
     return [of_a, of_x]
 
 
-def _betainc_rule(g: Any, z: Any, a: Any, b: Any, x: Any) -> Any:
+def _betainc_rule(g: Array, z: Array, a: Array, b: Array, x: Array) -> Array:
     beta = TABLE["lgamma"](a) + TABLE["lgamma"](b) - TABLE["lgamma"](a + b)
     return g * TABLE["exp"]((b - 1) * TABLE["log1p"](-x) + (a - 1) * TABLE["log"](x) - beta)
 
@@ -188,7 +192,7 @@ def _betainc_rule(g: Any, z: Any, a: Any, b: Any, x: Any) -> Any:
 declare("igamma_slope", numerics.igamma_slope, None, op="IgammaGradA", missing="unregistered", keep="")
 
 
-def _shape_and_point(rng: Any) -> Any:
+def _shape_and_point(rng: np.random.Generator) -> Example:
     return (rng.uniform(1, 3, 4), rng.uniform(0.5, 4, 4)), {}, {"order": 1}
 
 
@@ -205,24 +209,24 @@ declare("betainc", numerics.betainc, [None, None, _betainc_rule], op="Betainc", 
 # -- complex numbers --------------------------------------------------------------------------------------------------
 
 
-def _complex_abs_rule(g: Any, z: Any, x: Any) -> Any:
+def _complex_abs_rule(g: Array, z: Array, x: Array) -> Array:
     up = TABLE["complex"](g, TABLE["zeros_like"](g))
     size = TABLE["complex"](z, TABLE["zeros_like"](z))
     return TABLE["div_no_nan"](up * x, size)
 
 
-def _angle_rule(g: Any, z: Any, x: Any) -> Any:
+def _angle_rule(g: Array, z: Array, x: Array) -> Array:
     turned = TABLE["complex"](TABLE["imag"](x), TABLE["real"](x))
     return -TABLE["complex"](g, TABLE["zeros_like"](g)) * TABLE["reciprocal"](turned)
 
 
-def _complex(x: Any, y: Any) -> Any:
+def _complex(x: Array, y: Array) -> Array:
     wide = np.complex64 if x.dtype == np.float32 else np.complex128
     return (x + 1j * y).astype(wide) if np.all(np.isfinite(x)) and np.all(np.isfinite(y)) else _by_parts(x, y, wide)
 
 
-def _by_parts(x: Any, y: Any, wide: type) -> Any:
-    out = np.empty(np.broadcast_shapes(np.shape(x), np.shape(y)), wide)
+def _by_parts(x: Array, y: Array, wide: type) -> Array:
+    out: np.ndarray = np.empty(np.broadcast_shapes(np.shape(x), np.shape(y)), wide)
     out.real, out.imag = x, y
     return out
 
