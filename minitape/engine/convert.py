@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from .quiet import hush, restore
 from .shape import TensorShape
 from .state import state
 from .tensor import EagerTensor, Tensor, bare, wrap
+
+if TYPE_CHECKING:
+    from .typed import Array, DTypeLike, Function, Object, ShapeLike, Value
 
 _PYTHON = {float: np.float32, int: np.int32, bool: np.bool_, complex: np.complex128}
 _TEXT = (str, bytes)
@@ -40,7 +43,7 @@ _NUMPY_NAMES = {
 }
 
 
-def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
+def convert_to_tensor(value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None) -> Tensor:
     """Converts ``value`` to a tensor; a tensor comes back as it is.
 
     Python floats become float32, ints int32 (int64 when they need it), NumPy arrays keep their dtype. A sequence that
@@ -90,7 +93,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     return _pack(value, wanted) if made is None else _enter(made, value)
 
 
-def converted(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
+def converted(value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None) -> Tensor:
     """``tf.convert_to_tensor``: as above, but a value becomes a constant of the graph that is being built.
 
     Other operations can then be differentiated with respect to it, and a session can be fed another value.
@@ -107,7 +110,7 @@ def converted(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str |
     return state.graph.constant(tensor, name or "Const")
 
 
-def _array_of(value: Any, wanted: DType | None) -> Any:
+def _array_of(value: Value, wanted: DType | None) -> Array:
     """The array of a constant; a graph takes a few values more, and words its refusals otherwise."""
     if state.graph is None:
         return to_array(value, wanted)
@@ -117,10 +120,10 @@ def _array_of(value: Any, wanted: DType | None) -> Any:
         return above.graph_array(value, wanted, error)
 
 
-_REGISTERED: list[tuple[int, Any, Any]] = []  # (priority, types, function), in the order in which they are asked
+_REGISTERED: list[tuple[int, tuple[type, ...], Function]] = []  # (priority, types, function), in the order in which they are asked
 
 
-def register_tensor_conversion_function(base_type: Any, conversion_func: Any, priority: int = 100) -> None:
+def register_tensor_conversion_function(base_type: type | tuple[type, ...], conversion_func: Function, priority: int = 100) -> None:
     """Lets ``convert_to_tensor``, and so every operation, take objects of a class of your own.
 
     ``conversion_func(value, dtype=None, name=None, as_ref=False)`` returns a tensor; of several functions for an object
@@ -146,7 +149,7 @@ def register_tensor_conversion_function(base_type: Any, conversion_func: Any, pr
     _REGISTERED.sort(key=lambda entry: entry[0])
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
+def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, name: str = "Const") -> Tensor:
     """Makes a tensor of a Python value, a NumPy array (copied), or a tensor (returned as it is).
 
     ``shape`` reshapes the value, or fills that shape with a single one. Raises ValueError for ragged sequences and
@@ -170,14 +173,14 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if hasattr(value, "_to_tensor") and not hasattr(value, "_composite"):
         array = value.numpy()
-        tensor = _enter(bare(np.array(array, None if wanted is None else wanted.as_numpy_dtype)), array)
+        tensor: Tensor = _enter(bare(np.array(array, None if wanted is None else wanted.as_numpy_dtype)), array)
     else:
         tensor = _enter(bare(_array_of(value, wanted)), value)
     tensor = tensor if shape is None else _in_shape(tensor, value, TensorShape(shape))
     return tensor if state.graph is None or type(tensor) is not EagerTensor else state.graph.constant(tensor, name)
 
 
-def _in_shape(tensor: Any, value: Any, shape: TensorShape) -> Any:
+def _in_shape(tensor: Tensor, value: Value, shape: TensorShape) -> Tensor:
     if not shape.is_fully_defined():
         raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
     sizes, count = tuple(shape), shape.num_elements()
@@ -192,7 +195,7 @@ def _in_shape(tensor: Any, value: Any, shape: TensorShape) -> Any:
     )
 
 
-def convert_operand(value: Any, like: DType, strict: bool = True) -> Any:
+def convert_operand(value: Value, like: DType, strict: bool = True) -> Tensor:
     """The other operand of an operator, in the dtype of the first; TypeError when it does not fit.
 
     Without ``strict`` (TensorFlow's ``+`` and ``/``) what does not fit keeps its own dtype: the operation refuses it.
@@ -204,7 +207,7 @@ def convert_operand(value: Any, like: DType, strict: bool = True) -> Any:
     return convert_to_tensor(value, like) if strict else convert_to_tensor(value, dtype_hint=like)
 
 
-def _enter(tensor: EagerTensor, value: Any) -> EagerTensor:
+def _enter(tensor: EagerTensor, value: Value) -> EagerTensor:
     """Notes where a constant was made and of which NumPy value: `explain` follows values that left and came back."""
     tensor._origin = born("constant", (), exits().of(value) if isinstance(value, (np.ndarray, np.generic)) else None)
     return tensor
@@ -213,7 +216,7 @@ def _enter(tensor: EagerTensor, value: Any) -> EagerTensor:
 # -- values to arrays -------------------------------------------------------------------------------------------------
 
 
-def to_array(value: Any, dtype: DType | None = None) -> Any:
+def to_array(value: Value, dtype: DType | None = None) -> Array:
     """``value`` as a NumPy array or scalar of its own (a copy), with TensorFlow's default dtypes."""
     kind = type(value)
     if dtype is None and kind in _PYTHON:
@@ -227,19 +230,20 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
     if array is None:
         if found is None:
             shape = _shape_of(value)
-            found = list(_leaves(value, len(shape))), shape
-        leaves, shape = found
+            leaves = list(_leaves(value, len(shape)))
+        else:
+            leaves, shape = found
         if not leaves:
             return np.empty(shape, np.float32 if dtype is None else dtype.as_numpy_dtype)
         array = _convert(leaves, dtype)
-        if shape is None or len(shape) != 1:
+        if len(shape) != 1:
             array = array.reshape(shape) if shape else array[0] if array.dtype != object else array.reshape(())
     if dtype is None or array.dtype == dtype._numpy:
         return array
     return _cast(array, value, dtype)
 
 
-def _quietly(function: Any, *args: Any) -> Any:
+def _quietly(function: Function, *args: Array) -> Array:
     """Calls a function of NumPy without its warnings about overflows."""
     before = hush()
     try:
@@ -248,7 +252,7 @@ def _quietly(function: Any, *args: Any) -> Any:
         restore(before)
 
 
-def _numbers(value: Any) -> tuple[list[Any], tuple[int, ...]] | None:
+def _numbers(value: Value) -> tuple[list[Object], tuple[int, ...]] | None:
     """The leaves and shape of a plain list of numbers, or list of such lists: the common case, told at a glance."""
     if type(value) is not list or not value:
         return None
@@ -263,7 +267,7 @@ def _numbers(value: Any) -> tuple[list[Any], tuple[int, ...]] | None:
     return [number for row in value for number in row], (len(value), width)
 
 
-def _default_scalar(value: Any, kind: type) -> Any:
+def _default_scalar(value: Object, kind: type) -> Array:
     if kind is int and not -(2**31) <= value < 2**31:
         return _integers([value])[0]
     if kind is float:
@@ -271,7 +275,7 @@ def _default_scalar(value: Any, kind: type) -> Any:
     return _PYTHON[kind](value)
 
 
-def _from_numpy(value: Any, dtype: DType | None) -> Any:
+def _from_numpy(value: Array, dtype: DType | None) -> Array:
     kind = value.dtype.kind
     if not value.dtype.isnative:  # bytes in the order of another machine
         value = value.astype(value.dtype.newbyteorder("="))
@@ -289,7 +293,7 @@ def _from_numpy(value: Any, dtype: DType | None) -> Any:
     return _quietly(value.astype, dtype.as_numpy_dtype)
 
 
-def _stacked(value: Any) -> Any:
+def _stacked(value: Value) -> Array:
     """A list of NumPy arrays of one type and shape, stacked at once; None for everything else."""
     if not isinstance(value, (list, tuple)) or not value or not all(type(v) is np.ndarray for v in value):
         return None
@@ -306,15 +310,15 @@ def _stacked(value: Any) -> Any:
     return array
 
 
-def _is_sequence(value: Any) -> bool:
+def _is_sequence(value: Value) -> bool:
     return isinstance(value, (list, tuple, range, TensorShape)) or (
         not isinstance(value, (dict, int, float, *_TEXT)) and hasattr(type(value), "__getitem__")
         and (not isinstance(value, (np.generic, np.ndarray)) or value.ndim > 0)
     )  # fmt: skip
 
 
-def _shape_of(value: Any) -> tuple[int, ...] | None:
-    """The shape of a nested sequence, told from its first elements as TensorFlow does; None where there is none."""
+def _shape_of(value: Value) -> tuple[int, ...]:
+    """The shape of a nested sequence, told from its first elements as TensorFlow does."""
     shape = []
     while _is_sequence(value):
         if isinstance(value, Tensor):
@@ -342,7 +346,7 @@ def _no_value() -> Exception:
     return above.why_none(ValueError(text if state.graph is None else "None values not supported."))
 
 
-def _leaves(value: Any, depth: int) -> Iterator[Any]:
+def _leaves(value: Value, depth: int) -> Iterator[Value]:
     """The elements of a nested sequence of this depth; ValueError when it is not rectangular."""
     if depth == 0:
         yield value
@@ -359,7 +363,7 @@ def _leaves(value: Any, depth: int) -> Iterator[Any]:
         yield from _leaves(item, depth - 1) if width else ()
 
 
-def _convert(leaves: list[Any], dtype: DType | None) -> np.ndarray:
+def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
     """A flat array of the leaves: in the dtype asked for where each of them fits it, else in the one they suggest."""
     kinds = {type(leaf) for leaf in leaves}
     if dtype is not None and dtype.name in _DIRECT and _all_fit(kinds, dtype):
@@ -376,13 +380,13 @@ def _all_fit(kinds: set[type], dtype: DType) -> bool:
     return all(issubclass(k, fits) and not (dtype.kind == "c" and k is bool) for k in kinds)
 
 
-def _make(leaves: list[Any], dtype: DType) -> np.ndarray:
+def _make(leaves: list[Object], dtype: DType) -> np.ndarray:
     if dtype.kind == "s":
         return _strings(leaves)
     return _quietly(np.array, leaves, dtype.as_numpy_dtype)  # what is too large becomes infinite
 
 
-def _inferred(leaves: list[Any], kinds: set[type]) -> np.ndarray:
+def _inferred(leaves: list[Object], kinds: set[type]) -> np.ndarray:
     first = leaves[0]
     if len(kinds) == 1 and type(first) is float:
         return _quietly(np.array, leaves, np.float32)
@@ -402,13 +406,13 @@ def _inferred(leaves: list[Any], kinds: set[type]) -> np.ndarray:
     return _checked(leaves, kinds, (complex, float, int, np.number), np.complex128)
 
 
-def _checked(leaves: list[Any], kinds: set[type], fits: Any, wanted: Any) -> np.ndarray:
+def _checked(leaves: list[Object], kinds: set[type], fits: Object, wanted: Object) -> np.ndarray:
     if not all(issubclass(k, fits) for k in kinds):
         raise ValueError(_MIXED)
     return _quietly(np.array, leaves, wanted)
 
 
-def _integers(leaves: list[Any]) -> np.ndarray:
+def _integers(leaves: list[Object]) -> np.ndarray:
     """int32 where all numbers fit, else int64; ValueError beyond."""
     try:
         wide = np.array([int(leaf) for leaf in leaves], np.int64)
@@ -417,7 +421,7 @@ def _integers(leaves: list[Any]) -> np.ndarray:
     return wide.astype(np.int32) if wide.min() >= -(2**31) and wide.max() < 2**31 else wide
 
 
-def _finite(made: Any, leaves: list[Any]) -> Any:
+def _finite(made: Array, leaves: list[Object]) -> Array:
     """Raises ValueError where a finite Python number became an infinite float32 that nobody asked for."""
     if made.dtype == np.float32 and np.isinf(made).any() and any(
         isinstance(n, (int, float)) and abs(n) != float("inf") and np.isinf(m)
@@ -427,7 +431,7 @@ def _finite(made: Any, leaves: list[Any]) -> Any:
     return made
 
 
-def _strings(leaves: list[Any], numpy: bool = False) -> np.ndarray:
+def _strings(leaves: list[Object], numpy: bool = False) -> np.ndarray:
     """An object array of bytes: text is encoded as UTF-8. ``numpy``: the leaves come from a NumPy array."""
     out = np.empty(len(leaves), object)
     for i, text in enumerate(leaves):
@@ -441,7 +445,7 @@ def _strings(leaves: list[Any], numpy: bool = False) -> np.ndarray:
     return out
 
 
-def _cast(array: Any, value: Any, dtype: DType) -> Any:
+def _cast(array: Array, value: Value, dtype: DType) -> Array:
     if dtype_of(array).kind not in _CASTS.get(dtype.kind, ""):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name}")
     return _quietly(array.astype, dtype.as_numpy_dtype)
@@ -454,7 +458,7 @@ def _shape_array(shape: TensorShape, dtype: DType | None) -> np.ndarray:
         raise TypeError(
             f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64."
         )
-    large = any(n >= 2**31 for n in shape)
+    large = any(n is not None and n >= 2**31 for n in shape)
     if large and dtype is not None and dtype.name == "int32":
         raise ValueError(f"Cannot convert TensorShape {shape} to dtype {dtype.name}; a dimension is too large. Consider "
                          "using tf.int64.")  # fmt: skip
@@ -464,14 +468,14 @@ def _shape_array(shape: TensorShape, dtype: DType | None) -> np.ndarray:
 # -- sequences that hold tensors --------------------------------------------------------------------------------------
 
 
-def _holds_tensors(value: Any) -> bool:
+def _holds_tensors(value: Value) -> bool:
     return any(
         isinstance(v, Tensor) or hasattr(v, "_to_tensor") or (isinstance(v, (list, tuple)) and _holds_tensors(v))
         for v in value
     )
 
 
-def _dtype_within(value: Any) -> DType | None:
+def _dtype_within(value: Value) -> DType | None:
     """The dtype of the first tensor in a nested sequence."""
     for item in value:
         if isinstance(item, Tensor) or hasattr(item, "_to_tensor"):
@@ -482,11 +486,11 @@ def _dtype_within(value: Any) -> DType | None:
     return None
 
 
-def _pack(value: Any, dtype: DType | None) -> Any:
+def _pack(value: Value, dtype: DType | None) -> Tensor:
     """A sequence with tensors in it: stacked, as ``tf.stack`` does."""
     found = _dtype_within(value)
 
-    def part(item: Any) -> Any:
+    def part(item: Value) -> Tensor:
         if isinstance(item, (list, tuple)) and _holds_tensors(item):
             return above.pack([part(i) for i in item], 0)
         if not (isinstance(item, Tensor) or hasattr(item, "_to_tensor")):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,8 +22,12 @@ from .state import state
 from .tensor import EagerTensor, Tensor
 from .typed import Given, Made, Same
 
+if TYPE_CHECKING:
+    from .dtypes import DType
+    from .typed import Array, DTypeLike, Function, Object, Result, ShapeLike, Value
 
-def tensor_of(x: Any, dtype: Any = None) -> Any:
+
+def tensor_of(x: Value, dtype: DTypeLike = None) -> Tensor:
     """``x`` as a tensor; ``dtype`` is that of a Python value or array, tensors keep their own."""
     if isinstance(x, Tensor):
         return x
@@ -32,12 +36,12 @@ def tensor_of(x: Any, dtype: Any = None) -> Any:
     return convert_to_tensor(x, dtype)
 
 
-def is_tensor_like(x: Any) -> bool:
+def is_tensor_like(x: Value) -> bool:
     """True for tensors and variables, whose dtype is settled."""
     return isinstance(x, Tensor) or hasattr(x, "_read")
 
 
-def together(*values: Any) -> list[Any]:
+def together(*values: Value) -> list[Tensor]:
     """Operands of one dtype: that of the first tensor among them, else that of the first value.
 
     A tensor of another dtype is left as it is (the operation refuses it). TypeError for a Python value that does not
@@ -56,7 +60,7 @@ def together(*values: Any) -> list[Any]:
     return out
 
 
-def hinted(x: Any, y: Any) -> tuple[Any, Any]:
+def hinted(x: Value, y: Value) -> tuple[Tensor, Tensor]:
     """The operands of ``add`` and its kin: y takes the dtype of x where it can, else its own."""
     if type(x) is not EagerTensor:
         x = tensor_of(x)
@@ -65,7 +69,7 @@ def hinted(x: Any, y: Any) -> tuple[Any, Any]:
     )
 
 
-def axes_of(axis: Any) -> tuple[int, ...] | None:
+def axes_of(axis: Value) -> tuple[int, ...] | None:
     """An axis argument (None, an int, a list or a tensor) as a tuple of ints."""
     if axis is None:
         return None
@@ -77,7 +81,7 @@ def axes_of(axis: Any) -> tuple[int, ...] | None:
     return tuple(int(a) for a in numbers.reshape(-1))
 
 
-def static(value: Any) -> Any:
+def static(value: Value) -> Object:
     """A number or list of numbers given as a tensor, as plain Python."""
     among = state.graph is not None and isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value)
     if among or isinstance(value, Tensor) or hasattr(value, "_read"):
@@ -87,7 +91,7 @@ def static(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
-def integers(value: Any, op: str, attr: str, noted: bool = False) -> Any:
+def integers(value: Value, op: str, attr: str, noted: bool = False) -> Array:
     """An argument of sizes, axes or places as a NumPy array; other dtypes raise InvalidArgumentError.
 
     With ``noted`` `explain` will know that the value was read.
@@ -105,7 +109,7 @@ def integers(value: Any, op: str, attr: str, noted: bool = False) -> Any:
     return np.asarray(tensor.array)
 
 
-def put_off(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
+def put_off(function: Callable[..., Made], args: tuple[object, ...], kwargs: Mapping[str, object], error: Exception) -> Made:
     """In a graph: a function that needs values is called when the graph runs; elsewhere ``error`` is raised."""
     if state.graph is not None:
         found = above.postpone(function, args, kwargs) or above.postpone_with_parts(function, args, kwargs)
@@ -162,11 +166,11 @@ def _passed_on(function: Callable[Given, Made]) -> Callable[Given, Made]:
     return called
 
 
-def spelled(name: str, around: Callable[..., Any] = _passed_on) -> Callable[[Same], Same]:
+def spelled(name: str, around: Function = _passed_on) -> Callable[[Same], Same]:
     """Python's TypeError of a wrong call names the function as TensorFlow's own does; its own name is as written."""
 
     def decorate(function: Same) -> Same:
-        made: Any = around(function)
+        made: Same = around(function)
         function.__qualname__ = name  # which wraps() has copied already
         return made
 
@@ -196,7 +200,7 @@ def strict(function: Callable[Given, Made]) -> Callable[Given, Made]:
     return checked
 
 
-def _check_call(signature: inspect.Signature, args: Any, kwargs: Any) -> None:
+def _check_call(signature: inspect.Signature, args: tuple[object, ...], kwargs: Mapping[str, object]) -> None:
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
@@ -243,19 +247,19 @@ def _dispatcher_words(text: str, expected: int, got: int, unknown: str | None) -
     return text[0].upper() + text[1:]
 
 
-def named(function: Any, name: str, doc: str, module: str) -> Any:
+def named(function: Same, name: str, doc: str, module: str) -> Same:
     """A made function with the name and the documentation of a written one."""
     function.__name__ = function.__qualname__ = name
     function.__doc__, function.__module__ = doc, module
     return function
 
 
-def unary(primitive: Primitive, x: Any) -> Any:
+def unary(primitive: Primitive, x: Value) -> Tensor:
     """Applies an elementwise primitive to one argument."""
     return apply(primitive, (tensor_of(x),), {})
 
 
-def pairwise(primitive: Primitive, x: Any, y: Any) -> Any:
+def pairwise(primitive: Primitive, x: Value, y: Value) -> Tensor:
     """Applies an elementwise primitive to two arguments of one dtype."""
     if state.graph is None:
         x, y = pair(x, y)
@@ -274,7 +278,7 @@ def pairwise(primitive: Primitive, x: Any, y: Any) -> Any:
     return binary(primitive, x, y)
 
 
-def pair(x: Any, y: Any) -> list[Any]:
+def pair(x: Value, y: Value) -> list[Tensor]:
     """Two operands of one dtype, see ``together``: a number of Python or an array before a variable follows its dtype.
 
     Anything else there has its own; ValueError where that is another one.
@@ -285,7 +289,7 @@ def pair(x: Any, y: Any) -> list[Any]:
     return together(x, y)
 
 
-def _first(x: Any) -> Any:
+def _first(x: Value) -> Tensor:
     """The first operand of a graph's operation, which no other gives its dtype."""
     try:
         return convert_to_tensor(x)
@@ -299,13 +303,13 @@ class Settled(Exception):
     """An error that is worded already."""
 
 
-def mismatch(op: str, position: int, wanted: Any, got: Any) -> Exception:
+def mismatch(op: str, position: int, wanted: DType, got: DType) -> Exception:
     """The error for an operand whose dtype differs from the first one's."""
     return invalid(f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted.kernel_name} "
                    f"tensor but is a {got.kernel_name} tensor", op)  # fmt: skip
 
 
-def flag(name: str, value: Any, default: bool = False) -> bool:
+def flag(name: str, value: object, default: bool = False) -> bool:
     """A flag of a kernel, for None its default; TypeError for what is neither True nor False."""
     if value is None:
         return default
@@ -314,20 +318,22 @@ def flag(name: str, value: Any, default: bool = False) -> bool:
     return value
 
 
-def whole(name: str, value: Any) -> int:
+def whole(name: str, value: Object) -> int:
     """A number that a kernel has as an attribute; TypeError for what is none."""
     try:
-        return int(None if isinstance(value, (str, bytes)) else value)
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        return int(value)
     except (TypeError, ValueError):
         raise TypeError(f"Expected int for argument '{name}' not {value!r}.") from None
 
 
-def call(name: str, *inputs: Any, **attrs: Any) -> Any:
+def call(name: str, *inputs: Tensor, **attrs: Object) -> Result:
     """Applies the primitive ``name`` of the table to tensors."""
     return apply(TABLE[name], inputs, attrs)
 
 
-def static_sizes(shape: Any) -> Sequence[int]:
+def static_sizes(shape: ShapeLike) -> Sequence[int]:
     """A shape argument (ints, TensorShape, tensor, list with tensors in it) as a tuple of ints.
 
     Raises ValueError for a shape that is only partly known, TypeError for anything but integers.
@@ -347,6 +353,6 @@ def static_sizes(shape: Any) -> Sequence[int]:
     return tuple(int(s) for s in given.array.reshape(-1).tolist())
 
 
-def _has_tensors(shape: Any) -> bool:
+def _has_tensors(shape: ShapeLike) -> bool:
     """Whether the dtype of a shape argument is settled: it is a tensor, or a list with one in it."""
     return isinstance(shape, Tensor) or (isinstance(shape, (list, tuple)) and any(hasattr(s, "dtype") for s in shape))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from sys import _getframe
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +19,11 @@ from .quiet import hush, restore
 from .state import state
 from .tensor import EagerTensor, Tensor, bare
 
+if TYPE_CHECKING:
+    from .typed import Attributes, Result, Value
 
-def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], frame: FrameType | None = None) -> Any:
+
+def apply(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None) -> Result:
     """Runs ``primitive`` on tensors, and writes its row when a tape is open.
 
     Returns one tensor, or a tuple when the forward function returned several arrays. ``frame`` is the caller's, where a
@@ -28,6 +31,7 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], 
     """
     if state.graph is not None:
         return _symbolic(primitive, inputs, attrs)
+    kinds: tuple[np.dtype, ...]
     arrays, kinds = [], ()
     for t in inputs:
         if type(t) is not EagerTensor:
@@ -56,11 +60,11 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], 
     return tensor
 
 
-def _symbolic(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+def _symbolic(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes) -> Result:
     return above.build(primitive, inputs, attrs)
 
 
-def _accept(primitive: Primitive, kinds: tuple[Any, ...]) -> None:
+def _accept(primitive: Primitive, kinds: tuple[np.dtype, ...]) -> None:
     """Raises what TensorFlow raises when its kernel does not take inputs of these dtypes; remembers them when it does."""
     from .opdefs import accept
 
@@ -68,7 +72,7 @@ def _accept(primitive: Primitive, kinds: tuple[Any, ...]) -> None:
     primitive.accepted.add(kinds)
 
 
-def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...],
+def finish(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, tensors: tuple[EagerTensor, ...],
            frame: FrameType | None = None) -> None:  # fmt: skip
     """Records an operation that has just computed ``tensors``; ``frame`` is that of :func:`apply`."""
     record = state.record
@@ -86,7 +90,7 @@ def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any],
 # -- operands ---------------------------------------------------------------------------------------------------------
 
 
-def operand_tensors(inputs: Iterable[Any]) -> tuple[Any, ...]:
+def operand_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
     """The inputs of a primitive as tensors; numbers and arrays take the dtype of the first tensor among them."""
     from .convert import convert_to_tensor
 
@@ -98,7 +102,7 @@ def operand_tensors(inputs: Iterable[Any]) -> tuple[Any, ...]:
 _TENSOR[:] = [Tensor, apply, operand_tensors]
 
 
-def check_same_dtype(op: str, x: Any, y: Any) -> None:
+def check_same_dtype(op: str, x: Tensor, y: Tensor) -> None:
     """Raises InvalidArgumentError when two operands have different dtypes, or one that the operation does not take."""
     if x.dtype is not y.dtype:
         from .opdefs import accept
@@ -110,7 +114,7 @@ def check_same_dtype(op: str, x: Any, y: Any) -> None:
         )  # fmt: skip
 
 
-def check_broadcast(op: str, x: Any, y: Any) -> None:
+def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
     """Raises InvalidArgumentError when two shapes do not broadcast."""
     a, b = x.shape.as_list(), y.shape.as_list()
     for m, n in zip(reversed(a), reversed(b), strict=False):
@@ -122,7 +126,7 @@ def check_broadcast(op: str, x: Any, y: Any) -> None:
             raise invalid(f"Incompatible shapes: [{show[0]}] vs. [{show[1]}]", op)
 
 
-def binary(primitive: Primitive, x: Any, y: Any) -> Any:
+def binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
     """An elementwise operation on two tensors, after the checks that TensorFlow makes."""
     if type(x) is EagerTensor and type(y) is EagerTensor:
         dtype, a, b = x.dtype, x._dims, y._dims
@@ -137,17 +141,17 @@ def binary(primitive: Primitive, x: Any, y: Any) -> Any:
     return apply(primitive, (x, y), {})
 
 
-def _no_zero_division(primitive: Primitive, x: Any, y: Any) -> None:
+def _no_zero_division(primitive: Primitive, x: Tensor, y: Tensor) -> None:
     if x.dtype.is_integer and not np.all(y.array):
         raise invalid("Integer division by zero", primitive.op)
 
 
-def _no_negative_power(primitive: Primitive, x: Any, y: Any) -> None:
+def _no_negative_power(primitive: Primitive, x: Tensor, y: Tensor) -> None:
     if x.dtype.is_integer and np.any(y.array < 0):
         raise invalid("Integers to negative integer powers are not allowed", primitive.op)
 
 
 # what an operation must refuse before it runs, by TensorFlow's kernel name; the modules of operations add theirs
-CHECKS: dict[str, Any] = {
+CHECKS: dict[str, Callable[[Primitive, Tensor, Tensor], None]] = {
     "FloorDiv": _no_zero_division, "FloorMod": _no_zero_division, "Pow": _no_negative_power,
 }  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from sys import _getframe
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from .slices import IndexedSlices
 from .state import state
 from .tensor import EagerTensor, Tensor, wrap
 
+if TYPE_CHECKING:
+    from .typed import Array, Function, NumPyType, Object, Result, Value
+
 # Python's name -> the primitive's
 ARITHMETIC = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "pow", "floordiv": "floordiv",
@@ -33,7 +36,7 @@ ARITHMETIC = {
 }  # fmt: skip
 
 
-def _number(x: Tensor, y: float) -> Any:
+def _number(x: Tensor, y: float) -> Value:
     """A Python number as an operand of a float tensor; a recording meets the same number as the same tensor."""
     dtype, record = x.dtype, state.record
     if not dtype.differentiable:
@@ -53,7 +56,7 @@ def _number(x: Tensor, y: float) -> Any:
 
 
 @lru_cache(1024, typed=True)
-def _converted(y: float, kind: Any) -> Any:
+def _converted(y: float, kind: NumPyType) -> Array:
     before = hush()
     try:
         return kind(y)
@@ -61,7 +64,7 @@ def _converted(y: float, kind: Any) -> Any:
         restore(before)
 
 
-def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
+def _other(x: Tensor, y: Value, strict: bool = True) -> Value:
     """The right operand of an operator as a tensor, or NotImplemented when its own class must decide."""
     kind = type(y)
     if kind is float or kind is int:
@@ -135,11 +138,11 @@ def {name}(a, b):
 """
 
 
-def _float_operator(name: str, primitive: Primitive, general: Any) -> None:
+def _float_operator(name: str, primitive: Primitive, general: tuple[Function, Function]) -> None:
     """Installs a binary operator and its reflection."""
     formula, code = primitive.texts[0], primitive.code
 
-    def compute(x: Any, y: Any) -> Any:
+    def compute(x: Array, y: Array) -> Array:
         return form_of(code, x if type(y) is not np.ndarray else y).forward(None, None, x, y)
 
     if "(" in formula:  # more than an operator of Python's: the functions differ by the kind of value
@@ -147,7 +150,7 @@ def _float_operator(name: str, primitive: Primitive, general: Any) -> None:
     for label, x, y in ((f"__{name}__", "x", "y"), (f"__r{name}__", "y", "x")):
         first, second = ("a", "other") if x == "x" else ("other", "a")
         text = _FLOATS.format(name=label, x=x, y=y, a=first, b=second, code=code, formula=formula)
-        space = {"general": general[0] if x == "x" else general[1], "number": _number, "primitive": primitive,
+        space: dict[str, Object] = {"general": general[0] if x == "x" else general[1], "number": _number, "primitive": primitive,
                  "EagerTensor": EagerTensor, "REALS": REALS, "FLOATS": FLOATS, "LARGE": LARGE, "FULL": FULL,
                  "WIDTH": WIDTH, "compute": compute, "hush": hush, "restore": restore, "state": state, "computed": computed,
                  "float32": np.float32, "float64": np.float64, "_getframe": _getframe}  # fmt: skip
@@ -158,7 +161,7 @@ def _float_operator(name: str, primitive: Primitive, general: Any) -> None:
         setattr(EagerTensor, label, function)
 
 
-def _left_to_other(name: str, a: Any, b: Any, error: Exception) -> Any:
+def _left_to_other(name: str, a: Value, b: Value, error: Exception) -> Value:
     """An operand that is no tensor gets its turn before the error is raised: 3 * "ab" repeats, as in TensorFlow."""
     if isinstance(b, (np.ndarray, np.generic)) or (name != "or" and not hasattr(b, f"__r{name}__")):
         raise error
@@ -172,14 +175,14 @@ def _left_to_other(name: str, a: Any, b: Any, error: Exception) -> Any:
     return out
 
 
-def _pair(name: str, primitive: Primitive, prepare: Any = None, strict: bool = True) -> tuple[Any, Any]:
+def _pair(name: str, primitive: Primitive, prepare: Function | None = None, strict: bool = True) -> tuple[Function, Function]:
     """An operator and its reflection for operands of any kind."""
     from .convert import convert_to_tensor
 
-    def run(a: Any, b: Any) -> Any:
+    def run(a: Value, b: Value) -> Result:
         return binary(primitive, a, b) if prepare is None else prepare(primitive, a, b)
 
-    def direct(a: Any, b: Any) -> Any:
+    def direct(a: Value, b: Value) -> Result:
         if type(b) is not EagerTensor:
             try:
                 b = _other(a, b, strict and not (prepare is _multiply and _is_bool(a)))
@@ -191,7 +194,7 @@ def _pair(name: str, primitive: Primitive, prepare: Any = None, strict: bool = T
                 return b
         return run(a, b)
 
-    def reflected(a: Any, b: Any) -> Any:
+    def reflected(a: Value, b: Value) -> Result:
         if type(b) is float or type(b) is int:
             b = _number(a, b)
         elif hasattr(b, "_composite") and type(b) is not IndexedSlices:
@@ -203,7 +206,7 @@ def _pair(name: str, primitive: Primitive, prepare: Any = None, strict: bool = T
     return direct, reflected
 
 
-def float_quotient(a: Any, b: Any) -> tuple[Any, Any]:
+def float_quotient(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     """The operands of ``/``: integers are divided as floats (float32 for 8 and 16 bits, else float64).
 
     Raises TypeError when the dtypes differ or are no numbers.
@@ -223,22 +226,22 @@ def float_quotient(a: Any, b: Any) -> tuple[Any, Any]:
     return a, b
 
 
-def _divide(primitive: Primitive, a: Any, b: Any) -> Any:
+def _divide(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
     return binary(primitive, *float_quotient(a, b))
 
 
-def _multiply(primitive: Primitive, a: Any, b: Any) -> Any:
+def _multiply(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
     """Products; with a bool among the factors the result is their logical and, as in TensorFlow."""
     if not (_is_bool(a) or _is_bool(b)):
         return binary(primitive, a, b)
     return binary(TABLE["logical_and"], *(t if _is_bool(t) else TABLE["cast"](t, dtype=dtypes.bool) for t in (a, b)))
 
 
-def _is_bool(t: Any) -> bool:
+def _is_bool(t: Tensor) -> bool:
     return t.dtype is dtypes.bool
 
 
-def fit_matrices(a: Any, b: Any) -> bool:
+def fit_matrices(a: Value, b: Value) -> bool:
     """Whether two tensors are matrices of one (native) dtype that can be multiplied: nothing more is to be asked then."""
     if type(a) is not EagerTensor or type(b) is not EagerTensor:
         return False
@@ -246,24 +249,24 @@ def fit_matrices(a: Any, b: Any) -> bool:
     return len(x.shape) == len(y.shape) == 2 and x.shape[1] == y.shape[0] and x.dtype is y.dtype
 
 
-def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:
+def _matmul(primitive: Primitive, a: Value, b: Value) -> Tensor:
     if fit_matrices(a, b):
         return apply(primitive, (a, b), {})
     return above.matmul(a, b)
 
 
-def _matmul_operator(general: Any) -> None:
+def _matmul_operator(general: Function) -> None:
     """Installs ``@``: two matrices that fit are multiplied without more questions."""
     primitive = TABLE["matmul"]
 
-    def __matmul__(a: Any, b: Any) -> Any:
+    def __matmul__(a: EagerTensor, b: Value) -> Result:
         b = b._read() if hasattr(b, "_read") else b
         return apply(primitive, (a, b), {}, _getframe(1)) if fit_matrices(a, b) else general(a, b)
 
-    EagerTensor.__matmul__ = __matmul__
+    setattr(EagerTensor, __matmul__.__name__, __matmul__)
 
 
-def _abs_of(a: Any) -> Primitive:
+def _abs_of(a: Tensor) -> Primitive:
     if a.dtype.kind == "c":
         from .primitives import special  # noqa: F401 - fills the table
 
@@ -271,14 +274,14 @@ def _abs_of(a: Any) -> Primitive:
     return TABLE["abs"]
 
 
-def _logical(primitive: Primitive, a: Any, b: Any) -> Any:
+def _logical(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
     """Bools are combined as truth values, integers bit by bit."""
     if primitive.name == "logical_xor" and a.dtype.kind == "b":
         check_same_dtype("LogicalOr", a, b)  # TensorFlow has no kernel for it: it says what it makes it of
     return binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
 
 
-def _compared(a: Any, b: Any, op: str) -> Any:
+def _compared(a: Tensor, b: Value, op: str) -> Value:
     try:
         return _other(a, b)
     except (TypeError, ValueError) as error:
@@ -286,7 +289,7 @@ def _compared(a: Any, b: Any, op: str) -> Any:
 
 
 def _comparison(name: str, primitive: Primitive) -> None:
-    def compare(a: Any, b: Any) -> Any:
+    def compare(a: Tensor, b: Value) -> Result:
         b = _compared(a, b, primitive.op)
         return b if b is NotImplemented else binary(primitive, a, b)
 
@@ -294,7 +297,7 @@ def _comparison(name: str, primitive: Primitive) -> None:
 
 
 def _equality(name: str, primitive: Primitive, unlike: bool) -> None:
-    def compare(a: Any, b: Any) -> Any:
+    def compare(a: Tensor, b: Value) -> Result:
         if b is None:
             return unlike
         b = _compared(a, b, primitive.op)
@@ -327,11 +330,15 @@ def install() -> None:
         setattr(Tensor, f"__{name}__", direct)
         setattr(Tensor, f"__r{name}__", reflected)
     _matmul_operator(Tensor.__matmul__)
-    Tensor.__neg__ = lambda a: apply(TABLE["negative"], (a,), {})
-    Tensor.__abs__ = lambda a: apply(_abs_of(a), (a,), {})
-    Tensor.__invert__ = lambda a: apply(TABLE["logical_not" if a.dtype.kind == "b" else "bitwise_not"], (a,), {})
+    methods: dict[str, Function] = {
+        "__neg__": lambda a: apply(TABLE["negative"], (a,), {}),
+        "__abs__": lambda a: apply(_abs_of(a), (a,), {}),
+        "__invert__": lambda a: apply(TABLE["logical_not" if a.dtype.kind == "b" else "bitwise_not"], (a,), {}),
+    }
+    for name, method in methods.items():
+        setattr(Tensor, name, method)
     for name, primitive_name in (("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal")):
         _comparison(f"__{name}__", TABLE[primitive_name])
     _equality("__eq__", TABLE["equal"], False)
     _equality("__ne__", TABLE["not_equal"], True)
-    Tensor.__hash__ = EagerTensor.__hash__
+    setattr(Tensor, EagerTensor.__hash__.__name__, EagerTensor.__hash__)

@@ -6,8 +6,8 @@ A tensor holds a NumPy array or NumPy scalar, and, once a recording has met it, 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from .evidence import EAGER, born, left
 from .shape import TensorShape
 from .state import state
 from .typed import TensorMembers
+
+if TYPE_CHECKING:
+    from .typed import Array, Function, Index, NumPyType, Object, ShapeLike, Value
 
 
 class Tensor(TensorMembers):
@@ -46,7 +49,7 @@ _MODULE = "tensorflow.python.framework.ops"
 class _Named(type):
     """Gives a class the full name of TensorFlow's in Python's own error texts, as classes written in C have it."""
 
-    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, object]) -> type:
         return super().__new__(cls, f"{_MODULE}.{name}", bases, {**body, "__qualname__": name})
 
     __name__ = property(lambda cls: type.__dict__["__name__"].__get__(cls).rpartition(".")[2])
@@ -58,14 +61,16 @@ class EagerTensor(Tensor, metaclass=_Named):
     __slots__ = ("_value", "_record", "_row", "_origin", "__weakref__")
     __module__ = _MODULE
 
+    _value: Array
+
     # -- value --------------------------------------------------------------------------------------------------------
 
     @property
-    def array(self) -> Any:
+    def array(self) -> Array:
         """The value as minitape holds it: a NumPy scalar or an array that nobody may change."""
         return self._value
 
-    def numpy(self) -> Any:
+    def numpy(self) -> Array:
         """The value as a NumPy array (a copy) or, for a tensor without axes, a NumPy scalar.
 
         >>> import minitape as tf
@@ -78,7 +83,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         left(self, "numpy", value)
         return value
 
-    def _numpy(self) -> Any:
+    def _numpy(self) -> Array:
         value = self.array
         if type(value) is np.ndarray:
             return value.copy() if value.ndim else value[()]
@@ -113,7 +118,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         """
         return self.shape
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Raises ValueError unless ``shape`` is compatible with the tensor's own; changes nothing.
 
         >>> import minitape as tf
@@ -125,7 +130,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         if not self.shape.is_compatible_with(shape):
             raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}.")
 
-    def ref(self) -> Any:
+    def ref(self) -> Reference:
         """A hashable reference to this very tensor (tensors themselves are unhashable).
 
         >>> import minitape as tf
@@ -138,7 +143,7 @@ class EagerTensor(Tensor, metaclass=_Named):
 
     experimental_ref = ref
 
-    def consumers(self) -> Any:
+    def consumers(self) -> NoReturn:
         """Is of graphs only: NotImplementedError."""
         raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
 
@@ -153,7 +158,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         """The tensor itself: it lives on the CPU."""
         return self
 
-    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+    def eval(self, feed_dict: Object = None, session: Object = None) -> Object:
         """Its value in the default session of the graph that is being built; in eager mode NotImplementedError.
 
         >>> import minitape as tf
@@ -173,7 +178,7 @@ class EagerTensor(Tensor, metaclass=_Named):
 
     # -- Python's protocols -------------------------------------------------------------------------------------------
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
         array = np.asarray(self.array, dtype)
         if copy or (copy is None and array.ndim):
             array = array.copy()
@@ -195,7 +200,7 @@ class EagerTensor(Tensor, metaclass=_Named):
     def __index__(self) -> int:
         return self.array.__index__()
 
-    def __round__(self, digits: int = 0) -> Any:
+    def __round__(self, digits: int = 0) -> Object:
         return self.astype(int)  # NumPy's protocol, which tensors refuse with its own words
 
     def __bool__(self) -> bool:
@@ -203,7 +208,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         value = self.array
         return bool(value) if value.size else False
 
-    def _only_scalar(self) -> Any:
+    def _only_scalar(self) -> Array:
         value = self.array
         if value.ndim:
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
@@ -214,15 +219,15 @@ class EagerTensor(Tensor, metaclass=_Named):
             raise TypeError("Scalar tensor has no `len()`")
         return self.array.shape[0]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Tensor]:
         if not self.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
         return (self[i] for i in range(len(self)))
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: Value) -> bool:
         return any(bool(item == element) for element in self)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Index) -> Tensor:
         return above.getitem(self, key)  # which takes this method's place when it is loaded
 
     def __hash__(self) -> int:
@@ -231,10 +236,10 @@ class EagerTensor(Tensor, metaclass=_Named):
     def __copy__(self) -> EagerTensor:
         return self
 
-    def __deepcopy__(self, memo: Any) -> EagerTensor:
+    def __deepcopy__(self, memo: object) -> EagerTensor:
         return self  # tensors never change
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         left(self, "pickle")
         return _unpickle, (self._numpy(),)
 
@@ -248,7 +253,7 @@ class EagerTensor(Tensor, metaclass=_Named):
     def __repr__(self) -> str:
         return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self._text(repr)}>"
 
-    def _text(self, show: Any = str) -> str:
+    def _text(self, show: Callable[[Array], str] = str) -> str:
         value = self._numpy()
         if not self.ndim:
             return repr(value.item()) if show is repr and hasattr(value, "item") else str(value)
@@ -259,16 +264,16 @@ class EagerTensor(Tensor, metaclass=_Named):
         return [n for n in super().__dir__() if n not in _REFUSED and not n.startswith("_value")]
 
 
-SLICES: dict[int, tuple[weakref.ref[Any], Any]] = {}  # id of a tensor that is a slice of a variable -> it and its assign
+SLICES: dict[int, tuple[weakref.ref[EagerTensor], Function]] = {}  # id of a tensor that is a slice of a variable -> it and its assign
 
 
-def sliced(tensor: Tensor) -> Any:
+def sliced(tensor: Tensor) -> Function | None:
     """The ``assign`` of a tensor that is a slice of a variable; None for other tensors."""
     found = SLICES.get(id(tensor))
     return found[1] if found is not None and found[0]() is tensor else None
 
 
-def _sliced(tensor: EagerTensor) -> Any:
+def _sliced(tensor: EagerTensor) -> Function:
     found = sliced(tensor)
     if found is None:
         raise AttributeError(f"'{_MODULE}.EagerTensor' object has no attribute 'assign'")
@@ -276,7 +281,7 @@ def _sliced(tensor: EagerTensor) -> Any:
 
 
 def _refused(text: str) -> property:
-    def refuse(tensor: EagerTensor) -> Any:
+    def refuse(tensor: EagerTensor) -> NoReturn:
         raise AttributeError(text)
 
     return property(refuse)
@@ -299,10 +304,10 @@ class Reference:
 
     __slots__ = ("_referent", "__weakref__")
 
-    def __init__(self, referent: Any) -> None:
+    def __init__(self, referent: Object) -> None:
         self._referent = referent
 
-    def deref(self) -> Any:
+    def deref(self) -> Object:
         """The object itself."""
         return self._referent
 
@@ -319,14 +324,14 @@ class Reference:
         return f"<Reference wrapping {self._referent!r}>"
 
 
-def _unpickle(value: Any) -> EagerTensor:
+def _unpickle(value: Array) -> EagerTensor:
     return wrap(np.asarray(value))
 
 
 EAGER.append(EagerTensor)
 
 
-def wrap(value: Any) -> EagerTensor:
+def wrap(value: Array) -> EagerTensor:
     """A tensor around a NumPy scalar or an array that nobody else will change."""
     tensor = bare(value)
     if state.record is None:
@@ -334,7 +339,7 @@ def wrap(value: Any) -> EagerTensor:
     return tensor
 
 
-def bare(value: Any) -> EagerTensor:
+def bare(value: Array) -> EagerTensor:
     """The same as ``wrap`` without a note of where the tensor was made: for results whose row says so."""
     if type(value) is np.ndarray:
         if not value.ndim and value.dtype != object:
