@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,12 @@ from .shown import methods_of
 from .slices import IndexedSlices
 from .state import state
 from .tensor import SLICES, bare
+
+if TYPE_CHECKING:
+    from .dtypes import DType
+    from .tensor import EagerTensor, Tensor
+    from .typed import Assigned, Index, Object, Value
+    from .variable import ResourceVariable
 
 _UFUNCS = {
     "add": np.add,
@@ -43,7 +49,21 @@ class Updates:
 
     __slots__ = ()
 
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    if TYPE_CHECKING:  # what the variable has that these are methods of
+        _state: Tensor
+
+        @property
+        def dtype(self) -> DType: ...
+
+        def _read(self) -> Tensor: ...
+
+        def _assigned(self, tensor: Tensor, how: str, read_value: bool, delta: Tensor | None = None) -> Assigned: ...
+
+        def assign(
+            self, value: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        ) -> Assigned: ...
+
+    def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Adds slices. TypeError unless ``sparse_delta`` is IndexedSlices, InvalidArgumentError for an index outside.
 
         >>> import minitape as tf
@@ -53,7 +73,7 @@ class Updates:
         """
         return self._scatter("add", sparse_delta)
 
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Subtracts slices.
 
         >>> import minitape as tf
@@ -63,7 +83,7 @@ class Updates:
         """
         return self._scatter("sub", sparse_delta)
 
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Multiplies by slices.
 
         >>> import minitape as tf
@@ -73,7 +93,7 @@ class Updates:
         """
         return self._scatter("mul", sparse_delta)
 
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Divides by slices.
 
         >>> import minitape as tf
@@ -83,7 +103,7 @@ class Updates:
         """
         return self._scatter("div", sparse_delta)
 
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Keeps the smaller of element and update.
 
         >>> import minitape as tf
@@ -93,7 +113,7 @@ class Updates:
         """
         return self._scatter("min", sparse_delta)
 
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Keeps the larger of element and update.
 
         >>> import minitape as tf
@@ -103,7 +123,7 @@ class Updates:
         """
         return self._scatter("max", sparse_delta)
 
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Replaces slices.
 
         >>> import minitape as tf
@@ -114,7 +134,7 @@ class Updates:
         """
         return self._scatter("update", sparse_delta)
 
-    def batch_scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def batch_scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Replaces slices along the second axis, for each element of the first.
 
         >>> import minitape as tf
@@ -130,7 +150,7 @@ class Updates:
                    "instead.")  # fmt: skip
         return self._scatter_nd("update", np.stack([*np.indices(rows.shape)[:-1], rows], axis=-1), slices.values)
 
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_add(self, indices: Value, updates: Value, name: str | None = None) -> Assigned:
         """Adds ``updates`` at the places that the last axis of ``indices`` lists.
 
         >>> import minitape as tf
@@ -139,7 +159,7 @@ class Updates:
         """
         return self._scatter_nd("add", indices, updates)
 
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_sub(self, indices: Value, updates: Value, name: str | None = None) -> Assigned:
         """Subtracts ``updates`` at the listed places.
 
         >>> import minitape as tf
@@ -148,7 +168,7 @@ class Updates:
         """
         return self._scatter_nd("sub", indices, updates)
 
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_update(self, indices: Value, updates: Value, name: str | None = None) -> Assigned:
         """Puts ``updates`` at the listed places.
 
         >>> import minitape as tf
@@ -158,7 +178,7 @@ class Updates:
         """
         return self._scatter_nd("update", indices, updates)
 
-    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_min(self, indices: Value, updates: Value, name: str | None = None) -> Assigned:
         """Keeps the smaller of element and update at the listed places.
 
         >>> import minitape as tf
@@ -167,7 +187,7 @@ class Updates:
         """
         return self._scatter_nd("min", indices, updates)
 
-    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_max(self, indices: Value, updates: Value, name: str | None = None) -> Assigned:
         """Keeps the larger of element and update at the listed places.
 
         >>> import minitape as tf
@@ -176,7 +196,7 @@ class Updates:
         """
         return self._scatter_nd("max", indices, updates)
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+    def sparse_read(self, indices: Value, name: str | None = None) -> Tensor:
         """The slices at ``indices``, as ``tf.gather``; differentiable.
 
         >>> import minitape as tf
@@ -188,7 +208,7 @@ class Updates:
         """
         return above.gather(self._read(), indices)
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+    def gather_nd(self, indices: Value, name: str | None = None) -> Tensor:
         """The elements at the listed places, as ``tf.gather_nd``; differentiable.
 
         >>> import minitape as tf
@@ -197,7 +217,7 @@ class Updates:
         """
         return above.gather_nd(self._read(), indices)
 
-    def count_up_to(self, limit: int) -> Any:
+    def count_up_to(self, limit: int) -> Tensor:
         """The value, which is then increased by one; OutOfRangeError at the limit.
 
         >>> import minitape as tf
@@ -217,7 +237,7 @@ class Updates:
         self._assigned(bare(old.array + old.array.dtype.type(1)), "assign", False)
         return bare(old.array)
 
-    def load(self, value: Any, session: Any = None) -> None:
+    def load(self, value: Value, session: Object = None) -> None:
         """The old way to assign; in a graph it runs in ``session``, by default the one of the ``with`` block.
 
         ValueError when the shape does not fit, or when there is no session to run in.
@@ -238,7 +258,7 @@ class Updates:
             raise ValueError("Either session argument should be provided or default session should be established")
         session.run(changed)
 
-    def to_proto(self, export_scope: Any = None) -> Any:
+    def to_proto(self, export_scope: object = None) -> NoReturn:
         """RuntimeError: there are no protocol buffers of variables in eager mode.
 
         >>> import minitape as tf
@@ -251,7 +271,7 @@ class Updates:
 
     # -- how ----------------------------------------------------------------------------------------------------------
 
-    def _scatter(self, how: str, delta: Any) -> Any:
+    def _scatter(self, how: str, delta: IndexedSlices) -> Assigned:
         slices = _slices(delta)
         values = convert_to_tensor(slices.values, self.dtype)
         rows = tensor_of(slices.indices)
@@ -271,7 +291,7 @@ class Updates:
         check_places(rows.array, (*self._state.shape, 1)[0], "ResourceScatter" + how.capitalize())
         return self._changed(how, np.asarray(rows.array), values)
 
-    def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Any:
+    def _scatter_nd(self, how: str, indices: Value, updates: Value) -> Assigned:
         values = convert_to_tensor(updates, self.dtype)
         where = tensor_of(indices)
         if state.graph is not None:
@@ -296,7 +316,7 @@ class Updates:
             raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}", op)
         return self._changed(how, places(where.array), values)
 
-    def _changed(self, how: str, index: Any, delta: Any) -> Any:
+    def _changed(self, how: str, index: Index, delta: Tensor) -> Assigned:
         """A new state: a copy of the old one with some slices changed."""
         values = delta.array
         whole = np.array(self._state.array)
@@ -310,18 +330,18 @@ class Updates:
                 _UFUNCS[how].at(new, index, values)
         return self._assigned(bare(new.reshape(whole.shape)), f"scatter_{how}", True, delta)
 
-    def _in_graph(self, how: str, where: Any, values: Any) -> Any:
+    def _in_graph(self, how: str, where: Tensor, values: Tensor) -> Assigned:
         new = apply(TABLE[f"tensor_scatter_{how}"], (self._read(), where, values), {})
         return self._assigned(new, "assign", True)
 
 
-def _slices(delta: Any) -> IndexedSlices:
+def _slices(delta: object) -> IndexedSlices:
     if not isinstance(delta, IndexedSlices):
         raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {delta}")
     return delta
 
 
-def _check_prefix(rows: Any, values: Any) -> None:
+def _check_prefix(rows: Tensor, values: Tensor) -> None:
     if values.ndim and tuple(values.shape)[: rows.ndim] != tuple(rows.shape):
         raise invalid(f"The shape of indices ({shown(rows.shape)}) must be a prefix of the shape of updates "
                       f"({shown(values.shape)})", "ResourceScatterAdd")  # fmt: skip
@@ -344,17 +364,17 @@ def deprecated(text: str) -> None:
 
 # -- v[...].assign ----------------------------------------------------------------------------------------------------
 
-def attach(tensor: Any, variable: Any, spec: tuple[Any, ...]) -> None:
+def attach(tensor: EagerTensor, variable: ResourceVariable, spec: tuple[Index, ...]) -> None:
     """Makes ``tensor.assign(value)`` change the part of ``variable`` that the NumPy index ``spec`` selects."""
 
-    def assign(value: Any, name: str | None = None) -> Any:
+    def assign(value: Value, name: str | None = None) -> Assigned:
         return _assign_slice(variable, spec, value)
 
     key = id(tensor)
     SLICES[key] = weakref.ref(tensor, lambda _: SLICES.pop(key, None)), assign
 
 
-def _assign_slice(variable: Any, spec: tuple[Any, ...], value: Any) -> Any:
+def _assign_slice(variable: ResourceVariable, spec: tuple[Index, ...], value: Value) -> Assigned:
     tensor = convert_to_tensor(value, variable.dtype)
     if state.graph is not None:
         return variable.assign(apply(TABLE["slice_update"], (variable._read(), tensor), {"spec": spec}))

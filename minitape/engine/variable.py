@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -25,6 +26,13 @@ from .typed import TensorOperators
 from .updates import Updates, deprecated
 from .variable_arguments import check_arguments, is_trainable, unwatched
 from .variable_operators import VariableOperators
+
+if TYPE_CHECKING:
+    from .distribution import VariableAggregation, VariableSynchronization
+    from .dtypes import DType
+    from .tape import GradientTape
+    from .tensor import Tensor
+    from .typed import Array, Assigned, DTypeLike, Function, Graph, Index, NumPyType, Object, ShapeLike, Value
 
 _numbers = itertools.count()
 _IDENTITY = TABLE["identity"]
@@ -49,7 +57,7 @@ class Variable(Updates, TensorOperators, metaclass=Shown):
 
     _shown = "tensorflow.python.ops.variables"
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> ResourceVariable:
+    def __new__(cls, *args: object, **kwargs: object) -> ResourceVariable:
         return object.__new__(ResourceVariable if cls is Variable else cls)
 
 
@@ -62,20 +70,20 @@ class ResourceVariable(VariableOperators, Variable):
 
     def __init__(
         self,
-        initial_value: Any = None,
+        initial_value: Value = None,
         trainable: bool | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: object = None,
         name: str | None = None,
-        variable_def: Any = None,
-        dtype: Any = None,
+        variable_def: object = None,
+        dtype: DTypeLike = None,
         import_scope: str | None = None,
-        constraint: Any = None,
-        synchronization: Any = None,
-        aggregation: Any = None,
-        shape: Any = None,
+        constraint: Function | None = None,
+        synchronization: VariableSynchronization | None = None,
+        aggregation: VariableAggregation | None = None,
+        shape: ShapeLike = None,
         experimental_enable_variable_lifting: bool = True,
-        **unknown: Any,
+        **unknown: object,
     ) -> None:
         check_arguments(initial_value, name, constraint, unknown, variable_def=variable_def, import_scope=import_scope,
                         caching_device=caching_device)  # fmt: skip
@@ -105,11 +113,11 @@ class ResourceVariable(VariableOperators, Variable):
 
     # -- state --------------------------------------------------------------------------------------------------------
 
-    def _set(self, array: Any) -> None:
-        self._state: EagerTensor = bare(array)
-        self._seen: Any = None
+    def _set(self, array: Array) -> None:
+        self._state: Tensor = bare(array)
+        self._seen: object = None
 
-    def _read(self) -> Any:
+    def _read(self) -> Tensor:
         """The current state as a tensor; under a tape this is where the variable is watched."""
         if self._seen is state.token:  # read before, and since then no tape, graph or reader came or went
             return self._state
@@ -131,11 +139,11 @@ class ResourceVariable(VariableOperators, Variable):
             self._seen = state.token  # not without a recording: it may only be set aside
         return self._state
 
-    def _unwatched(self) -> Any:
+    def _unwatched(self) -> Tensor:
         """The current state as a tensor, out of sight of every tape."""
         return self._state
 
-    def _unseen(self) -> Any:
+    def _unseen(self) -> Tensor:
         """The current state as a tensor, for ``stop_gradient``: tapes do not count it as an access."""
         if state.graph is not None:
             return state.graph.read(self)
@@ -146,7 +154,7 @@ class ResourceVariable(VariableOperators, Variable):
                     tape._watch_row(row)
         return self._state
 
-    def _row_in(self, record: Any) -> int:
+    def _row_in(self, record: Record) -> int:
         """The row of the current state in a recording."""
         row: int = record.enter(self._state, self, self._version)
         known = record.variables.get(id(self))
@@ -156,7 +164,7 @@ class ResourceVariable(VariableOperators, Variable):
             known[1].append(row)
         return row
 
-    def _watch_on(self, tape: Any) -> None:
+    def _watch_on(self, tape: GradientTape) -> None:
         """``tape.watch(variable)``: this state and all later ones."""
         if not self.dtype.differentiable:
             from .logs import warn_not_watchable
@@ -167,7 +175,7 @@ class ResourceVariable(VariableOperators, Variable):
         tape._watch_variable(self)
         if not self.dtype.differentiable:
             return
-        record = tape._record
+        record: Graph = tape._record
         if type(record) is not Record:  # a graph: what is read in it is watched
             record.read(self)
             return
@@ -178,18 +186,18 @@ class ResourceVariable(VariableOperators, Variable):
             self._state._origin = old._origin
         tape._watch_row(self._row_in(record))
 
-    def _tape_rows(self, tape: Any) -> tuple[int, ...]:
+    def _tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
         known = None if tape._record is None else tape._record.variables.get(id(self))
         return () if known is None or known[0] is not self else tuple(known[1])
 
-    def _to_tensor(self, dtype: Any = None) -> Any:
+    def _to_tensor(self, dtype: DType | None = None) -> Tensor:
         tensor = self.value()
         if dtype is not None and tensor.dtype != dtype:
             raise ValueError(f"Incompatible type conversion requested to type {dtype.name} for `tf.Variable of type "
                              f"{tensor.dtype.name}. (Variable: {self!r})")  # fmt: skip
         return tensor
 
-    def value(self) -> Any:
+    def value(self) -> Tensor:
         """The current state as a tensor, which later assignments do not change.
 
         >>> import minitape as tf
@@ -200,11 +208,11 @@ class ResourceVariable(VariableOperators, Variable):
         """
         return apply(_IDENTITY, (self._read(),), {})
 
-    def read_value(self) -> Any:
+    def read_value(self) -> Tensor:
         """The same as ``value``."""
         return self.value()
 
-    def numpy(self) -> Any:
+    def numpy(self) -> Array:
         """The current state as a NumPy array (a copy) or scalar; NotImplementedError while a graph is being built.
 
         >>> import minitape as tf
@@ -217,7 +225,7 @@ class ResourceVariable(VariableOperators, Variable):
 
     # -- assignment ---------------------------------------------------------------------------------------------------
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign(self, value: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Assigned:
         """Sets a new value and returns the variable, or None without ``read_value``.
 
         No gradient passes from the new state to ``value``. Raises ValueError when its shape does not fit.
@@ -237,8 +245,8 @@ class ResourceVariable(VariableOperators, Variable):
         return self._assigned(tensor, "assign", read_value)
 
     def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
+        self, delta: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Assigned:
         """Adds ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
 
         >>> import minitape as tf
@@ -248,8 +256,8 @@ class ResourceVariable(VariableOperators, Variable):
         return self._assign_sum(delta, "assign_add", read_value)
 
     def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
+        self, delta: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Assigned:
         """Subtracts ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
 
         >>> import minitape as tf
@@ -261,7 +269,7 @@ class ResourceVariable(VariableOperators, Variable):
         """
         return self._assign_sum(delta, "assign_sub", read_value)
 
-    def _assign_sum(self, delta: Any, how: str, read_value: bool) -> Any:
+    def _assign_sum(self, delta: Value, how: str, read_value: bool) -> Assigned:
         if state.graph is not None or state.scratch or not _same_floats(self._state, delta):
             delta = self._checked(delta, how)
             if state.scratch:
@@ -276,7 +284,7 @@ class ResourceVariable(VariableOperators, Variable):
             restore(before)
         return self._assigned(bare(new), how, read_value, delta)
 
-    def _checked(self, delta: Any, how: str) -> Any:
+    def _checked(self, delta: Value, how: str) -> Tensor:
         """What is added as a tensor; InvalidArgumentError where it does not fit."""
         dtype = self.dtype
         delta = convert_to_tensor(delta, dtype)
@@ -290,7 +298,7 @@ class ResourceVariable(VariableOperators, Variable):
                           "shapes must be equal.", op)  # fmt: skip
         return delta
 
-    def _assigned(self, tensor: Any, how: str, read_value: bool, delta: Any = None) -> Any:
+    def _assigned(self, tensor: Tensor, how: str, read_value: bool, delta: Tensor | None = None) -> Assigned:
         if state.scratch:
             return tensor
         if state.graph is not None:
@@ -320,7 +328,7 @@ class ResourceVariable(VariableOperators, Variable):
         return self._name + ":0"
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         """The type of the elements."""
         return self._state.dtype
 
@@ -340,19 +348,19 @@ class ResourceVariable(VariableOperators, Variable):
         """The same as ``shape``."""
         return self._shape
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Narrows the static shape; ValueError when it contradicts the known one."""
         self._shape = self._shape.merge_with(shape)
 
     @property
-    def synchronization(self) -> Any:
+    def synchronization(self) -> VariableSynchronization:
         """How copies on several devices would be kept equal; minitape has one device."""
         from .distribution import VariableSynchronization
 
         return VariableSynchronization.AUTO if self._synchronization is None else self._synchronization
 
     @property
-    def aggregation(self) -> Any:
+    def aggregation(self) -> VariableAggregation:
         """How updates from several devices would be combined; minitape has one device."""
         from .distribution import VariableAggregation
 
@@ -360,8 +368,9 @@ class ResourceVariable(VariableOperators, Variable):
 
     initializer = property(lambda self: None, doc="None: a variable has its value from the start.")
 
-    def _undefined(name: str) -> Any:
-        def refuse(self: Any) -> Any:
+    @staticmethod
+    def _undefined(name: str) -> property:
+        def refuse(self: ResourceVariable) -> object:
             raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
 
         return property(refuse, doc="Not there in eager mode: AttributeError.")
@@ -370,22 +379,22 @@ class ResourceVariable(VariableOperators, Variable):
     del _undefined
 
     @property
-    def initial_value(self) -> Any:
+    def initial_value(self) -> Object:
         """Not there in eager mode: RuntimeError."""
         raise RuntimeError("This property is not supported when eager execution is enabled.")
 
-    def is_initialized(self, name: str | None = None) -> Any:
+    def is_initialized(self, name: str | None = None) -> Tensor:
         """A true tensor: a variable has its value from the start."""
         return bare(np.bool_(True))
 
-    def initialized_value(self) -> Any:
+    def initialized_value(self) -> NoReturn:
         """Deprecated and not there in eager mode: NotImplementedError."""
         deprecated("Variable.initialized_value (from tensorflow.python.ops.variables) is deprecated and will be "
                    "removed in a future version.\nInstructions for updating:\nUse Variable.read_value. Variables in "
                    "2.X are initialized automatically both in eager and graph (inside tf.defun) contexts.")  # fmt: skip
         raise NotImplementedError
 
-    def eval(self, session: Any = None) -> Any:
+    def eval(self, session: object = None) -> Object:
         """Not there in eager mode: RuntimeError."""
         raise RuntimeError("This operation is not supported when eager execution is enabled.")
 
@@ -403,13 +412,13 @@ class ResourceVariable(VariableOperators, Variable):
         value = f", numpy={self._read()._text(repr)}" if state.graph is None else ""  # a graph knows no values
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}{value}>"
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Tensor]:
         return iter(self._read())
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Index) -> Tensor:
         return above.getitem(self._read(), key, self)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
         if state.graph is not None:
             raise NotImplementedError("numpy() is only available when eager execution is enabled.")
         array = self._read().__array__(dtype, copy)
@@ -435,10 +444,10 @@ class ResourceVariable(VariableOperators, Variable):
     def __copy__(self) -> ResourceVariable:
         return self  # a copy shares the state
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _unpickle, (self._state._numpy(), self._trainable, self._name, self._shape)
 
-    def __deepcopy__(self, memo: Any) -> ResourceVariable:
+    def __deepcopy__(self, memo: object) -> ResourceVariable:
         copy = type(self)(to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape,
                           synchronization=self._synchronization, aggregation=self._aggregation)  # fmt: skip
         copy._born = copy._state._origin = born("variable", (self,), weakref.ref(copy))
@@ -466,7 +475,7 @@ class _UnreadVariable(ResourceVariable):
     _number = property(lambda self: self._base._number)
     _state = property(lambda self: self._base._state)
 
-    def _read(self) -> Any:
+    def _read(self) -> Tensor:
         record = state.record
         if state.graph is not None or record is None:
             return self._base._read() if state.graph is not None else self._state
@@ -476,26 +485,26 @@ class _UnreadVariable(ResourceVariable):
                 tape._watch_row(row)
         return self._state
 
-    def _row_in(self, record: Any) -> int:
+    def _row_in(self, record: Record) -> int:
         return self._base._row_in(record)
 
-    def _tape_rows(self, tape: Any) -> tuple[int, ...]:
+    def _tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
         return self._base._tape_rows(tape)
 
-    def _watch_on(self, tape: Any) -> None:
+    def _watch_on(self, tape: GradientTape) -> None:
         known = id(self._base) in tape.variables
         self._base._watch_on(tape)
         if not known:  # the tape knows it by the name under which it was watched
             tape.variables[id(self._base)] = self
 
-    def _assigned(self, tensor: Any, how: str, read_value: bool, delta: Any = None) -> Any:
+    def _assigned(self, tensor: Tensor, how: str, read_value: bool, delta: Tensor | None = None) -> Assigned:
         return self._base._assigned(tensor, how, read_value, delta)
 
 
 UnreadVariable = _UnreadVariable
 
 
-def _same_floats(old: Any, delta: Any) -> bool:
+def _same_floats(old: object, delta: object) -> bool:
     """Whether two tensors hold (known) floats of one dtype and shape: the usual case, with nothing to ask."""
     if type(delta) is not EagerTensor or type(old) is not EagerTensor:
         return False
@@ -503,7 +512,7 @@ def _same_floats(old: Any, delta: Any) -> bool:
     return x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in REALS
 
 
-def _unpickle(value: Any, trainable: Any, name: str, shape: Any) -> ResourceVariable:
+def _unpickle(value: Array, trainable: bool, name: str, shape: ShapeLike) -> ResourceVariable:
     return ResourceVariable(value, trainable=trainable, name=name, shape=shape)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .typed import Attributes, Value
 
 
-def check_arguments(initial_value: Any, name: Any, constraint: Any, unknown: dict[str, Any], **unsupported: Any) -> None:
+def check_arguments(initial_value: object, name: object, constraint: object, unknown: Attributes, **unsupported: object) -> None:
     """ValueError for what no variable takes, and for arguments of TensorFlow that minitape does not support.
 
     Those that TensorFlow does not know either are ignored with a warning, as there.
@@ -29,7 +32,7 @@ def check_arguments(initial_value: Any, name: Any, constraint: Any, unknown: dic
             raise ValueError(f"tf.Variable of minitape does not support `{label}`: got {value!r}, leave it out")
 
 
-def unwatched(initial_value: Any) -> Any:
+def unwatched(initial_value: Value) -> Value:
     """What a variable begins with, out of sight of every tape: what a function returns, the state of another variable."""
     if callable(initial_value):
         from .custom import no_tapes
@@ -39,7 +42,7 @@ def unwatched(initial_value: Any) -> Any:
     return initial_value._unwatched() if hasattr(initial_value, "_unwatched") else initial_value
 
 
-def is_trainable(name: Any, trainable: bool | None, synchronization: Any, aggregation: Any) -> bool:
+def is_trainable(name: object, trainable: bool | None, synchronization: object, aggregation: object) -> bool:
     """Whether a variable is trainable: by default, unless it is synchronized on reading; ValueError for bad modes."""
     if synchronization is None and aggregation is None:
         return True if trainable is None else trainable

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .convert import convert_to_tensor
 from .operators import ARITHMETIC
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+    from .typed import Function, Result, Value
 
 
 class VariableOperators:
@@ -14,28 +17,32 @@ class VariableOperators:
 
     __slots__ = ()
 
-    def __eq__(self, other: Any) -> Any:  # unlike a tensor, a variable refuses None
+    if TYPE_CHECKING:
+
+        def _read(self) -> Tensor: ...
+
+    def __eq__(self, other: Value) -> Result:  # unlike a tensor, a variable refuses None
         return self._read().__eq__(convert_to_tensor(None) if other is None else other)
 
-    def __ne__(self, other: Any) -> Any:
+    def __ne__(self, other: Value) -> Result:
         return self._read().__ne__(convert_to_tensor(None) if other is None else other)
 
 
-def _add(method: str, operator: Callable[..., Any]) -> None:
+def _add(method: str, operator: Function) -> None:
     operator.__name__ = method
     operator.__qualname__ = f"VariableOperators.{method}"
     setattr(VariableOperators, method, operator)
 
 
-def _forwarded(method: str) -> Callable[..., Any]:
-    def operator(self: Any, *others: Any) -> Any:
+def _forwarded(method: str) -> Function:
+    def operator(self: VariableOperators, *others: Value) -> Result:
         return getattr(self._read(), method)(*others)
 
     return operator
 
 
-def _refused(text: str) -> Callable[..., Any]:
-    def operator(self: Any, other: Any) -> Any:
+def _refused(text: str) -> Function:
+    def operator(self: object, other: object) -> Result:
         raise RuntimeError(text)
 
     return operator
