@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from .reach import breadth_first, in_batches, recorded_rules
 from .record import CALL, CHUNK, LEAF, Call, Outline, Record
 from .slices import IndexedSlices, join
 from .tensor import EagerTensor, bare, wrap
+
+if TYPE_CHECKING:
+    from .primitives import Primitive, Rule, Rules
+    from .tensor import Tensor
+    from .typed import Adjoint, Array, Attributes, Columns, Function, Object, Result, Values
 
 FEW = 24  # rows from which on an accelerator is asked
 UNPACKED = 512  # rows up to which the columns are unpacked once for all
@@ -37,21 +42,21 @@ class Sweep:
     ``columns`` are those of the recording, where the caller has them.
     """
 
-    def __init__(self, record: Record, seeds: dict[int, Any], sources: Iterable[int], marks: Any = None, *,
-                 recorded: bool = False, stepwise: bool = False, held: dict[int, Any] | None = None,
-                 columns: Any = None) -> None:  # fmt: skip
+    def __init__(self, record: Record, seeds: dict[int, Adjoint], sources: Iterable[int], marks: bytearray | None = None, *,
+                 recorded: bool = False, stepwise: bool = False, held: dict[int, Array] | None = None,
+                 columns: Columns | None = None) -> None:  # fmt: skip
         self.record, self.marks, self.recorded, self.stepwise = record, marks, recorded, stepwise
         self.sources = sources if type(sources) is set else set(sources)
         self.high = max(seeds) if seeds else -1
         self.low = min(self.sources) if self.sources else self.high + 1
-        self.adjoints: dict[int, Any] = {}
-        self.edges: list[tuple[int, Any, Any]] = []
+        self.adjoints: dict[int, Adjoint] = {}
+        self.edges: list[tuple[int, Adjoint, Adjoint]] = []
         self.targets = tuple(seeds)
         self.order: Iterable[int] | None = None  # of the rows, where it is not theirs
         self.slices: dict[int, list[tuple[int, int]]] = {}  # row -> (call, number) of the slices that arrived there
-        self.long: Any = None  # adjoints of numbers when a kernel does the work
+        self.long: np.ndarray | None = None  # adjoints of numbers when a kernel does the work
         self.batched = bool(BATCHES) and any(type(s) in BATCHES for s in seeds.values())
-        self.kernel: Any = None  # which does it
+        self.kernel: Function | None = None  # which does it
         rows = self.high - self.low + 1
         if rows >= FEW and not (recorded or stepwise or self.batched):
             self.kernel = fast.kernel(record, rows, "backward")
@@ -62,16 +67,14 @@ class Sweep:
         self.columns = columns  # of a recording that is not packed
         self.values = self._values()
         if held:
-            for row, value in held.items():
-                if type(self.values[row]) is Outline:
-                    self.values[row] = value
+            self.values = Kept(self.values, held)
         if self.long is None:
             self.adjoints.update(seeds)
         else:
             for row, seed in seeds.items():
                 self._add(row, seed)
 
-    def _values(self) -> Any:
+    def _values(self) -> Values:
         """The value of each row: as NumPy holds it, or as the tensor that an outer tape knows."""
         if self.recorded:
             return Tensors(self)
@@ -110,7 +113,7 @@ class Sweep:
             yield from _backwards(ops, left, right, first)
             high = first
 
-    def adjoint(self, row: int) -> Any:
+    def adjoint(self, row: int) -> Adjoint:
         """The adjoint that has arrived at ``row``, None when none has."""
         if self.long is not None and type(self.values[row]) is self.real:
             return self.real(self.long[row]) if self.reach[row] & 2 else None
@@ -193,12 +196,13 @@ class Sweep:
                 del adjoints[row]
             yield row
 
-    def _rules(self, op: int, value: Any) -> Any:
+    def _rules(self, op: int, value: Array) -> Sequence[Rule | None]:
         """The rules of an elementwise row, for what the adjoints are."""
         if self.recorded:
             return recorded_rules(op)
         if self.batched:
-            return [None if r is None else in_batches(r) for r in BY_CODE[op - FIRST_CODE].rules]
+            rules: Object = BY_CODE[op - FIRST_CODE].rules  # a line of the table has one for each input
+            return [None if r is None else in_batches(r) for r in rules]
         return form_of(op, value).rules
 
     def _hand_on(self, call: Call) -> None:
@@ -258,6 +262,7 @@ class Sweep:
 
     def _steps_long(self) -> Iterator[int]:
         record, backward = self.record, self.kernel
+        assert backward is not None
         for first, block, _ in reversed(record.blocks):
             low, row = max(first, self.low), min(first + len(block) - 1, self.high)
             while row >= low:
@@ -272,9 +277,10 @@ class Sweep:
 
     def _call(self, call: Call, wanted: Sequence[int]) -> bool:
         """Hands the adjoints of a call's outputs on to the ``wanted`` of its inputs; False when there are none."""
+        rows: Sequence[int]
         primitive, values, row = call.primitive, self.values, call.row
-        gs: Any
-        z: Any
+        gs: Adjoint
+        z: Adjoint
         if call.outputs == 1:
             gs = self.adjoint(row)
             if gs is None:
@@ -305,10 +311,10 @@ class Sweep:
     def _is_leaf(self, row: int) -> bool:
         return self.long is None and self.record.cell(row)[0] == LEAF
 
-    def _shares(self, primitive: Any, wanted: Sequence[int], g: Any, z: Any, inputs: list[Any], attrs: Any) -> Any:
+    def _shares(self, primitive: Primitive, wanted: Sequence[int], g: Adjoint, z: Adjoint, inputs: list[Adjoint], attrs: Attributes) -> list[tuple[int, Adjoint]]:
         """(position, share) for each wanted input of a call."""
-        rules = primitive.rules
-        if primitive.code:  # of the table of derivatives
+        rules: Rules = primitive.rules
+        if primitive.code and rules is not None and not callable(rules):  # of the table of derivatives
             if self.recorded:
                 rules = recorded_rules(primitive.code)
             elif self.batched:
@@ -318,25 +324,27 @@ class Sweep:
         if callable(rules):
             shares = list(rules(g, z, *inputs, **attrs))
             return [(i, shares[i]) for i in wanted]
-        found = []
+        found: list[tuple[int, Adjoint]] = []
+        if rules is None:
+            return found
         for i in wanted:
-            if rules[i] is not None:
-                found.append((i, rules[i](g, z, *inputs, **attrs)))
+            if (rule := rules[i]) is not None:
+                found.append((i, rule(g, z, *inputs, **attrs)))
         return found
 
-    def _dense(self, g: Any, row: int) -> Any:
+    def _dense(self, g: Adjoint, row: int) -> Adjoint:
         if g is None:  # an output that nothing depends on
             zeros = np.zeros(*self.record.shape_dtype(row))
             return wrap(zeros) if self.recorded else zeros[()]
         return g.dense() if type(g) is IndexedSlices else g
 
-    def tensor(self, row: int) -> Any:
+    def tensor(self, row: int) -> Result:
         """The value of a row as the tensor that an outer tape knows."""
         return self.values[row]
 
     # -- adding up ----------------------------------------------------------------------------------------------------
 
-    def _add(self, row: int, share: Any, as_given: bool = False) -> None:
+    def _add(self, row: int, share: Adjoint, as_given: bool = False) -> None:
         """Adds a share to the adjoint of ``row``, in the shape of the row.
 
         A source gets what a custom gradient gave for it ``as_given``: TensorFlow does not look at its shape either.
@@ -354,7 +362,7 @@ class Sweep:
         if self.stepwise:
             self.edges.append((row, share, total))
 
-    def _sum(self, row: int, before: Any, share: Any) -> Any:
+    def _sum(self, row: int, before: Adjoint, share: Adjoint) -> Adjoint:
         """What has arrived at ``row`` and a share that arrives now, together."""
         if type(before) is IndexedSlices and type(share) is IndexedSlices:
             return join([before, share])
@@ -364,7 +372,7 @@ class Sweep:
             return fast.accumulate(before, share)
         return before + share
 
-    def _fitted(self, row: int, share: Any) -> Any:
+    def _fitted(self, row: int, share: Adjoint) -> Adjoint:
         """A share in the shape and dtype of the row that it belongs to."""
         value = self.values[row]
         if type(share) is EagerTensor:
@@ -383,30 +391,41 @@ def _backwards(ops: list[int], left: list[int], right: list[int], low: int) -> I
 class Held:
     """The column of values of a long recording, of which few are read."""
 
-    def __init__(self, record: Any) -> None:
+    def __init__(self, record: Record) -> None:
         self.record = record
 
-    def __getitem__(self, row: int) -> Any:
+    def __getitem__(self, row: int) -> Array:
         return self.record.held(row)
 
 
-class Tensors(dict[int, Any]):
+class Kept:
+    """A column of values, and arrays that somebody else kept from being released."""
+
+    def __init__(self, values: Values, arrays: dict[int, Array]) -> None:
+        self.values, self.arrays = values, arrays
+
+    def __getitem__(self, row: int) -> Array:
+        found = self.values[row]
+        return self.arrays.get(row, found) if type(found) is Outline else found
+
+
+class Tensors(dict[int, "Tensor"]):
     """The values of rows as tensors that an outer tape knows: made when they are asked for."""
 
     def __init__(self, sweep: Sweep) -> None:
         self.record, self.columns = sweep.record, sweep.columns
 
-    def __missing__(self, row: int) -> Any:
+    def __missing__(self, row: int) -> Tensor:
         if self.columns is None or row in self.record.leaves or type(value := self.columns[-1][row]) is Outline:
             tensor = tensor_of(self.record, row)
         else:
-            tensor = EagerTensor()
-            tensor._value, tensor._record, tensor._row, tensor._origin = value, self.record, row, None
+            tensor = made = EagerTensor()
+            made._value, made._record, made._row, made._origin = value, self.record, row, None
         self[row] = tensor
         return tensor
 
 
-def tensor_of(record: Any, row: int) -> Any:
+def tensor_of(record: Record, row: int) -> Tensor:
     """The tensor of a row: that of a leaf, or one with the same value in the same place."""
     leaf = record.leaves.get(row)
     if leaf is not None and leaf.tensor is not None:
@@ -419,12 +438,12 @@ def tensor_of(record: Any, row: int) -> Any:
     return tensor
 
 
-def _is_complex(values: list[Any]) -> bool:
+def _is_complex(values: list[Adjoint]) -> bool:
     dtype = values[0].dtype if values else None
     return getattr(dtype, "kind", "") == "c"
 
 
-def unbroadcast(g: Any, shape: Any) -> Any:
+def unbroadcast(g: Adjoint, shape: tuple[int, ...]) -> Adjoint:
     """Sums an adjoint over the axes along which an input of ``shape`` was broadcast.
 
     >>> unbroadcast(np.ones((2, 3)), (3,))
