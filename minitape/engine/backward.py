@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 from operator import is_
 from sys import _getframe
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,15 +24,20 @@ from .state import more, state
 from .sweep import UNPACKED, Sweep, unbroadcast
 from .tensor import EagerTensor, Tensor, bare, wrap
 
+if TYPE_CHECKING:
+    from .tape import GradientTape
+    from .typed import Adjoint, End, Object, Result, Structure
+
 ONE = {np.dtype(real): real(1) for real in (np.float32, np.float64)}
 NO_SEED = object()  # None among the output gradients, which no operation takes
 
 
-def gradients_of(tape: Any, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
+def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], seeds: list[Adjoint]) -> list[Result]:
     """The gradients of targets that start with these adjoints (None: ones) with respect to each source; None for some."""
     recorded = bool(state.tapes) or state.graph is not None
     heads, ends = rows_of(tape, targets), rows_of(tape, sources)
-    starts: dict[int, Any] = {}
+    one: Adjoint
+    starts: dict[int, Adjoint] = {}
     passed: list[int] = []  # the targets whose output gradients no operation receives
     for at, rows in enumerate(heads):
         target, seed = targets[at], seeds[at]
@@ -65,7 +70,7 @@ def gradients_of(tape: Any, targets: list[Any], sources: list[Any], seeds: list[
     return found
 
 
-def _passes(tape: Any, target: Any, row: int, seed: Any) -> bool:
+def _passes(tape: GradientTape, target: End, row: int, seed: Adjoint) -> bool:
     """Whether an output gradient unlike its target meets no operation that minds, so that it is the gradient."""
     record = tape._record
     if type(record) is not Record or not isinstance(seed, Tensor):
@@ -75,11 +80,11 @@ def _passes(tape: Any, target: Any, row: int, seed: Any) -> bool:
     return row in record.leaves or not on_tape(tape)[row]
 
 
-def _same(tape: Any, source: Any, targets: list[Any], seeds: list[Any]) -> Any:
+def _same(tape: GradientTape, source: End, targets: list[End], seeds: list[Adjoint]) -> Result:
     """A source that no row knows has a gradient only where it is itself a target."""
     if source.dtype.kind == "s":
         return None
-    parts: list[Any] = []
+    parts: list[Result] = []
     for target, seed in zip(targets, seeds, strict=True):
         seed = None if seed is NO_SEED else seed
         if target is source or getattr(target, "_base", target) is getattr(source, "_base", source):
@@ -89,12 +94,12 @@ def _same(tape: Any, source: Any, targets: list[Any], seeds: list[Any]) -> Any:
     return _add_n(parts) if parts else None
 
 
-def _add_n(gradients: list[Any]) -> Any:
+def _add_n(gradients: list[Result]) -> Result:
     """The sum of gradients; InvalidArgumentError for unlike dtypes or shapes."""
     return gradients[0] if len(gradients) == 1 else above.add_n(gradients)
 
 
-def rows_of(tape: Any, values: list[Any]) -> list[tuple[int, ...]]:
+def rows_of(tape: GradientTape, values: list[End]) -> list[tuple[int, ...]]:
     """The rows that hold these tensors, or the states of these variables, in a tape's recording.
 
     Raises what TensorFlow raises for anything else.
@@ -115,13 +120,15 @@ def rows_of(tape: Any, values: list[Any]) -> list[tuple[int, ...]]:
     return found
 
 
-def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], recorded: bool) -> list[Any]:
+def sweep(tape: GradientTape, seeds: dict[int, Adjoint], ends: Sequence[tuple[int, ...]], recorded: bool) -> list[Result]:
     """The gradients that these seeds (adjoints by row) give sources with the rows ``ends``: tensors, IndexedSlices, None.
 
     ``recorded`` when an outer tape, or the graph that is being built, is to know how they were computed.
     """
     record = tape._record
-    nothing = [None] * len(ends)
+    nothing: list[Result] = [None] * len(ends)
+    if record is None:
+        return nothing
     wanted = set()
     columns = record.columns() if type(record) is Record and len(record) <= UNPACKED else None
     for rows in ends if seeds else ():
@@ -162,9 +169,10 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
     return gradients
 
 
-def _recorded(tape: Any, found: Sweep, by: Any) -> None:
+def _recorded(tape: GradientTape, found: Sweep, by: GradientTape | None) -> None:
     """Runs a sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
     outer, site = state.record, state.site
+    assert outer is not None
     fixed = outer.fixed
     try:
         if site is None:
@@ -178,7 +186,7 @@ def _recorded(tape: Any, found: Sweep, by: Any) -> None:
         outer.by_marks = more(outer.by_marks, (len(outer), None if by is None else outer.member(by)))
 
 
-def _asked_anyway(record: Any) -> set[int]:
+def _asked_anyway(record: Record) -> set[int]:
     """The inputs of calls whose gradient does more than give shares, which TensorFlow asks whether they lead to a source or not.
 
     These are functions of the user, and operations without a gradient, which are refused.
@@ -186,7 +194,7 @@ def _asked_anyway(record: Any) -> set[int]:
     return {row for call in record.asked for row in call.inputs if differentiable(record, row)}
 
 
-def _total(found: Sweep, rows: Sequence[int]) -> Any:
+def _total(found: Sweep, rows: Sequence[int]) -> Result:
     """What has arrived at the rows of a source, together."""
     parts = [(row, a) for row in rows if (a := found.adjoint(row)) is not None]
     if len(parts) != 1 or type(parts[0][1]) is not IndexedSlices:
@@ -199,7 +207,7 @@ def _total(found: Sweep, rows: Sequence[int]) -> Any:
     return wrap(total.data) if type(total) in BATCHES else total
 
 
-def _sum(parts: list[Any]) -> Any:
+def _sum(parts: list[Adjoint]) -> Adjoint:
     return sum(parts[1:], parts[0]) if parts else None
 
 
@@ -218,13 +226,13 @@ class UnconnectedGradients(Enum):
     ZERO = "zero"
 
 
-def no_tensor(values: Sequence[Any]) -> Exception:
+def no_tensor(values: Sequence[object]) -> Exception:
     """The error for targets or sources of which some are no tensors: TensorFlow takes each for a dtype first."""
     plain = next((v for v in values if type(v) is not EagerTensor and not hasattr(v, "_tape_rows")), None)
     return above.why_no_tensor(_for_no_tensor(values), plain)
 
 
-def _for_no_tensor(values: Sequence[Any]) -> Exception:
+def _for_no_tensor(values: Sequence[Object]) -> Exception:
     from .dtypes import as_dtype
 
     first = None
@@ -242,14 +250,14 @@ def _for_no_tensor(values: Sequence[Any]) -> Exception:
         plain = kind.__module__ == "builtins" or kind.__flags__ & 1 << 9  # classes of Python go without their module
         name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"
         owner = f"type object {value.__name__!r}" if isinstance(value, type) else f"{name!r} object"
-        error = AttributeError(f"{owner} has no attribute {missing!r}")
+        found = AttributeError(f"{owner} has no attribute {missing!r}")
         if missing == "dtype":
-            return error
-        first = first or error
+            return found
+        first = first or found
     return first or AttributeError("no tensor")
 
 
-def wants_zeros(unconnected_gradients: Any) -> bool:
+def wants_zeros(unconnected_gradients: object) -> bool:
     """True for "zero", False for "none"; ValueError otherwise."""
     try:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
@@ -257,7 +265,7 @@ def wants_zeros(unconnected_gradients: Any) -> bool:
         raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
 
 
-def given_seeds(output_gradients: Any, count: int) -> list[Any]:
+def given_seeds(output_gradients: Structure, count: int) -> list[Adjoint]:
     """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
     from .convert import convert_to_tensor
 
@@ -266,22 +274,22 @@ def given_seeds(output_gradients: Any, count: int) -> list[Any]:
     return [*map(leaf_of, given)] + [None] * (count - len(given))
 
 
-def leaf_of(value: Any) -> Any:
+def leaf_of(value: End) -> End:
     """What carries the gradient of a composite (ragged, sparse, a Keras variable): its flat values; else ``value``."""
     return value if type(value) is EagerTensor or not hasattr(value, "_gradient_leaf") else value._gradient_leaf()
 
 
-def flat_leaf(value: Any) -> Any:
+def flat_leaf(value: End) -> End:
     """The tensor of a ragged tensor that gradients flow through, of another value itself; ValueError for sparse ones."""
     return value._gradient_leaf() if hasattr(value, "_composite") and hasattr(value, "_gradient_leaf") else value
 
 
-def like_flat(value: Any, tensor: Any) -> Any:
+def like_flat(value: End, tensor: Result) -> Result:
     """``tensor`` in the place of ``flat_leaf(value)``."""
     return value._like_gradient(tensor) if hasattr(value, "_composite") and hasattr(value, "_like_gradient") else tensor
 
 
-def ends_of(structure: Any) -> tuple[list[Any], list[Any]]:
+def ends_of(structure: Structure) -> tuple[list[End], list[End]]:
     """What is in a structure of targets or sources, and what carries their gradients: mostly the very same list."""
     if type(structure) is EagerTensor:
         values = [structure]
@@ -293,15 +301,15 @@ def ends_of(structure: Any) -> tuple[list[Any], list[Any]]:
     return values, values
 
 
-def reads_target(tape: Any, target: Any) -> bool:
+def reads_target(tape: GradientTape, target: End) -> bool:
     """Whether the tape sees that a Jacobian takes the elements out of its target: where that is a variable to watch."""
     if not hasattr(target, "_read"):
         return False
-    variable = getattr(target, "_base", target)  # what an assignment returned is watched only where its variable is
+    variable: Object = getattr(target, "_base", target)  # what an assignment returned is watched only where its variable is
     return id(variable) in tape.variables or (variable is target and target.trainable and tape._watch_accessed_variables)
 
 
-def packed(structure: Any, values: list[Any], gradients: list[Any]) -> Any:
+def packed(structure: Structure, values: list[End], gradients: list[Result]) -> Structure:
     """The gradients of ``values``, which are what is in the structure, in the same structure."""
     if type(structure) is list:
         if len(structure) == len(values) and all(map(is_, structure, values)):
@@ -311,7 +319,7 @@ def packed(structure: Any, values: list[Any], gradients: list[Any]) -> Any:
     return nest.pack_sequence_as(structure, gradients)
 
 
-def seed_of(target: Any, seed: Any, recorded: bool) -> Any:
+def seed_of(target: End, seed: Adjoint, recorded: bool) -> Adjoint:
     """The adjoint that a target starts with: ones, or what the user gave."""
     if seed is not None:
         if not isinstance(seed, Tensor):
@@ -329,7 +337,7 @@ def seed_of(target: Any, seed: Any, recorded: bool) -> Any:
     return wrap(one) if recorded else one
 
 
-def _refuse_larger(seed: Any, target: Any) -> None:
+def _refuse_larger(seed: Tensor, target: End) -> None:
     """InvalidArgumentError for an output gradient with more elements than its target: no rule could place them."""
     if seed.shape.is_fully_defined() and target.shape.is_fully_defined():
         given, wanted = seed.shape.num_elements(), target.shape.num_elements()
@@ -338,7 +346,7 @@ def _refuse_larger(seed: Any, target: Any) -> None:
                           "Reshape")  # fmt: skip
 
 
-def unconnected_zeros(source: Any) -> Any:
+def unconnected_zeros(source: End) -> Tensor:
     """What a source without a gradient gets where zeros are asked for; open tapes record how it was made."""
     if state.graph is None:
         value = source._read() if hasattr(source, "_read") else source  # which tapes count as an access
@@ -347,7 +355,7 @@ def unconnected_zeros(source: Any) -> Any:
     return zeros_of(source)
 
 
-def zeros_of(source: Any) -> Any:
+def zeros_of(source: End) -> Tensor:
     """Zeros in the shape and dtype of a source, which no tape knows."""
     if state.graph is not None and isinstance(source, Tensor):
         return TABLE["stop_gradient"](TABLE["zeros_like"](source))  # a constant: nothing follows from the source

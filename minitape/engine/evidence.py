@@ -12,17 +12,23 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import count, takewhile
 from sys import _getframe
-from types import CodeType
-from typing import Any, NamedTuple
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from .frames import _OWN, own_file
 from .record import ORIGINS
 from .state import state
+
+if TYPE_CHECKING:
+    from .primitives import Primitive
+    from .record import Record
+    from .tensor import EagerTensor, Tensor
+    from .typed import Array, End, Object, Result
 
 DEPTH = 40  # an origin remembers this many generations before it
 ASSIGNED = 5  # ... of which an assignment counts as so many: a variable's old states would add up, turn by turn
@@ -32,6 +38,9 @@ _ENOUGH = 2 * EXITS
 STACK = 3  # user frames noted per origin
 
 Stack = tuple[tuple[CodeType, int], ...]
+Note: TypeAlias = Any  # of origin: an Origin, or a plain tuple as `read` reads it; None
+ExitNote: TypeAlias = tuple[Any, ...]  # the fields of an Exit
+TapeNote: TypeAlias = tuple[str, int, Any, Stack]  # what, at which row, when or of which tensor (weak), the user's frames
 clock = count(1).__next__
 
 
@@ -49,11 +58,11 @@ class Origin(NamedTuple):
     when: int
     kind: str
     stack: Stack
-    inputs: tuple[Any, ...] = ()
-    detail: Any = None
+    inputs: tuple[Ref, ...] = ()
+    detail: Any = None  # what the kind says
     depth: int = 0
 
-    def again(self, detail: Any) -> Origin:
+    def again(self, detail: object) -> Origin:
         """The origin of another value that was made of the same inputs by the same statement."""
         return _new(Origin, (clock(), self.kind, self.stack, self.inputs, detail, self.depth))
 
@@ -63,7 +72,7 @@ class Origin(NamedTuple):
 # references to tensors, and the origin of one that is a row is (recording, row).
 
 
-def read(note: Any) -> Origin | None:
+def read(note: Note) -> Origin | None:
     """A note of origin as an :class:`Origin`."""
     if type(note) is not tuple:
         return note
@@ -73,13 +82,13 @@ def read(note: Any) -> Origin | None:
     return Origin(when, kind, frames, refs, detail, depth)
 
 
-def _ref(tensor: Any, origin: Any) -> Ref:
+def _ref(tensor: weakref.ref[Tensor], origin: Note) -> Ref:
     if type(origin) is tuple and len(origin) == 2:
         return Ref(tensor, None, weakref.ref(origin[0]), origin[1])
     return Ref(tensor, origin, None, -1)
 
 
-def computed(primitive: Any, frame: Any, a: Any, b: Any = None) -> Any:
+def computed(primitive: Primitive | str, frame: FrameType | None, a: Tensor, b: Tensor | None = None) -> Note:
     """The origin of what is computed from the tensors ``a`` and ``b`` by a statement in ``frame``, or around it."""
     first, second, depth = a._origin, None, 0
     if a._record is not None:
@@ -96,11 +105,11 @@ def computed(primitive: Any, frame: Any, a: Any, b: Any = None) -> Any:
             depth = second[5] + 1
             if depth > DEPTH:
                 second, depth = None, 0
-        b = weakref.ref(b)
-    return clock(), stack(frame), primitive, weakref.ref(a), first, depth, b, second
+        return clock(), stack(frame), primitive, weakref.ref(a), first, depth, weakref.ref(b), second
+    return clock(), stack(frame), primitive, weakref.ref(a), first, depth, None, second
 
 
-def origin_of(tensor: Any) -> Origin | None:
+def origin_of(tensor: Tensor) -> Origin | None:
     """Where a tensor came from, as far as it is noted on it."""
     return read(tensor._origin)
 
@@ -108,9 +117,9 @@ def origin_of(tensor: Any) -> Origin | None:
 class Ref(NamedTuple):
     """A value that may be gone: the tensor if it still lives, its own origin, its place in a recording."""
 
-    tensor: Any  # weak
+    tensor: Callable[[], Tensor | None]  # weak
     origin: Origin | None
-    record: Any  # weak, or None
+    record: weakref.ref[Record] | None
     row: int
 
 
@@ -121,7 +130,7 @@ class Exit(NamedTuple):
     how: str
     value: Ref
     stack: Stack
-    record: Any  # weak: the recording that was open
+    record: weakref.ref[Record] | None  # the recording that was open
     row: int  # how long it was
     out: Any  # what the user was given: an array (weak), a NumPy scalar, or None
 
@@ -130,10 +139,10 @@ class Exits:
     """The last values that left on this thread. Values leave often and few ask for one: notes are read and sorted out late."""
 
     def __init__(self) -> None:
-        self.notes: list[Any] = []  # the fields of an Exit each, oldest first
-        self.sites: dict[Any, Any] = {}  # of those before: the user's statement -> the last note from there
+        self.notes: list[ExitNote] = []  # the fields of an Exit each, oldest first
+        self.sites: dict[Hashable, ExitNote] = {}  # of those before: the user's statement -> the last note from there
         self.dropped = 0  # how many those were
-        self.arrays: dict[int, Any] = {}  # id of what the user was given -> its note, for those up to ``_indexed``
+        self.arrays: dict[int, ExitNote] = {}  # id of what the user was given -> its note, for those up to ``_indexed``
         self._indexed = 0
 
     def thin(self) -> None:
@@ -155,7 +164,7 @@ class Exits:
         early = [note for site, note in self.sites.items() if site not in late]
         return [_read(note) for note in (*early, *self.notes)]
 
-    def of(self, value: Any) -> Exit | None:
+    def of(self, value: object) -> Exit | None:
         """The exit through which this very array (or one that it is a view of) or scalar came."""
         self._index()
         while value is not None:
@@ -175,17 +184,17 @@ class Exits:
         self._indexed = fresh[0][0]
 
 
-def _by_statement(notes: list[Any]) -> dict[Any, Any]:
+def _by_statement(notes: list[ExitNote]) -> dict[Hashable, ExitNote]:
     """The last of the notes from each of the user's statements, by its code's id: to hash the code would take long."""
     return {(id(frames[0][0]), frames[0][1]) if (frames := note[3]) else None: note for note in notes}
 
 
-def _read(note: Any) -> Exit:
+def _read(note: ExitNote) -> Exit:
     when, how, value, *rest = note
     return Exit(when, how, Ref(*value), *rest)
 
 
-def _given(note: Any) -> Any:
+def _given(note: ExitNote) -> object:
     """The array or scalar that the user was given; None when it is gone."""
     out = note[-1]
     return out() if type(out) is weakref.ref else out
@@ -215,18 +224,20 @@ def all_exits() -> list[Exit]:
 
 def site() -> Stack:
     """The innermost frame of the user's alone: for notes of which only the line will be asked."""
-    frame: Any = _getframe(2)
+    frame = _getframe(2)
     while _OWN[frame.f_code.co_filename]:  # as user_frame() does
-        frame = frame.f_back
-        if frame is None:
+        outer = frame.f_back
+        if outer is None:
             return ()
+        frame = outer
     return ((frame.f_code, frame.f_lasti),)
 
 
-def stack(frame: Any = None) -> Stack:
+def stack(frame: FrameType | None = None) -> Stack:
     """The user's frames from this one (None: the caller's) outwards, without those of minitape and of libraries."""
     if frame is None:
         frame = _getframe(1)
+    sites: Stack
     own, sites, found = _OWN, (), 0
     while frame is not None:
         code = frame.f_code
@@ -242,16 +253,16 @@ def stack(frame: Any = None) -> Stack:
 _new = tuple.__new__  # builds a named tuple at a third of the price
 
 
-def ref(value: Any) -> Ref:
+def ref(value: End) -> Ref:
     """A reference to a tensor, or to the current state of a variable."""
-    tensor = value if type(value) is EAGER[0] else value._state
+    tensor: Tensor = value if type(value) is EAGER[0] else value._state
     record = tensor._record
     if record is None:
         return _new(Ref, (weakref.ref(tensor), tensor._origin, None, -1))
     return _new(Ref, (weakref.ref(tensor), tensor._origin, weakref.ref(record), tensor._row))
 
 
-def born(kind: str, inputs: Sequence[Any] = (), detail: Any = None, frames: Stack | None = None, step: int = 1) -> Origin:
+def born(kind: str, inputs: Sequence[End] = (), detail: object = None, frames: Stack | None = None, step: int = 1) -> Origin:
     """The origin of a value that is made right now, by the statement in ``frames`` or, without them, that runs now.
 
     It is ``step`` generations younger than the youngest of its inputs whose origin is not too long ago to be remembered.
@@ -272,7 +283,7 @@ def born(kind: str, inputs: Sequence[Any] = (), detail: Any = None, frames: Stac
     return _new(Origin, (clock(), kind, frames, refs, detail, depth))
 
 
-def note_gradients(gradients: list[Any], targets: list[Any]) -> Stack:
+def note_gradients(gradients: list[Result], targets: list[End]) -> Stack:
     """Notes on gradients that no tape recorded what they came from; returns the user's frames."""
     if state.graph is not None:  # which keeps its own notes
         return stack()
@@ -286,13 +297,13 @@ def note_gradients(gradients: list[Any], targets: list[Any]) -> Stack:
     return origin[1] if type(origin) is tuple else origin.stack
 
 
-def planned(tensor: Any) -> None:
+def planned(tensor: Object) -> None:
     """Notes that a tensor's value was read as a size, an axis or an index."""
     if type(tensor) is EAGER[0]:
         left(tensor, "index")
 
 
-def decided(value: Any, inputs: Sequence[Any], op: str) -> Any:
+def decided(value: Result, inputs: Sequence[End], op: str) -> Result:
     """Notes that the values of ``inputs`` decided about a result that no row leads to; returns the result."""
     known = [t for t in inputs if type(t) is EAGER[0] or hasattr(t, "_state")]
     if known and type(value) is EAGER[0]:
@@ -300,7 +311,7 @@ def decided(value: Any, inputs: Sequence[Any], op: str) -> Any:
     return value
 
 
-def left(tensor: Any, how: str, array: Any = None) -> None:
+def left(tensor: Tensor, how: str, array: Array = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     record, known = state.record, state.exits or exits()
     out = weakref.ref(array) if type(array) is np.ndarray else array
@@ -314,10 +325,10 @@ def left(tensor: Any, how: str, array: Any = None) -> None:
         known.thin()
 
 
-EAGER: list[type] = []  # the class of tensors, put here by minitape.engine.tensor
+EAGER: list[type[EagerTensor]] = []  # the class of tensors, put here by minitape.engine.tensor
 
 
-def moved(tensor: Any, old: Any) -> Origin:
+def moved(tensor: Tensor, old: Record) -> Origin:
     """The origin of a tensor that leaves a released recording for another one: its row there."""
     site = old.site(tensor._row)
     row = _new(Ref, (_nothing, None, weakref.ref(old), tensor._row))
@@ -330,12 +341,12 @@ def _nothing() -> None:
 
 ORIGINS.append(moved)
 
-_births: weakref.WeakKeyDictionary[Any, Stack] = weakref.WeakKeyDictionary()
+_births: weakref.WeakKeyDictionary[object, Stack] = weakref.WeakKeyDictionary()
 
 
-def birth(thing: Any) -> None:
+def birth(thing: object) -> None:
     """Notes where a layer or a module is made: the user's statement around its constructors."""
-    frame: Any = _getframe(2)
+    frame: FrameType | None = _getframe(2)
     while frame is not None:
         code = frame.f_code
         if not own_file(code.co_filename) and not _constructs(frame, thing):
@@ -345,13 +356,13 @@ def birth(thing: Any) -> None:
         _births[thing] = ((frame.f_code, frame.f_lasti),)
 
 
-def _constructs(frame: Any, thing: Any) -> bool:
+def _constructs(frame: FrameType, thing: object) -> bool:
     """Whether a frame is a constructor of this very object."""
     code = frame.f_code
     return code.co_name == "__init__" and bool(code.co_varnames) and frame.f_locals.get(code.co_varnames[0]) is thing
 
 
-def birth_of(thing: Any) -> Stack:
+def birth_of(thing: object) -> Stack:
     """Where a layer or a module was made; empty when nobody knows."""
     try:
         return _births.get(thing, ())
@@ -359,7 +370,7 @@ def birth_of(thing: Any) -> Stack:
         return ()
 
 
-def told(error: Exception, what: str, notes: list[Any], kind: str, mend: str = "") -> Exception:
+def told(error: Exception, what: str, notes: list[TapeNote], kind: str, mend: str = "") -> Exception:
     """The error with a note of the line on which something happened to the tape before, and how to mend it.
 
     Its message stays TensorFlow's.

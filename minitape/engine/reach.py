@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .accelerator import fast
 from .primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE, compile_recorded
 from .record import CALL, CHUNK, LEAF, Record, operation_of
+
+if TYPE_CHECKING:
+    from .batch import Batch
+    from .primitives import Rule
+    from .record import Call
+    from .tape import GradientTape
+    from .typed import Array, Columns, Function
 
 FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
 LONG = 512  # rows from which on an accelerator is asked
@@ -18,12 +25,13 @@ LONG = 512  # rows from which on an accelerator is asked
 # -- which rows matter ------------------------------------------------------------------------------------------------
 
 
-def on_tape(tape: Any, foreign: set[int] | None = None) -> bytearray:
+def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
     """For each row, 1 when it is on this tape: watched, or written during a span from something on the tape.
 
     Rows that are watched although the operation that wrote them is not on the tape are put into ``foreign``.
     """
     record = tape._record
+    assert record is not None
     n = len(record)
     on = bytearray(n)
     spans = [*tape.spans, (tape._start, n)] if tape._recording else tape.spans
@@ -43,16 +51,17 @@ def on_tape(tape: Any, foreign: set[int] | None = None) -> bytearray:
     return on
 
 
-def _see(record: Any, on: bytearray, row: int, foreign: set[int] | None) -> None:
+def _see(record: Record, on: bytearray, row: int, foreign: set[int] | None) -> None:
     if not on[row]:
         on[row] = 1
         if foreign is not None and record.cell(row)[0] != LEAF:
             foreign.add(row)
 
 
-def reach(tape: Any, sources: set[int], columns: Any = None) -> Any:
+def reach(tape: GradientTape, sources: set[int], columns: Columns | None = None) -> bytearray | None:
     """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may."""
     record = tape._record
+    assert record is not None
     n = len(record)
     on, start, end = None, 0, n
     foreign: set[int] = set()
@@ -65,17 +74,18 @@ def reach(tape: Any, sources: set[int], columns: Any = None) -> Any:
     marks = bytearray(n)
     for row in sources:
         marks[row] = on is None or on[row]
-    for row in foreign:
-        on[row] = 0  # nothing reaches it through its own operation
+    if on is not None:
+        for row in foreign:
+            on[row] = 0  # nothing reaches it through its own operation
     propagate(record, marks, max(min(sources) + 1, start), end, on, columns)
     for row in foreign & sources:
         marks[row] = FOREIGN
     return marks
 
 
-def _all_within(tape: Any, sources: set[int]) -> bool:
+def _all_within(tape: GradientTape, sources: set[int]) -> bool:
     """Whether all that depends on the sources in the tape's one span is on the tape: they were watched at once."""
-    if tape._recording or len(tape.spans) != 1:
+    if tape._recording or len(tape.spans) != 1 or tape._record is None:
         return False
     start, watched, leaves = tape.spans[0][0], tape.watched, tape._record.leaves
     for row in sources:
@@ -85,8 +95,8 @@ def _all_within(tape: Any, sources: set[int]) -> bool:
     return True
 
 
-def propagate(record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None = None,
-              columns: Any = None) -> None:  # fmt: skip
+def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None = None,
+              columns: Columns | None = None) -> None:  # fmt: skip
     """Marks each row in [low, high) that has a marked input (and passes the gate)."""
     run = fast.kernel(record, high - low, "spread") if high - low > LONG else None
     if run is not None:
@@ -111,7 +121,7 @@ def propagate(record: Any, marks: bytearray, low: int, high: int, gate: bytearra
                 marks[row] = 1
 
 
-def _propagate_long(run: Any, record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
+def _propagate_long(run: Function, record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
     view = np.frombuffer(marks, np.uint8)
     through = np.ones(len(marks), np.uint8) if gate is None else np.frombuffer(gate, np.uint8)
     for first, block, _ in record.blocks:
@@ -124,14 +134,14 @@ def _propagate_long(run: Any, record: Any, marks: bytearray, low: int, high: int
                 row += 1
 
 
-def _any_marked(record: Record, marks: bytearray, call: Any) -> bool:
+def _any_marked(record: Record, marks: bytearray, call: Call) -> bool:
     """True when an input of the call is marked and of a dtype through which gradients flow."""
     if call.primitive.code == STOP_CODE:
         return False
     return any(marks[row] and differentiable(record, row) for row in call.inputs)
 
 
-def differentiable(record: Any, row: int) -> bool:
+def differentiable(record: Record, row: int) -> bool:
     """True for a row of a dtype through which gradients flow."""
     return record.shape_dtype(row)[1].kind in "fcV"  # V is bfloat16's
 
@@ -139,7 +149,7 @@ def differentiable(record: Any, row: int) -> bool:
 # -- which comes first ------------------------------------------------------------------------------------------------
 
 
-def breadth_first(record: Any, targets: Iterable[int]) -> list[int]:
+def breadth_first(record: Record, targets: Iterable[int]) -> list[int]:
     """The rows behind the targets in TensorFlow's order: each after all that read it, first come, first served.
 
     Our own sweep goes by row numbers; this order shows only where slices are put behind each other. Of a call it is the
@@ -165,7 +175,7 @@ def breadth_first(record: Any, targets: Iterable[int]) -> list[int]:
     return queue
 
 
-def _first_row(record: Any, row: int) -> int:
+def _first_row(record: Record, row: int) -> int:
     op, number, _, _ = record.cell(row)
     return record.calls[number].row if op == CALL else row
 
@@ -173,10 +183,10 @@ def _first_row(record: Any, row: int) -> int:
 # -- the rules of elementwise rows ------------------------------------------------------------------------------------
 
 
-def in_batches(rule: Any) -> Any:
+def in_batches(rule: Rule) -> Rule:
     """An elementwise rule for a batch of adjoints: it broadcasts over their leading axis by itself."""
 
-    def batched(g: Any, *values: Any) -> Any:
+    def batched(g: Batch, *values: Array) -> Batch:
         share = rule(g.data, *values)
         if np.ndim(share) < g.data.ndim:  # the rule does not read g: the same for all
             share = np.broadcast_to(share, (g.data.shape[0], *np.shape(share)))
@@ -188,7 +198,7 @@ def in_batches(rule: Any) -> Any:
 _recorded_ready: list[bool] = []
 
 
-def recorded_rules(code: int) -> Any:
+def recorded_rules(code: int) -> Sequence[Rule | None]:
     """The rules of a scalar row for a sweep that is recorded."""
     if not _recorded_ready:
         compile_recorded()

@@ -23,11 +23,11 @@ import weakref
 from _thread import get_ident
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from types import CodeType, FrameType, MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,15 @@ from .frames import _OWN, place_of, user_frame
 from .primitives import STAND_INS
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .state import more, state
+
+if TYPE_CHECKING:
+    from .evidence import Note, Origin
+    from .primitives import Primitive
+    from .sweep import Sweep
+    from .tape import GradientTape
+    from .tensor import Tensor
+    from .typed import Array, Attributes, Columns, NumPyType
+    from .variable import ResourceVariable
 
 LEAF, CALL = 0, 1  # the first column of rows that are no elementwise operations
 WIDTH = 5  # columns
@@ -48,7 +57,13 @@ SKELETON = 4096  # rows of one at most
 FEW = 256  # rows of one that keeps its small arrays
 _first = itemgetter(0)
 
-ORIGINS: list[Any] = []  # what minitape.engine.evidence notes of a tensor that leaves a released recording; it needs this module first
+ORIGINS: list[Callable[[Tensor, Record], Origin]] = []  # what minitape.engine.evidence notes of a tensor that leaves a released recording; it needs this module first
+
+
+Subject: TypeAlias = Any  # what an event is about, which its kind says: a row, a tensor, a variable and its version, a tape
+
+
+Span = TypeVar("Span", bound=tuple[Any, ...])  # it begins with its first row
 
 
 class Outline:
@@ -56,20 +71,20 @@ class Outline:
 
     __slots__ = ("shape", "dtype")
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self.shape, self.dtype = shape, dtype
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
         raise RuntimeError("a rule reads an array that nobody kept: its primitive's `keep` does not name it")
 
 
 outline = lru_cache(4096)(Outline)
 
 
-def _of_outline(primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+def _of_outline(primitive: Primitive, inputs: tuple[Array, ...], attrs: Attributes) -> Array:
     if primitive.name != "conj":
         raise RuntimeError(f"{primitive.name} reads an array that nobody kept")
     return inputs[0]
@@ -85,7 +100,7 @@ class Call:
 
     __slots__ = ("row", "primitive", "inputs", "attrs", "outputs")
 
-    def __init__(self, row: int, primitive: Any, inputs: tuple[int, ...], attrs: dict[str, Any], outputs: int) -> None:
+    def __init__(self, row: int, primitive: Primitive, inputs: tuple[int, ...], attrs: Attributes, outputs: int) -> None:
         self.row, self.primitive, self.inputs, self.attrs, self.outputs = row, primitive, inputs, attrs, outputs
 
 
@@ -94,9 +109,9 @@ class Leaf:
 
     __slots__ = ("tensor", "variable", "version", "number", "gone")
 
-    gone: tuple[Any, Any, Any]  # of a released recording: tensor and variable, weak, and the tensor's origin
+    gone: tuple[weakref.ref[Tensor], weakref.ref[ResourceVariable] | None, Note]  # of a released recording: tensor and variable, weak, and the tensor's origin
 
-    def __init__(self, tensor: Any = None, variable: Any = None, version: int = 0, number: float | None = None) -> None:
+    def __init__(self, tensor: Tensor | None = None, variable: ResourceVariable | None = None, version: int = 0, number: float | None = None) -> None:
         self.tensor, self.variable, self.version, self.number = tensor, variable, version, number
 
 
@@ -111,7 +126,7 @@ class Event:
 
     __slots__ = ("kind", "row", "subject", "site")
 
-    def __init__(self, kind: str, row: int, subject: Any, site: tuple[CodeType, int] | None) -> None:
+    def __init__(self, kind: str, row: int, subject: Subject, site: tuple[CodeType, int] | None) -> None:
         self.kind, self.row, self.subject, self.site = kind, row, subject, site
 
 
@@ -125,20 +140,21 @@ class Record:
     )  # fmt: skip
 
     lasting = False  # whether it outlives its tapes, as a graph does
+    sweeper: type[Sweep]  # of a graph alone
 
     def __init__(self) -> None:
         self.rows: list[Any] = []  # op, a, b, site, value of the rows since the last block
         self.put = self.rows.extend
         self.base = 0  # number of packed rows
-        self.blocks: Sequence[tuple[int, np.ndarray, Any]] = ()  # (first row, int32 rows x 4, values)
+        self.blocks: Sequence[tuple[int, np.ndarray, Array]] = ()  # (first row, int32 rows x 4, values)
         self.frame: FrameType | None = None  # the user's frame that wrote the last row, as long as it may go on
         self.fixed: int | None = None  # the site of all rows while a sweep is recorded
         self.calls: list[Call] = []
         self.asked: list[Call] = []  # those whose gradient does more than give shares, see minitape.engine.backward
         self.leaves: dict[int, Leaf] = {}
         self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> row
-        self.numbers: dict[Any, Any] = {}  # Python numbers that were operands, alone and with a dtype -> their tensors
-        self.variables: dict[int, tuple[Any, list[int]]] = {}  # id of a variable -> it and the rows of its states
+        self.numbers: dict[float | tuple[float, type], Tensor] = {}  # Python numbers that were operands, alone and with a dtype -> their tensors
+        self.variables: dict[int, tuple[ResourceVariable, list[int]]] = {}  # id of a variable -> it and the rows of its states
         self.cold: set[int] = set()  # leaves and rows of arrays that no tape watches
         self.reals: set[type] = set()  # the types of numbers in the column of values: operators make no other from them
         self.arrays = False  # whether anything else is there
@@ -148,13 +164,13 @@ class Record:
         self.thread = get_ident()
         self.tapes = 0  # tapes that may still ask for gradients
         self.paused = 0  # tapes inside stop_recording()
-        self.members: list[tuple[weakref.ref[Any], list[tuple[int, int]], dict[int, int]]] = []  # tapes, spans, watched
+        self.members: list[tuple[weakref.ref[GradientTape], list[tuple[int, int]], dict[int, int]]] = []  # tapes, spans, watched
         # what few recordings have is made when the first of it comes, see more()
         self.events: Sequence[Event] = ()
         self.merged: Sequence[tuple[Record, int]] = ()  # recordings whose rows were copied here, and their shift
         self.by_marks: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
         self.scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
-        self.watchers: Sequence[Any] = ()  # callables told that rows were added (live pictures), see notify()
+        self.watchers: Sequence[Callable[[], object]] = ()  # callables told that rows were added (live pictures), see notify()
         if state._scope:
             self.scopes = ((0, state._scope),)
 
@@ -163,7 +179,7 @@ class Record:
     def __len__(self) -> int:
         return self.base + len(self.rows) // WIDTH
 
-    def append(self, op: int, a: int, b: int, site: int, value: Any = None) -> int:
+    def append(self, op: int, a: int, b: int, site: int, value: Array = None) -> int:
         """Writes a row and returns its number."""
         place = len(self.rows)
         if place >= FULL:
@@ -183,7 +199,8 @@ class Record:
         """
         if self.open and get_ident() != self.thread:
             return False
-        cells, values = self.rows.copy(), self.rows[WIDTH - 1 :: WIDTH]
+        cells = self.rows.copy()
+        values: Array = self.rows[WIDTH - 1 :: WIDTH]  # a list, or an array of numbers
         if not cells:
             return True
         del cells[WIDTH - 1 :: WIDTH]
@@ -200,11 +217,11 @@ class Record:
         return True
 
     @property
-    def real(self) -> Any:
+    def real(self) -> type[np.floating] | None:
         """The one type of the numbers in the column of values, which a compiled sweep takes; None where there are two."""
         return next(iter(self.reals)) if len(self.reals) == 1 else None
 
-    def numbers_from(self, real: Any) -> np.ndarray:
+    def numbers_from(self, real: type[np.floating] | None) -> np.ndarray:
         """The packed column of values as an array; rows that are no numbers hold NaN there."""
         parts = [values if type(values) is np.ndarray else
                  np.array([value if type(value) is real else np.nan for value in values], real)
@@ -220,19 +237,19 @@ class Record:
         op, a, b, site = block[row - first].tolist()
         return op & (ARRAY_ROW - 1), a, b, site
 
-    def held(self, row: int) -> Any:
+    def held(self, row: int) -> Array:
         """What stands in the column of values: a number, an array, or an outline."""
         if row >= self.base:
             return self.rows[WIDTH * (row - self.base) + WIDTH - 1]
         first, _, values = _last_from(self.blocks, row)
         return values[row - first]
 
-    def value(self, row: int) -> Any:
+    def value(self, row: int) -> Array:
         """The value of a row: a NumPy scalar or array; None when its array was released, or never kept."""
         found = self.held(row)
         return None if type(found) is Outline else found
 
-    def hold(self, row: int, value: Any) -> None:
+    def hold(self, row: int, value: Array) -> None:
         """Puts a value into the column: an array that a rule will read, or the outline of one that none does."""
         if row >= self.base:
             self.rows[WIDTH * (row - self.base) + WIDTH - 1] = value
@@ -246,12 +263,12 @@ class Record:
         values = self.columns()[-1] if self.large else ()
         return {row: value for row, value in enumerate(values) if type(value) is np.ndarray and value.size > SMALL}
 
-    def shape_dtype(self, row: int) -> tuple[tuple[int, ...], Any]:
+    def shape_dtype(self, row: int) -> tuple[tuple[int, ...], np.dtype]:
         """The shape and the NumPy dtype of a row."""
         found = self.held(row)
         return found.shape, found.dtype
 
-    def columns(self, low: int = 0, high: int | None = None) -> list[list[Any]]:
+    def columns(self, low: int = 0, high: int | None = None) -> Columns:
         """The five columns of the rows from ``low`` to ``high``, as lists; right also while another thread appends."""
         while True:
             base, blocks, rows = self.base, self.blocks, self.rows.copy()
@@ -261,10 +278,10 @@ class Record:
         stop = stop if high is None else min(stop, high)
         if low > base or stop < base + len(rows) // WIDTH:
             rows = rows[WIDTH * max(low - base, 0) : WIDTH * max(stop - base, 0)]
-        columns: list[list[Any]] = [rows[0::WIDTH], rows[1::WIDTH], rows[2::WIDTH], rows[3::WIDTH], rows[4::WIDTH]]
+        columns: Columns = [rows[0::WIDTH], rows[1::WIDTH], rows[2::WIDTH], rows[3::WIDTH], rows[4::WIDTH]]
         if low >= base:
             return columns
-        packed: list[list[Any]] = [[], [], [], [], []]
+        packed: Columns = [[], [], [], [], []]
         for first, block, values in list(blocks):
             start, end = max(first, low), min(first + len(block), stop, base)
             if start < end:
@@ -289,12 +306,13 @@ class Record:
             self._segment(*site)
             self.frame = None
             return site[1]
-        frame: FrameType | None = sys._getframe(1)
+        frame = sys._getframe(1)
         last, own = self.frame, _OWN
         while frame is not last and own[frame.f_code.co_filename]:
-            frame = frame.f_back
-            if frame is None:
+            outer = frame.f_back
+            if outer is None:
                 return 0
+            frame = outer
         if frame is not last:
             code = frame.f_code
             if not self.segments or self.segments[-1][1] is not code or self.segments[-1][2] is not None:
@@ -340,7 +358,7 @@ class Record:
         _, code, fixed = _last_from(self.segments, row)
         return code, self.cell(row)[3] if fixed is None else fixed
 
-    def note(self, kind: str, subject: Any = None) -> None:
+    def note(self, kind: str, subject: Subject = None) -> None:
         """Writes down an event, with the user's statement."""
         frame = user_frame(sys._getframe(1))
         site = None if frame is None else (frame.f_code, frame.f_lasti)
@@ -349,7 +367,7 @@ class Record:
 
     # -- leaves -----------------------------------------------------------------------------------------------------
 
-    def enter(self, tensor: Any, variable: Any = None, version: int = 0, site: int | None = None) -> int:
+    def enter(self, tensor: Tensor, variable: ResourceVariable | None = None, version: int = 0, site: int | None = None) -> int:
         """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one)."""
         row = self.find(tensor) if id(tensor) in self.leaf_of or tensor._record is self or self.merged else None
         if row is not None:
@@ -369,7 +387,7 @@ class Record:
         tensor._record, tensor._row = self, row
         return row
 
-    def enter_number(self, tensor: Any, number: float) -> None:
+    def enter_number(self, tensor: Tensor, number: float) -> None:
         """A Python number that was used as an operand becomes a leaf; the same number is met again as the same tensor."""
         row = self.append(LEAF, 0, 0, self.here(), tensor._value)
         self.leaves[row] = _number_leaf(number)
@@ -379,7 +397,7 @@ class Record:
             self.numbers[number, type(tensor._value)] = tensor
             self.numbers.setdefault(number, tensor)
 
-    def find(self, tensor: Any) -> int | None:
+    def find(self, tensor: Tensor) -> int | None:
         """The row of a tensor, or None when this recording never met it."""
         if tensor._record is self:
             return tensor._row
@@ -393,7 +411,7 @@ class Record:
 
     # -- operations -------------------------------------------------------------------------------------------------
 
-    def pair(self, primitive: Any, a: Any, b: Any, made: Any, frame: FrameType) -> None:
+    def pair(self, primitive: Primitive, a: Tensor, b: Tensor, made: Tensor, frame: FrameType) -> None:
         """Writes the row of an elementwise operation on two tensors of floats, by a statement in ``frame`` or around it."""
         site = frame.f_lasti if frame is self.frame else self.here()
         row_a = a._row if a._record is self else self.enter(a, None, 0, site)
@@ -416,7 +434,7 @@ class Record:
         if self.watchers:
             self.notify()
 
-    def write(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...],
+    def write(self, primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, tensors: tuple[Tensor, ...],
               frame: FrameType | None = None) -> None:  # fmt: skip
         """Writes one row for each output of an operation that has just computed ``tensors``, by a statement in ``frame``."""
         site = frame.f_lasti if frame is not None and frame is self.frame else self.here()
@@ -446,7 +464,7 @@ class Record:
         if self.watchers:
             self.notify()
 
-    def _kept(self, primitive: Any, rows: Sequence[int], inputs: Sequence[Any], value: Any, hot: bool) -> Any:
+    def _kept(self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, hot: bool) -> Array:
         """What stands in the column for a result; sees to it that the arrays that its rules read are held."""
         if hot:
             self._hold_inputs(primitive, rows, inputs)
@@ -455,14 +473,14 @@ class Record:
         self.large = True
         return value if (hot and primitive.keeps_output) or self.watchers else outline(value.shape, value.dtype)
 
-    def _hold_inputs(self, primitive: Any, rows: Sequence[int], inputs: Sequence[Any]) -> None:
+    def _hold_inputs(self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor]) -> None:
         """Sees to it that the arrays that the rules of an operation read are held."""
         for i in self.read_inputs(primitive, rows):
             value = inputs[i]._value
             if value.size > SMALL and type(self.held(rows[i])) is Outline:
                 self.hold(rows[i], value)
 
-    def read_inputs(self, primitive: Any, rows: Sequence[int]) -> Iterable[int]:
+    def read_inputs(self, primitive: Primitive, rows: Sequence[int]) -> Iterable[int]:
         """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other one reads."""
         if primitive.code and len(rows) == 2:
             for i, row in enumerate(rows):
@@ -477,7 +495,7 @@ class Record:
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
-    def close(self) -> Any:
+    def close(self) -> Any:  # what a graph gives back, another one, only it knows
         """The last tape was left: operations are no longer recorded. Returns the recording that goes on: none."""
         self.open = False
         self.frame = None
@@ -523,10 +541,10 @@ class Record:
             retained.popleft()._forget()
 
     def _forget(self) -> None:
-        self.blocks = self.rows = self.calls = self.asked = self.segments = ()
-        self.base, self.leaves, self.cold = 0, _GONE, frozenset()
+        self.blocks = self.rows = self.calls = self.asked = self.segments = _NOTHING
+        self.base, self.leaves, self.cold = 0, _GONE, _NO_ROWS
 
-    def member(self, tape: Any) -> int | None:
+    def member(self, tape: GradientTape) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""
         if tape._record is self:
             return tape.number
@@ -535,11 +553,11 @@ class Record:
                 return k
         return None
 
-    def tapes_now(self) -> list[Any]:
+    def tapes_now(self) -> list[GradientTape | None]:
         """The tapes of this recording that are still there, and None for those that are gone."""
         return [member[0]() for member in self.members]
 
-    def tell(self, *watchers: Any) -> None:
+    def tell(self, *watchers: Callable[[], object]) -> None:
         """From now on these callables are told that rows were added."""
         self.watchers = [*self.watchers, *(w for w in watchers if w not in self.watchers)]
         self.frame = None  # so that operators do not write without telling
@@ -594,19 +612,22 @@ class Record:
         return row if found is None else found
 
 
-_GONE: Any = MappingProxyType({})  # in the place of what a released recording held
+# in the place of what a released recording held: nobody may add to it
+_GONE: Any = MappingProxyType({})
+_NOTHING: Any = ()
+_NO_ROWS: Any = frozenset()
 
 
-def _outlined(value: Any) -> Any:
+def _outlined(value: Array) -> Array:
     return outline(value.shape, value.dtype) if type(value) is np.ndarray else value
 
 
-def _last_from(spans: Sequence[Any], row: int) -> Any:
+def _last_from(spans: Sequence[Span], row: int) -> Span:
     """Of spans that begin with their first row, in order, the one with this row."""
     return spans[bisect_right(spans, row, key=_first) - 1]
 
 
-def operation_of(record: Any, row: int) -> tuple[Any, tuple[int, ...]]:
+def operation_of(record: Record, row: int) -> tuple[Primitive | None, tuple[int, ...]]:
     """(primitive, input rows) of the operation that wrote a row; None and no inputs for a leaf."""
     op, a, b, _ = record.cell(row)
     if op >= FIRST_CODE:

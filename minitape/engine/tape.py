@@ -11,10 +11,11 @@ from __future__ import annotations
 import inspect
 import weakref
 from _thread import interrupt_main, start_new_thread
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from operator import is_
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import nest
 from .above import above
@@ -34,6 +35,11 @@ from .logs import log_first_n, warn_not_watchable
 from .record import WIDTH, Record
 from .state import state
 from .tensor import EagerTensor, Tensor
+
+if TYPE_CHECKING:
+    from .evidence import Stack, TapeNote
+    from .typed import Adjoint, End, Leaving, Object, Result, Structure
+    from .variable import ResourceVariable
 
 _is_none = partial(is_, None)
 _NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
@@ -60,21 +66,22 @@ class GradientTape:
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
                  "watched", "variables", "number", "last", "watchers", "notes", "nones", "_warns", "_paused", "_within", "_held", "__weakref__", "__dict__")  # fmt: skip
 
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: object) -> None:
         self._record: Record | None = None
         self.number: int | None = None  # among the recording's members
         self._warns = bool(options) and _option(options)
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
-        self.notes: list[tuple[str, int, Any, Any]] = []  # (what, at which row, a weak reference, the user's frames)
+        self.notes: list[TapeNote] = []  # (what, at which row, a weak reference, the user's frames)
         self.nones: list[bool] | None = None  # which gradients the last call found to be None
         self._recording = self._paused = self._within = self._used = False  # _within: entered again in its own pause
         self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
-        self.variables: dict[int, Any] = {}  # watched variables by id
-        self.last: Any = None  # (targets, sources, seeds) of the last gradient, for the picture
-        self.watchers: list[Any] = []  # live pictures of this tape, told by the recording
+        self.variables: dict[int, ResourceVariable] = {}  # watched variables by id
+        self.last: tuple[list[End], list[End], list[Adjoint]] | None = None  # (targets, sources, seeds) of the last gradient, for the picture
+        self.watchers: list[Callable[[], object]] = []  # live pictures of this tape, told by the recording
 
+    __signature__: inspect.Signature
     backward = True  # whether it is for gradients; an accumulator's is not
 
     # -- recording ----------------------------------------------------------------------------------------------------
@@ -118,8 +125,9 @@ class GradientTape:
                 state.record = state.record.close()
             raise
 
-    def _leave(self, *error: Any) -> None:
+    def _leave(self, *error: object) -> None:
         if self._paused and not self._within:  # Ctrl-C came between the end of a pause and what it does then
+            assert self._record is not None
             self._record.paused, self._paused = self._record.paused - 1, False
         if self._recording or state.record is self._record is not None:
             try:
@@ -129,11 +137,12 @@ class GradientTape:
                 raise
         self._within, self._held = False, None
 
-    __exit__: Any = Exit(_leave, lambda tape: tape._recording or tape._paused)
+    __exit__: Leaving = Exit(_leave, lambda tape: tape._recording or tape._paused)
 
     def _pop(self) -> None:
         """Stops recording; may be called again where it was interrupted."""
-        record: Record = self._record
+        record = self._record
+        assert record is not None
         tapes = state.tapes
         if tapes and tapes[-1] is self:
             tapes.pop()
@@ -165,7 +174,8 @@ class GradientTape:
 
     def _join(self, record: Record) -> None:
         """This tape is entered again while another recording is open: its rows move there."""
-        old: Record = self._record
+        old = self._record
+        assert old is not None
         shift = len(record)
         rows = record.merge(old)
         for tape in state.tapes:  # those that are recording here did not see what has come
@@ -192,6 +202,7 @@ class GradientTape:
         """
         if not self._recording:
             raise ValueError("Tape is not recording.")
+        assert self._record is not None
         self._start = now = len(self._record)
         if len(self.notes) < NOTES:
             self.notes.append(("reset", now, None, site()))
@@ -217,7 +228,7 @@ class GradientTape:
         """
         return _Pause(self)
 
-    def watch(self, tensor: Any) -> None:
+    def watch(self, tensor: Structure) -> None:
         """Watches a tensor, a variable or a structure of them: from now on operations on it are recorded.
 
         Raises ValueError for anything that is no tensor. Integers and strings cannot be watched: a warning says so.
@@ -247,10 +258,13 @@ class GradientTape:
             if not t.dtype.differentiable:
                 warn_not_watchable(t.dtype)
                 self._watches()
-            elif self._watches():
-                self._watch_row(self._record.enter(t))
+                continue
+            watches, record = self._watches(), self._record
+            assert record is not None
+            if watches:
+                self._watch_row(record.enter(t))
             else:
-                self._record.note("watch_ignored", t)
+                record.note("watch_ignored", t)
 
     def _watches(self) -> bool:
         """Whether ``watch`` has an effect now: while any tape of this thread records, as in TensorFlow.
@@ -269,16 +283,17 @@ class GradientTape:
 
     def _watch_row(self, row: int) -> None:
         if row not in self.watched:
-            record: Record = self._record
+            record = self._record
+            assert record is not None
             self.watched[row] = now = record.base + len(record.rows) // WIDTH
             record.cold.discard(row)
             if row != now - 1:
                 record.note("watch", (self, row))
 
-    def _watch_variable(self, variable: Any) -> None:
+    def _watch_variable(self, variable: ResourceVariable) -> None:
         self.variables[id(variable)] = variable
 
-    def watched_variables(self) -> tuple[Any, ...]:
+    def watched_variables(self) -> tuple[ResourceVariable, ...]:
         """The variables that are watched, in the order of their creation.
 
         >>> import minitape as tf
@@ -291,12 +306,13 @@ class GradientTape:
         return tuple(sorted(self.variables.values(), key=lambda v: v._number))
 
     def __repr__(self) -> str:
-        spans = [*self.spans, (self._start, len(self._record))] if self._recording else self.spans
+        rows = 0 if self._record is None else len(self._record)
+        spans = [*self.spans, (self._start, rows)] if self._recording else self.spans
         states = (("persistent", self._persistent), ("recording", self._recording), ("used up", self._used))
         words = [f"{sum(b - a for a, b in spans)} rows", f"{len(self.watched)} watched", *[w for w, so in states if so]]
         return f"<{type(self).__name__}: {', '.join(words)}>"
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         """The picture that a notebook shows of a tape."""
         picture = above.draw(self)
         return {"text/plain": repr(picture).replace("Picture", "GradientTape"), "text/html": picture.html()}
@@ -305,11 +321,11 @@ class GradientTape:
 
     def gradient(
         self,
-        target: Any,
-        sources: Any,
-        output_gradients: Any = None,
+        target: Structure,
+        sources: Structure,
+        output_gradients: Structure = None,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-    ) -> Any:
+    ) -> Structure:
         """The gradient of ``target`` (or of the sum of several) with respect to ``sources``.
 
         Returns a tensor (or IndexedSlices, or None where nothing connects them) for each source, in the structure of
@@ -349,12 +365,13 @@ class GradientTape:
                 g if f is s or g is None else s._like_gradient(g)
                 for g, f, s in zip(gradients, flat, given, strict=True)
             ]
-        if self._record.watchers:
-            self._record.notify()
+        record = self._record
+        if record is not None and record.watchers:
+            record.notify()
         self._end(frames)
         return packed(sources, given, gradients)
 
-    def explain(self, target: Any, sources: Any) -> Any:
+    def explain(self, target: Structure, sources: Structure) -> Structure:
         """Why the gradient of ``target`` with respect to each of ``sources`` is None, or that it is not.
 
         Returns one :class:`minitape.explain.Explanation` for each source, in the structure of ``sources``: whether it
@@ -370,7 +387,7 @@ class GradientTape:
         """
         return above.explain(self, target, sources)
 
-    def explain_nonfinite(self, target: Any, sources: Any) -> Any:
+    def explain_nonfinite(self, target: Structure, sources: Structure) -> Object:
         """Where a NaN or an infinity came into the gradients: the first row of the sweep that made one.
 
         Returns one :class:`minitape.explain.Explanation` whose ``cause`` is "finite", "nonfinite_value" (the forward
@@ -385,19 +402,19 @@ class GradientTape:
         """
         return above.explain_nonfinite(self, target, sources)
 
-    def _warn(self, gradients: list[Any], targets: list[Any], sources: list[Any]) -> None:
+    def _warn(self, gradients: list[Result], targets: list[End], sources: list[End]) -> None:
         """One Python warning, with its reason, for each gradient that is None."""
         if any(g is None for g in gradients):
             above.warn_of(self, targets, [s for s, g in zip(sources, gradients, strict=True) if g is None])
 
     def jacobian(
         self,
-        target: Any,
-        sources: Any,
+        target: Structure,
+        sources: Structure,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
-    ) -> Any:
+    ) -> Structure:
         """The Jacobian of ``target`` with respect to each source, of shape target.shape + source.shape.
 
         Computed in one sweep: ``parallel_iterations`` has nothing to do, though 1 is refused as in TensorFlow. Raises
@@ -417,12 +434,12 @@ class GradientTape:
 
     def batch_jacobian(
         self,
-        target: Any,
-        source: Any,
+        target: End,
+        source: End,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
-    ) -> Any:
+    ) -> Result:
         """The Jacobian of each example: of shape [batch] + target.shape[1:] + source.shape[1:].
 
         Zeros when nothing connects them, as in TensorFlow. Raises ValueError when the first axes differ.
@@ -458,15 +475,16 @@ class GradientTape:
                     "context if you actually want to trace the gradient in order to compute higher order derivatives.",
                 )
 
-    def _end(self, frames: Any) -> None:
+    def _end(self, frames: Stack) -> None:
         if not self._persistent:
             self._used = True
-            record: Record = self._record
+            record = self._record
+            assert record is not None
             self.notes.append(("gradient", len(record), None, frames))
             if record.large and (record.tapes == 1 or all(t is None or t._used for t in record.tapes_now())):
                 record.free()
 
-    def _rows_of(self, value: Any) -> tuple[int, ...]:
+    def _rows_of(self, value: End) -> tuple[int, ...]:
         """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
         return rows_of(self, [value])[0]
 
@@ -483,15 +501,16 @@ class _Pause:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
         if not tape._recording:
             raise ValueError("Tape is not recording.")
-        record: Record = tape._record
+        record = tape._record
         record.paused, tape._paused = record.paused + 1, True  # so that the recording stays open
         tape._pop()
         record.note("pause", tape)
 
-    def _leave(self, *error: Any) -> None:
+    def _leave(self, *error: object) -> None:
         tape = self._tape
         if tape._paused:  # else the tape's own block was left
-            record: Record = tape._record
+            record = tape._record
+            assert record is not None
             if tape._used:  # by a gradient in the block: it begins anew
                 tape._forget()
             if tape not in state.tapes:
@@ -503,17 +522,17 @@ class _Pause:
             record.note("resume", tape)
         self._held = None
 
-    __exit__: Any = Exit(_leave, lambda pause: pause._tape._paused)
+    __exit__: Leaving = Exit(_leave, lambda pause: pause._tape._paused)
 
 
-def _weak(value: Any) -> Any:
+def _weak(value: object) -> weakref.ref[Object] | None:
     try:
         return weakref.ref(value)
     except TypeError:
         return None
 
 
-def _option(options: dict[str, Any]) -> bool:
+def _option(options: dict[str, object]) -> bool:
     """Reads ``GradientTape(explain="warn")``, minitape's own option; raises for anything else."""
     how = options.pop("explain", None)
     if options:
