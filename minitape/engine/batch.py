@@ -7,12 +7,16 @@ elements have a line in ``RULES``, and any other primitive is applied to the ele
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .primitives import BATCHES, STAND_INS
+
+if TYPE_CHECKING:
+    from .primitives import Primitive
+    from .typed import Adjoint, Array, Attributes, Function, Index
 
 _ELEMENTWISE = {"select", "cast", "conj", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
                 "logical_and", "logical_or", "logical_not", "zeros_like", "ones_like"}  # fmt: skip
@@ -29,7 +33,7 @@ class Batch:
     __slots__ = ("data",)
     __array_ufunc__ = None  # NumPy leaves operators to this class
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: np.ndarray) -> None:
         self.data = data
 
     shape = property(lambda self: self.data.shape[1:])
@@ -39,11 +43,11 @@ class Batch:
     def __neg__(self) -> Batch:
         return Batch(-self.data)
 
-    def __getitem__(self, spec: Any) -> Batch:
+    def __getitem__(self, spec: Index) -> Batch:
         return Batch(self.data[(slice(None), *(spec if isinstance(spec, tuple) else (spec,)))])
 
 
-def aligned(inputs: tuple[Any, ...]) -> list[Any]:
+def aligned(inputs: tuple[Adjoint, ...]) -> list[Adjoint]:
     """The arrays behind the inputs, with the batch axis in front of all axes of any input."""
     rank = max(np.ndim(i) if type(i) is not Batch else i.ndim for i in inputs)
     return [
@@ -51,11 +55,11 @@ def aligned(inputs: tuple[Any, ...]) -> list[Any]:
     ]
 
 
-def _operator(name: str, function: Callable[..., Any]) -> None:
-    def operator(self: Batch, other: Any) -> Batch:
+def _operator(name: str, function: Function) -> None:
+    def operator(self: Batch, other: Array) -> Batch:
         return Batch(function(*aligned((self, other))))
 
-    def reflected(self: Batch, other: Any) -> Batch:
+    def reflected(self: Batch, other: Array) -> Batch:
         return Batch(function(*aligned((other, self))))
 
     setattr(Batch, f"__{name}__", operator)
@@ -67,37 +71,38 @@ for _name, _function in (("add", np.add), ("sub", np.subtract), ("mul", np.multi
     _operator(_name, _function)
 
 
-def _axes(axis: Any, rank: int) -> tuple[int, ...]:
+def _axes(axis: Sequence[int] | None, rank: int) -> tuple[int, ...]:
     axes = range(rank) if axis is None else axis
     return tuple(a % rank + 1 for a in axes)
 
 
-def _behind(spec: Any) -> tuple[Any, ...]:
+def _behind(spec: Index) -> tuple[Any, ...]:
     return (slice(None), *(spec if isinstance(spec, tuple) else (spec,)))
 
 
-def _broadcast_to(g: Batch, *, shape: Any) -> Any:
+def _broadcast_to(g: Batch, *, shape: tuple[int, ...]) -> Array:
     k = g.data.shape[0]
     return np.broadcast_to(g.data.reshape(k, *([1] * (len(shape) - g.ndim)), *g.shape), (k, *shape))
 
 
-def _unslice(g: Batch, *, shape: Any, spec: Any) -> Any:
+def _unslice(g: Batch, *, shape: tuple[int, ...], spec: Index) -> Array:
     out = np.zeros((g.data.shape[0], *shape), g.dtype)
     out[_behind(spec)] = g.data
     return out
 
 
-def _matmul(x: Any, y: Any) -> Any:
+def _matmul(x: Adjoint, y: Adjoint) -> Adjoint:
     return np.matmul(*(i.data if type(i) is Batch else i for i in (x, y)))
 
 
-def _scatter_slices(values: Batch, indices: Any, *, shape: Any) -> Any:
+def _scatter_slices(values: Batch, indices: Array, *, shape: tuple[int, ...]) -> Array:
     out = np.zeros((values.data.shape[0], *shape), values.dtype)
-    np.add.at(out, (slice(None), indices), values.data)
+    where: Index = (slice(None), indices)
+    np.add.at(out, where, values.data)
     return out
 
 
-RULES: dict[str, Callable[..., Any]] = {
+RULES: dict[str, Function] = {
     "reshape": lambda g, *, shape: g.data.reshape(g.data.shape[0], *shape),
     "broadcast_to": _broadcast_to,
     "transpose": lambda g, *, perm: np.transpose(g.data, (0, *(p % g.ndim + 1 for p in perm))),
@@ -108,7 +113,7 @@ RULES: dict[str, Callable[..., Any]] = {
 }
 
 
-def apply(primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+def apply(primitive: Primitive, inputs: tuple[Adjoint, ...], attrs: Attributes) -> Adjoint:
     """Applies a primitive to every element of the batches among its inputs."""
     name = primitive.name
     if primitive.code or name in _ELEMENTWISE:

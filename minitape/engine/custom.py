@@ -9,8 +9,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -27,6 +27,11 @@ from .slices import IndexedSlices
 from .state import state
 from .tape import GradientTape
 from .tensor import EagerTensor, Tensor, wrap
+
+if TYPE_CHECKING:
+    from .primitives import Rule
+    from .typed import Adjoint, Function, Object, Result, Structure, Value
+    from .variable import ResourceVariable
 
 # -- state of the thread ----------------------------------------------------------------------------------------------
 
@@ -45,13 +50,13 @@ def unrecorded() -> Iterator[None]:
         yield
 
 
-def variables_read() -> contextlib.AbstractContextManager[dict[int, Any]]:
+def variables_read() -> contextlib.AbstractContextManager[dict[int, ResourceVariable]]:
     """Collects the trainable variables that are read in the block."""
-    found: dict[int, Any] = {}
+    found: dict[int, ResourceVariable] = {}
     return Elsewhere(found, readers=(*state.readers, found))
 
 
-def plain(share: Any) -> Any:
+def plain(share: Adjoint) -> Adjoint:
     """What a rule returns in a sweep over arrays: the array of a tensor, slices with their arrays."""
     if isinstance(share, IndexedSlices):
         shape = share._dense_shape
@@ -59,7 +64,7 @@ def plain(share: Any) -> Any:
     return share.array if isinstance(share, EagerTensor) else share
 
 
-def as_tensor(g: Any) -> Any:
+def as_tensor(g: Adjoint) -> Tensor | None:
     """An adjoint as the tensor that user code expects."""
     return g if g is None or isinstance(g, Tensor) else wrap(g)
 
@@ -73,11 +78,11 @@ class CustomCall:
     __slots__ = ("grad_fn", "variables", "count", "name", "structure")
 
     def __init__(
-        self, name: str, grad_fn: Callable[..., Any], variables: list[Any], count: int, structure: Any
+        self, name: str, grad_fn: Function, variables: list[ResourceVariable], count: int, structure: Structure
     ) -> None:
         self.name, self.grad_fn, self.variables, self.count, self.structure = name, grad_fn, variables, count, structure
 
-    def shares(self, gs: Sequence[Any]) -> list[Any]:
+    def shares(self, gs: Sequence[Adjoint]) -> list[Adjoint]:
         """The gradients of the arguments and then of the variables, as the user's function gives them."""
         if self.structure is not None:
             gs = [like_flat(model, g) for model, g in zip(nest.flatten(self.structure), gs, strict=True)]
@@ -95,18 +100,18 @@ class CustomCall:
         return [_share(g, gs[0]) for g in flat + variable_grads]
 
 
-def _share(g: Any, like: Any) -> Any:
+def _share(g: Adjoint, like: Tensor) -> Adjoint:
     """What a user's gradient function returns: numbers and arrays become tensors of the upstream gradient's type."""
     if isinstance(g, (int, float, complex, np.ndarray, np.generic)):
         return convert_to_tensor(np.asarray(g).astype(like.dtype.as_numpy_dtype))
     return g if g is None or isinstance(g, (Tensor, IndexedSlices)) else convert_to_tensor(g)
 
 
-def for_batches(rule: Callable[..., Any]) -> Callable[..., Any]:
+def for_batches(rule: Rule) -> Rule:
     """A rule that calls user code gets the adjoints of a batch one by one."""
 
     @functools.wraps(rule)
-    def each(g: Any, z: Any, *inputs: Any, **attrs: Any) -> Any:
+    def each(g: Adjoint, z: Adjoint, *inputs: Adjoint, **attrs: object) -> Adjoint:
         gs = list(g) if isinstance(g, (list, tuple)) else [g]
         size = next((len(one.data) for one in gs if isinstance(one, Batch)), None)
         if size is None:
@@ -120,14 +125,14 @@ def for_batches(rule: Callable[..., Any]) -> Callable[..., Any]:
     return each
 
 
-def _stack_batch(shares: Any) -> Any:
+def _stack_batch(shares: Adjoint) -> Adjoint:
     if shares[0] is None:
         return None
     return Batch(np.stack([s.dense() if isinstance(s, IndexedSlices) else s for s in shares]))
 
 
 @for_batches
-def _custom_rule(gs: Any, z: Any, *inputs: Any, call: CustomCall) -> list[Any]:
+def _custom_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: CustomCall) -> list[Adjoint]:
     recorded = any(isinstance(one, Tensor) for one in gs)
     shares = call.shares([as_tensor(one) for one in gs])
     shares = [s if s is None or isinstance(s, IndexedSlices) or s.dtype.differentiable else None for s in shares]
@@ -139,7 +144,7 @@ CUSTOM = Primitive(
 )
 
 
-def check_gradient_arguments(grad_fn: Any, variables: list[Any]) -> None:
+def check_gradient_arguments(grad_fn: Function, variables: list[ResourceVariable]) -> None:
     """Raises TypeError when a function that reads variables has a gradient that does not ask for them."""
     if not callable(grad_fn):
         raise TypeError("unsupported callable")
@@ -153,7 +158,7 @@ def check_gradient_arguments(grad_fn: Any, variables: list[Any]) -> None:
         )
 
 
-def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
+def custom_gradient(f: Function | None = None) -> Function:
     """Decorator: ``f(*args)`` returns a result and a function that computes the gradients of its arguments.
 
     ``grad_fn(*upstream)`` gets one upstream gradient for each tensor of the result (zeros for those that the target
@@ -182,23 +187,23 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 class Bind:
     """A function with its own gradient; in a class body it binds like a method."""
 
-    def __init__(self, f: Callable[..., Any], owner: tuple[Any, ...] = ()) -> None:
+    def __init__(self, f: Function, owner: tuple[object, ...] = ()) -> None:
         functools.update_wrapper(self, f)
         self._f, self._owner = f, owner
 
-    def __get__(self, instance: Any, cls: Any = None) -> Bind:
+    def __get__(self, instance: object, cls: object = None) -> Bind:
         if instance is None:
             return self
         return Bind(functools.wraps(self._f)(functools.partial(self._f, instance)))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Object, **kwargs: Object) -> Structure:
         if state.graph is not None:
             refuse_keywords(kwargs)
             return above.custom_call(self._f, args)
         return _custom_eager(self._f, args, kwargs)
 
 
-def refuse_keywords(kwargs: dict[str, Any]) -> None:
+def refuse_keywords(kwargs: dict[str, object]) -> None:
     """Raises ValueError where a graph is built: as in TensorFlow, keyword arguments belong to eager calls."""
     if kwargs and state.graph is not None:
         raise ValueError(
@@ -206,7 +211,7 @@ def refuse_keywords(kwargs: dict[str, Any]) -> None:
         )
 
 
-def _custom_eager(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _custom_eager(f: Function, args: tuple[Object, ...], kwargs: dict[str, Object]) -> Structure:
     with variables_read() as read:
         result, grad_fn = f(*args, **kwargs)
     arguments = [flat_leaf(a) for a in nest.flatten(list(args))]
@@ -225,16 +230,17 @@ def _custom_eager(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return nest.pack_sequence_as(result, [like_flat(m, t) for m, t in zip(models, outputs, strict=True)])
 
 
-def _hot(tensor: Any) -> bool:
-    row = state.record.find(tensor)
-    return row is not None and row not in state.record.cold
+def _hot(tensor: Tensor) -> bool:
+    record = state.record
+    row = None if record is None else record.find(tensor)
+    return record is not None and row is not None and row not in record.cold
 
 
-def _input(value: Any) -> Any:
+def _input(value: Value) -> Tensor:
     return value._read() if hasattr(value, "_read") else convert_to_tensor(value)
 
 
-def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+def recompute_grad(f: Function) -> Function:
     """``f``, but its intermediate values are computed again for the gradient instead of being kept.
 
     The gradients of the arguments and of the trainable variables that ``f`` reads are those of ``f``. Keyword arguments
@@ -249,16 +255,16 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(f)
-    def inner(*args: Any, **kwargs: Any) -> Any:
+    def inner(*args: Object, **kwargs: Object) -> Structure:
         refuse_keywords(kwargs)
 
         @custom_gradient
-        def recomputed(*arguments: Any) -> Any:
+        def recomputed(*arguments: Object) -> Structure:
             with unrecorded():
                 result = f(*arguments, **kwargs)
 
-            def grad(*upstream: Any, variables: Any = None) -> Any:
-                def again(*seeds: Any) -> Any:
+            def grad(*upstream: Result, variables: Sequence[ResourceVariable] | None = None) -> Structure:
+                def again(*seeds: Result) -> Structure:
                     return _recomputed(f, arguments, kwargs, seeds, variables), functools.partial(_no_transpose, f)
 
                 shares = custom_gradient(again)(*upstream)
@@ -272,7 +278,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     return inner
 
 
-def _recomputed(f: Any, arguments: Any, kwargs: dict[str, Any], seeds: Sequence[Any], variables: Any) -> list[Any]:
+def _recomputed(f: Function, arguments: Sequence[Object], kwargs: dict[str, Object], seeds: Sequence[Result], variables: Sequence[ResourceVariable] | None) -> list[Result]:
     """The gradients of the arguments and variables of ``f``, which runs again under a tape of its own."""
     with GradientTape() as tape:
         copies = [wrap_again(convert_to_tensor(a) if not hasattr(a, "_read") else a.value())
@@ -283,13 +289,13 @@ def _recomputed(f: Any, arguments: Any, kwargs: dict[str, Any], seeds: Sequence[
                          unconnected_gradients=UnconnectedGradients.ZERO)  # fmt: skip
 
 
-def _no_transpose(f: Any, *upstream: Any, **options: Any) -> Any:
+def _no_transpose(f: Function, *upstream: object, **options: object) -> NoReturn:
     """The derivative with respect to the upstream gradient: nothing was kept to compute it."""
     raise NotImplementedError(f"recompute_grad tried to transpose grad of {f.__name__}. Consider not using "
                               "recompute_grad in forward modeautodiff")  # fmt: skip
 
 
-def wrap_again(tensor: Any) -> Any:
+def wrap_again(tensor: Result) -> Tensor:
     """The same tensor as a value of its own, still connected where an outer tape records."""
     from .operation import apply
     from .primitives import TABLE
@@ -297,7 +303,7 @@ def wrap_again(tensor: Any) -> Any:
     return apply(TABLE["identity"], (tensor,), {})
 
 
-def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+def grad_pass_through(f: Function) -> Function:
     """``f`` whose gradient is that of the identity: the upstream gradient passes through (straight-through estimator).
 
     See https://www.tensorflow.org/api_docs/python/tf/grad_pass_through.
@@ -311,8 +317,8 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @custom_gradient
-    def passing(*args: Any, **kwargs: Any) -> Any:
-        def grad(*upstream: Any, **options: Any) -> Any:
+    def passing(*args: Object, **kwargs: Object) -> Structure:
+        def grad(*upstream: Result, **options: Object) -> Structure:
             variables = options.get("variables")
             if variables is not None:
                 return upstream, [None] * len(variables)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import nest
 from .above import above
@@ -29,6 +29,10 @@ from .sweep import Sweep
 from .tape import GradientTape
 from .tensor import Tensor
 
+if TYPE_CHECKING:
+    from .record import Call
+    from .typed import End, Leaving, Result, Structure, Value
+
 # operations that are linear in each input: their derivative in the direction t is the operation applied to t
 LINEAR = {"reduce_sum", "reduce_mean", "reshape", "transpose", "slice", "unslice", "broadcast_to", "concat", "stack",
           "gather", "scatter_axis", "scatter_slices", "matmul", "conj", "cast"}  # fmt: skip
@@ -44,10 +48,10 @@ class ForwardTape(GradientTape):
     def __init__(self, owner: ForwardAccumulator) -> None:
         super().__init__(persistent=True, watch_accessed_variables=False)
         self.owner = weakref.ref(owner)
-        self.once: dict[int, Any] = {}  # tangents of calls whose rule can be asked only once: py_function
+        self.once: dict[int, Tensor] = {}  # tangents of calls whose rule can be asked only once: py_function
 
 
-def follow_custom(results: Sequence[Any], outputs: Sequence[Any]) -> None:
+def follow_custom(results: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
     """Tells the accumulators of this thread that a custom gradient stands between ``results`` and ``outputs``.
 
     What TensorFlow does, we do: the tangents of the operations inside win, and the custom gradient, which is asked at
@@ -74,8 +78,9 @@ class ForwardAccumulator:
     tf.Tensor(4.0, shape=(), dtype=float32)
     """
 
-    def __init__(self, primals: Any, tangents: Any) -> None:
-        self._primals, self._tangents = [], []
+    def __init__(self, primals: Structure, tangents: Structure) -> None:
+        self._primals: list[End] = []
+        self._tangents: list[Tensor] = []
         self._tape = ForwardTape(self)
         self._entered = False
         self._size: int | None = None  # how many directions a batch of them has
@@ -90,7 +95,7 @@ class ForwardAccumulator:
             self._watch(primal, tangent)
 
     @classmethod
-    def _batch_accumulator(cls, primals: Any, tangents: Any) -> ForwardAccumulator:
+    def _batch_accumulator(cls, primals: Structure, tangents: Structure) -> ForwardAccumulator:
         """An accumulator along several directions at once: each tangent has one more axis, the first."""
         leaves = nest.flatten(tangents)
         for primal, tangent in zip(nest.flatten(primals), leaves, strict=False):
@@ -99,7 +104,7 @@ class ForwardAccumulator:
         accumulator._size = leaves[0].shape[0]
         return accumulator
 
-    def _watch(self, primal: Any, tangent: Any) -> None:
+    def _watch(self, primal: End, tangent: Value) -> None:
         if not primal.dtype.is_floating:
             log_first_n(
                 f"primal {primal.dtype!r}",
@@ -127,11 +132,11 @@ class ForwardAccumulator:
             self._tape._leave()
             raise
 
-    def _leave(self, *error: Any) -> None:
+    def _leave(self, *error: object) -> None:
         self._tape._leave()
         self._held = None
 
-    __exit__: Any = Exit(_leave, lambda accumulator: accumulator._tape._recording)
+    __exit__: Leaving = Exit(_leave, lambda accumulator: accumulator._tape._recording)
 
     @block
     def _as_inside(self) -> Iterator[None]:
@@ -144,7 +149,7 @@ class ForwardAccumulator:
                     stack.enter_context(tape)
             yield
 
-    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+    def jvp(self, primals: Structure, unconnected_gradients: object = UnconnectedGradients.NONE) -> Structure:
         """The derivative of each of ``primals`` in the direction of the tangents; None where they make no difference.
 
         >>> import minitape as tf
@@ -164,7 +169,7 @@ class ForwardAccumulator:
             found = [unconnected_zeros(v) if t is None else t for v, t in zip(leaves, found, strict=True)]
         return nest.pack_sequence_as(primals, found)
 
-    def _tangents_of(self, values: Sequence[Any]) -> list[Any]:
+    def _tangents_of(self, values: Sequence[End]) -> list[Tensor | None]:
         """The tangents of tensors and variables; None where there is none."""
         found = [next((t for p, t in zip(self._primals, self._tangents, strict=True) if p is v), None) for v in values]
         record, rows = self._tape._record, {}
@@ -180,19 +185,19 @@ class ForwardAccumulator:
                 found[at] = tangent
         return found
 
-    def _push(self, rows: list[int]) -> list[Any]:
+    def _push(self, rows: list[int]) -> list[Tensor | None]:
         if self._size is None:
             return push(self._tape, dict(self._starts(self._tangents)), rows)
         each = [push(self._tape, dict(self._starts([t[k] for t in self._tangents])), rows) for k in range(self._size)]
         stack = TABLE["stack"]
         return [None if c[0] is None else apply(stack, tuple(c), {"axis": 0}) for c in zip(*each, strict=True)]
 
-    def _starts(self, tangents: list[Any]) -> Any:
+    def _starts(self, tangents: list[Tensor]) -> Iterator[tuple[int, Tensor]]:
         for primal, tangent in zip(self._primals, tangents, strict=True):
             for row in self._tape._rows_of(primal):
                 yield row, tangent
 
-    def _follow(self, results: Sequence[Any], outputs: Sequence[Any]) -> None:
+    def _follow(self, results: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Takes over the tangents of a function with a custom gradient, see :func:`follow_custom`."""
         inside, by_gradient = self._tangents_of(results), self._tangents_of(outputs)
         for output, tangent, other in zip(outputs, inside, by_gradient, strict=True):
@@ -201,17 +206,19 @@ class ForwardAccumulator:
             if tangent is not None:
                 self._primals.append(output)
                 self._tangents.append(tangent)
+                assert self._tape._record is not None
                 self._tape._watch_row(self._tape._record.enter(output))
 
 
-def _repeats(primals: Any) -> bool:
+def _repeats(primals: Structure) -> bool:
     leaves = nest.flatten(primals)
     return len({id(p) for p in leaves}) != len(leaves)
 
 
-def push(tape: GradientTape, tangents: dict[int, Any], targets: list[int]) -> list[Any]:
+def push(tape: GradientTape, tangents: dict[int, Tensor], targets: list[int]) -> list[Tensor | None]:
     """The tangents of the target rows, given those of the source rows; None for one that depends on none of them."""
     record = tape._record
+    assert record is not None
     marks = reach(tape, set(tangents)) if tangents else None
     reached = [t for t in targets if marks is None or marks[t]]
     known = dict(tangents)
@@ -238,7 +245,7 @@ def push(tape: GradientTape, tangents: dict[int, Any], targets: list[int]) -> li
     return [known.get(t) for t in targets]
 
 
-def _ancestors(record: Any, rows: list[int], first: int) -> set[int]:
+def _ancestors(record: Record, rows: list[int], first: int) -> set[int]:
     """The rows from ``first`` on that these rows are computed from, themselves included; calls with all their outputs."""
     found: set[int] = set()
     stack = list(rows)
@@ -255,7 +262,7 @@ def _ancestors(record: Any, rows: list[int], first: int) -> set[int]:
     return found
 
 
-def _elementwise(code: int, inputs: tuple[int, ...], known: dict[int, Any], values: Sweep, row: int) -> Any:
+def _elementwise(code: int, inputs: tuple[int, ...], known: dict[int, Tensor], values: Sweep, row: int) -> Tensor | None:
     rules, texts = recorded_rules(code), BY_CODE[code - FIRST_CODE].texts[1:]
     z, arguments = values.tensor(row), [values.tensor(i) for i in inputs]
     total = None
@@ -270,7 +277,7 @@ def _elementwise(code: int, inputs: tuple[int, ...], known: dict[int, Any], valu
     return total
 
 
-def _call(call: Any, known: dict[int, Any], values: Sweep) -> None:
+def _call(call: Call, known: dict[int, Tensor], values: Sweep) -> None:
     primitive = call.primitive
     if not any(i in known for i in call.inputs):
         return
@@ -296,13 +303,13 @@ def _call(call: Any, known: dict[int, Any], values: Sweep) -> None:
         if parts:
             known[call.row] = _sum(parts)
         return
-    found = _in_a_run(call, inputs, known, values) if state.graph is not None else None
-    for output, tangent in enumerate(_transposed(call, inputs, known, values) if found is None else found):
+    hidden = _in_a_run(call, inputs, known, values) if state.graph is not None else None
+    for output, tangent in enumerate(_transposed(call, inputs, known, values) if hidden is None else hidden):
         if tangent is not None:
             known[call.row + output] = tangent
 
 
-def _in_a_run(call: Any, inputs: list[Any], known: dict[int, Any], values: Sweep) -> list[Any] | None:
+def _in_a_run(call: Call, inputs: list[Tensor], known: dict[int, Tensor], values: Sweep) -> list[Tensor | None] | None:
     """The tangents of a call's outputs where only a run of the graph knows the shapes; None for other calls."""
     outputs = [values.tensor(r) for r in range(call.row, call.row + call.outputs)]
     if all(t.shape.is_fully_defined() for t in [*inputs, *outputs]):
@@ -310,32 +317,34 @@ def _in_a_run(call: Any, inputs: list[Any], known: dict[int, Any], values: Sweep
     return above.tangents_row(call, inputs, outputs, [known.get(r) for r in call.inputs])
 
 
-def _transposed(call: Any, inputs: list[Any], known: dict[int, Any], values: Sweep) -> list[Any]:
+def _transposed(call: Call, inputs: list[Tensor], known: dict[int, Tensor], values: Sweep) -> list[Tensor | None]:
     """The tangents of a call's outputs: the gradient of its rule with respect to the adjoint."""
     rows = range(call.row, call.row + call.outputs)
     outputs = [values.tensor(r) for r in rows]
     adjoints = [zeros_of(z) if z.dtype.differentiable else z for z in outputs]
     with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
         tape.watch([a for a in adjoints if a.dtype.differentiable])
-        g: Any = adjoints[0] if call.outputs == 1 else tuple(adjoints)
-        z: Any = outputs[0] if call.outputs == 1 else tuple(outputs)
+        g: Result = adjoints[0] if call.outputs == 1 else tuple(adjoints)
+        z: Result = outputs[0] if call.outputs == 1 else tuple(outputs)
         rules = call.primitive.rules
         if callable(rules):
             shares = list(rules(g, z, *inputs, **call.attrs))
+        elif rules is None:
+            shares = []
         else:
             shares = [r(g, z, *inputs, **call.attrs) if r is not None and i in known else None
                       for r, i in zip(rules, call.inputs, strict=True)]  # fmt: skip
         pairs = [(_tensor(s), known[i]) for s, i in zip(shares, call.inputs, strict=True)
                  if s is not None and i in known]  # fmt: skip
-    found: list[Any] = [None] * call.outputs
+    found: list[Tensor | None] = [None] * call.outputs
     if pairs:
-        shares, tangents = zip(*pairs, strict=True)
-        found = tape.gradient(list(shares), adjoints, output_gradients=list(tangents))
+        targets, tangents = zip(*pairs, strict=True)
+        found = tape.gradient(list(targets), adjoints, output_gradients=list(tangents))
     return [zeros_of(z) if t is None and _hidden(call, at, known) else _tensor(t)
             for at, (t, z) in enumerate(zip(found, outputs, strict=True))]  # fmt: skip
 
 
-def _hidden(call: Any, output: int, known: dict[int, Any]) -> bool:
+def _hidden(call: Call, output: int, known: dict[int, Tensor]) -> bool:
     """True where TensorFlow cannot see that an output does not depend on its inputs: its tangent is zero, not None."""
     if call.primitive.name == "custom_gradient":
         return True
@@ -343,11 +352,11 @@ def _hidden(call: Any, output: int, known: dict[int, Any]) -> bool:
     return taped is not None and any(taped.connects(output, at) for at, row in enumerate(call.inputs) if row in known)
 
 
-def _tensor(share: Any) -> Any:
+def _tensor(share: Result) -> Result:
     return share if share is None or isinstance(share, Tensor) else share.dense()
 
 
-def _sum(parts: list[Any]) -> Any:
+def _sum(parts: list[Tensor]) -> Tensor:
     total = parts[0]
     for part in parts[1:]:
         total = total + part

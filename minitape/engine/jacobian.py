@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from .reach import on_tape
 from .slices import IndexedSlices
 from .state import state
 from .tensor import Tensor, wrap
+
+if TYPE_CHECKING:
+    from .tape import GradientTape
+    from .typed import Adjoint, End, Object, Result, Structure
 
 NEEDS_PERSISTENT = "GradientTape must be created with persistent=True to compute the "
 
@@ -53,7 +57,7 @@ def _of_user_code(error: Exception) -> Exception:
     return type(error)(f"in user code:\n\n\n    {type(error).__name__}: {error}\n")
 
 
-def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: int | None, use_pfor: bool) -> Any:
+def jacobian(tape: GradientTape, target: End, sources: Structure, unconnected: object, parallel: int | None, use_pfor: bool) -> Structure:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
     if isinstance(target, IndexedSlices) and target.dense_shape is not None:
         return _of_slices(tape, target, sources, unconnected, parallel, use_pfor)
@@ -61,7 +65,8 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
     flat = [leaf_of(s) for s in nest.flatten(sources)]
     target.shape  # noqa: B018 - AttributeError for what has none
     if reads_target(tape, target):
-        tape._watch_variable(getattr(target, "_base", target))
+        variable: Object = getattr(target, "_base", target)
+        tape._watch_variable(variable)
     if refused:
         raise RuntimeError(NEEDS_PERSISTENT + "jacobian with eager execution enabled and with  experimental_use_pfor "
                            "set to False.")  # fmt: skip
@@ -87,7 +92,7 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
     return nest.pack_sequence_as(sources, results)
 
 
-def _begin(tape: Any, used_to: str, use_pfor: bool) -> bool:
+def _begin(tape: GradientTape, used_to: str, use_pfor: bool) -> bool:
     """Begins, unless this call will be refused because it wants a persistent tape: then the tape goes on recording."""
     refused = state.graph is None and not use_pfor and not tape._persistent
     if not refused or tape._used or tape._record is None:
@@ -95,30 +100,30 @@ def _begin(tape: Any, used_to: str, use_pfor: bool) -> bool:
     return refused
 
 
-def _of_slices(tape: Any, target: Any, sources: Any, *how: Any) -> Any:
+def _of_slices(tape: GradientTape, target: End, sources: Structure, *how: Object) -> Structure:
     """The same for rows of a target whose other rows are zeros: the Jacobian of these, put in their places."""
-    def placed(rows: Any) -> Any:
+    def placed(rows: Structure) -> Structure:
         return None if rows is None else above.unsorted_segment_sum(rows, target.indices, target.dense_shape[0])
 
     return nest.map_structure(placed, jacobian(tape, target.values, sources, *how))
 
 
-def _refuse_empty(sources: list[Any]) -> None:
+def _refuse_empty(sources: list[End]) -> None:
     """ValueError where TensorFlow's loop stacks no rows at all: it does not know of how many axes they were."""
     for source in sources:
         if len(source.shape):
             raise ValueError(f"Tensor's shape (0,) is not compatible with supplied shape {(0, *source.shape)}.")
 
 
-def _in_a_run(tape: Any, target: Any, sources: Any, flat: list[Any], unconnected: Any) -> Any:
+def _in_a_run(tape: GradientTape, target: End, sources: Structure, flat: list[End], unconnected: object) -> Structure:
     """The same where only a run of the graph knows how many elements there are."""
     found = above.jacobians_in_a_run(tape, target, flat, wants_zeros(unconnected))
     return nest.pack_sequence_as(sources, found)
 
 
 def batch_jacobian(
-    tape: Any, target: Any, source: Any, unconnected: Any, parallel: int | None, use_pfor: bool
-) -> Any:
+    tape: GradientTape, target: End, source: End, unconnected: object, parallel: int | None, use_pfor: bool
+) -> Result:
     """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
     refused = _begin(tape, "used to", use_pfor)  # TensorFlow's wording here lacks a space
     if isinstance(target, (np.ndarray, np.generic)):
@@ -149,13 +154,13 @@ def batch_jacobian(
     return TABLE["reshape"](TABLE["transpose"](found, perm=order), shape=(size, *inner, *rest))
 
 
-def _answered(tape: Any, target: Any, sources: list[Any], found: list[Any]) -> None:
+def _answered(tape: GradientTape, target: End, sources: list[End], found: list[Adjoint]) -> None:
     """Leaves behind what ``gradient`` does: what was asked, and which answers were None."""
     tape.last, tape.nones = ([target], sources, [None]), [g is None for g in found]
     tape._end(site())
 
 
-def rows_of_jacobian(tape: Any, target: Any, sources: list[Any], seeds: np.ndarray) -> list[Any]:
+def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], seeds: np.ndarray) -> list[Result]:
     """One gradient for each seed, stacked: in one sweep, or one by one where an outer tape has to record them."""
     if not target.dtype.differentiable:
         return [None] * len(sources)
@@ -172,15 +177,15 @@ def rows_of_jacobian(tape: Any, target: Any, sources: list[Any], seeds: np.ndarr
     ]  # fmt: skip
 
 
-def _follows(tape: Any, tensor: Any) -> bool:
+def _follows(tape: GradientTape, tensor: End) -> bool:
     """True for a target that the tape sees; the Jacobian of any other with respect to itself is None."""
     rows = tape._rows_of(tensor)
     return reads_target(tape, tensor) or (bool(rows) and bool(on_tape(tape)[rows[-1]]))
 
 
-def _dense(g: Any) -> Any:
+def _dense(g: Result) -> Tensor:
     return g if isinstance(g, Tensor) else g.dense()
 
 
-def _zeros(shape: tuple[int, ...], like: Any) -> Any:
+def _zeros(shape: tuple[int, ...], like: End) -> Tensor:
     return wrap(np.zeros(shape, like.dtype.as_numpy_dtype))

@@ -8,9 +8,9 @@ from __future__ import annotations
 import functools
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,13 @@ from .primitives import Primitive
 from .state import state
 from .tape import GradientTape
 from .tensor import Tensor, wrap
+
+if TYPE_CHECKING:
+    from .tensor import EagerTensor
+    from .typed import Adjoint, Function, Object, Structure, Value
+
+
+Promise: TypeAlias = Any  # the type of a result: a DType, or that of a ragged or sparse tensor
 
 
 class _Looking(threading.local):
@@ -49,15 +56,15 @@ class PythonCall:
 
     __slots__ = ("tape", "inputs", "outputs", "number", "used")
 
-    def __init__(self, tape: GradientTape | None, inputs: list[Any], outputs: list[Any], number: int) -> None:
+    def __init__(self, tape: GradientTape | None, inputs: list[EagerTensor], outputs: list[Tensor], number: int) -> None:
         self.tape, self.inputs, self.outputs, self.number = tape, inputs, outputs, number
         self.used = tape is None  # its gradient was taken; pictures may still repeat it
 
-    def seeds(self, gs: Sequence[Any]) -> list[Any]:
+    def seeds(self, gs: Sequence[Adjoint]) -> list[Adjoint]:
         """Those of the adjoints of the outputs that belong to outputs with a gradient."""
         return [g for o, g in zip(self.outputs, gs, strict=True) if o.dtype.differentiable]
 
-    def gradient(self, *seeds: Any) -> list[Any]:
+    def gradient(self, *seeds: Tensor) -> list[Tensor]:
         """The gradients of the inputs, once: KeyError when it is asked for again, as in TensorFlow.
 
         TypeError when an input has a type that has no gradient: TensorFlow promises a zero of that type.
@@ -73,7 +80,7 @@ class PythonCall:
             raise TypeError(f"Cannot convert 0.0 to EagerTensor of dtype {other}")
         return [convert_to_tensor(g) for g in found]
 
-    def run_gradient(self, gs: Sequence[Any]) -> list[Any]:
+    def run_gradient(self, gs: Sequence[Adjoint]) -> list[Tensor]:
         """The gradients for these eager adjoints, out of sight of every tape; errors are those of tf."""
         with no_tapes():
             try:
@@ -85,7 +92,7 @@ class PythonCall:
 
 
 @for_batches
-def _python_rule(gs: Any, z: Any, *inputs: Any, call: PythonCall) -> list[Any]:
+def _python_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) -> list[Adjoint]:
     if any(isinstance(one, Tensor) for one in gs):  # recorded: a py_function, too
         return py_function(call.gradient, call.seeds(gs), [t.dtype for t in call.inputs])
     return [plain(share) for share in call.run_gradient([wrap(one) for one in gs])]
@@ -109,7 +116,7 @@ def next_number() -> int:
 
 
 def run_python(
-    func: Callable[..., Any], inputs: Sequence[Any], dtypes: list[Any], differentiate: bool = False
+    func: Function, inputs: Sequence[Tensor], dtypes: list[DType], differentiate: bool = False
 ) -> PythonCall:
     """Calls ``func`` with eager tensors and converts what it returns; exceptions become errors of tf."""
     number = next_number()
@@ -147,7 +154,7 @@ def python_error(error: Exception) -> errors.OpError:
     return getattr(errors, name + "Error")(None, None, message)
 
 
-def _results(value: Any, dtypes: list[Any]) -> list[Tensor]:
+def _results(value: Structure, dtypes: list[DType]) -> list[Tensor]:
     """The returned values as tensors of the promised dtypes; of a list that is too long, the first ones."""
     if value is None:
         return []
@@ -156,7 +163,7 @@ def _results(value: Any, dtypes: list[Any]) -> list[Tensor]:
     return [_result(value, dtypes[0])]
 
 
-def _result(value: Any, dtype: Any) -> Tensor:
+def _result(value: Value, dtype: DType) -> Tensor:
     if hasattr(value, "_read"):
         raise RuntimeError(
             "Attempting to return a variable from an eagerly executed py_func. Only numeric data structures like "
@@ -168,20 +175,20 @@ def _result(value: Any, dtype: Any) -> Tensor:
     return convert_to_tensor(value, dtype)
 
 
-def _promised(Tout: Any) -> tuple[list[Any], bool]:
+def _promised(Tout: Object) -> tuple[list[Promise], bool]:
     """The dtypes (or types of ragged and sparse tensors) of ``Tout``, and whether it is a list of them."""
     if isinstance(Tout, (list, tuple)):
         return [_promise(t) for t in Tout], True
     return [_promise(Tout)], False
 
 
-def _promise(kind: Any) -> Any:
+def _promise(kind: Object) -> Promise:
     if _parts_of(kind):
         return kind
     return kind.dtype if type(kind).__name__ == "TensorSpec" else as_dtype(kind)
 
 
-def _parts_of(spec: Any) -> list[Any]:
+def _parts_of(spec: Object) -> list[DType]:
     """The dtypes of the tensors that a ragged or sparse tensor of this type is made of; empty for other types."""
     name = type(spec).__name__
     if name == "RaggedTensorSpec":
@@ -196,7 +203,7 @@ _MISSING = (
 )
 
 
-def _as_decorator(name: str, func: Any, inp: Any, Tout: Any) -> bool:
+def _as_decorator(name: str, func: object, inp: object, Tout: object) -> bool:
     """Whether ``py_function`` or ``numpy_function`` is used as a decorator; TypeError for arguments that do not fit."""
     if Tout is None:
         raise TypeError(_MISSING.format(name))
@@ -211,7 +218,7 @@ def _as_decorator(name: str, func: Any, inp: Any, Tout: Any) -> bool:
 
 
 @worded
-def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
+def py_function(func: Function | None = None, inp: Object = None, Tout: Object = None, name: str | None = None) -> Structure:
     """Runs a Python function on eager tensors as one differentiable operation, also inside a graph.
 
     ``func`` gets the tensors of ``inp`` and returns one value for each dtype in ``Tout`` (a single one, or a list; an
@@ -239,7 +246,7 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     whole = hasattr(inp, "_components")  # a ragged or sparse tensor by itself: func gets its parts
     inputs = inp._components() if whole else list(inp)
     if any(hasattr(i, "_components") for i in inputs) or any(not isinstance(k, DType) for k in kinds):
-        outputs = _with_parts(func, inputs, kinds)
+        outputs: Sequence[Structure] = _with_parts(func, inputs, kinds)
     else:
         outputs = _run(func, [convert_to_tensor(i) for i in inputs], kinds)
     if not outputs:
@@ -247,7 +254,7 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     return outputs if several else outputs[0]
 
 
-def _run(func: Callable[..., Any], inputs: list[Any], dtypes: list[Any]) -> list[Any]:
+def _run(func: Function, inputs: list[Tensor], dtypes: list[DType]) -> Sequence[Tensor]:
     """A py_function of tensors: at once, or as a row of the graph that is being built."""
     if state.graph is not None:
         return above.python_row(func, inputs, dtypes)
@@ -258,11 +265,11 @@ def _run(func: Callable[..., Any], inputs: list[Any], dtypes: list[Any]) -> list
     return outputs
 
 
-def _with_parts(func: Callable[..., Any], inputs: list[Any], kinds: list[Any]) -> list[Any]:
+def _with_parts(func: Function, inputs: list[Structure], kinds: list[Promise]) -> list[Structure]:
     """A py_function with ragged or sparse tensors among its arguments or results, which travel as their parts."""
-    made: list[Any] = []
+    made: list[Structure] = []
 
-    def inner(*tensors: Any) -> Any:
+    def inner(*tensors: Tensor) -> Structure:
         result = func(*nest.pack_sequence_as(inputs, tensors, expand_composites=True))
         made[:] = list(result) if isinstance(result, (list, tuple)) else [result] if kinds else []
         for value, kind in zip(made, kinds, strict=False):
@@ -283,8 +290,8 @@ def _with_parts(func: Callable[..., Any], inputs: list[Any], kinds: list[Any]) -
 
 @worded
 def numpy_function(
-    func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: str | None = None
-) -> Any:
+    func: Object = None, inp: Object = None, Tout: Object = None, stateful: bool = True, name: str | None = None
+) -> Structure:
     """Runs a Python function on NumPy arrays as an operation; its gradient is None.
 
     Eagerly ``Tout`` is not looked at, as in TensorFlow: the results keep the dtypes that NumPy gave them. In a graph
@@ -299,7 +306,7 @@ def numpy_function(
     return call_numpy(func, inp, Tout, stateful)
 
 
-def call_numpy(func: Any, inp: Any, Tout: Any, stateful: bool = True) -> Any:
+def call_numpy(func: Object, inp: Object, Tout: Object, stateful: bool = True) -> Structure:
     """What ``numpy_function`` and ``compat.v1.py_func`` do."""
     if state.graph is not None:
         dtypes, several = _promised(Tout)
