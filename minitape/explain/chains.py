@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 LONG = 20_000  # rows from which on runs of scalar rows are contracted
 
-_RULES = [None] * FIRST_CODE + [p.texts[1:] for p in BY_CODE]
+_RULES: list[tuple[str, ...]] = [()] * FIRST_CODE + [p.texts[1:] for p in BY_CODE]
 
 
 class Chains:

@@ -277,7 +277,7 @@ def term(expression: ast.expr) -> str:
 
 def _exists(path: str) -> bool:
     """Whether minitape has a function, written as the user writes it: ``tf.math.log``."""
-    found = above.minitape
+    found: object = above.minitape
     for part in path.split(".")[1:]:
         found = getattr(found, part, None)
     return callable(found) and not isinstance(found, DType)

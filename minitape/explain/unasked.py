@@ -43,9 +43,9 @@ def why_none(error: Exception, variables: Iterable[End] | None = None) -> Except
     try:
         wanted = None if variables is None else [leaf_of(v) for v in variables]
         asked = _asked(sys._getframe(1), wanted)
-        if asked is not None:
+        if asked is not None and asked[0].last is not None:
             tape, sources = asked
-            for answer, more in grouped(explain_flat(tape, tape.last[0], sources[:MOST])):
+            for answer, more in grouped(explain_flat(tape, asked[0].last[0], sources[:MOST])):
                 error.add_note(f"A gradient is None: {answer}{more}")
         elif wanted is not None:
             error.add_note(_ASK)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..engine.primitives import Primitive
     from ..engine.record import Leaf
     from ..engine.tape import GradientTape
-    from ..engine.typed import Array, Columns
+    from ..engine.typed import Array, Columns, Object
     from .fields import EventFields, Fields, Kind, Snapshot, TapeFields
 
 ROW_BYTES = 20  # four columns of int32 and a value in float32
@@ -360,6 +360,7 @@ class Reader:
             return found
         states = {key: rows for key, (_, rows) in list(record.variables.items())}
         inside: list[tuple[str, object]] = []
+        value: Object
         for space in self.namespaces:
             for name, value in list(space.items()):
                 if not isinstance(name, str) or name.startswith("_"):

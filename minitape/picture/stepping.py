@@ -146,6 +146,7 @@ class Stepper:
             return None
         op, number, _, _ = self.record.cell(row)
         primitive, inputs = operation_of(self.record, row)
+        assert primitive is not None  # leaves hand nothing on
         rules = primitive.rules  # one for each input, or one function for all
         local = {} if not primitive.code or rules is None or callable(rules) else _locals(self.record, row, op, inputs, rules)
         edges: list[Share] = [
