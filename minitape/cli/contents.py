@@ -37,8 +37,8 @@ class Notebooks(AsyncLargeFileManager):
     keeps a copy of it meanwhile, so that a server that is ended then leaves an empty file and a hidden copy.
     """
 
-    @contextmanager  # of a file of str or bytes: the arguments, which are handed on, say which
-    def atomic_writing(self, os_path: str, *args: Any, **kwargs: Any) -> Iterator[IO[Any]]:
+    @contextmanager
+    def atomic_writing(self, os_path: str, *args: Any, **kwargs: Any) -> Iterator[IO[Any]]:  # of str or bytes: as is said to who opens it
         """A file to write to; where no other may be made beside it, it is written in JupyterLab's way."""
         folder = os.path.dirname(os.path.realpath(os_path))
         if not self.use_atomic_writing or not os.access(folder, os.W_OK):

@@ -46,10 +46,9 @@ _SAID = re.compile(r"^Exercise \S+: ([^.]*)\.", re.MULTILINE)
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
-# nbformat's, which has no types
-Notebook: TypeAlias = Any
-Cell: TypeAlias = Any
-Output: TypeAlias = Any
+Notebook: TypeAlias = Any  # nbformat's, which has no types
+Cell: TypeAlias = Any  # the same
+Output: TypeAlias = Any  # the same
 
 
 class Ran(TypedDict):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 Given = ParamSpec("Given")  # the arguments and the result of a function that a decorator gives back as it was
 Made = TypeVar("Made")
-Same = TypeVar("Same", bound=Callable[..., Any])
+Same = TypeVar("Same", bound=Callable[..., Any])  # a function that a decorator gives back with another name, say
 
 if TYPE_CHECKING:
     from .dtypes import DType
