@@ -60,6 +60,7 @@ _ANSWERS = {
     "graphs.variables": "create_variable=create",
     "tf.api": "missing",
     "tf.linalg.products": "matmul",
+    "tf.ragged.functions": "stack_ragged=stack",
     "tf.strings.spelling": "to_number",
     "explain.answer": "explain warn_of",
     "explain.nonfinite": "explain_nonfinite",

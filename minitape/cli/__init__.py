@@ -2,6 +2,11 @@
 
 Only the console script imports this package, so that `import minitape` stays light; each command in turn imports what
 it needs when it is called, so that `minitape --help` answers at once.
+
+``lab``, ``lessons``, ``contents``, ``pages``   the lessons, copied for a learner and handed to JupyterLab; as pages
+``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them
+``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
+``report``                                      what is shown on the terminal
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``tf.compat``: the names of TensorFlow 1, and text as bytes and back."""
+"""``tf.compat``: the names of TensorFlow 1 (``v1``), and text as bytes and back (``text``)."""
 
 from ..engine.namespace import lazy as _lazy
 

@@ -10,6 +10,10 @@ Exercise demo.1: correct.
   exact: yes   approximate: yes   largest difference: 0.0
 
 This module needs NumPy only. It never raises because of what a learner hands in.
+
+``exercise``, ``checker``, ``compare``   what an exercise is, and whether an answer is right; ``lesson_NN`` has the answers
+``predict``, ``choices``   predictions, and their buttons
+``progress``, ``order``, ``startup``   what was answered, and what to do when cells run out of order
 """
 
 from .checker import CORRECT, NOT_ANSWERED, add_exercise, check

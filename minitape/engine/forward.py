@@ -23,14 +23,15 @@ from .primitives import TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import reads
 from .reach import reach, recorded_rules
-from .record import CALL, Record, operation_of
+from .record import Record
+from .rows import CALL, operation_of
 from .state import state
 from .sweep import Sweep
 from .tape import GradientTape
 from .tensor import Tensor
 
 if TYPE_CHECKING:
-    from .record import Call
+    from .rows import Call
     from .typed import End, Leaving, Result, Structure, Value
 
 # operations that are linear in each input: their derivative in the direction t is the operation applied to t

@@ -23,7 +23,7 @@ else:
     Loader = object
 
 # what is built on tf: no names of it, but attributes once imported
-TOOLS = ("minitape.cli", "minitape.course")
+TOOLS = ("minitape.check", "minitape.cli", "minitape.course")
 
 
 def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Object], Callable[[], list[str]]]:

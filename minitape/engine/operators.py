@@ -14,6 +14,7 @@ import numpy as np
 
 from . import dtypes
 from .above import above
+from .code import define
 from .evidence import computed
 from .invalid import invalid
 from .opdefs import refused_operand
@@ -21,7 +22,7 @@ from .operation import apply, binary, check_same_dtype
 from .primitives import TABLE, Primitive
 from .primitives.elementwise import LARGE, form_of
 from .quiet import hush, restore
-from .record import FLOATS, FULL, REALS, WIDTH
+from .rows import FLOATS, FULL, REALS, WIDTH
 from .slices import IndexedSlices
 from .state import state
 from .tensor import EagerTensor, Tensor, wrap
@@ -154,8 +155,7 @@ def _float_operator(name: str, primitive: Primitive, general: tuple[Function, Fu
                  "EagerTensor": EagerTensor, "REALS": REALS, "FLOATS": FLOATS, "LARGE": LARGE, "FULL": FULL,
                  "WIDTH": WIDTH, "compute": compute, "hush": hush, "restore": restore, "state": state, "computed": computed,
                  "float32": np.float32, "float64": np.float64, "_getframe": _getframe}  # fmt: skip
-        exec(compile(text, "<formula operator>", "exec"), space)
-        function = space[label]
+        function = define(text, "<formula operator>", space)[label]
         function.__qualname__ = label
         function.__doc__ = f"{primitive.texts[0]}, elementwise." if x == "x" or name == "rsub" else None
         setattr(EagerTensor, label, function)

@@ -9,12 +9,13 @@ import numpy as np
 
 from .accelerator import fast
 from .primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE, compile_recorded
-from .record import CALL, CHUNK, LEAF, Record, operation_of
+from .record import Record
+from .rows import CALL, CHUNK, LEAF, operation_of
 
 if TYPE_CHECKING:
     from .batch import Batch
     from .primitives import Rule
-    from .record import Call
+    from .rows import Call
     from .tape import GradientTape
     from .typed import Array, Columns, Function
 

@@ -16,7 +16,6 @@ its rows from that when a gradient is asked for (:mod:`minitape.engine.reach`).
 
 from __future__ import annotations
 
-import math
 import struct
 import sys
 import weakref
@@ -24,32 +23,41 @@ from _thread import get_ident
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from operator import itemgetter
 from types import CodeType, FrameType, MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from .frames import _OWN, place_of, user_frame
-from .primitives import STAND_INS
-from .primitives.elementwise import BY_CODE, FIRST_CODE
+from .primitives.elementwise import FIRST_CODE
+from .rows import (
+    ARRAY_ROW,
+    CALL,
+    FLOATS,
+    FULL,
+    LEAF,
+    REALS,
+    WIDTH,
+    Call,
+    Event,
+    Leaf,
+    Outline,
+    Subject,
+    number_leaf,
+    outline,
+)
 from .state import more, state
 
 if TYPE_CHECKING:
-    from .evidence import Note, Origin
+    from .evidence import Origin
     from .primitives import Primitive
     from .sweep import Sweep
     from .tape import GradientTape
     from .tensor import Tensor
-    from .typed import Array, Attributes, Columns, NumPyType
+    from .typed import Array, Attributes, Columns
     from .variable import ResourceVariable
 
-LEAF, CALL = 0, 1  # the first column of rows that are no elementwise operations
-WIDTH = 5  # columns
-CHUNK = 16384  # rows per packed block
-ARRAY_ROW = 256  # added to the op of packed elementwise rows whose values are no numbers: kernels hand them over
-FULL = WIDTH * CHUNK
 EVENTS = 10_000  # events kept by one recording
 SMALL = 1024  # arrays up to this size are kept for the picture even where no rule reads them
 RETAINED = 8  # skeletons of recordings that a thread keeps for `explain`, once no tape asks them any more
@@ -57,77 +65,9 @@ SKELETON = 4096  # rows of one at most
 FEW = 256  # rows of one that keeps its small arrays
 _first = itemgetter(0)
 
-ORIGINS: list[Callable[[Tensor, Record], Origin]] = []  # what minitape.engine.evidence notes of a tensor that leaves a released recording; it needs this module first
-
-
-Subject: TypeAlias = Any  # what an event is about, which its kind says: a row, a tensor, a variable and its version, a tape
-
-
 Span = TypeVar("Span", bound=tuple[Any, ...])  # it begins with its first row
 
-
-class Outline:
-    """The shape and dtype of an array that nobody kept, because no rule reads its elements."""
-
-    __slots__ = ("shape", "dtype")
-
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
-        self.shape, self.dtype = shape, dtype
-
-    ndim = property(lambda self: len(self.shape))
-    size = property(lambda self: math.prod(self.shape))
-
-    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
-        raise RuntimeError("a rule reads an array that nobody kept: its primitive's `keep` does not name it")
-
-
-outline = lru_cache(4096)(Outline)
-
-
-def _of_outline(primitive: Primitive, inputs: tuple[Array, ...], attrs: Attributes) -> Array:
-    if primitive.name != "conj":
-        raise RuntimeError(f"{primitive.name} reads an array that nobody kept")
-    return inputs[0]
-
-
-STAND_INS[Outline] = _of_outline
-REALS = frozenset((np.float32, np.float64))  # the numbers that a compiled sweep takes
-FLOATS = frozenset(map(np.dtype, REALS))
-
-
-class Call:
-    """One row (or several: one for each output) that is more than an elementwise operation."""
-
-    __slots__ = ("row", "primitive", "inputs", "attrs", "outputs")
-
-    def __init__(self, row: int, primitive: Primitive, inputs: tuple[int, ...], attrs: Attributes, outputs: int) -> None:
-        self.row, self.primitive, self.inputs, self.attrs, self.outputs = row, primitive, inputs, attrs, outputs
-
-
-class Leaf:
-    """What a leaf row stands for: a tensor, one state of a variable, or a Python number."""
-
-    __slots__ = ("tensor", "variable", "version", "number", "gone")
-
-    gone: tuple[weakref.ref[Tensor], weakref.ref[ResourceVariable] | None, Note]  # of a released recording: tensor and variable, weak, and the tensor's origin
-
-    def __init__(self, tensor: Tensor | None = None, variable: ResourceVariable | None = None, version: int = 0, number: float | None = None) -> None:
-        self.tensor, self.variable, self.version, self.number = tensor, variable, version, number
-
-
-@lru_cache(1024, typed=True)
-def _number_leaf(number: float) -> Leaf:
-    """The leaf of a Python number: the same for all recordings."""
-    return Leaf(number=number)
-
-
-class Event:
-    """Something that happened beside the rows: an assign, a value that left to NumPy, a pause. ``row`` is its time."""
-
-    __slots__ = ("kind", "row", "subject", "site")
-
-    def __init__(self, kind: str, row: int, subject: Subject, site: tuple[CodeType, int] | None) -> None:
-        self.kind, self.row, self.subject, self.site = kind, row, subject, site
+ORIGINS: list[Callable[[Tensor, Record], Origin]] = []  # what minitape.engine.evidence notes of a tensor that leaves a released recording; it needs this module first
 
 
 class Record:
@@ -390,7 +330,7 @@ class Record:
     def enter_number(self, tensor: Tensor, number: float) -> None:
         """A Python number that was used as an operand becomes a leaf; the same number is met again as the same tensor."""
         row = self.append(LEAF, 0, 0, self.here(), tensor._value)
-        self.leaves[row] = _number_leaf(number)
+        self.leaves[row] = number_leaf(number)
         self.cold.add(row)
         tensor._record, tensor._row = self, row
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
@@ -625,14 +565,3 @@ def _outlined(value: Array) -> Array:
 def _last_from(spans: Sequence[Span], row: int) -> Span:
     """Of spans that begin with their first row, in order, the one with this row."""
     return spans[bisect_right(spans, row, key=_first) - 1]
-
-
-def operation_of(record: Record, row: int) -> tuple[Primitive | None, tuple[int, ...]]:
-    """(primitive, input rows) of the operation that wrote a row; None and no inputs for a leaf."""
-    op, a, b, _ = record.cell(row)
-    if op >= FIRST_CODE:
-        primitive = BY_CODE[op - FIRST_CODE]
-        return primitive, (a, b)[: len(primitive.texts) - 1]
-    if op == CALL and a < len(record.calls):
-        return record.calls[a].primitive, record.calls[a].inputs
-    return None, ()

@@ -19,7 +19,8 @@ from .primitives import BATCHES, TABLE
 from .primitives.elementwise import ARRAY_RULES, BY_CODE, FIRST_CODE, LARGE, form_of
 from .quiet import hush, restore
 from .reach import breadth_first, in_batches, recorded_rules
-from .record import CALL, CHUNK, LEAF, Call, Outline, Record
+from .record import Record
+from .rows import CALL, CHUNK, LEAF, Call, Outline
 from .slices import IndexedSlices, join
 from .tensor import EagerTensor, bare, wrap
 

@@ -32,7 +32,8 @@ from .backward import (
 from .block import Exit
 from .evidence import clock, note_gradients, site, told
 from .logs import log_first_n, warn_not_watchable
-from .record import WIDTH, Record
+from .record import Record
+from .rows import WIDTH
 from .state import state
 from .tensor import EagerTensor, Tensor
 

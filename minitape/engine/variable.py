@@ -17,7 +17,8 @@ from .invalid import invalid
 from .operation import apply
 from .primitives import TABLE
 from .quiet import hush, restore
-from .record import REALS, Record
+from .record import Record
+from .rows import REALS
 from .shape import TensorShape
 from .shown import Shown, methods_of
 from .state import state

@@ -9,7 +9,7 @@ import ast
 from types import CodeType
 
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.record import CALL
+from ..engine.rows import CALL
 from .connection import Connection, is_leaf
 from .source import Statement, last_name, source_of
 from .trace import Node, Place

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.reach import differentiable, on_tape
-from ..engine.record import CALL, LEAF
+from ..engine.rows import CALL, LEAF
 from .owners import Owners
 from .source import read_again
 from .trace import Break, Node, Place, Trace

@@ -11,7 +11,8 @@ import numpy as np
 from ..engine.pyfunction import only_looking
 from ..engine.quiet import hush, restore
 from ..engine.reach import propagate, reach
-from ..engine.record import SMALL, operation_of
+from ..engine.record import SMALL
+from ..engine.rows import operation_of
 from ..engine.slices import IndexedSlices
 from ..engine.sweep import Sweep
 

@@ -19,7 +19,8 @@ from ..engine.elements import dtype_of_numpy
 from ..engine.evidence import Origin, Ref, exits, origin_of, read
 from ..engine.frames import place_of
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.record import CALL, Record
+from ..engine.record import Record
+from ..engine.rows import CALL
 from ..engine.tensor import Tensor, wrap
 from .chains import LONG, Chains
 from .search import LIMIT, Search
@@ -27,7 +28,7 @@ from .search import LIMIT, Search
 if TYPE_CHECKING:
     from ..engine.dtypes import DType
     from ..engine.primitives import Primitive, Rule
-    from ..engine.record import Call
+    from ..engine.rows import Call
     from ..engine.tape import GradientTape
     from ..engine.typed import Attributes, End, Graph
     from ..engine.variable import ResourceVariable

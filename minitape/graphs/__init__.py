@@ -4,25 +4,25 @@ Building
     ``symbolic``   tensors and operations of a graph: names, dtypes and static shapes, but no values (``naming``)
     ``build``      the graph itself: operations on symbolic tensors append rows instead of computing (``named``: how they
                    are found)
-    ``infer``      shapes and dtypes of results, found by running the primitive on cheap stand-ins (``refusals``: what
-                   TensorFlow says where they do not fit)
+    ``infer``      shapes and dtypes of results, found by running the primitive on cheap stand-ins
     ``constants``, ``lifted``   Python values and eager tensors that become part of a graph
     ``primitive``  primitives that only graphs have, and how they get their derivative
     ``effects``    rows that do more than compute: variables' reads and assignments, Python functions
+    ``assigned``, ``gates``   what assignments return; operations that only wait for others
     ``sweep``      gradients inside a graph: the one reverse sweep adds rows
     ``later``, ``postponed``, ``placed``, ``slicing``, ``jacobians``   what depends on sizes and values that only a run knows
 
 Running
     ``program``    the rows that some results need: compiled, or replayed as eager operations
     ``compile``    rows as one generated Python function; runs of single numbers go to the kernel
-    ``fuse``, ``rolled``, ``blockwise``   runs of elementwise rows, of single numbers, on large arrays: one loop each
     ``failures``   which operation failed, and where the user wrote it
     ``definition`` a graph as plain data
 
 Interfaces
-    ``session``, ``variables``, ``scopes``, ``gradients``   placeholders, ``Session.run``, the rest of TensorFlow 1
+    ``settings``, ``devices``   how functions run, and on what: ``tf.config``, ``tf.device``
+    ``session``, ``options``, ``variables``, ``scopes``, ``gradients``   placeholders, ``Session.run``, the rest of TensorFlow 1
     ``function``, ``concrete``, ``inline``   ``tf.function``, its traces, and their calls inside others
-    ``signature``, ``arguments``, ``spec``, ``kinds``, ``given``, ``structured``, ``parts``, ``retracing``   what they take
+    ``signature``, ``arguments``, ``spec``, ``kinds``, ``given``, ``structured``, ``retracing``   what they take
     ``control``, ``whiles``, ``mapping``, ``arrays``, ``mixed``, ``lists``   ``cond``, ``while_loop``, ``map_fn``, ``TensorArray``
     ``body``, ``carried``   the functions in branches and loops, and what passes in and out
     ``autograph``, ``loops``, ``turns``, ``calls``, ``values``   Python's control flow on symbolic tensors

@@ -20,7 +20,8 @@ from ..engine.dtypes import DType
 from ..engine.errors import OpError
 from ..engine.invalid import AtRun
 from ..engine.primitives import TABLE, Primitive
-from ..engine.record import CALL, LEAF, Call, Leaf, Record
+from ..engine.record import Record
+from ..engine.rows import CALL, LEAF, Call, Leaf
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import EagerTensor, wrap

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..engine.accelerator import fast
+from ..engine.code import define, with_operands
 from ..engine.invalid import invalid
 from ..engine.operation import CHECKS
-from ..engine.primitives.formula import ARRAY, with_operands
+from ..engine.primitives.formula import ARRAY
 from ..engine.tensor import wrap
 
 LONG = 256  # scalar calls that earn the loading of the kernels
@@ -74,8 +75,7 @@ class Writer:
         names = "".join(f"{self._name(r)}, " for r in self.fetches)
         head = _HEAD.format(arguments=", ".join(f"v{r}" for r in self.feeds))
         text = f"{head}{''.join(self.lines)}    return ({names})\n"
-        exec(compile(text, "<formula graph>", "exec"), self.scope)
-        return self.scope["program"]
+        return define(text, "<formula graph>", self.scope)["program"]
 
     def _alias(self, row: int) -> int:
         """The row that holds a row's value: itself, or the one that has the same value already."""

@@ -17,7 +17,7 @@ from ..engine.invalid import invalid
 from ..engine.operation import apply, finish
 from ..engine.primitives import TABLE, Primitive
 from ..engine.reach import on_tape
-from ..engine.record import CALL
+from ..engine.rows import CALL
 from ..engine.slices import IndexedSlices
 from ..engine.state import state
 from ..engine.tape import GradientTape

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import dtypes, nest
+from ..engine.above import above
 from ..engine.convert import convert_to_tensor
 from ..engine.errors import OutOfRangeError
 from ..engine.invalid import invalid
@@ -15,7 +16,6 @@ from ..engine.operation import apply
 from ..engine.primitives import TABLE
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
-from ..ops.joining import stack
 from .arrays import READ, TensorArray
 from .spec import TensorSpec
 from .symbolic import is_symbolic
@@ -59,7 +59,7 @@ def _column(parts: list[Any], infer_shape: bool, kind: Any) -> Any:
     if hasattr(kind, "_stacked"):  # of sparse tensors
         return kind._stacked(parts)
     if hasattr(kind, "ragged_rank"):
-        return stack(parts)
+        return above.stack_ragged(parts)
     if kind is None or state.graph is not None:
         tensors = [convert_to_tensor(p) for p in parts]
         _check_shapes([t.shape for t in tensors], infer_shape)

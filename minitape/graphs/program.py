@@ -17,7 +17,7 @@ from ..engine.invalid import shown
 from ..engine.operation import apply, finish
 from ..engine.pyfunction import PYTHON
 from ..engine.quiet import hush, restore
-from ..engine.record import CALL
+from ..engine.rows import CALL
 from ..engine.state import state
 from ..engine.tensor import wrap
 from . import failures

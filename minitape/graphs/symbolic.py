@@ -9,7 +9,7 @@ import numpy as np
 
 from ..engine.above import above
 from ..engine.dtypes import DType
-from ..engine.record import Call
+from ..engine.rows import Call
 from ..engine.shape import TensorShape
 from ..engine.tensor import Reference, Tensor, sliced
 

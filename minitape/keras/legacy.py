@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import tf
+from ..engine.code import define
 from ..engine.tensor import Tensor
 from ..graphs.gradients import gradients as _gradients
 from . import activations, losses, ops
@@ -167,7 +168,7 @@ def _install() -> None:
     """Makes the functions of the table."""
     pattern = r"((\w+)\(.*?\)) = (.*) \| (.*)\n    (.*) -> (.*)"
     for signature, name, expression, summary, example, result in re.findall(pattern, TABLE):
-        exec(compile(f"def {signature}:\n    return {expression}", "<tf.keras.backend>", "exec"), globals())
+        define(f"def {signature}:\n    return {expression}", "<tf.keras.backend>", globals())
         globals()[name].__doc__ = f"""{summary}
 
     ``{expression}``: shapes, dtypes, the gradient and errors are those of what is called there.

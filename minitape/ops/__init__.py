@@ -1,1 +1,17 @@
-"""Functions of ``tf`` and ``tf.math`` that take tensors and give tensors: each takes its arguments and calls primitives."""
+"""Functions of ``tf`` and ``tf.math`` that take tensors and give tensors: each takes its arguments and calls primitives.
+
+Element by element
+    ``elementwise``, ``casts``, ``complexes``, ``clipping``   arithmetic, types, limits (``quick``: how arguments are taken)
+
+Shapes and places
+    ``arrays``, ``filling``, ``joining``, ``blocks``, ``reversing``   shapes, tensors made of shapes, parts put together
+    ``indexing``, ``picking``, ``scatter``   slices, elements picked out, elements put somewhere
+
+Over axes
+    ``reductions``, ``sorting``, ``counting``   sums and extremes, order, segments, counts
+
+Beside values
+    ``assertions``, ``printing``, ``introspection``, ``parts``   what is checked, shown and asked
+    ``seeds``, ``philox``   where random numbers begin, and the generator
+    ``refusals``    what TensorFlow says where shapes do not fit in a graph
+"""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sys import _getframe
 from typing import Any
 
+from ..engine.code import define
 from ..engine.operands import named
 from ..engine.operation import apply
 from ..engine.tensor import EagerTensor
@@ -52,8 +53,7 @@ def quick_function(name: str, arguments: str, generated: str, run: Any, primitiv
     )  # fmt: skip
     space = {"run": run, "_MISSING": _MISSING, "_too_many": _too_many, "primitive": primitive, "apply": apply,
              "EagerTensor": EagerTensor, "NONE": {}, "_getframe": _getframe}  # fmt: skip
-    exec(compile(text, "<tf.math>", "exec"), space)
-    made = space[generated or name]
+    made = define(text, "<tf.math>", space)[generated or name]
     if not generated:  # help() shows what may be given, not how it is taken
         wanted = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in filter(None, (first, last))]
         wanted.append(inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))

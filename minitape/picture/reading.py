@@ -21,13 +21,14 @@ from ..engine.dtypes import as_dtype
 from ..engine.frames import lines_of, place_of
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.reach import differentiable, on_tape
-from ..engine.record import CALL, LEAF, REALS, Outline, Record
+from ..engine.record import Record
+from ..engine.rows import CALL, LEAF, REALS, Outline
 from .rows import Around, Row, fields_of, first_of, last_of
 from .values import pack_value
 
 if TYPE_CHECKING:
     from ..engine.primitives import Primitive
-    from ..engine.record import Leaf
+    from ..engine.rows import Leaf
     from ..engine.tape import GradientTape
     from ..engine.typed import Array, Columns, Object
     from .fields import EventFields, Fields, Kind, Snapshot, TapeFields

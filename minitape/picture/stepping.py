@@ -12,7 +12,8 @@ from ..engine.errors import OpError
 from ..engine.primitives.elementwise import FIRST_CODE, form_of
 from ..engine.pyfunction import only_looking
 from ..engine.reach import reach
-from ..engine.record import CALL, Record, operation_of
+from ..engine.record import Record
+from ..engine.rows import CALL, operation_of
 from ..engine.sweep import Sweep
 from .values import show_value
 

@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.code import names_in, parsed
+
 LARGE = 65_536  # elements from which on a formula runs in blocks
 BLOCK = 32_768  # elements of a block: what a formula reads and makes stays in the cache, and NumPy's calls are few enough
 POOL_BYTES = 2**28  # memory that the pool keeps at most
@@ -152,10 +154,10 @@ class Blocked:
     def __init__(self, text: str) -> None:
         self.steps: list[tuple[Any, tuple[Any, ...], int]] = []  # ufunc, operands, scratch it writes to
         self.scratch = 0
-        self.names = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
+        self.names = names_in(text)
         self.possible = True
         try:
-            self.result = self._compile(ast.parse(text, mode="eval").body, 0)
+            self.result = self._compile(parsed(text), 0)
         except KeyError:  # a function that is no ufunc: NumPy's plain way serves
             self.possible = False
         self.possible = self.possible and bool(self.steps)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.code import define
 from .blocks import BLOCK, LARGE, Blocked, buffer
 from .fuse import CHEAP, single_number
 
@@ -74,8 +75,8 @@ class Blockwise:
             for row in {self.alias(r) for r in call.inputs}:
                 if self.last[row] == number and self.places.get(row, "").startswith("r"):
                     self.free.append(self.places[row])
-        exec(compile(self._text(), "<formula blockwise>", "exec"), self.scope)
-        return self.scope["blockwise"], self.inputs, self.outputs
+        made = define(self._text(), "<formula blockwise>", self.scope)
+        return made["blockwise"], self.inputs, self.outputs
 
     def _text(self) -> str:
         count, arrays = int(np.prod(self.shape)), [r for r in self.outputs if r not in self.sums]

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ..engine.beside import beside
+from ..engine.code import define
 
 KEPT = 128  # modules of a folder
 
@@ -29,7 +30,7 @@ def module_of(text: str, label: str) -> ModuleType:
         with contextlib.suppress(OSError):
             module.__file__ = str(written(folder, name, text))
             break
-    exec(compile(text, module.__file__, "exec"), module.__dict__)  # the text itself: the file may have become anything
+    define(text, module.__file__, module.__dict__)  # the text itself: the file may have become anything
     return module
 
 

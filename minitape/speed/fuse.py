@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.primitives.formula import with_operands
+from ..engine.code import with_operands
 from .compiled import compiled as machine_code
 from .text import header, kernel_text
 

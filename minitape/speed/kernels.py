@@ -153,7 +153,7 @@ def _earned(record: Any, real: Any, rows: int) -> bool:
 
 def _numbers(record: Any, real: Any) -> int:
     """How many rows are operations on numbers."""
-    from ..engine.record import CALL
+    from ..engine.rows import CALL
 
     ops, _, _, _, values = record.columns()
     return sum(op > CALL and type(value) is real for op, value in zip(ops, values, strict=True))

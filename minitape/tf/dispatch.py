@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from .. import tf
+from ..engine.code import define
 
 _installed: dict[str, dict[type, Callable[..., Any]]] = {}  # name of tf -> class -> version
 
@@ -86,9 +87,7 @@ def _choosing(free: int) -> CodeType:
     names = ", ".join(f"v{i}" for i in range(free))
     source = (f"def outer({names}):\n def taught(*args, _choose, **kwargs):\n  return _choose(args, kwargs)\n"
               f"  {names or 'None'}\n return taught")  # fmt: skip
-    space: dict[str, Any] = {}
-    exec(compile(source, "<tf.dispatch>", "exec"), space)
-    return space["outer"](*range(free)).__code__
+    return define(source, "<tf.dispatch>", {})["outer"](*range(free)).__code__
 
 
 def _kind(value: Any, versions: dict[type, Callable[..., Any]]) -> type | None:

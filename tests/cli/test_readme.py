@@ -53,13 +53,6 @@ def test_help_says_in_whole_sentences_what_each_command_does():
     assert all(line.endswith(".") and not line.endswith("...") for line in lines), text
 
 
-def test_every_module_of_the_engine_has_its_place(repository):
-    text = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    table = text.partition("The engine's own modules")[2].partition("\n## ")[0]
-    modules = {path.stem for path in (repository / "minitape").glob("[!_]*.py")}
-    assert set(re.findall(r"`(\w+)`", table)) - {"tf", "explain", "with"} == modules
-
-
 def test_every_dependency_has_its_reason(repository):
     text = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8")
     project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]

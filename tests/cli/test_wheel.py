@@ -70,6 +70,7 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
     """What is there, byte for byte: so what other tests show of the repository holds for the wheel."""
     places = {
         "minitape": "minitape",
+        "minitape-stubs": "minitape/tf/stubs",
         "minitape_widgets": "widgets/minitape_widgets",
         "minitape/lessons/en": "notebooks/en",
     }
@@ -78,12 +79,22 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
         for place, source in places.items()
         for path in (repository / source).rglob("*")
         if path.is_file()
+        and (place == "minitape-stubs" or "tf/stubs" not in path.as_posix())
         and not any(part[0] == "." or part == "__pycache__" for part in path.relative_to(repository).parts)
     }
     with zipfile.ZipFile(wheel) as archive:
         held = {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
     assert sorted(held) == sorted(there)
     assert [name for name in held if held[name] != there[name]] == []
+
+
+def test_type_checkers_know_public_paths(installed, tmp_path):
+    """`minitape.nn` is no file; stubs beside the package say what it is."""
+    program = tmp_path / "program.py"
+    program.write_text("from minitape.nn import relu\nfrom minitape.python.framework import ops\nreveal_type(relu)\nreveal_type(ops.Graph)\n")
+    check = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), "--python-executable", str(installed.with_name("python"))]
+    told = subprocess.run([*check, str(program)], cwd=tmp_path, text=True, capture_output=True, timeout=300).stdout
+    assert "-> minitape.engine.tensor.Tensor" in told and "minitape.graphs.build.Graph" in told and "Success" in told, told
 
 
 def test_what_lessons_import_is_there(installed, tmp_path):

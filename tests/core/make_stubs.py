@@ -20,14 +20,30 @@ from typing import Any
 
 import minitape
 from minitape.engine.namespace import Namespace
+from minitape.tf.api import NAMESPACES
 
 PACKAGE = Path(str(minitape.__file__)).parent
+ALIASES = PACKAGE / "tf" / "stubs"
 HEAD = '"""The names of `{name}`, for editors and type checkers: see `python tests/core/make_stubs.py`."""\n'
 
 
 def stubs() -> dict[Path, str]:
     """The text of each stub by its path."""
-    return {path_of(module): stub(module) for module in namespaces(minitape, set())}
+    return {path_of(module): stub(module) for module in namespaces(minitape, set())} | dict(aliases())
+
+
+def aliases() -> Iterator[tuple[Path, str]]:
+    """Stubs of public paths such as `minitape.nn`, which is `minitape.tf.nn` at run time.
+
+    In the wheel they are a package of stubs, `minitape-stubs`, which type checkers add to `minitape`
+    (https://typing.python.org/en/latest/spec/distributing.html#partial-stub-packages).
+    """
+    names = [*NAMESPACES, "python.framework", "python.framework.ops"]
+    for name in names:
+        parts = name.split(".")
+        folder = any(other.startswith(f"{name}.") for other in names)
+        path = ALIASES.joinpath(*parts, "__init__.pyi") if folder else ALIASES.joinpath(*parts).with_suffix(".pyi")
+        yield path, f'"""`tf.{name}`: see `python tests/core/make_stubs.py`."""\n\nfrom minitape.tf.{name} import *\n'
 
 
 def namespaces(module: ModuleType, seen: set[str]) -> Iterator[ModuleType]:
@@ -127,5 +143,6 @@ class Default:
 if __name__ == "__main__":
     for path, text in stubs().items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             print("wrote", path)

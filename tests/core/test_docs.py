@@ -254,15 +254,6 @@ def test_import_star_takes_the_public_names():
     assert tf.__all__ == dir(tf)
 
 
-@pytest.mark.parametrize("package", ["graphs", "explain", "keras", "picture"])
-def test_a_package_says_of_each_of_its_modules_what_it_is_for(package):
-    folder = Path(tf.__file__).parent / package
-    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
-    offered = dir(NAMESPACES[f"tf.{package}"]) if f"tf.{package}" in NAMESPACES else []  # these speak for themselves
-    modules = {path.stem for path in folder.glob("[!_]*.py")} - set(offered)
-    assert [module for module in sorted(modules) if f"``{module}``" not in text] == []
-
-
 @pytest.mark.parametrize(
     "value", [tf.float32, tf.errors.OutOfRangeError(None, None, "end"), tf.Variable, tf.strings.lower],
     ids=["dtype", "error", "class", "function"],

@@ -1,5 +1,6 @@
 """The rooms of `minitape/`: few, with doors that go one way, and without large circles of files."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import grimp
 import pytest
 
 import minitape
+from minitape.engine.above import Above, above, places
 
 PACKAGE = Path(minitape.__file__).parent
 REPOSITORY = PACKAGE.parent
@@ -81,3 +83,16 @@ def circles(imports):
                 steps.append((following, iter(sorted(imports[following]))))
             elif following in path:
                 lowest[module] = min(lowest[module], number[following])
+
+
+def test_every_question_to_a_room_above_has_an_answer_and_every_answer_a_question():
+    told = set(places(minitape._ANSWERS))
+    files = [path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts and path.name != "above.py"]
+    asked = {name for path in files for name in re.findall(r"(?<!/)\babove\.([a-z]\w*)", path.read_text(encoding="utf-8"))}
+    assert asked - {"answered_by"} == told
+    assert [name for name in told if not hasattr(above, name)] == []
+
+
+def test_a_question_without_an_answer_says_where_answers_stand():
+    with pytest.raises(AttributeError, match=r"minitape/__init__\.py"):
+        Above().why_none  # noqa: B018

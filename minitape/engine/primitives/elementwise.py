@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerator import fast
+from ..code import compile_text
 from . import TABLE, Primitive, declare
-from .formula import ARRAY, SCALAR, compile_text, reads
+from .formula import ARRAY, SCALAR, reads
 
 if TYPE_CHECKING:
     from ..typed import Array, Function

@@ -6,22 +6,20 @@ is the only statement of the mathematics: each compilation only swaps the functi
 
 from __future__ import annotations
 
-import ast
-import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..accelerator import fast, filled
+from ..code import names_in
 from . import numerics
 from .selecting import select
 
 if TYPE_CHECKING:
     from ..typed import Array, Function
 
-ARGUMENTS = "g, z, x, y=None"
 
 
 def _mul_no_nan(a: Array, g: Array) -> Array:
@@ -102,36 +100,10 @@ def _scalar_functions(real: type) -> dict[str, Function]:
 SCALAR = {np.float32: _scalar_functions(np.float32), np.float64: _scalar_functions(np.float64)}
 
 
-def compile_text(text: str, functions: dict[str, Function], arguments: str = ARGUMENTS) -> Function:
-    """Makes the function ``(g, z, x, y)``, or of other arguments, that computes ``text`` with these functions."""
-    return eval(compile(f"lambda {arguments}: {text}", f"<formula {text}>", "eval"), dict(functions))
-
-
 def reads(text: str) -> set[str]:
     """The variables among g, x, y, z that a formula reads.
 
     >>> sorted(reads("g * cos(x)"))
     ['g', 'x']
     """
-    names = {n.id for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)}
-    return names & {"g", "x", "y", "z"}
-
-
-class Renamed(ast.NodeTransformer):
-    """Puts expressions, given as text or as they are, in the place of variables."""
-
-    def __init__(self, names: dict[str, str | ast.expr]) -> None:
-        self.names = {k: ast.parse(v, mode="eval").body if isinstance(v, str) else v for k, v in names.items()}
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return copy.deepcopy(self.names.get(node.id, node))
-
-
-def with_operands(text: str, operands: Sequence[str]) -> str:
-    """A formula of x and y with other expressions in their places.
-
-    >>> with_operands("x * cos(y)", ["a[i]", "2.0"])
-    'a[i] * cos(2.0)'
-    """
-    names: dict[str, str | ast.expr] = dict(zip("xy", operands, strict=False))
-    return ast.unparse(Renamed(names).visit(ast.parse(text, mode="eval")))
+    return names_in(text) & {"g", "x", "y", "z"}

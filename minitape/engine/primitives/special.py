@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..accelerator import fast
+from ..code import compile_text
 from . import TABLE, declare, integrals, numerics
-from .formula import ARRAY, compile_text, reads
+from .formula import ARRAY, reads
 from .selecting import select
 
 if TYPE_CHECKING:

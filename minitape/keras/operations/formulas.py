@@ -14,6 +14,7 @@ import numpy as np
 
 from ... import tf
 from ...engine import nest
+from ...engine.code import define
 from ..base import as_float, convert, floatx
 from . import elementwise, making, pieces, reductions
 from .common import alike
@@ -456,8 +457,7 @@ _ROW = re.compile(r"^(\w+)\((.*?)\) = (.*)\n    (.*)\n    (.*?) -> (.*(?:\n {8,}
 def _define(space: dict[str, Any], take: str, rows: str) -> None:
     """Puts the functions of a table into ``space``; ``take`` is the statement with which each begins."""
     for name, arguments, formula, facts, call, result in _ROW.findall(rows):
-        made: dict[str, Any] = {}
-        exec(f"def {name}({arguments}):\n    {take}\n    return {formula}", _SCOPE, made)
+        made = define(f"def {name}({arguments}):\n    {take}\n    return {formula}", "<tf.keras.ops>", {**_SCOPE})
         space[name] = function = made[name]
         function.__module__ = space["__name__"]
         summary, _, rest = facts.partition(". ")

@@ -1,0 +1,54 @@
+"""Runs the lesson that is named first, and writes each ``TapeView`` that it shows into the folder that is named second.
+
+Prints a JSON object: id of a cell -> the names of the files with its views. ``lessons.py`` runs this.
+"""
+
+import contextlib
+import json
+import os
+import sys
+from pathlib import Path
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from minitape_widgets import TapeView
+
+# a page tells the lesson around it how high it is
+HEIGHT = """<style>body { margin: 0 }</style>
+<script>
+new ResizeObserver(() => parent.postMessage({ tapeview: document.body.offsetHeight }, "*")).observe(document.body);
+</script>
+"""
+
+
+def main(lesson: Path, folder: Path) -> dict[str, list[str]]:
+    """A view is written when its cell has been run: it grows while the cell runs."""
+    shell, shown = InteractiveShell.instance(), []
+
+    def show(view, include=None, exclude=None):
+        shown.append(view)
+        return {"text/plain": repr(view)}, {}
+
+    shell.display_formatter.mimebundle_formatter.for_type(TapeView, show)
+    found = {}
+    for cell in json.loads(lesson.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        result = shell.run_cell("".join(cell["source"]), store_history=True)
+        if not result.success and "raises-exception" not in cell["metadata"].get("tags", ()):
+            raise SystemExit(f"cell {cell['id']} failed: {result.error_before_exec or result.error_in_exec!r}")
+        for number, view in enumerate(shown):
+            path = folder / f"{cell['id']}-{number}.html"
+            folder.mkdir(parents=True, exist_ok=True)
+            view.save(path)
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(HEIGHT)
+            found.setdefault(cell["id"], []).append(path.name)
+        shown.clear()
+    return found
+
+
+if __name__ == "__main__":
+    with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing):
+        answer = main(Path(sys.argv[1]), Path(sys.argv[2]))
+    print(json.dumps(answer))

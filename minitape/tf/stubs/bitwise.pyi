@@ -1,0 +1,3 @@
+"""`tf.bitwise`: see `python tests/core/make_stubs.py`."""
+
+from minitape.tf.bitwise import *

@@ -1,0 +1,3 @@
+"""`tf.dtypes`: see `python tests/core/make_stubs.py`."""
+
+from minitape.tf.dtypes import *

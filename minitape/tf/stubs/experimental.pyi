@@ -1,0 +1,3 @@
+"""`tf.experimental`: see `python tests/core/make_stubs.py`."""
+
+from minitape.tf.experimental import *

@@ -1,0 +1,3 @@
+"""`tf.image`: see `python tests/core/make_stubs.py`."""
+
+from minitape.tf.image import *

@@ -1,0 +1,3 @@
+"""`tf.linalg`: see `python tests/core/make_stubs.py`."""
+
+from minitape.tf.linalg import *

@@ -1,0 +1,3 @@
+"""`tf.lookup`: see `python tests/core/make_stubs.py`."""
+
+from minitape.tf.lookup import *

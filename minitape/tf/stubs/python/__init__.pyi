@@ -1,0 +1,3 @@
+"""`tf.python`: see `python tests/core/make_stubs.py`."""
+
+from minitape.tf.python import *

@@ -1,0 +1,3 @@
+"""`tf.python.framework`: see `python tests/core/make_stubs.py`."""
+
+from minitape.tf.python.framework import *

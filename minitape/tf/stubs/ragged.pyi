@@ -1,0 +1,3 @@
+"""`tf.ragged`: see `python tests/core/make_stubs.py`."""
+
+from minitape.tf.ragged import *

@@ -1,0 +1,3 @@
+"""`tf.sets`: see `python tests/core/make_stubs.py`."""
+
+from minitape.tf.sets import *

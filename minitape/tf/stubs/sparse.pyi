@@ -1,0 +1,3 @@
+"""`tf.sparse`: see `python tests/core/make_stubs.py`."""
+
+from minitape.tf.sparse import *

@@ -1,0 +1,3 @@
+"""`tf.train`: see `python tests/core/make_stubs.py`."""
+
+from minitape.tf.train import *

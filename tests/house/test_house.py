@@ -1,0 +1,66 @@
+"""What is said about the house is true: its picture, and what each room says of its files."""
+
+import ast
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import minitape as tf
+
+PACKAGE = Path(tf.__file__).parent
+ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_a_room_says_of_each_of_its_files_what_it_is_for(name):
+    folder = PACKAGE / name
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    offered = dir(tf if name == "tf" else getattr(tf, name, None))  # the names of a namespace speak for themselves
+    modules = {path.stem for path in folder.glob("[!_]*.py") if not path.stem.startswith("lesson_")} - set(offered)
+    assert [module for module in sorted(modules) if f"``{module}``" not in text] == []
+
+
+def test_the_picture_of_the_house_is_drawn_from_its_contracts(repository):
+    script = repository / "docs" / "house.py"
+    specification = importlib.util.spec_from_file_location("house", script)
+    house = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(house)
+    assert house.PICTURE.read_text(encoding="utf-8") == house.drawn(), "python docs/house.py draws it anew"
+
+
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/explain.md", "docs/tapeview.md", "notebooks/en/12_build_your_own_tape.ipynb")
+
+
+def text_of(path):
+    text = path.read_text(encoding="utf-8")
+    return "".join("".join(cell["source"]) for cell in json.loads(text)["cells"]) if path.suffix == ".ipynb" else text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_files_that_a_page_names_are_there(page, repository):
+    named = set(re.findall(r"`((?:minitape|widgets|tests|docs|benchmarks|deploy)/[\w./-]*)`", text_of(repository / page)))
+    assert sorted(name for name in named if "NN" not in name and not (repository / name).exists()) == []
+
+
+def walk():
+    """The steps of the walk in CONTRIBUTING.md: the files that each names, and the lines that it quotes."""
+    text = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for step in re.findall(r"^\d\. (.*(?:\n   .*)*)", text.partition("A walk through the house")[2], re.MULTILINE):
+        spans = re.findall(r"`([^`]+)`", " ".join(step.split()))
+        files = [span for span in spans if span.endswith(".py")]
+        yield files, [span for span in spans if re.search(r"[=|:(] ?", span) and span not in files and not span.startswith("tape.")]
+
+
+@pytest.mark.parametrize(("files", "quotes"), [step for step in walk() if step[0]])
+def test_the_walk_quotes_lines_that_are_there(files, quotes, repository):
+    lines = " ".join(" ".join((repository / file).read_text(encoding="utf-8").split()) for file in files)
+    for quote in quotes:
+        for part in quote.split("..."):  # left out in the quotation
+            assert " ".join(part.split()).strip('" ') in lines, quote
+
+
+def test_the_walk_is_found():
+    assert len(list(walk())) == 6 and sum(len(quotes) for _, quotes in walk()) >= 6
