@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import nbformat
@@ -23,6 +23,9 @@ from .lessons import IN_REPOSITORY, IN_WHEEL, copy_missing, lessons_folder, note
 from .recorder import MARK, NOTEBOOK_VARIABLE, VARIANT_VARIABLE
 from .rules import DEPENDS_ON_ANSWERS, NOT_REPEATABLE, Finding, is_exercise, run_findings, saved_findings
 from .writing import advice
+
+if TYPE_CHECKING:
+    from .rules import Notebook, Ran
 
 VARIANTS = ("blank", "solved")
 PYTEST_RAN = (0, 1)  # all passed, some failed
@@ -99,7 +102,7 @@ def count_runs(path: Path, variants: Sequence[str]) -> int:
     return sum(cell.cell_type == "code" for cell in notebook.cells) * len(_variants_of(notebook, variants))
 
 
-def _variants_of(notebook: Any, variants: Sequence[str]) -> Sequence[str]:
+def _variants_of(notebook: Notebook, variants: Sequence[str]) -> Sequence[str]:
     """The variants worth running: none without code, and of several only the blank one without exercises."""
     if not any(cell.cell_type == "code" for cell in notebook.cells):
         return ()
@@ -114,7 +117,7 @@ class Processes:
         self._ended = False
         self._lock = threading.Lock()
 
-    def begin(self, command: list[str], **options: Any) -> subprocess.Popen[str]:
+    def begin(self, command: list[str], **options: Any) -> subprocess.Popen[str]:  # those of Popen
         """Start a process. Raises KeyboardInterrupt after `end`."""
         with self._lock:
             if self._ended:
@@ -194,7 +197,7 @@ def check_notebook(
     return result
 
 
-def _take_in(record: dict[str, Any], notebook: Any, variant: str, result: Result) -> None:
+def _take_in(record: Ran, notebook: Notebook, variant: str, result: Result) -> None:
     """Add to `result` what one cell's run shows, unless another variant showed the same."""
     first_line = next(iter(record["source"].strip().splitlines()), "")
     result.runs.append(CellRun(record["cell"], variant, first_line, record["seconds"], record["skipped"]))
@@ -226,7 +229,7 @@ def _with_other_run(finding: Finding, result: Result) -> Finding:
 
 def _records(
     path: Path, variant: str, timeout: float, result: Result, processes: Processes
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Ran]:
     """Run a notebook under nbval in a process of its own; give a record per code cell as it comes.
 
     Where pytest ends in another way than with passed or failed tests, its words are put into `result.broken`.
@@ -241,8 +244,8 @@ def _records(
         environment.update({VARIANT_VARIABLE: variant, NOTEBOOK_VARIABLE: str(place), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
         command = [sys.executable, "-P", "-m", "pytest", f"--rootdir={scratch}", "-c", str(settings), *PYTEST_OPTIONS]
         command += [f"--nbval-cell-timeout={timeout}", "."]
-        streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"}
-        process = processes.begin(command, cwd=place.parent, env=environment, errors="replace", **streams)
+        process = processes.begin(command, cwd=place.parent, env=environment, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")  # fmt: skip
         assert process.stdout is not None
         try:
             for line in process.stdout:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import psutil
 from ipykernel.ipkernel import IPythonKernel
@@ -15,6 +15,11 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 
 from .rules import WIDGET_VIEW
 from .writing import replacing
+
+if TYPE_CHECKING:
+    from .rules import Notebook
+
+Model: TypeAlias = dict[str, Any]  # of a file or folder, as JupyterLab's server describes it
 
 
 class Notebooks(AsyncLargeFileManager):
@@ -33,7 +38,7 @@ class Notebooks(AsyncLargeFileManager):
     """
 
     @contextmanager
-    def atomic_writing(self, os_path: str, *args: Any, **kwargs: Any) -> Iterator[IO[Any]]:
+    def atomic_writing(self, os_path: str, *args: Any, **kwargs: Any) -> Iterator[IO[Any]]:  # of str or bytes: as is said to who opens it
         """A file to write to; where no other may be made beside it, it is written in JupyterLab's way."""
         folder = os.path.dirname(os.path.realpath(os_path))
         if not self.use_atomic_writing or not os.access(folder, os.W_OK):
@@ -43,9 +48,9 @@ class Notebooks(AsyncLargeFileManager):
             with self.perm_to_403(os_path), replacing(Path(os_path), *args, **kwargs) as file:
                 yield file
 
-    async def get(self, path: str, *arguments: Any, **options: Any) -> dict[str, Any]:
+    async def get(self, path: str, *arguments: object, **options: object) -> Model:
         """What JupyterLab is told of a file or folder: its contents manager's model of it."""
-        model: dict[str, Any] = await super().get(path, *arguments, **options)
+        model: Model = await super().get(path, *arguments, **options)
         if model["type"] == "notebook" and model["content"]:
             metadata = model["content"]["metadata"]
             if metadata.get("language_info", {}).get("name") == IPythonKernel.language_info["name"]:
@@ -55,7 +60,7 @@ class Notebooks(AsyncLargeFileManager):
 
     async def _begun(self, path: str) -> float:
         """When the process began that is the kernel of this notebook: never where there is none."""
-        server: Any = self.parent
+        server = self.parent
         if server is None or not await server.session_manager.session_exists(path.strip("/")):
             return math.inf
         session = await server.session_manager.get_session(path=path.strip("/"))
@@ -66,7 +71,7 @@ class Notebooks(AsyncLargeFileManager):
             return 0.0
 
 
-def _without_widgets(notebook: Any, begun: float, saved: float) -> None:
+def _without_widgets(notebook: Notebook, begun: float, saved: float) -> None:
     """Take older live views out of the outputs that can be shown without them."""
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nbconvert.preprocessors import Preprocessor
+
+if TYPE_CHECKING:
+    from .rules import Cell
 
 LINK = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?=[#)])")
 
@@ -19,7 +22,7 @@ class Links(Preprocessor):
     'A [tape](glossary.html#cell-id=tape) of [lesson 2](02_tensors.html).'
     """
 
-    def preprocess_cell(self, cell: Any, resources: Any, index: int) -> tuple[Any, Any]:
+    def preprocess_cell(self, cell: Cell, resources: object, index: int) -> tuple[Cell, object]:
         """The cell with its links changed; code stays as it is."""
         if cell.cell_type == "markdown":
             cell.source = LINK.sub(r"\1.html", cell.source)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 from queue import Empty
-from typing import Any
+from typing import TYPE_CHECKING
 
 import nbformat
 import pytest
@@ -21,6 +21,9 @@ from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell
 
 from .rules import FOLLOWS_ANSWERS, is_exercise, solution_of, tags_of
+
+if TYPE_CHECKING:
+    from .rules import Ran
 
 MARK = "\x1eminitape "
 VARIANT_VARIABLE = "MINITAPE_VARIANT"
@@ -63,11 +66,11 @@ def pytest_configure() -> None:
     RunningKernel.await_reply = await_reply
 
 
-def _places(item: Any) -> list[int]:
+def _places(item: IPyNbCell) -> list[int]:
     return [number for number, cell in enumerate(item.parent.nb.cells) if cell.cell_type == "code"]
 
 
-def _solve(item: Any) -> None:
+def _solve(item: IPyNbCell) -> None:
     """Replace an exercise's code by its solution; its saved output then no longer binds."""
     solution = solution_of(item.parent.nb.cells, item.place)
     if is_exercise(item.cell) and solution is not None:
@@ -89,7 +92,7 @@ def pytest_runtest_makereport(
     return report
 
 
-def _record(item: Any, call: pytest.CallInfo[None]) -> dict[str, Any]:
+def _record(item: IPyNbCell, call: pytest.CallInfo[None]) -> Ran:
     error = call.excinfo.value if call.excinfo else None
     skipped = isinstance(error, pytest.skip.Exception)
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, TypedDict
 
 from minitape.course import CORRECT, NOT_ANSWERED
 from minitape.course.predict import WIDGET_VIEW
@@ -46,6 +46,22 @@ _SAID = re.compile(r"^Exercise \S+: ([^.]*)\.", re.MULTILINE)
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
+Notebook: TypeAlias = Any  # nbformat's, which has no types
+Cell: TypeAlias = Any  # the same
+Output: TypeAlias = Any  # the same
+
+
+class Ran(TypedDict):
+    """What nbval's process sends of a cell that ran."""
+
+    cell: int
+    source: str
+    seconds: float
+    outputs: list[Output]
+    skipped: bool
+    problem: str | None
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing that is wrong in a notebook.
@@ -62,18 +78,18 @@ class Finding:
     variant: str | None = None
 
 
-def tags_of(cell: Any) -> list[str]:
+def tags_of(cell: Cell) -> list[str]:
     """The tags of a cell."""
     tags = cell.get("metadata", {}).get("tags", [])
     return tags if isinstance(tags, list) else []
 
 
-def is_exercise(cell: Any) -> bool:
+def is_exercise(cell: Cell) -> bool:
     """Whether a cell is one that a learner answers in."""
     return cell["cell_type"] == "code" and EXERCISE in tags_of(cell)
 
 
-def solution_of(cells: Sequence[Any], exercise: int) -> str | None:
+def solution_of(cells: Sequence[Cell], exercise: int) -> str | None:
     """The code of the folded solution that follows the exercise cell, or None if there is none.
 
     That is the one ```python block in the next cell tagged `solution`, before the next exercise.
@@ -87,7 +103,7 @@ def solution_of(cells: Sequence[Any], exercise: int) -> str | None:
     return None
 
 
-def saved_findings(notebook: Any) -> Iterator[Finding]:
+def saved_findings(notebook: Notebook) -> Iterator[Finding]:
     """What can be seen without running the notebook."""
     if "widgets" in notebook.metadata:
         yield Finding("widget-state", None, "widget state is saved in the notebook: save it with minitape save")
@@ -104,7 +120,7 @@ def saved_findings(notebook: Any) -> Iterator[Finding]:
     yield from _order_findings(code)
 
 
-def _order_findings(code: Iterable[tuple[int, Any]]) -> Iterator[Finding]:
+def _order_findings(code: Iterable[tuple[int, Cell]]) -> Iterator[Finding]:
     """The first cell that shows that the notebook was not run once, from top to bottom."""
     for expected, (place, cell) in enumerate(((p, c) for p, c in code if c.source.strip()), 1):
         if cell.execution_count is None:
@@ -115,7 +131,7 @@ def _order_findings(code: Iterable[tuple[int, Any]]) -> Iterator[Finding]:
             return
 
 
-def run_findings(notebook: Any, record: dict[str, Any], variant: str) -> Iterator[Finding]:
+def run_findings(notebook: Notebook, record: Ran, variant: str) -> Iterator[Finding]:
     """What one cell's run shows; `record` is what the recorder sent."""
     place = record["cell"]
     cell, outputs = notebook.cells[place], record["outputs"]
@@ -135,17 +151,17 @@ def run_findings(notebook: Any, record: dict[str, Any], variant: str) -> Iterato
         yield from _exercise_findings(place, outputs, variant)
 
 
-def _is_stderr(output: Any) -> bool:
+def _is_stderr(output: Output) -> bool:
     return bool(output["output_type"] == "stream" and output["name"] == "stderr")
 
 
-def _without_stderr(outputs: Iterable[Any]) -> str:
+def _without_stderr(outputs: Iterable[Output]) -> str:
     return outputs_text(output for output in outputs if not _is_stderr(output))
 
 
-def _problem(cell: Any, record: dict[str, Any], variant: str) -> Finding:
+def _problem(cell: Cell, record: Ran, variant: str) -> Finding:
     """The finding for a cell in which nbval, or the kernel, failed."""
-    place, problem = record["cell"], record["problem"]
+    place, problem = record["cell"], record["problem"] or ""
     saved, new = _without_stderr(cell.outputs), _without_stderr(record["outputs"])
     failed = [output for output in record["outputs"] if output["output_type"] == "error"]
     if problem == OUTPUTS_DIFFER:
@@ -163,7 +179,7 @@ def _problem(cell: Any, record: dict[str, Any], variant: str) -> Finding:
     return Finding("timeout" if "Timeout" in problem else "not-runnable", place, plain(problem), saved, new, variant)
 
 
-def _exercise_findings(place: int, outputs: list[Any], variant: str) -> Iterator[Finding]:
+def _exercise_findings(place: int, outputs: list[Output], variant: str) -> Iterator[Finding]:
     """Left blank, an exercise says that it is not answered yet; with its solution, that this is correct."""
     wanted = CORRECT if variant == "solved" else NOT_ANSWERED
     text = outputs_text(outputs)
@@ -181,12 +197,12 @@ def place_in(sources: Sequence[str], cell: int | None) -> str:
     return f"cell {cell + 1} ({line if len(line) <= 50 else f'{line[:49]}…'})"
 
 
-def outputs_text(outputs: Iterable[Any]) -> str:
+def outputs_text(outputs: Iterable[Output]) -> str:
     """A cell's outputs as plain text, as far as they are compared."""
     return "\n".join(part for output in outputs for part in _parts(output))
 
 
-def _parts(output: Any) -> Iterator[str]:
+def _parts(output: Output) -> Iterator[str]:
     kind = output["output_type"]
     if kind == "stream":
         heading = "" if output["name"] == "stdout" else f"[{output['name']}]\n"
@@ -199,7 +215,7 @@ def _parts(output: Any) -> Iterator[str]:
                 yield ("" if mime == "text/plain" else f"[{mime}]\n") + _joined(data)
 
 
-def _joined(text: Any) -> str:
+def _joined(text: str | list[str]) -> str:
     return "".join(text) if isinstance(text, list) else str(text)
 
 

@@ -8,8 +8,9 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 import nbformat
@@ -21,6 +22,9 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 from .kernel import kernel_environment
 from .rules import WIDGET_VIEW, place_in, plain, saved_findings
 from .writing import advice, replacing
+
+if TYPE_CHECKING:
+    from .rules import Cell, Notebook, Output
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python"}
@@ -49,7 +53,7 @@ def save(path: Path, timeout: float = 120) -> None:
     write(notebook, path)
 
 
-def execute(notebook: Any, folder: Path, timeout: float, name: str) -> None:
+def execute(notebook: Notebook, folder: Path, timeout: float, name: str) -> None:
     """Run all cells of `notebook` in `folder`; its outputs are replaced.
 
     Raises click.ClickException where a cell fails, takes longer than `timeout` seconds, or ends the kernel.
@@ -58,7 +62,7 @@ def execute(notebook: Any, folder: Path, timeout: float, name: str) -> None:
     begun: list[int] = []
     ended = threading.Event()
 
-    def begins(cell: Any, cell_index: int) -> None:
+    def begins(cell: Cell, cell_index: int) -> None:
         if ended.is_set():
             raise KeyboardInterrupt
         begun.append(cell_index)
@@ -81,12 +85,9 @@ def execute(notebook: Any, folder: Path, timeout: float, name: str) -> None:
             on_cell_execute=begins,
         )
         try:
-            options: dict[str, Any] = {
-                "env": kernel_environment(Path(scratch)),
-                "stderr": subprocess.DEVNULL,
-                "cleanup_kc": True,
-            }
-            _in_a_thread(lambda: asyncio.run(client.async_execute(**options)), end)
+            env = kernel_environment(Path(scratch))
+            run = partial(client.async_execute, env=env, stderr=subprocess.DEVNULL, cleanup_kc=True)
+            _in_a_thread(lambda: asyncio.run(run()), end)
         except CellExecutionError as error:
             told = f"{error.ename}: {error.evalue}" if error.ename == "CalledProcessError" else str(error)
             raise _not_saved(name, sources, begun, f"fails\n{plain(told)}") from error
@@ -112,7 +113,7 @@ def _not_saved(name: str, sources: list[str], begun: list[int], message: str) ->
     return click.ClickException(f"{name} was not saved: {place_in(sources, begun[-1] if begun else None)} {message}")
 
 
-def clean(notebook: Any) -> None:
+def clean(notebook: Notebook) -> None:
     """Take out of an executed notebook what does not belong into a file: widgets, timings, this machine's versions."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.metadata.pop("widgets", None)
@@ -136,7 +137,7 @@ def _lasting_id(given: str | None, number: int, seen: set[str]) -> str:
     return name
 
 
-def _without_widget(output: Any) -> Any | None:
+def _without_widget(output: Output) -> Output | None:
     """The output without its live widget view, or None if nothing is left."""
     if "data" not in output:
         return output
@@ -145,9 +146,9 @@ def _without_widget(output: Any) -> Any | None:
     return output if output["data"] else None
 
 
-def _joined_streams(outputs: Iterable[Any]) -> list[Any]:
+def _joined_streams(outputs: Iterable[Output]) -> list[Output]:
     """The outputs, with neighbouring pieces of one stream as one: where the kernel cuts a stream is chance."""
-    joined: list[Any] = []
+    joined: list[Output] = []
     for output in outputs:
         last = joined[-1] if joined else None
         if last is not None and last.output_type == output.output_type == "stream" and last.name == output.name:
@@ -157,7 +158,7 @@ def _joined_streams(outputs: Iterable[Any]) -> list[Any]:
     return joined
 
 
-def _stderr_problems(notebook: Any) -> list[str]:
+def _stderr_problems(notebook: Notebook) -> list[str]:
     found = []
     sources = [cell.source for cell in notebook.cells]
     for place, cell in enumerate(notebook.cells):
@@ -167,7 +168,7 @@ def _stderr_problems(notebook: Any) -> list[str]:
     return found
 
 
-def write(notebook: Any, path: Path) -> None:
+def write(notebook: Notebook, path: Path) -> None:
     """Write a notebook in one step, so that a crash leaves the old file or the new one.
 
     Raises click.ClickException where it cannot be written.

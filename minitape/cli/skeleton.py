@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from .rules import EXERCISE, FOLLOWS_ANSWERS, SOLUTION
 from .save import clean, execute, write
+
+if TYPE_CHECKING:
+    from .rules import Notebook
 
 INTRODUCTION = """\
 # {title}
@@ -89,7 +92,7 @@ SUMMARY = """\
 PROGRESS = 'progress("{name}")'
 
 
-def build(name: str, title: str) -> Any:
+def build(name: str, title: str) -> Notebook:
     """The skeleton as a notebook that has not run yet."""
     texts = [
         new_markdown_cell(INTRODUCTION.format(title=title)),

@@ -16,7 +16,7 @@ from .lessons import notebooks_in
 
 
 @contextmanager
-def replacing(path: Path, text: bool = True, encoding: str = "utf-8", newline: str = "\n") -> Iterator[IO[Any]]:
+def replacing(path: Path, text: bool = True, encoding: str = "utf-8", newline: str = "\n") -> Iterator[IO[Any]]:  # of str or bytes, as `text` says
     """A file to write to, which takes the place of `path` at the end, with its mode; a link goes on leading there.
 
     What breaks off leaves the old file. Raises OSError where it cannot be written, also where the old file may not be.

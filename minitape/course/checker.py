@@ -9,13 +9,17 @@ import pkgutil
 import textwrap
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .compare import Comparison, as_array, compare, is_blank, kind, together
 from .exercise import Exercise
 from .progress import note_try
+
+if TYPE_CHECKING:
+    from ..engine.typed import Function
+    from .exercise import Answer
 
 CORRECT = "correct"
 NOT_ANSWERED = "not answered yet"
@@ -51,7 +55,7 @@ def exercises_of(lesson: str) -> dict[str, Exercise]:
     return {exercise.name: exercise for exercise in (*own, *added)}
 
 
-def check(name: str, answer: Any = ...) -> None:
+def check(name: str, answer: Answer = ...) -> None:
     """Print whether `answer` solves the exercise called `name`, and remember it in the learner's progress.
 
     A wrong answer is shown beside what was expected, with the largest difference and a hint. Whatever is handed in,
@@ -63,7 +67,7 @@ def check(name: str, answer: Any = ...) -> None:
     print(feedback(name, answer))
 
 
-def feedback(name: str, answer: Any = ...) -> str:
+def feedback(name: str, answer: Answer = ...) -> str:
     """What `check` prints, as text; the try is counted."""
     exercise = exercises_of(str(name).rpartition(".")[0]).get(str(name))
     if exercise is None:
@@ -81,7 +85,7 @@ def _unknown(name: str) -> str:
     return f"There is no exercise {name!r}. {rest}"
 
 
-def _feedback(exercise: Exercise, answer: Any) -> str:
+def _feedback(exercise: Exercise, answer: Answer) -> str:
     if is_blank(answer) or answer is exercise.blank:
         return _blank(exercise)
     if exercise.cases:
@@ -101,7 +105,7 @@ def _feedback(exercise: Exercise, answer: Any) -> str:
     return _not_yet(exercise, lines, _hint(exercise, lambda mistake: _compare(exercise, answer, mistake)))
 
 
-def _compare(exercise: Exercise, answer: Any, expected: Any = ...) -> Comparison:
+def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> Comparison:
     result = compare(answer, exercise.expect if expected is ... else expected, exercise.rtol, exercise.atol)
     if expected is ... and result.approximate and exercise.dtype is not None:
         given = np.asarray(as_array(answer)).dtype.name
@@ -110,7 +114,7 @@ def _compare(exercise: Exercise, answer: Any, expected: Any = ...) -> Comparison
     return result
 
 
-def _function_feedback(exercise: Exercise, answer: Any) -> str:
+def _function_feedback(exercise: Exercise, answer: Answer) -> str:
     """Call the learner's function on each case beside the right one; report the first case where they part."""
     if not callable(answer):
         note_try(exercise.name, False)
@@ -135,20 +139,20 @@ def _function_feedback(exercise: Exercise, answer: Any) -> str:
     return _right(exercise, together(parts))
 
 
-def _untouched(function: Callable[..., Any]) -> bool:
+def _untouched(function: Function) -> bool:
     """Whether a `...` still stands in the function's source; True also where the source is out of reach."""
     nodes = _source(function)
     return not nodes or any(isinstance(node, ast.Constant) and node.value is ... for node in nodes)
 
 
-def _gives_back(function: Callable[..., Any]) -> bool:
+def _gives_back(function: Function) -> bool:
     """Whether the function may give something back; True also where its source is out of reach."""
     nodes = _source(function)
     returns = (isinstance(node, ast.Lambda) or (isinstance(node, ast.Return) and node.value) for node in nodes)
     return not nodes or any(returns)
 
 
-def _source(function: Callable[..., Any]) -> list[ast.AST]:
+def _source(function: Function) -> list[ast.AST]:
     """The nodes of a function's source, as Jupyter and Python keep it; none where it is out of reach."""
     try:
         nodes = list(ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))))
@@ -158,14 +162,14 @@ def _source(function: Callable[..., Any]) -> list[ast.AST]:
     return nodes if function.__name__ in names else []  # else the text of other code by the same file name
 
 
-def _call(function: Callable[..., Any], case: tuple[Any, ...]) -> tuple[Any, str]:
+def _call(function: Function, case: tuple[Answer, ...]) -> tuple[Answer, str]:
     try:
         return function(*case), ""
     except Exception as error:
         return None, f"raises {type(error).__name__}: {error}"
 
 
-def _same_on_all(exercise: Exercise, results: list[tuple[Any, str]], mistake: Callable[..., Any]) -> Comparison:
+def _same_on_all(exercise: Exercise, results: list[tuple[Answer, str]], mistake: Function) -> Comparison:
     """Whether the learner's function did on every case what this mistake does."""
     for case, (value, error) in zip(exercise.cases, results, strict=True):
         wanted, mistaken_error = _call(mistake, case)
@@ -174,7 +178,7 @@ def _same_on_all(exercise: Exercise, results: list[tuple[Any, str]], mistake: Ca
     return Comparison(True, True)
 
 
-def _hint(exercise: Exercise, compared: Callable[[Any], Comparison]) -> str:
+def _hint(exercise: Exercise, compared: Callable[[Answer], Comparison]) -> str:
     return next((m.hint for m in exercise.mistakes if compared(m.answer).approximate), exercise.hint)
 
 
@@ -221,7 +225,7 @@ def _expected(exercise: Exercise, tries: int) -> str:
     return f"{kind(exercise.expect)} (shown after {left} more {'try' if left == 1 else 'tries'})"
 
 
-def _show(value: Any) -> str:
+def _show(value: Answer) -> str:
     value = as_array(value)
     text = str(value.item()) if isinstance(value, np.generic) else repr(value)
     return text if len(text) <= LONGEST else text[:LONGEST] + " ..."

@@ -6,9 +6,8 @@ a box of ipywidgets it marks each part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import anywidget
@@ -53,5 +52,5 @@ class Choices(anywidget.AnyWidget):
         """Commit to a choice, and show it."""
         self.said, self.chosen = self._commit(choice), choice
 
-    def _asked(self, _widget: Any, content: Any, _buffers: Any) -> None:
+    def _asked(self, _widget: object, content: Mapping[str, str], _buffers: object) -> None:
         self.choose(content["choice"])

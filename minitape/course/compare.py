@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import numbers
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .exercise import Answer
 
 NUMERIC = "biufc"
 
@@ -26,7 +29,7 @@ class Comparison:
     parts: tuple[int, int] | None = None
 
 
-def is_blank(answer: Any) -> bool:
+def is_blank(answer: Answer) -> bool:
     """Whether an answer still holds the `...` that stands for "your answer here"."""
     if isinstance(answer, (list, tuple)):
         return any(is_blank(part) for part in answer)
@@ -35,7 +38,7 @@ def is_blank(answer: Any) -> bool:
     return answer is ...
 
 
-def compare(given: Any, expected: Any, rtol: float, atol: float) -> Comparison:
+def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Comparison:
     """Compare two answers; never raises for anything that a learner can hand in."""
     if isinstance(expected, dict):
         if not isinstance(given, dict):
@@ -57,7 +60,7 @@ def compare(given: Any, expected: Any, rtol: float, atol: float) -> Comparison:
     return Comparison(False, False, problem="" if kind(given) == kind(expected) else _kinds(given, expected))
 
 
-def _compare_numbers(given: Any, expected: Any, rtol: float, atol: float) -> Comparison:
+def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) -> Comparison:
     if not _is_numeric(given):
         return Comparison(False, False, problem=_kinds(given, expected))
     a, b = np.asarray(as_array(given)), np.asarray(as_array(expected))
@@ -95,7 +98,7 @@ def _counted(parts: list[Comparison]) -> Comparison:
     return replace(together(parts), parts=(sum(part.approximate for part in parts), len(parts)))
 
 
-def in_order(answer: Any) -> Any:
+def in_order(answer: Answer) -> Answer:
     """A list, tuple or set as a sorted list, each part once, for an exercise in which any order is right.
 
     >>> in_order({7, 5}), in_order([7, 5, 7]), in_order("7, 5")
@@ -104,7 +107,7 @@ def in_order(answer: Any) -> Any:
     return sorted(set(answer)) if isinstance(answer, (list, tuple, set)) else answer
 
 
-def as_array(value: Any) -> Any:
+def as_array(value: Answer) -> Answer:
     """A tensor or variable as the NumPy value it holds; anything else as it is."""
     numpy = getattr(value, "numpy", None)
     return numpy() if callable(numpy) and not isinstance(value, type) else value
@@ -115,7 +118,7 @@ def _plain(text: str) -> str:
     return " ".join(text.replace("_", " ").replace("-", " ").casefold().split())
 
 
-def _is_numeric(value: Any) -> bool:
+def _is_numeric(value: Answer) -> bool:
     value = as_array(value)
     if isinstance(value, (numbers.Number, np.ndarray, np.generic)):
         return np.asarray(value).dtype.kind in NUMERIC or np.can_cast(np.asarray(value).dtype, np.float64)
@@ -124,17 +127,17 @@ def _is_numeric(value: Any) -> bool:
     return False
 
 
-def _is_rectangular(value: Any) -> bool:
+def _is_rectangular(value: Answer) -> bool:
     return len({_shape(part) for part in value}) == 1
 
 
-def _shape(value: Any) -> tuple[int, ...]:
+def _shape(value: Answer) -> tuple[int, ...]:
     if isinstance(value, (list, tuple)):
         return (len(value), *_shape(value[0]))
     return np.shape(as_array(value))
 
 
-def kind(value: Any) -> str:
+def kind(value: Answer) -> str:
     """What an answer is, in words: "a number", "None", "the text 'abc'", "a list of 3"."""
     value = as_array(value)
     if value is None or isinstance(value, (bool, np.bool_)):
@@ -150,7 +153,7 @@ def kind(value: Any) -> str:
     return "a function" if callable(value) else f"an object of type {type(value).__name__}"
 
 
-def _kinds(given: Any, expected: Any) -> str:
+def _kinds(given: Answer, expected: Answer) -> str:
     """That an answer is of another kind than expected, or the first of its parts that is."""
     given, expected = as_array(given), as_array(expected)
     if _length(given) == _length(expected) > 0:
@@ -161,7 +164,7 @@ def _kinds(given: Any, expected: Any) -> str:
     return f"expected {kind(expected)}, got {kind(given)}{': leave out the quotes' if quoted else ''}"
 
 
-def _without_quotes(text: str) -> Any:
+def _without_quotes(text: str) -> Answer:
     """What the text is as Python's code, such as None or a list; the text itself where it is no such thing."""
     try:
         return ast.literal_eval(text)
@@ -169,10 +172,10 @@ def _without_quotes(text: str) -> Any:
         return text
 
 
-def _length(value: Any) -> int:
+def _length(value: Answer) -> int:
     several = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
     return len(value) if several else 0
 
 
-def _keys(answers: dict[Any, Any]) -> str:
+def _keys(answers: dict[Answer, Answer]) -> str:
     return ", ".join(repr(key) if isinstance(key, (str, int)) else kind(key) for key in answers)[:200] or "none"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
+
+Answer: TypeAlias = Any  # what a learner hands in, and what it is compared with: numbers, texts, arrays, functions, ...
 
 
 @dataclass(frozen=True)
@@ -14,7 +16,7 @@ class Mistake:
     `answer` is compared as the expected answer is: a value, or for a function a function that makes the mistake.
     """
 
-    answer: Any
+    answer: Answer
     hint: str
 
 
@@ -37,14 +39,14 @@ class Exercise:
     """
 
     name: str
-    expect: Any
+    expect: Answer
     mistakes: Sequence[Mistake] = ()
     hint: str = ""
     because: str = ""
-    cases: Sequence[tuple[Any, ...]] = ()
-    view: Callable[[Any], Any] | None = field(default=None, repr=False)
+    cases: Sequence[tuple[Answer, ...]] = ()
+    view: Callable[[Answer], Answer] | None = field(default=None, repr=False)
     dtype: str | None = None
-    blank: Any = ...
+    blank: Answer = ...
     rtol: float = 1e-5
     atol: float = 1e-6
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .compare import kind
 from .exercise import Exercise, Mistake
 
+if TYPE_CHECKING:
+    from .exercise import Answer
 
-def _content_and_shape(variable: Any) -> list[Any]:
+
+def _content_and_shape(variable: Answer) -> list[Answer]:
     """What a variable holds, of which dtype, and which shapes it takes; of anything else, its kind."""
     if not hasattr(variable, "assign"):
         return [kind(variable)]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .compare import in_order
 from .exercise import Exercise, Mistake
 
+if TYPE_CHECKING:
+    from .exercise import Answer
 
-def _in_order(diagnosis: dict[str, Any]) -> dict[str, Any]:
+
+def _in_order(diagnosis: dict[str, Answer]) -> dict[str, Answer]:
     """The diagnosis with its variables in the order of the alphabet: any order is right, with `:0` and without."""
     variables = diagnosis["do not learn"]
     if not isinstance(variables, str):

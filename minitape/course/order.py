@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..engine.typed import Object
 
 ADVICE = "If a cell above makes this name, run that cell first: menu Run, Run All Above Selected Cell."
 
@@ -16,6 +20,6 @@ def explain_missing_names() -> None:
         shell.set_custom_exc((NameError,), _show_with_advice)
 
 
-def _show_with_advice(shell: Any, kind: type, error: NameError, traceback: Any, tb_offset: int | None = None) -> None:
+def _show_with_advice(shell: Object, kind: type, error: NameError, traceback: TracebackType, tb_offset: int | None = None) -> None:
     error.add_note(ADVICE)
     shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)

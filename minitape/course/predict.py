@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .compare import compare
 from .progress import change_progress, read_progress
+
+if TYPE_CHECKING:
+    from ..engine.typed import Object
+    from .choices import Choices
+    from .exercise import Answer
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -32,19 +37,19 @@ class Question:
         change_progress(self.name, lambda kept: kept["predictions"].__setitem__(self.name, choice))
         return f"You predict: {choice}. Now run the next cell."
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        bundle = self._widget()._repr_mimebundle_() or {}
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> tuple[dict[str, object], dict[str, object]]:
+        bundle: Object = self._widget()._repr_mimebundle_() or {}
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         return {**data, "text/plain": repr(self)}, {WIDGET_VIEW: {"shown": time.time()}}
 
-    def _widget(self) -> Any:
+    def _widget(self) -> Choices:
         """The question as a Jupyter widget, with what was chosen before."""
         from .choices import Choices
 
         return Choices(self.text, self.choices, self.commit, read_progress()["predictions"].get(self.name))
 
 
-def predict(name: str, text: str, choices: Sequence[Any]) -> Question:
+def predict(name: str, text: str, choices: Sequence[Answer]) -> Question:
     """Ask for a prediction before an important cell; the choice is kept in the learner's progress.
 
     >>> predict("demo.p1", "What will y be?", [6.0, 9.0])
@@ -55,7 +60,7 @@ def predict(name: str, text: str, choices: Sequence[Any]) -> Question:
     return Question(name, text, [str(choice) for choice in choices])
 
 
-def reveal(name: str, truth: Any) -> None:
+def reveal(name: str, truth: Answer) -> None:
     """Print the learner's prediction beside the truth.
 
     >>> reveal("demo.p0", 9.0)
@@ -72,12 +77,12 @@ def reveal(name: str, truth: Any) -> None:
         print("Stop here for a moment: which step did you see differently?")
 
 
-def _text(value: Any) -> str:
+def _text(value: Answer) -> str:
     numpy = getattr(value, "numpy", None)
     return str(numpy() if callable(numpy) else value)
 
 
-def _same_number(predicted: str, truth: Any) -> bool:
+def _same_number(predicted: str, truth: Answer) -> bool:
     try:
         return compare(truth, float(predicted), 1e-6, 1e-9).approximate
     except ValueError:

@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Required, TypedDict
 
 from ..engine.beside import beside
 
@@ -16,8 +16,26 @@ FILE_NAME = ".minitape-progress.json"
 VARIABLE = "MINITAPE_PROGRESS"
 VERSION = 1
 
+
+
+class Entry(TypedDict):
+    """What is kept of an exercise."""
+
+    tries: int
+    solved: bool
+
+
+class Progress(TypedDict, total=False):
+    """The file."""
+
+    version: Required[int]
+    exercises: Required[dict[str, Entry]]
+    predictions: Required[dict[str, str]]
+    last: str
+
+
 _lock = threading.Lock()
-_unsaved: dict[Path, dict[str, Any]] = {}
+_unsaved: dict[Path, Progress] = {}
 
 
 def progress_file() -> Path:
@@ -25,13 +43,13 @@ def progress_file() -> Path:
     return Path(os.environ.get(VARIABLE) or FILE_NAME)
 
 
-def read_progress() -> dict[str, Any]:
+def read_progress() -> Progress:
     """The progress kept so far, `{"version": 1, "exercises": {...}, "predictions": {...}}`, and
     under "last" the lesson that was last worked on.
 
     A file that cannot be read counts as empty; it is kept beside the new one under a name ending in `.unreadable`.
     """
-    empty: dict[str, Any] = {"version": VERSION, "exercises": {}, "predictions": {}}
+    empty: Progress = {"version": VERSION, "exercises": {}, "predictions": {}}
     file = progress_file()
     try:
         kept = json.loads(file.read_text(encoding="utf-8"))
@@ -58,7 +76,7 @@ def last_lesson(folder: Path) -> str:
     return last if isinstance(last, str) else ""
 
 
-def change_progress(name: str, change: Callable[[dict[str, Any]], None]) -> None:
+def change_progress(name: str, change: Callable[[Progress], None]) -> None:
     """Read, change and write the progress, because of the exercise or prediction called `name`.
 
     Where the folder cannot be written, it lasts for this session only.
@@ -79,7 +97,7 @@ def note_try(name: str, solved: bool) -> int:
     """Count one answered try at an exercise; gives back how many there were. Once solved, it stays solved."""
     tries = 0
 
-    def change(kept: dict[str, Any]) -> None:
+    def change(kept: Progress) -> None:
         nonlocal tries
         entry = kept["exercises"].setdefault(name, {"tries": 0, "solved": False})
         tries = entry["tries"] = entry["tries"] + 1

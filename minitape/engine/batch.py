@@ -8,7 +8,7 @@ elements have a line in ``RULES``, and any other primitive is applied to the ele
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -76,7 +76,7 @@ def _axes(axis: Sequence[int] | None, rank: int) -> tuple[int, ...]:
     return tuple(a % rank + 1 for a in axes)
 
 
-def _behind(spec: Index) -> tuple[Any, ...]:
+def _behind(spec: Index) -> tuple[Index, ...]:
     return (slice(None), *(spec if isinstance(spec, tuple) else (spec,)))
 
 

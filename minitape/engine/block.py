@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .state import state
 from .typed import Given, Made
@@ -128,7 +128,7 @@ def block(function: Callable[Given, Iterator[Made]]) -> Callable[Given, Abstract
 class _Block:
     """The block of a generator: what stands before ``yield`` begins it, what stands after ends it."""
 
-    def __init__(self, steps: Iterator[Any]) -> None:
+    def __init__(self, steps: Iterator[Object]) -> None:
         self._steps: Object = steps
         self._inner = contextmanager(lambda: steps)()
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .typed import Function, Object
 
 ARGUMENTS = "g, z, x, y=None"  # of a formula: the adjoint of the output, the output, the inputs
 
 
-def compile_text(text: str, functions: dict[str, Any], arguments: str = ARGUMENTS) -> Callable[..., Any]:
+def compile_text(text: str, functions: dict[str, Function], arguments: str = ARGUMENTS) -> Function:
     """Makes the function ``(g, z, x, y)``, or of other arguments, that computes ``text`` with these functions.
 
     >>> compile_text("twice(x) + y", {"twice": lambda v: 2 * v}, "x, y")(3, 1)
@@ -22,7 +25,7 @@ def compile_text(text: str, functions: dict[str, Any], arguments: str = ARGUMENT
     return eval(compile(f"lambda {arguments}: {text}", f"<formula {text}>", "eval"), dict(functions))
 
 
-def define(text: str, label: str, space: dict[str, Any]) -> dict[str, Any]:
+def define(text: str, label: str, space: dict[str, Object]) -> dict[str, Object]:
     """``space`` with what the statements of ``text`` define; tracebacks show the ``label`` as the file.
 
     >>> define("def f(x):\\n    return x + one\\n", "<formula f>", {"one": 1})["f"](2)
@@ -49,7 +52,7 @@ def names_in(text: str) -> set[str]:
 class Renamed(ast.NodeTransformer):
     """Puts expressions, given as text or as trees, in the place of variables."""
 
-    def __init__(self, names: dict[str, Any]) -> None:
+    def __init__(self, names: dict[str, str | ast.expr]) -> None:
         self.names = {name: parsed(value) if isinstance(value, str) else value for name, value in names.items()}
 
     def visit_Name(self, node: ast.Name) -> ast.AST:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -376,7 +376,7 @@ def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
 
 
 def _all_fit(kinds: set[type], dtype: DType) -> bool:
-    fits: Any = (*_FITS[dtype.kind], np.ndarray)  # 0-d arrays among the leaves
+    fits: tuple[type, ...] = (*_FITS[dtype.kind], np.ndarray)  # 0-d arrays among the leaves
     return all(issubclass(k, fits) and not (dtype.kind == "c" and k is bool) for k in kinds)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from .errors import InvalidArgumentError, OpError
 
 
-def invalid(message: str, op: str = "", name: str = "") -> OpError:
+def invalid(message: str, op: str = "", name: str = "") -> Exception:
     """The InvalidArgumentError that operation ``op`` raises, worded as in TensorFlow's eager mode.
 
     While a graph is being built the same mistake is a ValueError.
@@ -15,7 +15,7 @@ def invalid(message: str, op: str = "", name: str = "") -> OpError:
     from .state import state
 
     if state.graph is not None:
-        return ValueError(message)  # type: ignore[return-value]
+        return ValueError(message)
     return InvalidArgumentError(None, None, f"{message} [Op:{op}] name: {name}" if op else message)
 
 

@@ -22,7 +22,6 @@ from .state import state
 
 if TYPE_CHECKING:
     from .dtypes import DType
-    from .errors import OpError
     from .typed import Object, Value
 
 _OF_NUMPY = (np.ndarray, np.generic)
@@ -182,7 +181,7 @@ def _name(dtype: DType) -> str:
     return _SHORT.get(dtype.name, dtype.name.upper())
 
 
-def _not_allowed(op: str, found: OpDef, attr: str, dtype: DType) -> OpError:
+def _not_allowed(op: str, found: OpDef, attr: str, dtype: DType) -> Exception:
     names = ", ".join(_LONG.get(n, n.lower()) for n in found.allowed[attr])
     return invalid(
         f"Value for attr '{attr}' of {dtype.kernel_name} is not in the list of allowed values: {names}\n\t; "

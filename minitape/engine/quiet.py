@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .typed import Object
 
 hush: Callable[[], object]  # switches warnings off and returns what ``restore`` needs
-restore: Callable[[Any], Any]
+restore: Callable[[Object], object]
 
 try:
     from numpy._core.umath import _extobj_contextvar, _make_extobj

@@ -553,9 +553,9 @@ class Record:
 
 
 # in the place of what a released recording held: nobody may add to it
-_GONE: Any = MappingProxyType({})
-_NOTHING: Any = ()
-_NO_ROWS: Any = frozenset()
+_GONE: Any = MappingProxyType({})  # of dictionaries
+_NOTHING: Any = ()  # of lists
+_NO_ROWS: Any = frozenset()  # of sets
 
 
 def _outlined(value: Array) -> Array:

@@ -9,6 +9,7 @@ import pytest
 
 import minitape as tf
 from minitape.engine.sweep import unbroadcast
+from minitape.picture.stepping import stepper_of
 
 from .conftest import PROGRAMS, broadcasting, custom, custom_pair, gathering, nested, square, states
 
@@ -321,3 +322,19 @@ def test_a_tape_that_recorded_nothing():
 def test_something_else_is_refused():
     with pytest.raises(TypeError, match=r"snapshot\(\) takes a tf.GradientTape, but received 3 of type 'int'"):
         tf.snapshot(3)
+
+
+@pytest.mark.parametrize("rows", [10, 17_000])
+def test_arrays_that_somebody_kept_serve_the_sweep_of_a_tape_that_let_go_of_them(rows):
+    """A live picture keeps them; more rows than a block holds are packed."""
+    x = tf.Variable(np.linspace(0.0, 1.0, 2000, dtype=np.float32))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.exp(x) * tf.exp(x))
+        for _ in range(rows):
+            y = y * 1.0
+    held = tape._record.large_arrays()
+    gradient = tape.gradient(y, x)
+    assert stepper_of(tape) is None
+    stepper = stepper_of(tape, held=held, show=lambda value: value)
+    assert stepper.take() is not None
+    np.testing.assert_allclose(stepper.gradients()[0], gradient.numpy(), rtol=1e-6)

@@ -35,7 +35,8 @@ def _places(k: Band, rows: int, columns: int, align: str) -> tuple[Array, Array,
         for i in range(n):
             for part, value in zip(out, (i + max(-d, 0), i + max(d, 0), at, start + i), strict=True):
                 part.append(value)
-    return tuple(np.array(part, int) for part in out)  # type: ignore[return-value]
+    row, column, diagonal, place = (np.array(part, int) for part in out)
+    return row, column, diagonal, place
 
 
 def _check_band(k: Band, rows: int, columns: int, op: str) -> None:
