@@ -6,6 +6,7 @@ import itertools
 import pytest
 
 _numbers = itertools.count()
+_module, _tests = None, 0  # the file of the test that runs, and how many of its tests ran since objects were left aside
 
 
 @pytest.fixture(scope="session")
@@ -19,11 +20,16 @@ def _own_progress(_progress_folder, monkeypatch):
     monkeypatch.setenv("MINITAPE_PROGRESS", str(_progress_folder / f"progress-{next(_numbers)}.json"))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _only_objects_of_this_module():
+@pytest.fixture(autouse=True)
+def _few_objects(request):
     """What was there before a file of tests (all collected tests, most of all) is not gone through in each of them.
 
-    `tape.explain` looks through the living objects for who holds a tensor, and so does each `gc.collect()`.
+    `tape.explain` looks through the living objects for who holds a tensor, and so does each `gc.collect()`. A long file
+    leaves objects behind as well, such as reports and modules that were loaded late.
     """
-    gc.collect()
-    gc.freeze()
+    global _module, _tests
+    if request.path != _module or _tests == 50:
+        _module, _tests = request.path, 0
+        gc.collect()
+        gc.freeze()
+    _tests += 1
