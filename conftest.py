@@ -1,12 +1,49 @@
-"""For every test and doctest: a learner's progress goes to a temporary file, and the collector has little to look through."""
+"""For every test and doctest: the option `--long`, a file for a learner's progress, and little for the collector to look through."""
 
+import collections
 import gc
 import itertools
 
 import pytest
 
+import minitape.cli  # noqa: F401  # before nbformat, for which it leaves out grammars that take a second to compile
+
 _numbers = itertools.count()
 _module, _tests = None, 0  # the file of the test that runs, and how many of its tests ran since objects were left aside
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--long",
+        action="store_true",
+        help="run all modes, as CI does: every lesson blank as well as solved, Ctrl-C at every line of a function that is "
+        "traced, every program of the oracle once more without arrays that no rule reads, every damage of kept machine "
+        "code, and so on; without it a fixed sample of these runs",
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Without `--long`, of each test that is marked `long` the first case runs, and after it one of so many."""
+    if config.getoption("--long"):
+        return
+    seen, chosen, others = collections.Counter(), [], []
+    for item in items:
+        if mark := item.get_closest_marker("long"):
+            test, sample = item.nodeid.partition("[")[0], mark.kwargs.get("sample", 0)
+            seen[test] += 1
+            if not sample or seen[test] % sample != 1 % sample:
+                others.append(item)
+                continue
+        chosen.append(item)
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = chosen
+
+
+@pytest.fixture(scope="session")
+def long(pytestconfig):
+    """Whether all modes are run."""
+    return pytestconfig.getoption("--long")
 
 
 @pytest.fixture(scope="session")

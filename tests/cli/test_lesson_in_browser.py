@@ -58,6 +58,7 @@ def test_a_lesson_that_was_only_opened_counts_as_saved(opened):
     expect(opened.locator(".jp-mod-dirty")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_skeleton_that_was_only_opened_counts_as_saved(page, start_lab, tmp_path):
     write_skeleton(str(tmp_path / "14_mine"), None)
     address = start_lab(tmp_path)
