@@ -23,15 +23,18 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Without `--long`, of each test that is marked `long` the first case runs, and after it one of so many."""
-    if config.getoption("--long"):
+    """Without `--long`, of each test that is marked `long` the first case runs, and after it one of so many.
+
+    A test that the command names, as in `pytest FILE::TEST`, runs in any case.
+    """
+    if config.getoption("--long") or any("::" in name for name in config.args):
         return
     seen, chosen, others = collections.Counter(), [], []
     for item in items:
         if mark := item.get_closest_marker("long"):
             test, sample = item.nodeid.partition("[")[0], mark.kwargs.get("sample", 0)
             seen[test] += 1
-            if not sample or seen[test] % sample != 1 % sample:
+            if not sample or (seen[test] - 1) % sample:
                 others.append(item)
                 continue
         chosen.append(item)
