@@ -182,8 +182,8 @@ def spoiled(warm, request):
     """For each kind of damage that is asked for: what a gradient gave, then one in a process that cannot compile; the folder."""
     if not hasattr(os, "fork"):
         pytest.skip("processes do not fork here")
-    asked = {getattr(item, "callspec", None) and tuple(item.callspec.params.values()) for item in request.session.items}
-    cases = [case for case in CASES if case in asked]
+    tests = [item for item in request.session.items if getattr(item, "function", None) is test_damaged_files]
+    cases = [(item.callspec.params["damage"], item.callspec.params["suffix"]) for item in tests]
     with tempfile.TemporaryDirectory() as place:
         folders = [shutil.copytree(warm, Path(place) / str(number)) for number in range(len(cases))]
         for (damage, suffix), folder in zip(cases, folders, strict=True):
