@@ -132,6 +132,15 @@ def page(browser, request) -> Iterator:
     assert not there, f"requests left the machine: {there}"
 
 
+@pytest.fixture(scope="module")
+def page_of_module(browser) -> Iterator:
+    """Such a page for several tests, none of which leaves traces that another one sees."""
+    context, left = guarded(browser)
+    yield context.new_page()
+    context.close()
+    assert not left, f"requests left the machine: {left}"
+
+
 @pytest.fixture(scope="session")
 def start_lab() -> Iterator[Callable[..., str]]:
     """Start `minitape lab FOLDER` as a newcomer would, and give back the address that it prints.
