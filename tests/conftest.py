@@ -88,9 +88,8 @@ def browser(chromium: str) -> Iterator:
         instance.close()
 
 
-@pytest.fixture
-def page(browser) -> Iterator:
-    """A fresh page that can reach this machine only; a request that leaves it fails the test."""
+def guarded(browser):
+    """A context that can reach this machine only, and the addresses of requests that would have left it."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     left: list[str] = []
 
@@ -103,6 +102,40 @@ def page(browser) -> Iterator:
             route.abort()
 
     context.route("**/*", guard)
+    return context, left
+
+
+@pytest.fixture(scope="session")
+def _without_server(browser):
+    """The context of all pages that no server sends: they have nothing to keep there, and a window costs more than such a page."""
+    context, left = guarded(browser)
+    context.new_page()  # the window stays open
+    yield context, left
+    context.close()
+
+
+@pytest.fixture
+def page(browser, request) -> Iterator:
+    """A fresh page that can reach this machine only; a request that leaves it fails the test.
+
+    It has cookies and storage of its own where there is a server that could set them.
+    """
+    served = "start_lab" in request.fixturenames
+    context, left = guarded(browser) if served else request.getfixturevalue("_without_server")
+    made = context.new_page()
+    yield made
+    if served:
+        context.close()
+    else:
+        made.close()
+    there, left[:] = left[:], []
+    assert not there, f"requests left the machine: {there}"
+
+
+@pytest.fixture(scope="module")
+def page_of_module(browser) -> Iterator:
+    """Such a page for several tests, none of which leaves traces that another one sees."""
+    context, left = guarded(browser)
     yield context.new_page()
     context.close()
     assert not left, f"requests left the machine: {left}"
