@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 # Scripts that ask TensorFlow itself; nothing to collect for pytest.
-collect_ignore_glob = ["core/make_*.py", "oracle/make_*.py"]
+collect_ignore_glob = ["house/make_*.py", "oracle/make_*.py"]
 if importlib.util.find_spec("minitape.speed") is None:  # all else passes without the accelerators' folder
     collect_ignore_glob += ["speed/*", "house/test_rooms.py", "cli/test_warmup.py"]
 
@@ -36,7 +36,7 @@ LONGEST = (
     "widgets/test_contrast.py",
     "explain/test_programs.py",
     "widgets/test_long.py",
-    "core/test_benchmarks.py",
+    "benchmarks/test_benchmarks.py",
     "speed/test_compiled_cache.py",
     "speed/test_kernels.py",
 )
