@@ -219,7 +219,7 @@ def test_several_notebooks_come_back_in_order(saved_notebook, spoiled):
     bad = spoiled(stream(DIGITS, "[0.5, 1.6]\n"))
     seen = []
     results = check_notebooks([bad, saved_notebook], ["blank"], progress=seen.append)
-    assert [result.exit_code for result in results] == [1, 0]
+    assert [result.exit_code for result in results] == [1, 0], "\n".join(map(report.as_text, results))
     assert seen.count(bad) == seen.count(saved_notebook) == 8
 
 
