@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .placement import FAR, Placement
-from .reading import Reader, spaces
+from .reading import reader_of, spaces
 from .stepping import sweep_steps
 
 WIDTH, HEIGHT, COLUMN, HALF = 120, 52, 182, 35  # of a node; distance of columns and of half-slots
@@ -55,9 +55,7 @@ def draw(tape: Any, target: Any = None, sources: Any = None) -> Picture:
     >>> print(picture.source.splitlines()[0])
     digraph tape {
     """
-    if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
-        raise TypeError(f"draw() takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
-    reader = Reader(tape, spaces(sys._getframe(1)))
+    reader = reader_of(tape, spaces(sys._getframe(1)), "draw() takes")
     rows = reader.read_ends(WHOLE)
     reader.name_rows(rows)
     snapshot = reader.frame_of([row.full() for row in rows], 0)
