@@ -11,8 +11,8 @@ PyTorch is as it was.
 ...     loss.backward()
 >>> recording
 Recording(torch, 3 rows, 1 backward pass)
->>> [row["label"] for row in recording.snapshot()["rows"]]
-['w', '×', 'Σ']
+>>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
+['w', '×', 'loss']
 >>> recording.explain(loss, w).connected
 True
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -31,11 +32,12 @@ class Known(NamedTuple):
 class Extra:
     """What explain asks about a row of PyTorch."""
 
-    __slots__ = ("ref", "why", "node", "born", "requires")
+    __slots__ = ("ref", "why", "node", "came", "requires")
 
-    def __init__(self, tensor: torch.Tensor, why: str = "", born: str = "") -> None:
+    def __init__(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> None:
         self.ref = weakref.ref(tensor)
-        self.why, self.born = why, born  # why no gradient passes; the function that made a leaf
+        self.why = why  # why no gradient passes
+        self.came = came  # rows with whose values a leaf was made
         node = node_of(tensor)
         self.node = "" if node is None else node.name()
         self.requires = tensor.requires_grad
@@ -65,7 +67,7 @@ class Log:
         self.clearings: dict[int, tuple[weakref.ref[torch.Tensor], Site, int]] = {}  # where .grad was set to None
         self._known: dict[int, Known] = {}
         self._rows: dict[int, tuple[weakref.ref[torch.Tensor], list[int]]] = {}  # all rows that stood for a tensor
-        self._born: dict[int, tuple[weakref.ref[torch.Tensor], Site, str]] = {}
+        self._born: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
 
     # -- which row ----------------------------------------------------------------------------------------------------
 
@@ -105,9 +107,9 @@ class Log:
             found = self._rows[key] = ref, []
         found[1].append(row)
 
-    def born(self, tensor: torch.Tensor, function: str) -> None:
+    def born(self, tensor: torch.Tensor) -> None:
         """A function that took no tensors made this one: its line is known when it is used."""
-        self._born[id(tensor)] = weakref.ref(tensor), here(), function
+        self._born[id(tensor)] = weakref.ref(tensor), here()
 
     @property
     def full(self) -> bool:
@@ -116,16 +118,19 @@ class Log:
 
     # -- new rows -----------------------------------------------------------------------------------------------------
 
-    def _leaf(self, tensor: torch.Tensor) -> int:
+    def _leaf(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> int:
         born = self._born.get(id(tensor))
-        born = None if born is None or born[0]() is not tensor else born
+        site = here() if born is None or born[0]() is not tensor else born[1]
         kind = "variable" if isinstance(tensor, torch.nn.Parameter) else "source" if tensor.requires_grad else "constant"
         earlier = self.leaf_rows(tensor)
         row = self.recording.leaf(
-            self.keeper.keep(tensor, copy=True), kind=kind, version=len(earlier), site=here() if born is None else born[1],
+            self.keeper.keep(tensor, copy=True), kind=kind, version=len(earlier), site=site,
             dtype=dtype_of(tensor), shape=tensor.shape, differentiable=tensor.requires_grad,
         )  # fmt: skip
-        self.entries[row].extra = Extra(tensor, born="" if born is None else born[2])
+        latest = self.rows_of(tensor)[-1:]
+        if latest and self.entries[latest[0]].kind == "operation":  # a result that became a leaf by requires_grad_()
+            came = latest
+        self.entries[row].extra = Extra(tensor, why, came)
         self.remember(tensor, row)
         if tensor.requires_grad and not any(self.entries[r].differentiable for r in earlier):
             self.graph.watch_leaf(tensor)
@@ -145,6 +150,9 @@ class Log:
         label = LABELS.get(op) or op.strip("_")
         rows: list[int] = []
         for number, tensor in enumerate(outputs):
+            if tensor.requires_grad and node_of(tensor) is None:  # a new leaf: torch.tensor(t, requires_grad=True)
+                rows.append(self._leaf(tensor, why, inputs))
+                continue
             reason = "" if tensor.requires_grad else self._reason(tensor, why, on_way)
             row = self.recording.operation(
                 op.strip("_") or op, inputs, self.keeper.keep(tensor), label=label, call=rows[0] if rows else None,

@@ -148,7 +148,7 @@ class Watcher:
             return
         if not inputs:
             for tensor in outputs:
-                self.log.born(tensor, name)
+                self.log.born(tensor)
             return
         rows = before if before is not None else [self.log.row_of(t) for t in inputs]
         for tensor in changed:

@@ -18,7 +18,7 @@ from .torch_log import differentiable, dtype_of
 from .torch_texts import CANCELS, CHOICES, CLAMPS, CURVES, PRODUCTS, RELUS, STEPS, TEXT
 
 _CHANGED = re.compile(r"output \d+ of (\w+), is at version \d+")
-_SAID = re.compile(r"\b(print|log|append|info|debug|write|add_scalar)\w*\(|\bf['\"]")  # an exit that is only looked at
+_SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")  # an exit that is only looked at
 
 
 def why(recording: Any, target: Any, source: Any) -> Explanation:
@@ -60,7 +60,8 @@ class Inquiry:
         message, fix = TEXT[f"{cause} {kind}".strip()]
         line = "" if site[1] is None else f" ({where(*site)})"
         fields = {"x": self.name, "line": line, "what": what, "other": other}
-        answer = Explanation(cause, message.format(**fields), fix.format(**fields), *site)
+        mends = fix.format(**fields | {"x": "x" if self.name == "the tensor" else self.name})
+        answer = Explanation(cause, message.format(**fields), mends, *site)
         answer._tape, answer._rows = self.recording, [] if row is None else [row]
         return answer
 
@@ -81,6 +82,11 @@ class Inquiry:
 
     # -- the graph of the rows --------------------------------------------------------------------------------------------
 
+    def _inputs(self, row: int) -> list[int]:
+        """The rows with whose values a row was computed, or a leaf was made."""
+        entry = self.entries[row]
+        return [*entry.inputs, *entry.extra.came]
+
     def _behind(self) -> set[int]:
         """The rows from which the target was computed, whether a gradient passes or not."""
         seen, stack = set(), [] if self.end is None else [self.end]
@@ -88,14 +94,14 @@ class Inquiry:
             row = stack.pop()
             if row not in seen:
                 seen.add(row)
-                stack += self.entries[row].inputs
+                stack += self._inputs(row)
         return seen
 
     def _after(self) -> set[int]:
         """The rows that were computed from the source."""
         found = set(self.rows)
         for entry in self.entries[min(found, default=0) :]:
-            if any(row in found for row in entry.inputs):
+            if any(row in found for row in self._inputs(entry.row)):
                 found.add(entry.row)
         return found
 
@@ -103,7 +109,7 @@ class Inquiry:
         """The rows from ``begin`` to the target, with the fewest breaks."""
         readers: dict[int, list[int]] = {}
         for row in self.behind:
-            for given in self.entries[row].inputs:
+            for given in self._inputs(row):
                 readers.setdefault(given, []).append(row)
         cost, came = {begin: 0}, {begin: -1}
         queue = deque([begin])
@@ -149,8 +155,8 @@ class Inquiry:
     def _changed(self, text: str) -> Explanation:
         found = _CHANGED.search(text)
         for before, after in reversed(self.log.changes):
-            nodes = (self.entries[after].extra.node, self.entries[before].extra.node)
-            if found is not None and found[1] in nodes and (before in self.behind or after in self.behind):
+            nodes = [_plain(self.entries[row].extra.node) for row in (after, before)]
+            if found is not None and _plain(found[1]) in nodes and (before in self.behind or after in self.behind):
                 return self.say("in_place", row=after)
         assigned = [event for event in self.recording.events if event["kind"] == "assign"]
         file = self.entries[self.end].site[0] if self.end is not None else None
@@ -205,7 +211,7 @@ class Inquiry:
         if self.used:
             return None
         alike = [row for row in sorted(self.behind) if self._like_source(row)]
-        if alike and not self.rows:
+        if alike and isinstance(self.source, torch.nn.Parameter) and self.log.name_of(self.source) == "tensor":
             other = self.entries[alike[0]].name or "a parameter"
             return self.say("rebound", row=alike[0], other=other)
         return self.say("unused")
@@ -281,7 +287,11 @@ class Inquiry:
             if came is None or came.facts()[0] or not toward:
                 continue
             if all(edge[2].facts()[0] for edge in toward):
-                return self.say(self._zero_of(call), row=call)
+                cause = self._zero_of(call)
+                if cause == "moved":  # it hands on a part that was zero before: who took another part?
+                    later = [row for row in self._way(call)[1:] if self.entries[row].op in CHOICES]
+                    return self.say("not_selected", row=later[0]) if later else self.say("zero_factor", row=call)
+                return self.say(cause, row=call)
             if sum_is_zero(toward):
                 return self.say("zero_sum", row=call)
         return self.say("zero_sum", row=arrived[0])
@@ -292,7 +302,12 @@ class Inquiry:
                            ("not_selected", CHOICES), ("zero_factor", PRODUCTS), ("zero_cancels", CANCELS)):  # fmt: skip
             if op in ops:
                 return cause
-        return "zero_factor"
+        return "moved"
+
+
+def _plain(node: str) -> str:
+    """The name of a node as errors write it: "Exp" for "ExpBackward0"."""
+    return re.sub(r"Backward\d*$", "", node.rpartition("::")[2])
 
 
 def sum_is_zero(edges: list[Any]) -> bool:

@@ -8,12 +8,13 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'minitape[torch]'")
 
+from torch.overrides import TorchFunctionMode  # noqa: E402
+
 import minitape as tf  # noqa: E402 - behind the check for PyTorch
 from minitape.bridges import torch as bridge  # noqa: E402
 from minitape.bridges import torch_log, torch_value  # noqa: E402
 from minitape.bridges.torch_value import Keeper, TensorValue, array_of  # noqa: E402
 from minitape.picture.values import show_value  # noqa: E402
-from torch.overrides import TorchFunctionMode  # noqa: E402
 
 from .torch_programs import PROGRAMS  # noqa: E402
 
