@@ -2,11 +2,16 @@
 
 import collections
 import gc
+import importlib.util
 import itertools
 
 import pytest
 
 import minitape.cli  # noqa: F401  # before nbformat, for which it leaves out grammars that take a second to compile
+
+# A bridge imports its framework; its doctests are left out where that is not installed.
+FRAMEWORKS = ("torch",)
+collect_ignore_glob = [f"minitape/bridges/{name}*.py" for name in FRAMEWORKS if importlib.util.find_spec(name) is None]
 
 _numbers = itertools.count()
 _module, _tests = None, 0  # the file of the test that runs, and how many of its tests ran since objects were left aside

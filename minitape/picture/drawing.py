@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .placement import FAR, Placement
-from .reading import Reader, spaces
+from .reading import reader_of, spaces
 from .stepping import sweep_steps
 
 if TYPE_CHECKING:
@@ -63,9 +63,7 @@ def draw(tape: GradientTape, target: Structure = None, sources: Structure = None
     >>> print(picture.source.splitlines()[0])
     digraph tape {
     """
-    if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
-        raise TypeError(f"draw() takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
-    reader = Reader(tape, spaces(sys._getframe(1)))
+    reader = reader_of(tape, spaces(sys._getframe(1)), "draw() takes")
     rows = reader.read_ends(WHOLE)
     reader.name_rows(rows)
     snapshot = reader.frame_of([row.full() for row in rows], 0)

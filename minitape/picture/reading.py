@@ -66,6 +66,15 @@ def spaces(frame: FrameType | None = None) -> list[dict[str, object]]:
     return found if main is None else [*found, vars(main)]
 
 
+def reader_of(tape: Object, namespaces: Iterable[dict[str, object]], who: str) -> Reader:
+    """The reader of a tape, or the one that the recording of another framework brings (:mod:`minitape.bridges`)."""
+    if hasattr(tape, "picture_reader"):
+        return tape.picture_reader(namespaces)
+    if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
+        raise TypeError(f"{who} a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
+    return Reader(tape, namespaces)
+
+
 class Reader:
     """Reads one tape's recording from row 0 on. ``namespaces`` are dictionaries to find Python names of tensors in."""
 

@@ -56,7 +56,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from .reading import Reader, spaces
+from .reading import reader_of, spaces
 from .stepping import sweep_steps
 
 if TYPE_CHECKING:
@@ -82,9 +82,7 @@ def snapshot(tape: GradientTape, target: Structure = None, sources: Structure = 
     >>> [edge["sum"]["text"] for edge in s["sweep"]["steps"][0]["edges"]]
     ['3.0', '6.0']
     """
-    if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
-        raise TypeError(f"snapshot() takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
-    reader = Reader(tape, spaces(sys._getframe(1)))
+    reader = reader_of(tape, spaces(sys._getframe(1)), "snapshot() takes")
     rows = reader.read()
     reader.name_rows(rows)
     result = reader.frame_of([row.full() for row in rows[since:]], since)

@@ -47,8 +47,10 @@ def stepper_of(
 ) -> Stepper | None:  # fmt: skip
     """The stepper of the tape's last gradient, or of the one from ``target`` to ``sources``; None where there is none.
 
-    ``show`` makes the VALUEs of its steps.
+    ``show`` makes the VALUEs of its steps. The recording of another framework has its sweeps already.
     """
+    if hasattr(tape, "picture_steps"):
+        return tape.picture_steps(target, sources)
     record: Record | None = tape._record
     seeds: list[Adjoint] | None = None
     if target is None and tape.last is not None:

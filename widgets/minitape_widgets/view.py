@@ -14,7 +14,7 @@ import anywidget
 import traitlets
 
 from minitape.picture.drawing import WHOLE, Picture
-from minitape.picture.reading import EMPTY, Reader, Row, spaces
+from minitape.picture.reading import EMPTY, Row, reader_of, spaces
 
 from .engine import LOADER, engine
 from .interact import Rerun
@@ -53,10 +53,8 @@ class TapeView(anywidget.AnyWidget):
     _given: Any = None  # its first layout
 
     def __init__(self, tape: Any, target: Any = None, sources: Any = None, *, _rerun: Rerun | None = None) -> None:
-        if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
-            raise TypeError(f"TapeView takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
+        self._reader = reader_of(tape, spaces(sys._getframe(1)), "TapeView takes")
         self._tape, self._target, self._sources = tape, target, sources
-        self._reader = Reader(tape, spaces(sys._getframe(1)))
         self._rows: list[Row] = []
         self._sweeps = Sweeps()
         self._arrays: dict[int, Any] = {}  # kept from being released, so that the sweep can be shown
@@ -105,7 +103,7 @@ class TapeView(anywidget.AnyWidget):
         with self._lock:
             try:
                 self._tape = self._rerun.run([float(v) for v in values])
-                self._reader = Reader(self._tape, self._reader.namespaces)
+                self._reader = reader_of(self._tape, self._reader.namespaces, "TapeView takes")
                 self._rows, self._sweeps, self._arrays = [], Sweeps(), {}
                 self._pull()
                 self._post(self._whole(), replace=True)
