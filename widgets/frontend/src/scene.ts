@@ -2,10 +2,14 @@
 import type { Camera } from "./camera";
 import { s, setText } from "./dom";
 import { COLUMN, NODE_H, NODE_W, type Frame, type Graph, type Node } from "./graph";
+import { drawnEdge, edgeId, LETTER, placeLabels, type Label } from "./labels";
+import type { Edge } from "./place";
 import { CHARS, edgePath, farChips, linkPath, nodeText, portY } from "./shapes";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { brief, describe, elide } from "./value";
+import { brief, describe, elide, full, title } from "./value";
+import { edgeWidth } from "./scale";
+import type { Row, Value } from "./schema";
 
 const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
 const CAPTION = 11.5; // the size of a frame's label
@@ -31,7 +35,7 @@ interface Drawn {
 
 interface DrawnEdges {
   el: SVGGElement;
-  parts: [SVGElement, Node][]; // each edge or reference, and the node it comes from
+  parts: { el: SVGElement; edge: Edge; from: Node; line: SVGElement }[]; // each edge or reference; its line has the width and the arrow
   key: string;
 }
 
@@ -40,6 +44,8 @@ export interface SceneEvents {
   open(node: Node): void;
   hover(node: Node | null): void;
   close(frame: Frame): void;
+  /** says something beside the pointer; nothing takes it away */
+  tell(text: string, event: PointerEvent | null): void;
 }
 
 export class Scene {
@@ -215,20 +221,47 @@ export class Scene {
     const graph = this.graph as Graph;
     const el = s("g", { "aria-hidden": "true" });
     const edges = graph.edges(node.index);
+    const parts: DrawnEdges["parts"] = [];
     for (const edge of edges) {
       if (edge.far) continue;
-      el.append(s("path", { class: "mt-edge", d: edgePath(graph, edge), "data-from": edge.from }));
+      const from = graph.nodes[edge.from];
+      const line = s("path", { class: "mt-edge", d: edgePath(graph, edge), "data-from": edge.from, "data-edge": edgeId(edge) });
+      const hit = s("path", { class: "mt-hit", d: edgePath(graph, edge, true) });
+      hit.addEventListener("pointerenter", (event) => this.events.tell(this.edgeWords(node, edge), event));
+      hit.addEventListener("pointerleave", () => this.events.tell("", null));
+      el.append(line, hit);
+      parts.push({ el: line, edge, from, line });
     }
-    if (!this.plain) for (const chip of farChips(graph, edges)) el.append(this.chip(node, chip));
+    if (!this.plain)
+      for (const chip of farChips(graph, edges)) {
+        const drawn = this.chip(node, chip);
+        el.append(drawn);
+        parts.push({ el: drawn, edge: chip.edge, from: graph.nodes[chip.edge.from], line: drawn.querySelector(".mt-edge") as SVGElement });
+      }
     if (node.row?.cut && edges.length) el.append(this.cross(node.x - 12, portY(node, edges[0])));
-    const parts = [...el.querySelectorAll<SVGElement>("[data-from]")].map((part): [SVGElement, Node] => [part, graph.nodes[Number(part.dataset.from)]]);
     this.edges.set(node.index, { el, parts, key: "" });
     return el;
   }
 
+  /** What an edge carries at the present step: the value, and on the way back what the sweep has sent along it. */
+  private edgeWords(node: Node, edge: Edge): string {
+    const { timeline } = this;
+    const from = (this.graph as Graph).nodes[edge.from];
+    const [source, reader] = [from.row, node.row];
+    const words = [`${source ? title(source) : `rows ${from.first} …`} → ${reader ? title(reader) : "a folded part"}`];
+    if (source?.value && timeline.done(source.row)) words.push(`carries ${elide(full(source.value).replace(/\s+/g, " "), 60)}`);
+    for (const sent of reader ? timeline.sent(reader.row) : []) {
+      if (drawnEdge(this.graph as Graph, node, sent, reader as Row) !== edge) continue;
+      const adjoint = timeline.stepOn(node.first)?.adjoint ?? null;
+      const product = elide(full(sent.product).replace(/\s+/g, " "), 60);
+      words.push(sent.local && adjoint ? `back: ${elide(full(sent.local).replace(/\s+/g, " "), 40)} × ${elide(full(adjoint).replace(/\s+/g, " "), 40)} = ${product}` : `back: ${product}`);
+    }
+    return words.join("\n");
+  }
+
   private chip(node: Node, chip: ReturnType<typeof farChips>[number]): SVGGElement {
     const from = (this.graph as Graph).nodes[chip.edge.from];
-    const el = s("g", { class: "mt-chip", "data-from": chip.edge.from });
+    const el = s("g", { class: "mt-chip", "data-from": chip.edge.from, "data-edge": edgeId(chip.edge) });
     el.append(
       s("path", { class: "mt-edge", d: `M${chip.x + chip.w} ${chip.y}L${node.x - 2} ${chip.y}m-5 -3.5l5 3.5l-5 3.5` }),
       s("rect", { x: chip.x, y: chip.y - 7.5, width: chip.w, height: 15, rx: 7.5 }),
@@ -246,22 +279,35 @@ export class Scene {
 
   private paintEdges(node: Node, drawn: DrawnEdges, current: Node | null): void {
     const { pathEdges, near } = this.marks;
+    const graph = this.graph as Graph;
     const active = node === current && node.row !== null;
     const ran = this.timeline.done(node.first);
-    const step = active && this.timeline.backward ? this.timeline.step : null;
-    const fed = step && new Set(step.edges.map((edge) => this.graph?.nodeOf(edge.input))); // backwards: who gets a share
-    const key = pathEdges || near || fed ? "" : `${active}|${active && this.timeline.backward}|${ran}`;
+    const sent = node.row ? this.timeline.sent(node.first) : []; // what the sweep has handed on by now
+    const key = pathEdges || near ? "" : `${active}|${active && this.timeline.backward}|${ran}|${sent.length}`;
     if (key && key === drawn.key) return;
     drawn.key = key;
-    for (const [part, from] of drawn.parts) {
-      let name = part.tagName === "g" ? "mt-chip" : "mt-edge";
-      if (active && (!fed || fed.has(from))) name += this.timeline.backward ? " mt-active mt-backward" : " mt-active";
+    const shares = new Map<Edge, Value>();
+    for (const one of sent) {
+      const edge = drawnEdge(graph, node, one, node.row as Row);
+      if (edge) shares.set(edge, one.product);
+    }
+    for (const { el, edge, from, line } of drawn.parts) {
+      const chip = el.tagName === "g";
+      const share = shares.get(edge);
+      let name = chip ? "mt-chip" : "mt-edge";
+      if (active && (share || !this.timeline.backward)) name += this.timeline.backward ? " mt-active mt-backward" : " mt-active";
       if (!ran) name += " mt-todo";
+      if (share) name += " mt-sent";
       if (node.row?.cut) name += " mt-cut";
       if (node.row?.status === "ghost") name += " mt-ghost";
       if (pathEdges) name += pathEdges.has(`${from.first}>${node.first}`) ? " mt-on" : " mt-off";
       else if (near && !(this.any(near, node) && this.any(near, from))) name += " mt-off";
-      if (part.getAttribute("class") !== name) part.setAttribute("class", name);
+      if (el.getAttribute("class") === name) continue;
+      el.setAttribute("class", name);
+      if (chip) continue;
+      line.setAttribute("d", edgePath(graph, edge, share !== undefined));
+      const width = share && edgeWidth(share);
+      line.style.strokeWidth = width ? `${width}px` : "";
     }
   }
 
@@ -273,25 +319,18 @@ export class Scene {
     layer.replaceChildren();
     if (!step || !current?.row || this.plain) return;
     const graph = this.graph as Graph;
-    const boxes: { y: number; x: number; lines: string[]; h: number }[] = [];
+    const wanted: { edge: Edge; texts: string[] }[] = [];
     step.edges.forEach((edge, k) => {
-      const from = graph.nodeOf(edge.input);
-      const drawn = graph.edges(current.index).find((e) => e.port === edge.port) ?? graph.edges(current.index).find((e) => e.from === from?.index);
-      if (!from || from === current || !drawn) return;
+      const drawn = drawnEdge(graph, current, edge, this.store.rows[step.row]);
+      if (!drawn) return;
       const row = this.store.rows[edge.input];
-      const lines: string[] = [];
-      if (edge.local) lines.push(brief(edge.local, this.store.rows[step.row], PRODUCT), `× ${brief(step.adjoint, this.store.rows[step.row], PRODUCT)}`);
-      lines.push(`= ${brief(edge.product, row, PRODUCT)}`);
-      const before = this.sumBefore(step.edges, k);
-      if (before) lines.push(`Σ ${brief(edge.sum, row, PRODUCT)}`);
-      const h = 6 + 12 * lines.length;
-      const gap = (COLUMN - NODE_W) / 2;
-      const at = drawn.far ? { x: current.x - gap, y: current.y + NODE_H + h / 2 + 3 } : { x: from.x + NODE_W + gap, y: from.y + NODE_H / 2 };
-      boxes.push({ ...at, lines, h });
+      const texts: string[] = [];
+      if (edge.local) texts.push(brief(edge.local, this.store.rows[step.row], PRODUCT), `× ${brief(step.adjoint, this.store.rows[step.row], PRODUCT)}`);
+      texts.push(`= ${brief(edge.product, row, PRODUCT)}`);
+      if (this.sumBefore(step.edges, k)) texts.push(`Σ ${brief(edge.sum, row, PRODUCT)}`);
+      wanted.push({ edge: drawn, texts });
     });
-    boxes.sort((a, b) => a.y - b.y);
-    spread(boxes);
-    for (const box of boxes) layer.append(label(box.x, box.y, box.lines));
+    for (const one of placeLabels(graph, current, wanted)) layer.append(label(one));
   }
 
   /** Did this input hold an adjoint before this edge added its product? */
@@ -331,26 +370,15 @@ export class Scene {
   }
 }
 
-/** Pushes boxes that overlap apart, downwards and upwards alike. */
-function spread(boxes: { x: number; y: number; h: number }[]): void {
-  for (let i = 1; i < boxes.length; i++) {
-    for (let k = 0; k < i; k++) {
-      if (Math.abs(boxes[k].x - boxes[i].x) > COLUMN - NODE_W) continue;
-      const overlap = boxes[k].y + boxes[k].h / 2 + 3 - (boxes[i].y - boxes[i].h / 2);
-      if (overlap <= 0) continue;
-      boxes[k].y -= overlap / 2;
-      boxes[i].y += overlap / 2;
-    }
-  }
-}
-
-function label(x: number, y: number, lines: string[]): SVGGElement {
-  const w = Math.max(...lines.map((line) => line.length)) * 6 + 10;
-  const h = 6 + 12 * lines.length;
-  const el = s("g", { class: "mt-product" }, s("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 4 }));
+function label({ id, x, y, w, h, lines }: Label): SVGGElement {
+  const el = s("g", { class: "mt-product", "data-edge": id }, s("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 4 }));
   lines.forEach((line, k) => {
-    const kind = line.startsWith("=") ? "mt-equals" : line.startsWith("Σ") ? "mt-sum" : "";
-    el.append(s("text", { class: kind, x: x + w / 2 - 5, y: y - h / 2 + 13 + 12 * k, "text-anchor": "end" }, line));
+    let end = x + w / 2 - 5;
+    for (const text of [...line].reverse()) {
+      const kind = text.startsWith("=") ? "mt-equals" : text.startsWith("Σ") ? "mt-sum" : "";
+      el.append(s("text", { class: kind, x: end, y: y - h / 2 + 13 + 12 * k, "text-anchor": "end" }, text));
+      end -= LETTER * (text.length + 1);
+    }
   });
   return el;
 }

@@ -17,6 +17,7 @@ import { StepBar } from "./stepbar";
 import type { Change, Store } from "./store";
 import { Table } from "./table";
 import { Timeline } from "./timeline";
+import { Tip } from "./tip";
 import { Toolbar, type FoldMode } from "./toolbar";
 
 const PATIENCE = 15000; // milliseconds to wait for the first steps of a long sweep
@@ -53,6 +54,7 @@ export class View {
   private help = new Help();
   private keys: Keys;
   private pane: HTMLElement;
+  private tip: Tip;
   private hint = h("p", { class: "mt-hint" }, "The graph grows here while the tape records.");
   private below: HTMLElement;
   private pending = new Set<string>();
@@ -77,6 +79,7 @@ export class View {
       open: (node) => (node.group ? this.toggle(node.group, true) : this.goRow(node.first)),
       hover: (node) => this.hover(node ? (node.group ? node.group.end - 1 : node.first) : -1),
       close: (frame) => frame.group && this.toggle(frame.group, false),
+      tell: (text, event) => this.tip.say(text, event),
     });
     this.table = new Table(store, this.timeline, { pick: (row) => this.goRow(row), hover: (row) => this.hover(row) });
     this.sourcePane = new SourcePane(store, (file, line) => this.goLine(file, line));
@@ -103,6 +106,8 @@ export class View {
     this.minimap = new Minimap(this.camera);
     this.paths = new PathsPanel(store, this.marks, () => this.timeline.current, () => this.schedule("scene", "toolbar"), options.explain);
     this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el, this.hint);
+    this.tip = new Tip(this.pane);
+    this.pane.append(this.tip.el);
     this.below = h("div", { class: "mt-below" }, this.table.el, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el));
     this.el = h(
       "div",
