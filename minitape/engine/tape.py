@@ -38,6 +38,7 @@ from .tensor import EagerTensor, Tensor
 _is_none = partial(is_, None)
 _NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
+ASKED = 64  # gradients of one tape that a picture can show
 NOTES = 1000  # what one tape remembers of watch calls and the like
 
 
@@ -58,7 +59,7 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "number", "last", "watchers", "notes", "nones", "_warns", "_paused", "_within", "_held", "__weakref__", "__dict__")  # fmt: skip
+                 "watched", "variables", "number", "last", "asked", "watchers", "notes", "nones", "_warns", "_paused", "_within", "_held", "__weakref__", "__dict__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
         self._record: Record | None = None
@@ -73,6 +74,7 @@ class GradientTape:
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, Any] = {}  # watched variables by id
         self.last: Any = None  # (targets, sources, seeds) of the last gradient, for the picture
+        self.asked: list[Any] = []  # the same of each gradient, where the tape gives several
         self.watchers: list[Any] = []  # live pictures of this tape, told by the recording
 
     backward = True  # whether it is for gradients; an accumulator's is not
@@ -342,6 +344,8 @@ class GradientTape:
         if self._warns or _WARNS:
             self._warn(gradients, targets, flat)
         self.last, self.nones = (targets, flat, seeds), list(map(_is_none, gradients))
+        if self._persistent and len(self.asked) < ASKED:
+            self.asked.append(self.last)
         if zero:
             gradients = [unconnected_zeros(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
         if flat is not given:

@@ -58,10 +58,11 @@ def draw(tape: Any, target: Any = None, sources: Any = None) -> Picture:
     if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
         raise TypeError(f"draw() takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
     reader = Reader(tape, spaces(sys._getframe(1)))
+    reader.recompute()
     rows = reader.read_ends(WHOLE)
     reader.name_rows(rows)
     snapshot = reader.frame_of([row.full() for row in rows], 0)
-    snapshot["sweep"] = sweep_steps(tape, target, sources)
+    snapshot["sweep"] = sweep_steps(tape, target, sources, reader.held)
     return Picture(snapshot)
 
 

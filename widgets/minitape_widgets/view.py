@@ -33,6 +33,9 @@ class TapeView(anywidget.AnyWidget):
     ``tape.gradient`` it shows that call's sweep; ``target`` and ``sources`` choose another one. Everything can be
     done with the keyboard: arrow keys step, ``?`` lists the keys. Raises TypeError when ``tape`` is no GradientTape.
 
+    A tape that gave its gradient lets go of its large arrays. The view computes them again from the variables and inputs:
+    by itself where they are small (16 MB), of any size with ``again=True``, never with ``again=False``.
+
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
     >>> with tf.GradientTape() as tape:
@@ -49,20 +52,24 @@ class TapeView(anywidget.AnyWidget):
     _knobs = traitlets.Unicode("[]").tag(sync=True)
     _given: Any = None  # its first layout
 
-    def __init__(self, tape: Any, target: Any = None, sources: Any = None, *, _rerun: Rerun | None = None) -> None:
+    def __init__(
+        self, tape: Any, target: Any = None, sources: Any = None, *, again: bool | None = None, _rerun: Rerun | None = None
+    ) -> None:
         if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
             raise TypeError(f"TapeView takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
         self._tape, self._target, self._sources = tape, target, sources
         self._reader = Reader(tape, spaces(sys._getframe(1)))
         self._rows: list[Row] = []
         self._sweeps = Sweeps()
-        self._arrays: dict[int, Any] = {}  # kept from being released, so that the sweep can be shown
+        self._arrays = self._reader.held  # kept from being released, or computed again, so that the sweep can be shown
+        self._again = again
         self._lock = threading.RLock()
         self._rerun = _rerun
         self._sequence = 0  # of the messages sent
         self._files = 0  # of which the browser has the text
         self._state = (tape._used, tape._recording)  # as the browser last heard it
         self._note()
+        self._recompute()
         self._pull()
         knobs = "[]" if _rerun is None else _rerun.knobs()
         key = uuid4().hex
@@ -102,14 +109,34 @@ class TapeView(anywidget.AnyWidget):
         with self._lock:
             try:
                 self._tape = self._rerun.run([float(v) for v in values])
-                self._reader = Reader(self._tape, self._reader.namespaces)
-                self._rows, self._sweeps, self._arrays = [], Sweeps(), {}
-                self._pull()
-                self._post(self._whole(), replace=True)
+                self._begin(Reader(self._tape, self._reader.namespaces))
+                self._recompute()
+                self._post(self._read_again(), replace=True)
             except Exception as problem:
                 error = f"{type(problem).__name__}: {problem}"
             if self.comm is not None:
                 self.send({"kind": "ran", "error": error})
+
+    def _begin(self, reader: Reader) -> None:
+        """From now on this reader reads: of another tape, or of the same one from its first row on."""
+        self._reader, self._rows, self._sweeps, self._arrays = reader, [], Sweeps(), reader.held
+
+    def _read_again(self) -> dict[str, Any]:
+        self._pull()
+        return self._whole()
+
+    def _recompute(self) -> None:
+        if self._again is not False:
+            self._reader.recompute(bool(self._again))
+
+    def _compute_again(self) -> None:
+        """The reader of the picture wants what the tape let go of."""
+        with self._lock:
+            reader = Reader(self._tape, self._reader.namespaces)
+            reader.held.update(self._arrays)
+            reader.recompute(True)
+            self._begin(reader)
+            self._post(self._read_again(), replace=True)
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -141,7 +168,8 @@ class TapeView(anywidget.AnyWidget):
 
     def _step_sweep(self) -> bool:
         """Follows the tape's last gradient; True when there is a new sweep."""
-        return self._sweeps.follow(self._tape, self._target, self._sources, len(self._rows), self._arrays)
+        spaces = self._reader.namespaces
+        return self._sweeps.follow(self._tape, self._target, self._sources, len(self._rows), self._arrays, spaces)
 
     def _whole(self) -> dict[str, Any]:
         """Everything read so far, as it travels."""
@@ -151,7 +179,8 @@ class TapeView(anywidget.AnyWidget):
     def _part(self, rows: list[Row], first: int, changed: list[dict[str, Any]], sweep: bool = True) -> dict[str, Any]:
         part = self._reader.frame_of(rows, first) | {"changed": changed}
         part.pop("sweep")
-        return part | {"sweep": self._sweeps.sweep} if sweep else part
+        part.pop("results")
+        return part | {"sweep": self._sweeps.sweep, "results": self._sweeps.results} if sweep else part
 
     def _snapshot(self, most: int | None = None) -> dict[str, Any]:
         """The snapshot of everything read so far; of more than ``most`` rows the first and the last ones."""
@@ -160,7 +189,7 @@ class TapeView(anywidget.AnyWidget):
         if most is not None and len(rows) > most:
             rows = rows[: most // 2] + rows[-(most // 2) :]
         found = self._reader.frame_of([row.full() for row in rows], 0)
-        return found | {"changed": [], "sweep": self._sweeps.snapshot()}
+        return found | {"changed": [], "sweep": self._sweeps.snapshot(), "results": self._sweeps.results}
 
     # -- sending ------------------------------------------------------------------------------------------------------
 
@@ -170,6 +199,8 @@ class TapeView(anywidget.AnyWidget):
             return
         if content.get("kind") == "run" and self._rerun is not None:
             self._run_again(content.get("values", ()))
+        if content.get("kind") == "again":
+            self._compute_again()
         if content.get("kind") == "explain":
             self._explain(content)
         if content.get("kind") == "sweep":

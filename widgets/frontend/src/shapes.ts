@@ -2,7 +2,7 @@
 import { groupTitle } from "./fold";
 import { COLUMN, HALF, NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import type { Edge } from "./place";
-import { brief, elide, shapeText, shortName, title } from "./value";
+import { brief, elide, gone, shapeText, shortName, title } from "./value";
 import type { Store } from "./store";
 
 const TITLE_FONT = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'; // as in theme.css
@@ -97,7 +97,7 @@ export interface NodeText {
 export function nodeText(store: Store, node: Node): NodeText {
   if (node.row) {
     const row = node.row;
-    const value = row.released && !row.value ? "released" : brief(row.value, row, CHARS) || (row.shape.length ? shapeText(row) : "");
+    const value = row.released && !row.value ? gone(row, CHARS) : brief(row.value, row, CHARS) || (row.shape.length ? shapeText(row) : "");
     return { title: fitting(title(row), NODE_W - (row.kind === "source" ? 38 : 24) - 6 * String(row.row).length), value, kind: row.kind };
   }
   const group = node.group;

@@ -1,5 +1,5 @@
 // What the view knows of a recording: rows in order, tapes, events, source text and the last backward sweep.
-import { completeRow, type Page, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent } from "./schema";
+import { completeRow, type Page, type Result, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent } from "./schema";
 
 export type Change = "rows" | "sweep" | "steps" | "reset";
 
@@ -14,6 +14,10 @@ export class Store {
   consumers: number[][] = [];
   /** rows of the recording; more than `rows` where not all were sent */
   total = 0;
+  /** what the gradient calls gave */
+  results: Result[] = [];
+  /** bytes of the arrays that the tape let go of, and that could be computed again */
+  missing = 0;
   /** how often rows became leaves of another kind: what was watched late */
   recast = 0;
   private listeners = new Set<(change: Change) => void>();
@@ -41,6 +45,8 @@ export class Store {
     Object.assign(this.sources, part.sources_text);
     const known = this.sweep?.id !== undefined && this.sweep.id === part.sweep?.id && this.sweep.steps.length > part.sweep.steps.length;
     if (part.sweep !== undefined && !known) this.sweep = part.sweep;
+    this.results = part.results ?? this.results;
+    this.missing = part.missing ?? 0;
     this.total = Math.max(part.total ?? 0, this.rows.length);
     this.tell(replaced ? "reset" : part.sweep ? "sweep" : "rows");
     return true;
@@ -74,6 +80,8 @@ export class Store {
     this.events = part.events;
     this.sources = { ...part.sources_text };
     this.sweep = part.sweep ?? null;
+    this.results = part.results ?? [];
+    this.missing = part.missing ?? 0;
     this.total = Math.max(part.total ?? 0, this.rows.length);
     this.tell("reset");
   }
@@ -89,6 +97,8 @@ export class Store {
       tapes: this.tapes,
       sources_text: this.sources,
       sweep: this.sweep,
+      results: this.results,
+      missing: this.missing,
     };
   }
 
@@ -97,6 +107,7 @@ export class Store {
     this.rows = [];
     this.consumers = [];
     this.sweep = null;
+    this.results = [];
   }
 
   private append(row: Row): void {

@@ -40,6 +40,12 @@ export function shapeText(row: Pick<Row, "dtype" | "shape">): string {
   return `${shortType(row.dtype)}[${row.shape.join(",")}]`;
 }
 
+/** What stands in the place of a value that a tape let go of: its shape, and as there is room that it was released. */
+export function gone(row: Row, room: number): string {
+  const text = row.shape.length ? shapeText(row) : "";
+  return text.length + 9 <= room ? `${text} released`.trim() : elide(text, room);
+}
+
 export function shortType(dtype: string): string {
   return dtype.replace("bfloat", "bf").replace("float", "f").replace("uint", "u").replace("int", "i").replace("complex", "c");
 }

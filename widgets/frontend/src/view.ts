@@ -11,6 +11,7 @@ import { Minimap } from "./minimap";
 import { PathsPanel } from "./pathspanel";
 import { Planner } from "./planner";
 import { panAndZoom } from "./pointer";
+import { Results } from "./results";
 import { Scene, type Marks } from "./scene";
 import { SourcePane } from "./source";
 import { StepBar } from "./stepbar";
@@ -28,6 +29,7 @@ export interface ViewOptions {
   sliders?: HTMLElement;
   explain?(source: number, target: number): Promise<string>; // asks the kernel why no gradient flows
   sweep?(): boolean; // asks the kernel for the steps of a long sweep; false where there is none
+  again?(): boolean; // asks the kernel to compute again what the tape let go of
 }
 
 export class View {
@@ -57,6 +59,7 @@ export class View {
   private tip: Tip;
   private hint = h("p", { class: "mt-hint" }, "The graph grows here while the tape records.");
   private below: HTMLElement;
+  private results: Results;
   private pending = new Set<string>();
   private frame = 0;
   private toFit: "first" | "all" | null = "first"; // how the camera takes the next graph
@@ -89,6 +92,7 @@ export class View {
       go: (row) => this.select(row),
       end: (kind, row) => this.paths.choose(kind, row),
       unfold: (node) => node.group && this.toggle(node.group, true),
+      again: options.again,
     });
     this.stepbar = new StepBar(this.timeline, (position) => this.moveTo(position), (row) => this.goRow(row));
     this.toolbar = new Toolbar(store, {
@@ -105,6 +109,7 @@ export class View {
     });
     this.minimap = new Minimap(this.camera);
     this.paths = new PathsPanel(store, this.marks, () => this.timeline.current, () => this.schedule("scene", "toolbar"), options.explain);
+    this.results = new Results(store, (row) => this.select(row));
     this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el, this.hint);
     this.tip = new Tip(this.pane);
     this.pane.append(this.tip.el);
@@ -118,6 +123,7 @@ export class View {
       options.sliders,
       this.pane,
       this.stepbar.el,
+      this.results.el,
       this.below,
     );
     panAndZoom(this.pane, this.camera);
@@ -293,6 +299,7 @@ export class View {
     const row = this.store.rows[this.timeline.current];
     this.table.draw(this.marks);
     this.stepbar.draw();
+    this.results.draw(false);
     this.sourcePane.show(row?.file ?? null, row?.line ?? null, this.timeline.backward);
     this.inspector.asked = this.asked;
     this.inspector.draw(this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null);

@@ -20,6 +20,8 @@ export interface Shared {
   run(values: number[]): void;
   /** asks for the steps of a long sweep; false where there is no kernel to ask */
   sweep(): boolean;
+  /** asks the kernel to compute again what the tape let go of; false without one */
+  again(): boolean;
   /** why no gradient flows between two rows, in the engine's words; "" where it does not say */
   explain(source: number, target: number): Promise<string>;
 }
@@ -46,7 +48,7 @@ export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<s
   await one.ready;
   const sliders = new Sliders(one.knobs, one.run);
   one.sliders.add(sliders);
-  const view = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep });
+  const view = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep, again: one.again });
   const dark = new MutationObserver(() => view.theme(isDark()));
   dark.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "data-theme"] });
   dark.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "data-theme", "theme"] });
@@ -121,7 +123,8 @@ export function listen(model: Model): Shared {
     later();
     return tell(model, { kind: "sweep" });
   };
-  return { store, ready, knobs, sliders, explain, sweep, run: (values) => void tell(model, { kind: "run", values }) };
+  const again = (): boolean => tell(model, { kind: "again" });
+  return { store, ready, knobs, sliders, explain, sweep, again, run: (values) => void tell(model, { kind: "run", values }) };
 }
 
 /** Sends to the kernel; false when there is none to send to: it was restarted, or the view was closed. */
