@@ -33,6 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = _places(cells[0]) if cells else []
     for item in cells:
         item.place = places[item.cell_num]
+        item.cell["outputs"] = [_as_first_shown(output) for output in item.cell.get("outputs", [])]
     if os.environ.get(VARIANT_VARIABLE) == "solved":
         for item in items:
             _solve(item)
@@ -61,6 +62,13 @@ def pytest_configure() -> None:
                     raise
 
     RunningKernel.await_reply = await_reply
+
+
+def _as_first_shown(output: Any) -> Any:
+    """An output as its cell showed it: nbval does not follow those that are replaced after their cell has run."""
+    if not output.get("metadata", {}).get("minitape", {}).get("grown"):
+        return output
+    return nbformat.from_dict({**output, "data": {"text/plain": "TapeView(0 rows, 1 tape)"}, "metadata": {}})
 
 
 def _places(item: Any) -> list[int]:

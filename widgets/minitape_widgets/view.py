@@ -13,17 +13,22 @@ from uuid import uuid4
 import anywidget
 import traitlets
 
+from minitape import GradientTape
 from minitape.picture.drawing import WHOLE, Picture
 from minitape.picture.reading import EMPTY, Reader, Row, spaces
 
 from .engine import LOADER, engine
 from .interact import Rerun
 from .live import wake, watch
+from .outputs import note, show
 from .sweeps import Sweeps
 from .wire import encode
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 MOST = 200_000  # rows of a longer recording that are shown: a browser has no room for more
+
+
+_NOTHING = GradientTape()  # the tape of closed views
 
 
 class TapeView(anywidget.AnyWidget):
@@ -51,6 +56,8 @@ class TapeView(anywidget.AnyWidget):
     _wire = traitlets.Bytes(b"").tag(sync=True)
     _knobs = traitlets.Unicode("[]").tag(sync=True)
     _given: Any = None  # its first layout
+    _lock: Any = None
+    _told = ""  # what a closed view says of itself
 
     def __init__(
         self, tape: Any, target: Any = None, sources: Any = None, *, again: bool | None = None, _rerun: Rerun | None = None
@@ -79,10 +86,18 @@ class TapeView(anywidget.AnyWidget):
         watch(self)
 
     def close(self) -> None:
-        """Ends the view, and the layout that ipywidgets made for it and would keep."""
+        """Ends the view, and the layout that ipywidgets made for it and would keep; what it shows is let go of."""
         super().close()
         if self._given is not None:
             self._given.close()
+        if self._lock is None or self._told:
+            return
+        with self._lock:
+            self._told = repr(self)
+            self._tape, self._target, self._sources, self._rerun = _NOTHING, None, None, None
+            self._begin(Reader(_NOTHING))
+            self._wire = b""
+            self.__class__ = TapeView  # anywidget makes a class for each instance, which IPython's Out would keep
 
     @classmethod
     def interact(
@@ -282,7 +297,12 @@ class TapeView(anywidget.AnyWidget):
     # -- elsewhere ----------------------------------------------------------------------------------------------------
 
     def save(self, path: Any) -> None:
-        """Writes a self-contained HTML page that steps without a kernel (``.html``), or the static picture."""
+        """Writes a self-contained HTML page that steps without a kernel (``.html``), or the static picture.
+
+        Raises RuntimeError when the view was closed.
+        """
+        if self._told:
+            raise RuntimeError("This view was closed: its cell was run again, or close() was called. Make another one with TapeView(tape).")
         from .page import page
 
         if str(path).lower().endswith((".html", ".htm")):
@@ -297,11 +317,25 @@ class TapeView(anywidget.AnyWidget):
             return self._snapshot(most)
 
     def __repr__(self) -> str:
+        if self._told:
+            return self._told
         rows, tapes = len(self._rows), max(1, len(self._reader.tapes))
         return f"TapeView({rows} row{'' if rows == 1 else 's'}, {tapes} tape{'' if tapes == 1 else 's'})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """The widget, and beside it the static picture that notebooks show without a kernel."""
+        note(self)
+        return self._bundle(**kwargs)
+
+    def _ipython_display_(self) -> None:
+        """A view without rows has no picture yet: its output is one that can be replaced later."""
+        if not self._rows:
+            bundle = self._bundle()
+            if bundle is not None and show(self, *bundle):
+                return
+        raise NotImplementedError  # IPython goes on with _repr_mimebundle_
+
+    def _bundle(self, **kwargs: Any) -> Any:
         with self._lock:
             self._pull()
         bundle = super()._repr_mimebundle_(**kwargs)
@@ -313,3 +347,11 @@ class TapeView(anywidget.AnyWidget):
         if self._rows:
             data["text/html"] = Picture(self._snapshot(WHOLE)).html()
         return data, metadata
+
+    def _drawable(self) -> Any:
+        """What a picture of the tape would show, to tell it from the last one; None while it records, or has no rows."""
+        with self._lock:
+            if self._tape._recording:
+                return None
+            self._pull()
+            return (len(self._rows), *map(id, self._tape.last or ())) if self._rows else None

@@ -32,6 +32,14 @@ export interface ViewOptions {
   again?(): boolean; // asks the kernel to compute again what the tape let go of
 }
 
+/** Where a reader is in a view. */
+export interface Place {
+  position: number;
+  following: boolean;
+  selected: number;
+  focused: boolean;
+}
+
 export class View {
   readonly el: HTMLElement;
   readonly timeline: Timeline;
@@ -132,7 +140,7 @@ export class View {
     this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(this.pane);
     this.observer.observe(this.table.el);
-    this.place();
+    this.layOut();
     this.takeRoom();
   }
 
@@ -154,6 +162,18 @@ export class View {
   theme(dark: boolean): void {
     this.el.classList.toggle("mt-dark", dark);
     this.schedule("scene");
+  }
+
+  /** Where the reader is; `goBack` leads another view of the same tape there. */
+  place(): Place {
+    const { position } = this.timeline;
+    return { position, following: this.following, selected: this.marks.selected, focused: this.el.contains(document.activeElement) };
+  }
+
+  goBack(to: Place): void {
+    if (!to.following) this.go(to.position);
+    if (to.selected < this.store.rows.length) this.marks.selected = to.selected;
+    if (to.focused) requestAnimationFrame(() => this.el.focus({ preventScroll: true }));
   }
 
   destroy(): void {
@@ -178,9 +198,9 @@ export class View {
     if (change === "reset") {
       this.table.reset();
       this.planner.reset();
-      if (!this.sameGraph()) this.place();
+      if (!this.sameGraph()) this.layOut();
       else this.scene.setGraph(this.graph as Graph);
-    } else this.place(true);
+    } else this.layOut(true);
     this.takeRoom();
     if (atEnd && backward === 0) {
       this.timeline.position = this.timeline.forward;
@@ -232,7 +252,7 @@ export class View {
   }
 
   /** Folds and places anew. Nodes keep their places: placing goes by the order of rows. */
-  private place(patient = false): void {
+  private layOut(patient = false): void {
     const { store, mode } = this;
     if (this.recast !== store.recast) this.planner.reset();
     this.recast = store.recast;
@@ -360,7 +380,7 @@ export class View {
     this.mode = mode;
     this.toggled.clear();
     this.toFit = "first";
-    this.place();
+    this.layOut();
     this.schedule("all");
   }
 
@@ -371,7 +391,7 @@ export class View {
     this.toggled.set(group.id, open);
     if (open && group.kind === "repeat" && group.only) this.toggled.set(group.only, true);
     this.marks.selected = -1;
-    this.place();
+    this.layOut();
     this.schedule("all");
   }
 

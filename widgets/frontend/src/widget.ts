@@ -3,7 +3,7 @@ import { decode, decodePage, type Snapshot } from "./schema";
 import { Sliders, type Knob } from "./slider";
 import { Store } from "./store";
 import css from "./theme.css";
-import { View, type ViewOptions } from "./view";
+import { View, type Place, type ViewOptions } from "./view";
 
 export interface Model {
   get(name: string): unknown;
@@ -17,6 +17,8 @@ export interface Shared {
   ready: Promise<void>;
   knobs: Knob[];
   sliders: Set<Sliders>;
+  /** where the reader was in a view that was taken away: JupyterLab draws an output anew when it is replaced */
+  place: Place | null;
   run(values: number[]): void;
   /** asks for the steps of a long sweep; false where there is no kernel to ask */
   sweep(): boolean;
@@ -49,12 +51,14 @@ export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<s
   const sliders = new Sliders(one.knobs, one.run);
   one.sliders.add(sliders);
   const view = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep, again: one.again });
+  if (one.place) view.goBack(one.place);
   const dark = new MutationObserver(() => view.theme(isDark()));
   dark.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "data-theme"] });
   dark.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "data-theme", "theme"] });
   return () => {
     dark.disconnect();
     one.sliders.delete(sliders);
+    one.place = view.place();
     view.destroy();
     view.el.remove();
   };
@@ -124,7 +128,7 @@ export function listen(model: Model): Shared {
     return tell(model, { kind: "sweep" });
   };
   const again = (): boolean => tell(model, { kind: "again" });
-  return { store, ready, knobs, sliders, explain, sweep, again, run: (values) => void tell(model, { kind: "run", values }) };
+  return { store, ready, knobs, sliders, place: null, explain, sweep, again, run: (values) => void tell(model, { kind: "run", values }) };
 }
 
 /** Sends to the kernel; false when there is none to send to: it was restarted, or the view was closed. */
