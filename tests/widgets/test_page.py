@@ -35,7 +35,7 @@ def brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = 18) -> 
     return (
         f"{'c64' if row['dtype'] == 'complex64' else 'f32'}[{','.join(map(str, row['shape']))}]"
         if row["shape"]
-        else value["text"][: room - 1] + "…"
+        else next(s for p in range(16, 0, -1) if len(s := f"{float(value['text']):.{p}g}") <= room)
     )
 
 
@@ -254,7 +254,7 @@ def test_a_row_that_no_tape_recorded_has_no_tapes_stripe(show):
     stripes = page.locator(".mt-lines .mt-line").evaluate_all(
         "lines => lines.map(line => [line.querySelector('.mt-c-operation').textContent, !!line.querySelector('.mt-in')])"
     )
-    assert stripes == [["x", False], ["+", False], ["w", True], ["×", True]]
+    assert stripes == [["x", False], ["+", False], ["w", True], ["y = ×", True]]
 
 
 def test_from_afar_the_names_of_scopes_can_be_read_and_cover_no_node(show):

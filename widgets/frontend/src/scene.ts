@@ -30,6 +30,7 @@ interface Drawn {
   el: SVGGElement;
   value: SVGTextElement | null;
   adjoint: SVGTextElement | null;
+  title: SVGTitleElement | null; // what the browser shows where the pointer rests: all digits
   key: string;
 }
 
@@ -149,7 +150,7 @@ export class Scene {
     }
     el.append(s("rect", { class: "mt-box", width: NODE_W, height: NODE_H, rx: text.kind === "group" ? 6 : radius }));
     if (text.kind === "variable") el.append(s("rect", { class: "mt-inner", x: 3, y: 3, width: NODE_W - 6, height: NODE_H - 6, rx: 1.5 }));
-    const drawn: Drawn = { el, value: null, adjoint: null, key: "" };
+    const drawn: Drawn = { el, value: null, adjoint: null, title: null, key: "" };
     if (!this.plain) {
       const pad = text.kind === "source" ? 16 : 10;
       el.append(s("text", { class: "mt-title", x: pad, y: 17 }, text.title));
@@ -158,7 +159,8 @@ export class Scene {
       drawn.value = s("text", { class: "mt-value", x: pad, y: 32 });
       drawn.adjoint = s("text", { class: "mt-adjoint", x: pad, y: 45.5 });
       el.append(drawn.value, drawn.adjoint);
-      el.append(s("title", {}, label));
+      drawn.title = s("title", {}, label);
+      el.append(drawn.title);
     }
     el.addEventListener("click", () => this.events.pick(node));
     el.addEventListener("dblclick", () => this.events.open(node));
@@ -207,6 +209,10 @@ export class Scene {
     drawn.el.setAttribute("class", name);
     if (drawn.value) setText(drawn.value, value);
     if (drawn.adjoint) setText(drawn.adjoint, adjointText);
+    if (!row) return;
+    const words = adjoint ? `${describe(row)}, adjoint ${elide(full(adjoint).replace(/\s+/g, " "), 60)}` : describe(row);
+    drawn.el.setAttribute("aria-label", words);
+    if (drawn.title) setText(drawn.title, words);
   }
 
   private any(rows: Set<number>, node: Node): boolean {
