@@ -39,7 +39,7 @@ export function wholeCurve(store: Store, what: WhatIf, leaf: number): Curve | nu
   const arrived = sweep.steps.flatMap((step) => step.edges).filter((edge) => edge.input === leaf);
   const slope = arrived.length ? numberOf(arrived[arrived.length - 1].sum) : k >= 0 ? numberOf(sweep.gradients[k]) : NaN;
   if (!Number.isFinite(slope)) return null;
-  return { name: title(rows[target]), what: title(rows[leaf]), at: numberOf(rows[leaf].value), slope, f: (x) => what.at(leaf, x)[target] };
+  return { name: rows[target].name ?? title(rows[target]), what: title(rows[leaf]), at: numberOf(rows[leaf].value), slope, f: (x) => what.at(leaf, x)[target] };
 }
 
 /** The curve with its point and its tangent. */
@@ -101,7 +101,7 @@ export function ghost(curve: Curve): HTMLElement {
   const step = 0.01 * 10 ** Math.max(0, Math.floor(Math.log10(Math.abs(curve.at) || 1)));
   const change = curve.f(curve.at + step) - curve.f(curve.at);
   const el = h("p", { class: "mt-ghoststep" });
-  setText(el, `${curve.what} + ${number(step)} → ${curve.name.split(" = ")[0]} ${signed(change)}; the gradient said ${signed(curve.slope * step)}`);
+  setText(el, `${curve.what} + ${number(step)} → ${curve.name} ${signed(change)}; the gradient said ${signed(curve.slope * step)}`);
   return el;
 }
 

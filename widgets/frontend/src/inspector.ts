@@ -35,7 +35,7 @@ export class Inspector {
     this.chosen.hidden = !selected;
     const [position, id] = [String(this.timeline.position), selected?.id ?? ""];
     const [before, chosen] = this.shown.split(" ");
-    if (id && id !== chosen) this.el.scrollTop += this.chosen.getBoundingClientRect().top - this.el.getBoundingClientRect().top - 4;
+    if (id && id !== chosen) this.el.scrollTop += (this.el.querySelector(".mt-feelings:not([hidden])") ?? this.chosen).getBoundingClientRect().top - this.el.getBoundingClientRect().top - 4;
     else if (position !== before) this.el.scrollTop = 0;
     this.shown = `${position} ${id}`;
   }

@@ -21,7 +21,7 @@ export class Results {
   /** Draws the results; `hide` leaves the numbers out. */
   draw(hide: boolean): void {
     const { results, sweep } = this.store;
-    const key = JSON.stringify([results, this.all, hide, sweep?.gradients ?? null, this.store.rows.length]);
+    const key = JSON.stringify([this.store.moved, results, this.all, hide, sweep?.gradients ?? null, this.store.rows.length]);
     if (key === this.drawn) return;
     this.drawn = key;
     const calls = this.all ? results : results.slice(-CALLS);
@@ -43,6 +43,7 @@ export class Results {
     const targets = call.target.map((end) => end.name ?? this.nameOf(end.row)).join(", ");
     const sources = this.all ? call.sources : call.sources.slice(0, FEW);
     const el = h("div", { class: `mt-result${call.shown ? " mt-shown" : ""}` });
+    if (call.shown && this.store.moved) el.append(h("i", { class: "mt-whatif" }, "what if"));
     if (!call.shown) el.append(h("i", {}, "earlier"));
     sources.forEach((source, k) => el.append(this.source(call, targets, source, k, hide)));
     if (call.more) el.append(` and ${call.more} more`);
@@ -57,13 +58,14 @@ export class Results {
   private source(call: Result, targets: string, source: Result["sources"][number], k: number, hide: boolean): HTMLElement {
     const row = source.rows.length ? source.rows[source.rows.length - 1] : -1;
     const name = source.name ?? (row >= 0 ? title(this.store.rows[row]) : `source ${k}`);
-    const gradient = call.known ? source.gradient : call.shown ? (this.store.sweep?.gradients[k] ?? null) : null;
+    const moved = this.store.moved > 0 && call.shown;
+    const gradient = moved ? (this.store.sweep?.gradients[k] ?? null) : call.known ? source.gradient : call.shown ? (this.store.sweep?.gradients[k] ?? null) : null;
     const el = h("span", { class: "mt-result-source", "data-source": name }, `∂${call.target.length > 1 ? `(${targets})` : targets} / ∂`, row >= 0 ? h("button", { type: "button", class: "mt-link", onclick: () => this.pick(row), "aria-label": `select ${name}, row ${row}` }, name) : h("span", {}, name), " = ");
     if (hide) el.append(h("b", { class: "mt-hidden-number" }, "?"));
     else if (gradient) el.append(h("b", { title: full(gradient) }, this.brief(gradient, row)));
     else if (!call.known) el.append(h("i", { title: "The sweep is too long, or cannot be repeated: print it in the program." }, "not computed here"));
     else el.append(h("b", { class: "mt-none" }, "None"));
-    if (!hide && source.parts.length > 1) el.append(h("span", { class: "mt-parts" }, ` (${source.parts.map((part, i) => `${this.brief(part, row)} at row ${source.rows[i]}`).join(" + ")})`));
+    if (!hide && !moved && source.parts.length > 1) el.append(h("span", { class: "mt-parts" }, ` (${source.parts.map((part, i) => `${this.brief(part, row)} at row ${source.rows[i]}`).join(" + ")})`));
     if (!hide && call.known && !gradient && source.reason) el.append(h("details", { class: "mt-reason" }, h("summary", {}, source.reason.split(/(?<=\.)\s/)[0]), source.reason));
     return el;
   }

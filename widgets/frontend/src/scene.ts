@@ -45,6 +45,7 @@ export interface SceneEvents {
   open(node: Node): void;
   hover(node: Node | null): void;
   close(frame: Frame): void;
+  grab(row: number, event: PointerEvent): void;
   /** says something beside the pointer; nothing takes it away */
   tell(text: string, event: PointerEvent | null): void;
 }
@@ -163,11 +164,18 @@ export class Scene {
       el.append(drawn.title);
     }
     el.addEventListener("click", () => this.events.pick(node));
+    if (row) el.addEventListener("pointerdown", (event) => event.button === 0 && this.events.grab(row.row, event));
     el.addEventListener("dblclick", () => this.events.open(node));
     el.addEventListener("pointerenter", () => this.events.hover(node));
     el.addEventListener("pointerleave", () => this.events.hover(null));
     this.nodes.set(node.index, drawn);
     return el;
+  }
+
+  /** Other numbers on the same rows. */
+  refresh(): void {
+    for (const drawn of [...this.nodes.values(), ...this.edges.values()]) drawn.key = "";
+    this.update();
   }
 
   /** Brings classes and numbers of what is drawn to the current position. */
@@ -308,8 +316,7 @@ export class Scene {
       if (node.row?.status === "ghost") name += " mt-ghost";
       if (pathEdges) name += pathEdges.has(`${from.first}>${node.first}`) ? " mt-on" : " mt-off";
       else if (near && !(this.any(near, node) && this.any(near, from))) name += " mt-off";
-      if (el.getAttribute("class") === name) continue;
-      el.setAttribute("class", name);
+      if (el.getAttribute("class") !== name) el.setAttribute("class", name);
       if (chip) continue;
       line.setAttribute("d", edgePath(graph, edge, share !== undefined));
       const width = share && edgeWidth(share);

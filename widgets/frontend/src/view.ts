@@ -4,6 +4,7 @@ import { h } from "./dom";
 import { exportAs } from "./export";
 import { matching, neighbourhood } from "./find";
 import { borders, buildGraph, PAD, stage, type Graph, type Group, type Node } from "./graph";
+import { FeelPanel } from "./feelpanel";
 import { Help } from "./help";
 import { Inspector } from "./inspector";
 import { Keys } from "./keys";
@@ -11,6 +12,7 @@ import { Minimap } from "./minimap";
 import { PathsPanel } from "./pathspanel";
 import { Planner } from "./planner";
 import { panAndZoom } from "./pointer";
+import { Predict } from "./predict";
 import { Results } from "./results";
 import { Scene, type Marks } from "./scene";
 import { SourcePane } from "./source";
@@ -68,6 +70,8 @@ export class View {
   private hint = h("p", { class: "mt-hint" }, "The graph grows here while the tape records.");
   private below: HTMLElement;
   private results: Results;
+  private feel: FeelPanel;
+  private predict: Predict;
   private pending = new Set<string>();
   private frame = 0;
   private toFit: "first" | "all" | null = "first"; // how the camera takes the next graph
@@ -90,6 +94,7 @@ export class View {
       open: (node) => (node.group ? this.toggle(node.group, true) : this.goRow(node.first)),
       hover: (node) => this.hover(node ? (node.group ? node.group.end - 1 : node.first) : -1),
       close: (frame) => frame.group && this.toggle(frame.group, false),
+      grab: (row, event) => this.feel.can(store.rows[row]) && this.feel.grab(store.rows[row], event),
       tell: (text, event) => this.tip.say(text, event),
     });
     this.table = new Table(store, this.timeline, { pick: (row) => this.goRow(row), hover: (row) => this.hover(row) });
@@ -111,12 +116,19 @@ export class View {
       fit: () => this.fit(),
       focus: () => this.focus(!this.marks.near),
       paths: () => this.paths.toggle(),
+      predict: () => this.guess(),
       save: (kind) => void this.save(kind),
       stop: () => this.stopPlacing(),
       help: () => this.el.classList.toggle("mt-show-help"),
     });
     this.minimap = new Minimap(this.camera);
     this.paths = new PathsPanel(store, this.marks, () => this.timeline.current, () => this.schedule("scene", "toolbar"), options.explain);
+    this.feel = new FeelPanel(store);
+    this.predict = new Predict(store, (position) => {
+      this.go(position);
+      this.el.focus({ preventScroll: true });
+    });
+    this.inspector.el.lastElementChild?.before(this.feel.el);
     this.results = new Results(store, (row) => this.select(row));
     this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el, this.hint);
     this.tip = new Tip(this.pane);
@@ -131,6 +143,7 @@ export class View {
       options.sliders,
       this.pane,
       this.stepbar.el,
+      this.predict.el,
       this.results.el,
       this.below,
     );
@@ -193,6 +206,12 @@ export class View {
     const atEnd = this.following && !this.timeline.backward;
     const backward = this.timeline.backward ? this.timeline.position - this.timeline.forward : 0;
     if (change === "steps") return this.stepsCame();
+    if (change === "numbers") {
+      this.timeline.index();
+      this.scene.refresh();
+      return this.drawState();
+    }
+    this.feel.forget();
     if (change !== "rows") [this.goal, this.asked] = [null, "no"];
     this.timeline.index();
     if (change === "reset") {
@@ -312,17 +331,19 @@ export class View {
   }
 
   private toolbarState() {
-    return { fold: this.mode, focus: this.marks.near !== null, paths: this.paths.shown, busy: this.planner.busy };
+    return { fold: this.mode, focus: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, busy: this.planner.busy };
   }
 
   private drawState(): void {
     const row = this.store.rows[this.timeline.current];
     this.table.draw(this.marks);
     this.stepbar.draw();
-    this.results.draw(false);
+    this.results.draw(this.predict.on && (!this.timeline.backward || this.timeline.position < this.timeline.length));
     this.sourcePane.show(row?.file ?? null, row?.line ?? null, this.timeline.backward);
     this.inspector.asked = this.asked;
-    this.inspector.draw(this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null);
+    const selected = this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null;
+    this.feel.draw(selected?.row ?? null, this.predict.on);
+    this.inspector.draw(selected);
   }
 
   // --- moving --------------------------------------------------------------------------------------------------------
@@ -480,6 +501,7 @@ export class View {
       u: () => this.toggleAt(chosen()),
       n: () => this.focus(!this.marks.near),
       p: () => this.paths.toggle(),
+      q: () => this.guess(),
       "+": () => this.camera.zoom(1.25),
       "=": () => this.camera.zoom(1.25),
       "-": () => this.camera.zoom(0.8),
@@ -499,11 +521,27 @@ export class View {
   private moveTo(position: number): void {
     this.goal = null;
     const { timeline } = this;
+    if (position > timeline.position && position > timeline.forward) {
+      const next = Math.max(timeline.position, timeline.forward) + 1;
+      if (this.predict.ask(next, timeline.forward)) {
+        this.stepbar.stop();
+        return timeline.position < timeline.forward ? this.go(timeline.forward) : undefined;
+      }
+    } else this.predict.close();
     if (position <= timeline.length) this.go(position);
     else this.reach(() => (timeline.unfinished && position > timeline.length ? null : position));
   }
 
+  /** Predict mode begins before the way back, or ends. */
+  private guess(): void {
+    this.predict.toggle();
+    if (this.predict.on && this.timeline.backward) this.go(this.timeline.forward);
+    this.schedule("all");
+  }
+
   private clear(): void {
+    this.predict.close();
+    this.feel.back();
     if (this.planner.busy) this.stopPlacing();
     this.marks.selected = -1;
     this.toolbar.forget();

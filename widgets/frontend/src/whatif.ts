@@ -25,7 +25,16 @@ export class WhatIf {
   private programs = new Map<number, Program | null>();
 
   constructor(private store: Store) {
-    this.values = Float64Array.from(store.rows, (row) => numberOf(row.value));
+    this.values = this.read();
+  }
+
+  private read(): Float64Array {
+    return Float64Array.from(this.store.rows, (row) => numberOf(row.value));
+  }
+
+  /** The rows have other numbers now. */
+  refresh(): void {
+    this.values = this.read();
   }
 
   /** What is to be computed when this leaf moves; null where a row is in the way that cannot be computed here. */
