@@ -155,8 +155,10 @@ export class Inspector {
       h("p", { class: "mt-facts" }, [row.shape.length ? shapeText(row) : `${row.dtype} scalar`, row.kind, ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
       pre(row.released && !row.value ? "released by the gradient" : full(row.value)),
     ];
-    if (adjoint) lines.push(h("p", { class: "mt-adjoint-line" }, "adjoint ", h("b", {}, full(adjoint))));
     if (picture) lines.push(picture);
+    if (adjoint) lines.push(h("p", { class: "mt-adjoint-line" }, "adjoint ", h("b", {}, full(adjoint))));
+    const arrived = heatmap(adjoint, true);
+    if (arrived) lines.push(arrived);
     lines.push(...notes(row), h("p", { class: "mt-acts" }, ...acts));
     return lines;
   }

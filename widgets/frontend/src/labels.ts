@@ -2,12 +2,13 @@
 // nearer, a label moves along its edge, and then away from it.
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { FAR, type Edge } from "./place";
-import type { Row, SweepEdge } from "./schema";
+import type { Row, SweepEdge, Value } from "./schema";
 import { edgeCurve, farChips, type Point } from "./shapes";
 
 export interface Label {
   id: string; // of the edge that it belongs to, see edgeId
   lines: string[][]; // and what stands on each
+  map: Value | null; // an array that is drawn below them
   x: number; // of its middle
   y: number;
   w: number;
@@ -23,6 +24,7 @@ interface Box {
 
 const LINE = 12; // height of a line of text
 export const LETTER = 6;
+export const MAP = 14; // height of the picture of an array
 const ROOM = 12; // characters of a line
 const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82]; // of the edge's length, the best first
 const AWAY = [0, 4, -4, 8, -8, 16, -16, 26, -26, 38, -38, 52, -52, 70, -70, 90, -90, 115, -115]; // from the edge, in pixels
@@ -44,7 +46,7 @@ export function drawnEdge(graph: Graph, node: Node, step: Pick<SweepEdge, "input
 }
 
 /** Places a label for each of these edges, which all end in one node. */
-export function placeLabels(graph: Graph, node: Node, wanted: { edge: Edge; texts: string[] }[]): Label[] {
+export function placeLabels(graph: Graph, node: Node, wanted: { edge: Edge; texts: string[]; map: Value | null }[]): Label[] {
   const around = neighbours(graph, node, wanted, 1);
   const curves = new Map<string, Point[]>();
   for (const other of neighbours(graph, node, wanted, FAR)) // whose edges may pass here
@@ -53,15 +55,15 @@ export function placeLabels(graph: Graph, node: Node, wanted: { edge: Edge; text
   const boxes: Box[] = around.map((one) => ({ x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: NODE_H }));
   for (const chip of chips.values()) boxes.push({ x: chip.x + chip.w / 2, y: chip.y, w: chip.w, h: 15 });
   const placed: Label[] = [];
-  const labels = wanted.map(({ edge, texts }) => {
+  const labels = wanted.map(({ edge, texts, map }) => {
     const lines = together(texts);
-    const [w, h] = [Math.max(...lines.map((line) => line.join(" ").length)) * LETTER + 10, 6 + LINE * lines.length];
+    const [w, h] = [Math.max(...lines.map((line) => line.join(" ").length)) * LETTER + 10, 6 + LINE * lines.length + (map ? MAP + 3 : 0)];
     const id = edgeId(edge);
     const chip = chips.get(id) ?? [...chips.values()][0];
     const at: Point = chip ? [chip.x + chip.w / 2, chip.y] : [node.x - 40, node.y + NODE_H / 2];
     const own = edge.far ? [at] : (curves.get(id) ?? edgeCurve(graph, edge));
     const [x, y] = own[own.length >> 1];
-    return { id, lines, x, y, w, h, own, edge, aside: y };
+    return { id, lines, map, x, y, w, h, own, edge, aside: y };
   });
   spread(labels);
   // those on short edges have the least choice

@@ -13,14 +13,16 @@ export function magnitude(value: Value | null): number {
   return most;
 }
 
-const [THIN, PLAIN, THICK] = [0.6, 2.2, 9]; // pixels: of what vanishes, of 1, of what explodes
+const [THIN, PLAIN, THICK] = [0.4, 2.4, 9]; // pixels: of what vanishes, of 1, of what explodes
+const [LESS, MORE] = [0.3, 0.8]; // pixels for each power of ten, below 1 and above
 
 /** The width of an edge that carries this gradient: it grows with the logarithm. */
 export function edgeWidth(value: Value): number {
   const size = magnitude(value);
   if (Number.isNaN(size)) return PLAIN;
   if (size === 0) return THIN;
-  return Math.round(10 * Math.max(THIN, Math.min(THICK, PLAIN + 0.75 * Math.log10(size)))) / 10;
+  const power = Math.log10(size);
+  return Math.round(10 * Math.max(THIN, Math.min(THICK, PLAIN + (power < 0 ? LESS : MORE) * power))) / 10;
 }
 
 /** A colour for `t` between -1 and 1, between the theme's colours for what is negative, zero and positive. */

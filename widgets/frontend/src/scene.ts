@@ -2,9 +2,10 @@
 import type { Camera } from "./camera";
 import { s, setText } from "./dom";
 import { COLUMN, NODE_H, NODE_W, type Frame, type Graph, type Node } from "./graph";
-import { drawnEdge, edgeId, LETTER, placeLabels, type Label } from "./labels";
+import { drawnEdge, edgeId, LETTER, MAP, placeLabels, type Label } from "./labels";
 import type { Edge } from "./place";
-import { CHARS, edgePath, farChips, linkPath, nodeText, portY } from "./shapes";
+import { CHARS, edgePath, farChips, isShort, linkPath, nodeText, nodeValue, portY } from "./shapes";
+import { signedMap } from "./heatmap";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import { brief, describe, elide, full, title } from "./value";
@@ -15,6 +16,7 @@ const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are 
 const CAPTION = 11.5; // the size of a frame's label
 const FAR_CAPTION = 10; // in pixels
 
+const MAP_X = 72; // where the picture of an array begins in its node
 const PRODUCT = 11; // characters of a number on an edge
 
 export interface Marks {
@@ -30,6 +32,8 @@ interface Drawn {
   el: SVGGElement;
   value: SVGTextElement | null;
   adjoint: SVGTextElement | null;
+  maps: SVGGElement; // pictures of the arrays
+  mapped: [Value | null, Value | null]; // of which
   title: SVGTitleElement | null; // what the browser shows where the pointer rests: all digits
   key: string;
 }
@@ -151,7 +155,7 @@ export class Scene {
     }
     el.append(s("rect", { class: "mt-box", width: NODE_W, height: NODE_H, rx: text.kind === "group" ? 6 : radius }));
     if (text.kind === "variable") el.append(s("rect", { class: "mt-inner", x: 3, y: 3, width: NODE_W - 6, height: NODE_H - 6, rx: 1.5 }));
-    const drawn: Drawn = { el, value: null, adjoint: null, title: null, key: "" };
+    const drawn: Drawn = { el, value: null, adjoint: null, maps: s("g"), mapped: [null, null], title: null, key: "" };
     if (!this.plain) {
       const pad = text.kind === "source" ? 16 : 10;
       el.append(s("text", { class: "mt-title", x: pad, y: 17 }, text.title));
@@ -159,7 +163,7 @@ export class Scene {
       el.append(s("text", { class: "mt-number", x: NODE_W - (text.kind === "source" ? 16 : 8), y: 16, "text-anchor": "end" }, number));
       drawn.value = s("text", { class: "mt-value", x: pad, y: 32 });
       drawn.adjoint = s("text", { class: "mt-adjoint", x: pad, y: 45.5 });
-      el.append(drawn.value, drawn.adjoint);
+      el.append(drawn.value, drawn.adjoint, drawn.maps);
       drawn.title = s("title", {}, label);
       el.append(drawn.title);
     }
@@ -210,7 +214,8 @@ export class Scene {
     if (this.marks.path && !this.any(this.marks.path, node)) name += " mt-off";
     if (this.marks.near && !this.any(this.marks.near, node)) name += " mt-off";
     const value = drawn.value && done ? nodeText(this.store, node).value : node.group ? nodeText(this.store, node).value : "";
-    const adjointText = drawn.adjoint && adjoint ? `∂ ${brief(adjoint, this.store.rows[last], CHARS - 2)}` : "";
+    const adjointText = drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : "";
+    if (row?.shape.length && !this.plain) this.paintMaps(drawn, done ? row.value : null, adjoint);
     const key = `${name}|${value}|${adjointText}`;
     if (key === drawn.key) return;
     drawn.key = key;
@@ -221,6 +226,14 @@ export class Scene {
     const words = adjoint ? `${describe(row)}, adjoint ${elide(full(adjoint).replace(/\s+/g, " "), 60)}` : describe(row);
     drawn.el.setAttribute("aria-label", words);
     if (drawn.title) setText(drawn.title, words);
+  }
+
+  /** Arrays that are too long to be written are seen. */
+  private paintMaps(drawn: Drawn, value: Value | null, adjoint: Value | null): void {
+    if (drawn.mapped[0] === value && drawn.mapped[1] === adjoint) return;
+    drawn.mapped = [value, adjoint];
+    const seen = (one: Value | null, y: number): SVGGElement | null => (one && !isShort(one) ? signedMap(one, MAP_X, y, NODE_W - MAP_X - 8, 10) : null);
+    drawn.maps.replaceChildren(...[seen(value, 23), seen(adjoint, 37)].filter((map) => map !== null));
   }
 
   private any(rows: Set<number>, node: Node): boolean {
@@ -332,7 +345,7 @@ export class Scene {
     layer.replaceChildren();
     if (!step || !current?.row || this.plain) return;
     const graph = this.graph as Graph;
-    const wanted: { edge: Edge; texts: string[] }[] = [];
+    const wanted: { edge: Edge; texts: string[]; map: Value | null }[] = [];
     step.edges.forEach((edge, k) => {
       const drawn = drawnEdge(graph, current, edge, this.store.rows[step.row]);
       if (!drawn) return;
@@ -341,7 +354,8 @@ export class Scene {
       if (edge.local) texts.push(brief(edge.local, this.store.rows[step.row], PRODUCT), `× ${brief(step.adjoint, this.store.rows[step.row], PRODUCT)}`);
       texts.push(`= ${brief(edge.product, row, PRODUCT)}`);
       if (this.sumBefore(step.edges, k)) texts.push(`Σ ${brief(edge.sum, row, PRODUCT)}`);
-      wanted.push({ edge: drawn, texts });
+      const map = isShort(edge.product, PRODUCT - 2) ? null : edge.product;
+      wanted.push({ edge: drawn, texts, map });
     });
     for (const one of placeLabels(graph, current, wanted)) layer.append(label(one));
   }
@@ -383,7 +397,7 @@ export class Scene {
   }
 }
 
-function label({ id, x, y, w, h, lines }: Label): SVGGElement {
+function label({ id, x, y, w, h, lines, map }: Label): SVGGElement {
   const el = s("g", { class: "mt-product", "data-edge": id }, s("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 4 }));
   lines.forEach((line, k) => {
     let end = x + w / 2 - 5;
@@ -393,5 +407,7 @@ function label({ id, x, y, w, h, lines }: Label): SVGGElement {
       end -= LETTER * (text.length + 1);
     }
   });
+  const picture = signedMap(map, x - w / 2 + 5, y + h / 2 - MAP - 4, w - 10, MAP);
+  if (picture) el.append(picture);
   return el;
 }

@@ -3,6 +3,7 @@ import { groupTitle } from "./fold";
 import { COLUMN, HALF, NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import type { Edge } from "./place";
 import { brief, elide, gone, shapeText, shortName, title } from "./value";
+import type { Row, Value } from "./schema";
 import type { Store } from "./store";
 
 const TITLE_FONT = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'; // as in theme.css
@@ -87,6 +88,27 @@ function fitting(name: string, pixels: number): string {
   return shortName(name, 4);
 }
 
+/** A value written out, a short vector with three digits of each number; null where there is no room for it. */
+function written(value: Value, room: number): string | null {
+  if (value.text !== undefined && !value.text.includes("\n") && value.text.length <= room) return value.text;
+  const { data } = value;
+  if (!Array.isArray(data) || data.length > 6 || !data.every((one) => typeof one === "number")) return null;
+  const text = `[${data.map((one) => String(Number((one as number).toPrecision(3)))).join(" ")}]`;
+  return text.length <= room ? text : null;
+}
+
+/** Is there room to write a value out? */
+export function isShort(value: Value, room = CHARS): boolean {
+  return written(value, room) !== null;
+}
+
+/** A value in its node: of an array that does not fit the lengths of its sides, beside which its picture stands. */
+export function nodeValue(value: Value | null, row: Row, room: number): string {
+  if (!value || !row.shape.length) return brief(value, row, room);
+  const sides = row.shape.length === 1 ? `[${row.shape[0]}]` : row.shape.join("×");
+  return written(value, room) ?? elide(sides, 7);
+}
+
 export interface NodeText {
   title: string;
   value: string;
@@ -97,7 +119,7 @@ export interface NodeText {
 export function nodeText(store: Store, node: Node): NodeText {
   if (node.row) {
     const row = node.row;
-    const value = row.released && !row.value ? gone(row, CHARS) : brief(row.value, row, CHARS) || (row.shape.length ? shapeText(row) : "");
+    const value = row.released && !row.value ? gone(row, CHARS) : nodeValue(row.value, row, CHARS) || (row.shape.length ? shapeText(row) : "");
     return { title: fitting(title(row), NODE_W - (row.kind === "source" ? 38 : 24) - 6 * String(row.row).length), value, kind: row.kind };
   }
   const group = node.group;
