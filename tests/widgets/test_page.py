@@ -310,11 +310,29 @@ def test_the_sum_over_paths_stands_before_them(show):
     press(page, "p")
     texts = page.locator(".mt-pathtext p").all_text_contents()
     assert texts == [
-        "Sum over 6 paths: -0.6985681",
-        "0 → 1 → 4: products 1.978716 + 1.978716 (row 1 reads row 0 twice)",
-        "0 → 1 → 2 → 3 → 4: products (-1.164) + (-1.164) + (-1.164) + (-1.164) "
-        "(row 1 reads row 0 twice, row 2 reads row 1 twice)",
+        "Sum over 6 paths: -0.6985681, which is what tape.gradient returned",
+        "a → × (row 1) → d: products 1.978716 + 1.978716 (× (row 1) reads a twice)",
+        "a → × (row 1) → + (row 2) → sin (row 3) → d: products (-1.164) + (-1.164) + (-1.164) + (-1.164) "
+        "(× (row 1) reads a twice, + (row 2) reads × (row 1) twice)",
     ]
+
+
+def test_a_product_grows_along_a_path_and_ends_in_the_gradient(show, page):
+    page.emulate_media(reduced_motion="no-preference")
+    tape, d, a = accumulation()
+    snapshot = tf.snapshot(tape, d, a)
+    page = show(snapshot)
+    press(page, "p")
+    page.locator(".mt-path").last.click()
+    chain = page.locator(".mt-chain")
+    assert chain.inner_text().startswith("∂d / ∂sin (row 3) along this path = 4")  # the first factor
+    page.get_by_text("Σ of all 6 paths").wait_for()
+    assert page.locator(".mt-factor").all_inner_texts() == ["4", "(-0.1455)", "1", "2"]
+    gradient = float(tape.gradient(d, a).numpy())
+    assert "= (-1.164)" not in chain.inner_text() and "= -1.164" in chain.inner_text()
+    assert f"{gradient:.7g}, which is what tape.gradient returned" in chain.inner_text()
+    page.locator(".mt-factor").nth(1).hover()
+    page.wait_for_function("document.querySelectorAll('path.mt-edge.mt-on').length === 1")
 
 
 def test_the_bar_of_two_tapes_keeps_its_buttons_in_one_line(show, page):
@@ -338,7 +356,7 @@ def test_search_focus_and_paths(show):
     press(page, "Escape", "p")
     words = page.locator(".mt-pathtext").inner_text()
     gradient = float(tape.gradient(d, a))
-    assert float(re.search(r"Sum over 6 paths: (\S+)", words)[1]) == pytest.approx(gradient, rel=1e-5)
+    assert float(re.search(r"Sum over 6 paths: ([-.\d]+)", words)[1]) == pytest.approx(gradient, rel=1e-5)
     press(page, "p")
     assert page.locator(".mt-pathtext").is_hidden()
 
