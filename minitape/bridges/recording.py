@@ -20,7 +20,7 @@ from .site import NOWHERE, Site
 MOST = 20_000  # rows
 
 
-def shown(value: Any) -> dict[str, Any] | None:
+def shown(value: Any) -> Any:
     """The VALUE of a number or an array, or of an object that makes its own when it is asked (``shown()``).
 
     >>> shown(2.0)
@@ -309,6 +309,12 @@ class _Reader(Reader):
 
     def changes(self) -> list[dict[str, Any]]:
         return []
+
+    def recompute(self, asked: bool = False) -> bool:
+        return False
+
+    def _missing(self) -> int:
+        return 0
 
     def names(self) -> dict[int, str]:
         found: dict[int, str] = {}

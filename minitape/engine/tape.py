@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 _is_none = partial(is_, None)
 _NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
+ASKED = 64  # gradients of one tape that a picture can show
 NOTES = 1000  # what one tape remembers of watch calls and the like
 
 
@@ -65,7 +66,7 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "number", "last", "watchers", "notes", "nones", "_warns", "_paused", "_within", "_held", "__weakref__", "__dict__")  # fmt: skip
+                 "watched", "variables", "number", "last", "asked", "watchers", "notes", "nones", "_warns", "_paused", "_within", "_held", "__weakref__", "__dict__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: object) -> None:
         self._record: Record | None = None
@@ -80,6 +81,7 @@ class GradientTape:
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, ResourceVariable] = {}  # watched variables by id
         self.last: tuple[list[End], list[End], list[Adjoint]] | None = None  # (targets, sources, seeds) of the last gradient, for the picture
+        self.asked: list[tuple[list[End], list[End], list[Adjoint]]] = []  # the same of each gradient, where the tape gives several
         self.watchers: list[Callable[[], object]] = []  # live pictures of this tape, told by the recording
 
     __signature__: inspect.Signature
@@ -359,6 +361,8 @@ class GradientTape:
         if self._warns or _WARNS:
             self._warn(gradients, targets, flat)
         self.last, self.nones = (targets, flat, seeds), list(map(_is_none, gradients))
+        if self._persistent and len(self.asked) < ASKED:
+            self.asked.append(self.last)
         if zero:
             gradients = [unconnected_zeros(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
         if flat is not given:

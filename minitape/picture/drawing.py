@@ -64,10 +64,11 @@ def draw(tape: GradientTape, target: Structure = None, sources: Structure = None
     digraph tape {
     """
     reader = reader_of(tape, spaces(sys._getframe(1)), "draw() takes")
+    reader.recompute()
     rows = reader.read_ends(WHOLE)
     reader.name_rows(rows)
     snapshot = reader.frame_of([row.full() for row in rows], 0)
-    snapshot["sweep"] = sweep_steps(tape, target, sources)
+    snapshot["sweep"] = sweep_steps(tape, target, sources, reader.held)
     return Picture(snapshot)
 
 

@@ -12,6 +12,8 @@ const KEYS: [string, string][] = [
   ["u", "unfold or fold"],
   ["n", "neighbourhood"],
   ["p", "paths"],
+  ["q", "predict"],
+  ["f", "full screen"],
   ["/", "search"],
   ["+ − 0", "zoom, fit"],
   ["Esc", "clear"],

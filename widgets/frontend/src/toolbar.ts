@@ -13,6 +13,7 @@ export interface ToolbarActions {
   fit(): void;
   focus(): void;
   paths(): void;
+  predict(): void;
   save(kind: string): void;
   stop(): void; // placing
   help(): void;
@@ -36,6 +37,7 @@ export class Toolbar {
   private stop: HTMLButtonElement;
   private focusButton: HTMLButtonElement;
   private pathsButton: HTMLButtonElement;
+  private predictButton: HTMLButtonElement;
 
   constructor(
     private store: Store,
@@ -44,6 +46,7 @@ export class Toolbar {
     this.stop = h("button", { type: "button", class: "mt-button mt-small", title: "Stop placing the nodes (Esc)", onclick: actions.stop }, "placing… stop");
     this.focusButton = button("focus", "Only the neighbourhood of the selected row (n)", actions.focus);
     this.pathsButton = button("paths", "Paths between a source and a target (p)", actions.paths);
+    this.predictButton = button("predict", "Predict each product on the way back before it is shown (q)", actions.predict);
     this.foldSelect.addEventListener("change", () => actions.fold(this.foldSelect.value as FoldMode));
     this.search.addEventListener("input", () => this.look());
     this.search.addEventListener("keydown", (event) => event.key === "Enter" && actions.next());
@@ -65,6 +68,7 @@ export class Toolbar {
       this.foldSelect,
       this.focusButton,
       this.pathsButton,
+      this.predictButton,
       button("minus", "Zoom out (-)", () => actions.zoom(1 / 1.25)),
       button("plus", "Zoom in (+)", () => actions.zoom(1.25)),
       button("fit", "Fit (0)", actions.fit),
@@ -84,7 +88,7 @@ export class Toolbar {
     this.look();
   }
 
-  draw(state: { fold: FoldMode; focus: boolean; paths: boolean; busy: boolean }): void {
+  draw(state: { fold: FoldMode; focus: boolean; paths: boolean; predict: boolean; busy: boolean }): void {
     const { rows, tapes } = this.store;
     const recording = tapes.some((tape) => tape.state === "recording");
     const more = this.store.total > rows.length && !recording ? ` of ${this.store.total.toLocaleString("en")}` : "";
@@ -95,6 +99,7 @@ export class Toolbar {
     this.foldSelect.value = state.fold;
     this.focusButton.setAttribute("aria-pressed", String(state.focus));
     this.pathsButton.setAttribute("aria-pressed", String(state.paths));
+    this.predictButton.setAttribute("aria-pressed", String(state.predict));
   }
 }
 
