@@ -3,7 +3,8 @@
 Only the console script imports this package, so that `import minitape` stays light; each command in turn imports what
 it needs when it is called, so that `minitape --help` answers at once.
 
-``lab``, ``lessons``, ``contents``, ``pages``   the lessons, copied for a learner and handed to JupyterLab; as pages
+``lab``, ``lessons``, ``pages``   the lessons, copied for a learner and opened in JupyterLab; as pages
+``server``, ``contents``   what minitape adds to a Jupyter server, also on a hub: how it hands out notebooks
 ``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them
 ``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
 ``report``                                      what is shown on the terminal
@@ -40,7 +41,9 @@ class Commands(click.Group):
             package = str(error.name).partition(".")[0]
             if package == "minitape":
                 raise
-            advice = f"pip installs it with minitape; to get it alone: {Path(sys.executable).name} -m pip install {package}"
+            advice = (
+                f"pip installs it with minitape; to get it alone: {Path(sys.executable).name} -m pip install {package}"
+            )
             raise click.ClickException(f"the package {package} is missing. {advice}") from error
 
 
@@ -75,7 +78,9 @@ def lab_command(
     if not own:
         copy_and_tell(folder)
     elif copy_only or not folder.is_dir():
-        raise click.UsageError("--own and --copy-only exclude each other" if copy_only else f"there is no folder {folder}")
+        raise click.UsageError(
+            "--own and --copy-only exclude each other" if copy_only else f"there is no folder {folder}"
+        )
     if not copy_only:
         start(folder, ip, port, browser, verbose)
 

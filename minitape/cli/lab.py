@@ -17,6 +17,7 @@ from urllib.parse import quote
 import click
 
 from .lessons import copy_missing, notebook_to_open
+from .server import NAME as EXTENSION
 from .writing import advice, broken_notebooks
 
 FIRST_PORT = 8888
@@ -24,7 +25,6 @@ PORTS_TRIED = 100
 EVERYWHERE = ("0.0.0.0", "::", "", "*")
 QUIET = logging.ERROR
 SETTINGS = Path(__file__).with_name("jupyterlab_settings")
-STARTUP = Path(__file__).parents[1] / "course" / "startup.py"
 
 
 def copy_and_tell(folder: Path) -> None:
@@ -58,7 +58,6 @@ def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose
     token = os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
     # The kernel must be the Python that has minitape, not one that the user registered elsewhere.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
-    os.environ.setdefault("PYTHONSTARTUP", str(STARTUP))
     open_browser = has_browser() if browser is None else browser
     address = f"http://{_reachable(ip)}:{port}{page}?token={token}"
     threading.Thread(target=_tell_when_ready, args=(ip, port, address, open_browser, folder), daemon=True).start()
@@ -78,12 +77,9 @@ def _lab_arguments(folder: Path, ip: str, port: int, page: str, open_browser: bo
         "--ServerApp.port_retries=0",
         f"--ServerApp.open_browser={open_browser}",
         "--ServerApp.answer_yes=True",
-        "--ServerApp.contents_manager_class=minitape.cli.contents.Notebooks",
-        "--HTMLExporter.preprocessors=minitape.cli.pages.Links",
+        f"--ServerApp.jpserver_extensions={EXTENSION}=True",  # also where it was switched off for other servers
         f"--LabApp.default_url={page}",
         f"--LabApp.app_settings_dir={SETTINGS}",
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
     ]
     if _can_encrypt():

@@ -19,11 +19,10 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
 from .kernel import kernel_environment
-from .rules import WIDGET_VIEW, place_in, plain, saved_findings
+from .rules import LANGUAGE, WIDGET_VIEW, place_in, plain, saved_findings
 from .writing import advice, replacing
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-LANGUAGE = {"name": "python"}
 
 
 def save(path: Path, timeout: float = 120) -> None:
@@ -163,7 +162,9 @@ def _stderr_problems(notebook: Any) -> list[str]:
     for place, cell in enumerate(notebook.cells):
         wrote = [o for o in cell.get("outputs", ()) if o.output_type == "stream" and o.name == "stderr"]
         if wrote:
-            found.append(f"{place_in(sources, place)} writes to stderr:\n{plain(''.join(o.text for o in wrote)).rstrip()}")
+            found.append(
+                f"{place_in(sources, place)} writes to stderr:\n{plain(''.join(o.text for o in wrote)).rstrip()}"
+            )
     return found
 
 

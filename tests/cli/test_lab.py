@@ -97,7 +97,7 @@ def test_a_live_widget_comes_back_only_while_the_kernel_that_made_it_runs(tmp_pa
         return nbformat.v4.new_output("display_data", data=data, metadata=metadata)
 
     outputs = [output(100, "text/html"), output(300, "text/html"), output(None, "text/plain"), output(None)]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("TapeView(tape)", outputs=outputs)])
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("minitape_widgets.TapeView(tape)", outputs=outputs)])
     saved = tmp_path / "seen.ipynb"
     nbformat.write(notebook, saved)
     os.utime(saved, (400, 400))
