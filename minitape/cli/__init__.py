@@ -7,6 +7,7 @@ it needs when it is called, so that `minitape --help` answers at once.
 ``server``, ``contents``   what minitape adds to a Jupyter server, also on a hub: how it hands out notebooks
 ``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them
 ``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
+``handins``, ``figures``, ``class_report``, ``class_page``   what a class handed in, and how it stands
 ``report``                                      what is shown on the terminal
 """
 
@@ -122,7 +123,7 @@ def check_command(notebooks: tuple[Path, ...], html: Path | None, variant: str, 
 
 def _write_report(path: Path, text: str, mode: str) -> None:
     try:
-        with path.open(mode, encoding="utf-8") as file:
+        with path.open(mode, encoding="utf-8", newline="") as file:
             file.write(text)
     except OSError as error:
         raise click.ClickException(f"cannot write the report {path}: {error.strerror}") from error
@@ -171,6 +172,37 @@ def new_lesson_command(name: str, title: str | None) -> None:
 def _as_typed(path: Path) -> str:
     """A path as it is typed in this system's shell, in quotes where it holds a blank."""
     return subprocess.list2cmdline([str(path)]) if os.name == "nt" else shlex.quote(str(path))
+
+
+@main.command("class")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--csv", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write all as CSV.")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write a page.")
+def class_command(folders: tuple[Path, ...], csv: Path | None, html: Path | None) -> None:
+    """Show where a class stands, and which exercise stops it.
+
+    FOLDER holds a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks in it; or it
+    is the folder of one learner, as in: minitape class /home/*/minitape-lessons
+
+    Nothing in the files is run. Notebooks tell what was answered last; progress files also tell tries and times. Learners can
+    change both: for grades there is minitape export --nbgrader.
+    """
+    from .class_page import as_page
+    from .class_report import as_csv, print_class, read_with_progress
+    from .figures import figures
+
+    writers = [(path, write) for path, write in ((csv, as_csv), (html, as_page)) if path is not None]
+    for path, _ in writers:
+        _write_report(path, "", "a")
+    hand_ins = read_with_progress(folders)
+    if not hand_ins:
+        raise click.UsageError(f"no progress files and no notebooks in {', '.join(map(str, folders))}")
+    found = figures(hand_ins)
+    for path, write in writers:
+        _write_report(path, write(found, hand_ins), "w")
+    print_class(found, hand_ins)
+    for path, _ in writers:
+        click.echo(f"wrote {path}")
 
 
 @main.command("warmup")
