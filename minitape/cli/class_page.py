@@ -148,7 +148,7 @@ td, th { text-align: left; vertical-align: top; padding: 0.15rem 0.5rem; font-we
 .bar { display: flex; height: 1.5rem; min-width: 8rem; border-radius: 0.3rem; overflow: hidden; }
 .bar i { font-size: 0.8rem; text-align: center; line-height: 1.5rem; }
 i { font-style: normal; border-radius: 0.2rem; padding: 0 0.2rem; }
-.bar i { border-radius: 0; padding: 0; min-width: 2px; }
+.bar i { border-radius: 0; padding: 0; min-width: 2px; overflow: hidden; }
 .first { background: #1a7f37; color: white; }
 .later { background: light-dark(#9ad0a5, #2f5f3b); color: light-dark(black, white); }
 .stuck { background: light-dark(#f2b84b, #b07400); color: black; }
@@ -161,7 +161,7 @@ i { font-style: normal; border-radius: 0.2rem; padding: 0 0.2rem; }
 @media (max-width: 40rem) {
   .bars, .bars tbody { display: block; }
   .bars tr { display: grid; grid-template-columns: 4.5rem 1fr 3rem 4.5rem; }
-  .bars tr > :is(td, th):nth-child(n) { width: auto; }
+  .bars tr > td:nth-child(2):not(:last-child) { width: auto; }
   .bars tr > :nth-child(5) { grid-column: 1 / -1; }
   .bar { min-width: 0; }
 }
