@@ -8,6 +8,7 @@ it needs when it is called, so that `minitape --help` answers at once.
 ``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them
 ``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
 ``handins``, ``figures``, ``class_report``, ``class_page``   what a class handed in, and how it stands
+``nbgrader``                                    lessons as assignments with grades
 ``report``                                      what is shown on the terminal
 """
 
@@ -203,6 +204,39 @@ def class_command(folders: tuple[Path, ...], csv: Path | None, html: Path | None
     print_class(found, hand_ins)
     for path, _ in writers:
         click.echo(f"wrote {path}")
+
+
+@main.command("export")
+@click.argument("lessons", nargs=-1, required=True)
+@click.option("--nbgrader", is_flag=True, required=True, help="As assignments of nbgrader, for grades.")
+@click.option(
+    "--to",
+    "course",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=".",
+    metavar="COURSE",
+    help="nbgrader's folder of the course; without it, the current folder.",
+)
+def export_command(lessons: tuple[str, ...], nbgrader: bool, course: Path) -> None:
+    """Write lessons as assignments that another tool grades.
+
+    A lesson is a number of the course's own (01), or a notebook of yours. Of each exercise the given part is kept, and a
+    grade cell is put behind it that fails while the answer is wrong. A notebook that brings its own answers, as `minitape
+    new-lesson` writes it, makes an exam: its answers are hidden, and learners are not told whether they are right. The
+    answers of the course's own lessons are in the installed package, where learners can find them.
+    """
+    from .nbgrader import export, settings
+
+    for lesson in lessons:
+        path, count = export(lesson, course)
+        click.echo(f"wrote {path}: {count} exercises, a point for each")
+    missing = settings(course)
+    if missing:
+        click.echo(
+            f"Add this line to {course / 'nbgrader_config.py'}, or learners meet an error in each exercise:\n{missing}"
+        )
+    name = path.stem
+    click.echo(f"Next, in {course}: nbgrader generate_assignment {name}, then nbgrader release_assignment {name}")
 
 
 @main.command("warmup")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import subprocess
 import tempfile
 import threading
@@ -73,7 +74,7 @@ def execute(notebook: Any, folder: Path, timeout: float, name: str) -> None:
         client = NotebookClient(
             notebook,
             km=manager,
-            timeout=timeout,
+            timeout=math.ceil(timeout),  # traitlets 5.14 takes whole numbers only
             resources={"metadata": {"path": str(folder)}},
             store_widget_state=False,
             record_timing=False,

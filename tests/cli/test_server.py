@@ -110,7 +110,7 @@ def off(tmp_path_factory, repository):
 
 
 def test_the_server_says_that_it_is_on(on, off):
-    assert f"{EXTENSION} is on" in on.said and EXTENSION not in off.said
+    assert f"{EXTENSION} is on" in on.said and f"{EXTENSION} is on" not in off.said
 
 
 def test_a_notebook_that_is_opened_is_not_marked_as_changed(on):
