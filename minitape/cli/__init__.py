@@ -28,6 +28,9 @@ import minitape
 # that takes a second. They are for addresses in any script; the format of notebooks has no such field.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
+# Older versions of ipykernel bring a debugger that would write a warning of five lines to stderr whenever it is imported.
+os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+
 NOTEBOOKS = click.argument("notebooks", nargs=-1, type=click.Path(path_type=Path))
 COULD_NOT_CHECK = 2
 

@@ -9,7 +9,7 @@ It mends four things for notebooks that use minitape, and leaves other notebooks
 
 It also switches off JupyterLab's box about news, and its question to another machine whether there is a newer version.
 
-Off again: ``jupyter server extension disable minitape.cli.server``. What the server's own settings say comes first.
+Off again: ``jupyter server extension disable minitape.cli.server``, with ``--user`` where the environment is not yours. What the server's own settings say comes first.
 """
 
 from __future__ import annotations

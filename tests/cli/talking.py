@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Callable
@@ -29,8 +30,13 @@ class Talk:
     def text(self, path: str, body: Any = None, method: str | None = None) -> str:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.address}/{path}", data, self.headers, method=method)
-        with urllib.request.urlopen(request, timeout=LONG) as answer:
-            return answer.read().decode()
+        try:
+            with urllib.request.urlopen(request, timeout=LONG) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                error.add_note(f"{path}: {error.read().decode()[:1000]}")
+            raise
 
     def json(self, path: str, body: Any = None, method: str | None = None) -> Any:
         return json.loads(self.text(path, body, method) or "null")
