@@ -81,6 +81,8 @@ class Talk:
             return [await asyncio.wait_for(_run(socket, code), LONG) for code in codes]
         finally:
             socket.close()
+            while await socket.read_message() is not None:  # until the server has closed it, too
+                pass
 
 
 async def _run(socket: WebSocketClientConnection, code: str) -> list[dict[str, Any]]:

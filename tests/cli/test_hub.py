@@ -65,7 +65,14 @@ class Hub(Talk):
         dropped = ("MINITAPE_PROGRESS", "PYTHONSTARTUP", "JUPYTER_TOKEN")
         self.environment = {name: value for name, value in os.environ.items() if name not in dropped}
         self.environment |= {"PATH": path, "PYTHONPATH": sources, "CONFIGPROXY_AUTH_TOKEN": "b" * 32}
-        self.command = [python, "-m", "jupyterhub", "-f", str(base / "config.py"), f"--JupyterHub.cookie_secret_file={base / 'cookies'}"]
+        self.command = [
+            python,
+            "-m",
+            "jupyterhub",
+            "-f",
+            str(base / "config.py"),
+            f"--JupyterHub.cookie_secret_file={base / 'cookies'}",
+        ]
 
     def start(self) -> None:
         with open(self.base / "hub.log", "ab") as log:
@@ -79,9 +86,9 @@ class Hub(Talk):
     def end(self) -> None:
         """End all that was started: learners' servers, the hub, and its proxy."""
         if self.process.poll() is None:
-            for user in self.json("api/users"):
-                if user["server"]:
-                    self.text(f"api/users/{user['name']}/server", method="DELETE")
+            names = [user["name"] for user in self.json("api/users") if user["server"]]
+            with ThreadPoolExecutor(len(names) or 1) as pool:
+                list(pool.map(lambda name: self.text(f"api/users/{name}/server", method="DELETE"), names))
             self.until(lambda: not any(user["server"] or user["pending"] for user in self.json("api/users")), 60)
             self.stop()
         pid = self.base / "jupyterhub-proxy.pid"
@@ -164,7 +171,9 @@ def hub(tmp_path_factory, repository):
     known = subprocess.run([python, "-c", "import jupyterhub"], capture_output=True, check=False)
     proxy = shutil.which("configurable-http-proxy")
     if known.returncode:
-        pytest.skip(f"no jupyterhub in {python}: make an environment with minitape and jupyterhub, and set {PYTHON} to its python")
+        pytest.skip(
+            f"no jupyterhub in {python}: make an environment with minitape and jupyterhub, and set {PYTHON} to its python"
+        )
     if proxy is None:
         pytest.skip("no configurable-http-proxy on PATH: npm install --global configurable-http-proxy")
     started = Hub(tmp_path_factory.mktemp("hub"), repository, python, proxy)
@@ -197,7 +206,10 @@ def test_the_progress_of_each_is_their_own(learners):
     first, second = learners[:2]
     assert "correct" in first.says('check("01.1", 12.0)')
     assert "not yet" in second.says('check("01.1", 8.0)')
-    kept = [json.loads((who.home / "minitape-lessons" / FILE_NAME).read_text())["exercises"]["01.1"] for who in (first, second)]
+    kept = [
+        json.loads((who.home / "minitape-lessons" / FILE_NAME).read_text())["exercises"]["01.1"]
+        for who in (first, second)
+    ]
     assert [entry["solved"] for entry in kept] == [True, False]
     assert (first.home / "minitape-lessons" / FILE_NAME).stat().st_mode & 0o077 == 0
 
@@ -210,7 +222,9 @@ def test_a_kernel_that_is_killed_comes_back_with_advice(hub, learners):
 
     def back():
         kernel = victim.talk.json(f"api/kernels/{victim.kernel}")
-        return kernel["execution_state"] in ("idle", "starting") and victim.says("import os; print(os.getpid())") not in ("", f"{pid}\n")
+        return kernel["execution_state"] in ("idle", "starting") and victim.says(
+            "import os; print(os.getpid())"
+        ) not in ("", f"{pid}\n")
 
     hub.until(back, 60)
     assert ADVICE in victim.says("TapeView(tape)")

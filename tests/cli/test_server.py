@@ -48,7 +48,11 @@ class Server(Talk):
             "IPYTHONDIR": base / "ipython",
         }
         self.environment = {name: value for name, value in os.environ.items() if name != "PYTHONSTARTUP"}
-        self.environment |= {"JUPYTER_TOKEN": "t", "JUPYTER_PREFER_ENV_PATH": "0", **{name: str(value) for name, value in own.items()}}
+        self.environment |= {
+            "JUPYTER_TOKEN": "t",
+            "JUPYTER_PREFER_ENV_PATH": "0",
+            **{name: str(value) for name, value in own.items()},
+        }
         self.settings = settings
 
     def jupyter(self, *arguments: str) -> subprocess.Popen[str]:
