@@ -45,6 +45,11 @@ CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-sta
 ADDRESS = re.compile(r"http://\S+token=\S+")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How many learners sign in to the hub of tests/cli/test_hub.py."""
+    parser.addoption("--learners", type=int, default=2, help="learners on the hub of tests/cli/test_hub.py (2 or more)")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first; all other tests stay in their order."""
     places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}

@@ -16,7 +16,7 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``progress``, ``order``, ``startup``   what was answered, and what to do when cells run out of order
 """
 
-from .checker import CORRECT, NOT_ANSWERED, add_exercise, check
+from .checker import CORRECT, NOT_ANSWERED, add_exercise, check, is_right
 from .exercise import Exercise, Mistake
 from .order import explain_missing_names
 from .predict import predict, reveal
@@ -29,6 +29,7 @@ __all__ = [
     "Mistake",
     "add_exercise",
     "check",
+    "is_right",
     "predict",
     "progress",
     "reveal",

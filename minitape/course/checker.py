@@ -7,7 +7,8 @@ import importlib
 import inspect
 import pkgutil
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 CORRECT = "correct"
 NOT_ANSWERED = "not answered yet"
+NOT_YET = "not yet"
 TRIES_BEFORE_TELLING = 3
 LONGEST = 200
 NO_RETURN = "Your function gives nothing back: write return before its result."
@@ -67,16 +69,50 @@ def check(name: str, answer: Answer = ...) -> None:
     print(feedback(name, answer))
 
 
+def is_right(name: str, answer: Answer = ...) -> bool:
+    """Whether `answer` solves the exercise called `name`. Nothing is printed, and nothing is counted: for a grade.
+
+    Raises ValueError where there is no such exercise.
+
+    >>> is_right("01.1", 12.0), is_right("01.1", 8.0), is_right("01.1", ...)
+    (True, False, False)
+    """
+    return _judge(_exercise(name), answer).right is True
+
+
 def feedback(name: str, answer: Answer = ...) -> str:
     """What `check` prints, as text; the try is counted."""
+    try:
+        exercise = _exercise(name)
+    except ValueError as error:
+        return str(error)
+    verdict = _judge(exercise, answer)
+    if verdict.right is None:
+        return _blank(exercise)
+    wrong = None if verdict.right else (verdict.given or verdict.measures[0], verdict.hint)
+    tries = note_try(exercise.name, verdict.right, wrong)
+    return _right(exercise, verdict) if verdict.right else _not_yet(exercise, verdict, tries)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is to be said of an answer. `right` is None where there is none yet.
+
+    `given` and `expected` are texts. Where `expected` is None, it is the exercise's answer, which is kept back at first.
+    """
+
+    right: bool | None
+    measures: Sequence[str] = ()
+    hint: str = ""
+    given: str = ""
+    expected: str | None = None
+
+
+def _exercise(name: str) -> Exercise:
     exercise = exercises_of(str(name).rpartition(".")[0]).get(str(name))
     if exercise is None:
-        return _unknown(str(name))
-    try:
-        return _feedback(exercise, answer)
-    except Exception as error:
-        problem = f"your answer could not be compared: {type(error).__name__}: {error}"
-        return _not_yet(exercise, [problem], exercise.hint)
+        raise ValueError(_unknown(str(name)))
+    return exercise
 
 
 def _unknown(name: str) -> str:
@@ -85,24 +121,28 @@ def _unknown(name: str) -> str:
     return f"There is no exercise {name!r}. {rest}"
 
 
-def _feedback(exercise: Exercise, answer: Answer) -> str:
-    if is_blank(answer) or answer is exercise.blank:
-        return _blank(exercise)
-    if exercise.cases:
-        return _function_feedback(exercise, answer)
+def _judge(exercise: Exercise, answer: Answer) -> Verdict:
+    try:
+        if is_blank(answer) or answer is exercise.blank:
+            return Verdict(None)
+        return _judge_function(exercise, answer) if exercise.cases else _judge_value(exercise, answer)
+    except Exception as error:
+        problem = f"your answer could not be compared: {type(error).__name__}: {error}"
+        return Verdict(False, [problem], exercise.hint)
+
+
+def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
     if exercise.view is not None:
         try:
             answer = exercise.view(answer)
         except Exception as error:
-            note_try(exercise.name, False)
             problem = f"{kind(answer)} cannot be used here: {type(error).__name__}: {error}"
-            return _not_yet(exercise, [problem], exercise.hint)
+            return Verdict(False, [problem], exercise.hint)
     comparison = _compare(exercise, answer)
     if comparison.approximate:
-        return _right(exercise, comparison)
-    tries = note_try(exercise.name, False)
-    lines = [f"given:    {_show(answer)}", f"expected: {_expected(exercise, tries)}", *_measures(comparison)]
-    return _not_yet(exercise, lines, _hint(exercise, lambda mistake: _compare(exercise, answer, mistake)))
+        return Verdict(True, _measures(comparison))
+    hint = _hint(exercise, lambda mistake: _compare(exercise, answer, mistake))
+    return Verdict(False, _measures(comparison), hint, _show(answer))
 
 
 def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> Comparison:
@@ -114,29 +154,26 @@ def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> Comp
     return result
 
 
-def _function_feedback(exercise: Exercise, answer: Answer) -> str:
+def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
     """Call the learner's function on each case beside the right one; report the first case where they part."""
     if not callable(answer):
-        note_try(exercise.name, False)
-        return _not_yet(exercise, [f"given:    {_show(answer)}", f"expected: {A_FUNCTION}"], exercise.hint)
+        return Verdict(False, [], exercise.hint, _show(answer), A_FUNCTION)
     results = [_call(answer, case) for case in exercise.cases]
     expected = [exercise.expect(*case) for case in exercise.cases]
     empty = all(not error and (value is None or is_blank(value)) for value, error in results)
     if empty and any(wanted is not None for wanted in expected) and (exercise.blank is None or _untouched(answer)):
-        return _blank(exercise)
+        return Verdict(None)
     parts = []
     for case, wanted, (value, error) in zip(exercise.cases, expected, results, strict=True):
         part = Comparison(False, False) if error else _compare(exercise, value, wanted)
         parts.append(part)
         if not part.approximate:
-            note_try(exercise.name, False)
             call = f"{getattr(answer, '__name__', 'f')}({', '.join(map(_show, case))})"
-            lines = [f"given:    {call} {error or f'gives {_show(value)}'}", f"expected: {_show(wanted)}"]
             hint = _hint(exercise, lambda mistake: _same_on_all(exercise, results, mistake))
             if empty and hint == exercise.hint and not _gives_back(answer):
                 hint = NO_RETURN
-            return _not_yet(exercise, [*lines, *_measures(part)], hint)
-    return _right(exercise, together(parts))
+            return Verdict(False, _measures(part), hint, f"{call} {error or f'gives {_show(value)}'}", _show(wanted))
+    return Verdict(True, _measures(together(parts)))
 
 
 def _untouched(function: Function) -> bool:
@@ -190,15 +227,17 @@ def _blank(exercise: Exercise) -> str:
     return f"{text}\n{SAME}" if exercise.cases else text
 
 
-def _right(exercise: Exercise, comparison: Comparison) -> str:
-    note_try(exercise.name, True)
-    lines = [f"Exercise {exercise.name}: {CORRECT}.", *(f"  {line}" for line in _measures(comparison))]
+def _right(exercise: Exercise, verdict: Verdict) -> str:
+    lines = [f"Exercise {exercise.name}: {CORRECT}.", *(f"  {line}" for line in verdict.measures)]
     return "\n".join([*lines, exercise.because] if exercise.because else lines)
 
 
-def _not_yet(exercise: Exercise, lines: list[str], hint: str) -> str:
-    text = [f"Exercise {exercise.name}: not yet.", *(f"  {line}" for line in lines)]
-    return "\n".join([*text, f"Hint: {hint}"] if hint else text)
+def _not_yet(exercise: Exercise, verdict: Verdict, tries: int) -> str:
+    lines = list(verdict.measures)
+    if verdict.given:
+        lines[:0] = [f"given:    {verdict.given}", f"expected: {verdict.expected or _expected(exercise, tries)}"]
+    text = [f"Exercise {exercise.name}: {NOT_YET}.", *(f"  {line}" for line in lines)]
+    return "\n".join([*text, f"Hint: {verdict.hint}"] if verdict.hint else text)
 
 
 def _measures(comparison: Comparison) -> list[str]:

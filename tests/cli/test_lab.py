@@ -97,7 +97,9 @@ def test_a_live_widget_comes_back_only_while_the_kernel_that_made_it_runs(tmp_pa
         return nbformat.v4.new_output("display_data", data=data, metadata=metadata)
 
     outputs = [output(100, "text/html"), output(300, "text/html"), output(None, "text/plain"), output(None)]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("TapeView(tape)", outputs=outputs)])
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell("minitape_widgets.TapeView(tape)", outputs=outputs)]
+    )
     saved = tmp_path / "seen.ipynb"
     nbformat.write(notebook, saved)
     os.utime(saved, (400, 400))
@@ -243,3 +245,20 @@ def test_the_folder_with_the_work_is_named(tmp_path, monkeypatch, capsys):
     said = capsys.readouterr().out
     assert "JupyterLab is ready. Open this address in a browser:\n\n    http://127.0.0.1:8888/lab?token=t\n" in said
     assert f"Your work is saved in {tmp_path}. Ctrl-C here stops JupyterLab." in said
+
+
+def test_a_home_that_cannot_be_written(tmp_path, monkeypatch, capsys):
+    """As in a container that runs as any user."""
+    names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    for name in names:
+        monkeypatch.setenv(name, "before")
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    lab_command._have_folders()
+    assert not any(name in os.environ for name in names) and capsys.readouterr().err == ""
+    monkeypatch.setenv("HOME", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "mine"))
+    lab_command._have_folders()
+    assert os.environ["IPYTHONDIR"] == str(tmp_path / "mine")
+    assert os.access(os.path.dirname(os.environ["JUPYTER_DATA_DIR"]), os.W_OK)
+    assert "nowhere cannot be written: JupyterLab's settings last until it ends." in capsys.readouterr().err

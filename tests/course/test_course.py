@@ -5,14 +5,17 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
+import os
 import pkgutil
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import minitape as tf
 import minitape.course
-from minitape.course import Exercise, Mistake, add_exercise, check, checker, predict, progress, reveal
+from minitape.course import Exercise, Mistake, add_exercise, check, checker, is_right, predict, progress, reveal
 from minitape.course.checker import exercises_of, feedback
 from minitape.course.progress import progress_file
 
@@ -272,7 +275,60 @@ def test_progress_lasts_and_shows_what_is_left(exercise, capsys):
     progress("kept")
     assert capsys.readouterr().out == "Lesson kept: #. 1 of 2 solved   left: kept.2\n"
     kept = json.loads(progress_file().read_text())
-    assert kept["exercises"] == {"kept.1": {"solved": True, "tries": 2}, "kept.2": {"solved": False, "tries": 1}}
+    wrong = {"times": 1, "hint": ""}
+    assert kept["exercises"] == {
+        "kept.1": {"solved": True, "tries": 2, "right_at": 1, "wrong": {"5.0": wrong}},
+        "kept.2": {"solved": False, "tries": 1, "wrong": {"1.0": wrong}},
+    }
+
+
+def test_progress_holds_times_and_wrong_answers_and_no_more(exercise, monkeypatch):
+    clock = iter(range(1000, 2000))
+    monkeypatch.setattr(sys.modules["minitape.course.progress"], "time", SimpleNamespace(time=lambda: next(clock) + 0.5))
+    for answer in (9.0, 9.0, 6.0, 5.0, ...):
+        feedback("test.1", answer)
+    predict("test.p", "?", [1, 2]).commit("2")
+    kept = json.loads(progress_file().read_text())
+    assert set(kept) == {"version", "exercises", "predictions", "last", "times"}
+    assert kept["times"] == {"test.1": [1000, 1001, 1002, 1003], "test.p": [1004]}  # no answer is no try
+    assert kept["exercises"]["test.1"]["right_at"] == 3
+    assert kept["exercises"]["test.1"]["wrong"]["9.0"]["times"] == 2
+    for answer in range(300):
+        feedback("test.1", 1000.0 + answer)
+    kept = json.loads(progress_file().read_text())
+    assert len(kept["times"]["test.1"]) == 100 and kept["times"]["test.1"][-1] == 1304  # the file stays small
+    assert len(kept["exercises"]["test.1"]["wrong"]) == 20 and kept["exercises"]["test.1"]["tries"] == 304
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have modes on POSIX systems only")
+def test_only_the_owner_and_a_group_that_was_let_in_read_the_progress(exercise):
+    feedback("test.1", 6.0)
+    assert progress_file().stat().st_mode & 0o777 == 0o600
+    for before, after in ((0o640, 0o640), (0o644, 0o640)):
+        progress_file().chmod(before)
+        feedback("test.1", 6.0)
+        assert progress_file().stat().st_mode & 0o777 == after
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"exercises": {"test.1": {"tries": 1, "solved": False, "wrong": {"9.0": 3}}}, "predictions": {}},
+        {"exercises": {"test.1": {"tries": 1, "solved": False}}, "predictions": {}, "times": {"test.1": {}}},
+        {"exercises": {"test.1": {"tries": 1, "solved": False}}, "predictions": {}, "times": []},
+    ],
+)
+def test_a_file_that_holds_something_else_is_kept_aside(exercise, wrong):
+    progress_file().write_text(json.dumps(wrong))
+    assert "not yet" in feedback("test.1", 9.0)
+    assert json.loads(progress_file().read_text())["exercises"]["test.1"]["tries"] == 1
+
+
+def test_a_grade_asks_whether_an_answer_is_right_and_counts_nothing(exercise):
+    assert [is_right("test.1", answer) for answer in (6.0, 9.0, ..., "six")] == [True, False, False, False]
+    assert not progress_file().exists()
+    with pytest.raises(ValueError, match=r"There is no exercise 'test\.77'"):
+        is_right("test.77", 6.0)
 
 
 def test_a_spoiled_progress_file_is_kept_aside(exercise):
