@@ -3,6 +3,7 @@ import { h, setText } from "./dom";
 
 const KEYS: [string, string][] = [
   ["← →", "one step"],
+  ["Shift+← Shift+→", "over what is folded"],
   ["Home End", "first, last"],
   ["PgUp PgDn", "ten steps"],
   ["Space", "play, pause"],

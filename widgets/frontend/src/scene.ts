@@ -1,7 +1,7 @@
 // The live drawing: an SVG that holds only what the pane shows, changed in place as the reader steps.
 import type { Camera } from "./camera";
 import { s, setText } from "./dom";
-import { COLUMN, NODE_H, NODE_W, type Frame, type Graph, type Node } from "./graph";
+import { COLUMN, NODE_H, NODE_W, type Frame, type Graph, type Group, type Node } from "./graph";
 import { drawnEdge, edgeId, LETTER, MAP, placeLabels, type Label } from "./labels";
 import type { Edge } from "./place";
 import { CHARS, edgePath, farChips, isShort, linkPath, nodeText, nodeValue, portY } from "./shapes";
@@ -9,7 +9,7 @@ import { signedMap } from "./heatmap";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import { brief, describe, elide, full, title } from "./value";
-import { edgeWidth } from "./scale";
+import { edgeWidth, notFinite } from "./scale";
 import type { Row, Value } from "./schema";
 
 const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
@@ -208,13 +208,16 @@ export class Scene {
     if (row?.status === "ghost") name += " mt-ghost";
     if (row?.cut) name += " mt-cut";
     if (row && row.by !== null) name += " mt-written";
+    if (row && done && notFinite(row.value)) name += " mt-nan";
     if (adjoint) name += " mt-has-adjoint";
+    if (node.group && node === current && !this.timeline.backward) name += " mt-inside";
     if (this.store.sweep?.target.includes(last)) name += " mt-target";
     if (this.any(this.marks.found, node)) name += " mt-found";
     if (this.marks.path && !this.any(this.marks.path, node)) name += " mt-off";
     if (this.marks.near && !this.any(this.marks.near, node)) name += " mt-off";
-    const value = drawn.value && done ? nodeText(this.store, node).value : node.group ? nodeText(this.store, node).value : "";
-    const adjointText = drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : "";
+    const inside = node === current && node.group ? this.inside(node.group) : null;
+    const value = inside ? inside[0] : drawn.value && done ? nodeText(this.store, node).value : node.group ? nodeText(this.store, node).value : "";
+    const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : "";
     if (row?.shape.length && !this.plain) this.paintMaps(drawn, done ? row.value : null, adjoint);
     const key = `${name}|${value}|${adjointText}`;
     if (key === drawn.key) return;
@@ -226,6 +229,18 @@ export class Scene {
     const words = adjoint ? `${describe(row)}, adjoint ${elide(full(adjoint).replace(/\s+/g, " "), 60)}` : describe(row);
     drawn.el.setAttribute("aria-label", words);
     if (drawn.title) setText(drawn.title, words);
+  }
+
+  /** Where in a folded group the reader is, and the number there. */
+  private inside(group: Group): [string, string] {
+    const { timeline, store } = this;
+    const row = store.rows[timeline.current];
+    let turn = 0;
+    while (turn < group.starts.length && group.starts[turn] <= row.row) turn++;
+    const where = turn ? `${turn} of ${group.count}` : elide(title(row), CHARS);
+    const adjoint = timeline.adjoint(row.row);
+    if (adjoint) return [where, `∂ ${nodeValue(adjoint, row, CHARS - 2)}`];
+    return [where, `= ${nodeValue(row.value, row, CHARS - 2)}`];
   }
 
   /** Arrays that are too long to be written are seen. */

@@ -117,6 +117,8 @@ export class View {
       focus: () => this.focus(!this.marks.near),
       paths: () => this.paths.toggle(),
       predict: () => this.guess(),
+      full: () => this.full(),
+      go: (row) => this.goRow(row),
       save: (kind) => void this.save(kind),
       stop: () => this.stopPlacing(),
       help: () => this.el.classList.toggle("mt-show-help"),
@@ -160,15 +162,15 @@ export class View {
   /** A small tape needs less room; a live view, which begins empty, takes more as the tape grows, and never less. */
   private takeRoom(): void {
     if (!this.graph) return;
-    const take = (part: HTMLElement, wanted: number, low: number): void => {
+    const take = (part: HTMLElement, wanted: number, low: number, most: number): void => {
       const given = this.given.get(part) ?? 0;
       if (given !== (parseFloat(part.style.height) || 0)) return; // the reader has drawn it to another size
-      const height = Math.round(Math.max(given, low, Math.min(310, wanted)));
+      const height = Math.round(Math.max(given, low, Math.min(most, wanted)));
       this.given.set(part, height);
       part.style.height = `${height}px`;
     };
-    take(this.pane, this.graph.bottom - this.graph.top + 130, 200);
-    take(this.below, 22 * this.store.rows.length + 110, 260);
+    take(this.pane, this.graph.bottom - this.graph.top + 130, 200, [...this.toggled.values()].includes(true) ? 520 : 310);
+    take(this.below, 22 * this.store.rows.length + 110, 260, 310);
   }
 
   /** Light or dark, as the page is. */
@@ -292,6 +294,7 @@ export class View {
     const node = this.anchor && graph.nodeOf(this.anchor.row);
     if (this.anchor && node) [this.camera.x, this.camera.y] = [node.x - this.anchor.x, node.y - this.anchor.y];
     this.anchor = null;
+    this.takeRoom();
     this.takeGraph();
     this.schedule("all");
   }
@@ -489,6 +492,8 @@ export class View {
     return {
       ArrowRight: () => this.step(1),
       ArrowLeft: () => this.step(-1),
+      "Shift+ArrowRight": () => this.stepOver(1),
+      "Shift+ArrowLeft": () => this.stepOver(-1),
       PageDown: () => this.step(10),
       PageUp: () => this.step(-10),
       Home: () => this.step(-Infinity),
@@ -502,6 +507,7 @@ export class View {
       n: () => this.focus(!this.marks.near),
       p: () => this.paths.toggle(),
       q: () => this.guess(),
+      f: () => this.full(),
       "+": () => this.camera.zoom(1.25),
       "=": () => this.camera.zoom(1.25),
       "-": () => this.camera.zoom(0.8),
@@ -517,6 +523,19 @@ export class View {
     this.moveTo(this.timeline.position + by);
   }
 
+  /** One step, or all those inside of a folded group. */
+  private stepOver(by: number): void {
+    this.stepbar.stop();
+    const { timeline } = this;
+    const rowAt = (position: number): number => (position > timeline.forward ? (this.store.sweep?.steps[position - timeline.forward - 1]?.row ?? -1) : position - 1);
+    const nodeAt = (position: number): Node | null => this.graph?.nodeOf(rowAt(position)) ?? null;
+    let position = timeline.position + by;
+    const node = nodeAt(position);
+    const backward = position > timeline.forward;
+    while (node?.group && position > 0 && position < timeline.length && nodeAt(position + by) === node && position + by > timeline.forward === backward) position += by;
+    this.moveTo(position);
+  }
+
   /** As the keys and buttons move: past the last step that is there, the others are asked for. */
   private moveTo(position: number): void {
     this.goal = null;
@@ -530,6 +549,12 @@ export class View {
     } else this.predict.close();
     if (position <= timeline.length) this.go(position);
     else this.reach(() => (timeline.unfinished && position > timeline.length ? null : position));
+  }
+
+  /** The whole screen for the view, or no longer. */
+  private full(): void {
+    if (document.fullscreenElement) void document.exitFullscreen();
+    else void this.el.requestFullscreen?.().catch(() => undefined); // the page may forbid it
   }
 
   /** Predict mode begins before the way back, or ends. */

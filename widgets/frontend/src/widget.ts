@@ -19,7 +19,7 @@ export interface Shared {
   sliders: Set<Sliders>;
   /** where the reader was in a view that was taken away: JupyterLab draws an output anew when it is replaced */
   place: Place | null;
-  run(values: number[]): void;
+  run(values: number[]): boolean;
   /** asks for the steps of a long sweep; false where there is no kernel to ask */
   sweep(): boolean;
   /** asks the kernel to compute again what the tape let go of; false without one */
@@ -128,7 +128,7 @@ export function listen(model: Model): Shared {
     return tell(model, { kind: "sweep" });
   };
   const again = (): boolean => tell(model, { kind: "again" });
-  return { store, ready, knobs, sliders, place: null, explain, sweep, again, run: (values) => void tell(model, { kind: "run", values }) };
+  return { store, ready, knobs, sliders, place: null, explain, sweep, again, run: (values) => tell(model, { kind: "run", values }) };
 }
 
 /** Sends to the kernel; false when there is none to send to: it was restarted, or the view was closed. */
