@@ -353,7 +353,10 @@ class GradientTape:
         zero = unconnected_gradients is not _NONE and wants_zeros(unconnected_gradients)
         (_, targets), (given, flat) = ends_of(target), ends_of(sources)
         seeds = [None] * len(targets) if output_gradients is None else given_seeds(output_gradients, len(targets))
-        gradients = gradients_of(self, targets, flat, seeds)
+        try:
+            gradients = gradients_of(self, targets, flat, seeds)
+        except LookupError as error:
+            raise above.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
         if state.tapes:
             frames = site()
         else:  # the sweep was not recorded: a note says what the gradients came from
@@ -481,6 +484,8 @@ class GradientTape:
                 )
 
     def _end(self, frames: Stack) -> None:
+        if self.nones is not None and (True in self.nones or not self.nones):
+            above.watch_errors()
         if not self._persistent:
             self._used = True
             record = self._record
