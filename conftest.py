@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 # A bridge imports its framework; its doctests are left out where that is not installed.
-FRAMEWORKS = ("torch",)
+FRAMEWORKS = ("torch", "tensorflow")
 collect_ignore_glob = [f"minitape/bridges/{name}*.py" for name in FRAMEWORKS if importlib.util.find_spec(name) is None]
 
 _numbers = itertools.count()
