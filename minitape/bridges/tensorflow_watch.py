@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
@@ -15,7 +16,7 @@ from tensorflow.python.ops import resource_variable_ops
 
 from .recording import Sweep
 from .site import here
-from .tensorflow_log import Log, Variable, handle_of, plain
+from .tensorflow_log import Log, Variable, changes_variable, handle_of
 
 LEAVES = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__complex__")
 
@@ -27,6 +28,7 @@ class Watcher:
         self.recording = recording
         self.log: Log = recording.log
         self.quiet = 0
+        self._applying = 0  # more than 0 in the step of an optimizer
         self._calls: list[Any] = []  # the tf.functions that run
         self._undo: list[tuple[Any, str, Any]] = []
         self._passed: list[tuple[str, Any, Any, Any]] = []  # operations of the sweep that runs: (op, inputs, came, gives)
@@ -40,6 +42,9 @@ class Watcher:
         pywrap_tfe.TFE_Py_RegisterGradientFunction(self._passing)
         self._wrap(resource_variable_ops, "variable_accessed", self._read)
         self._wrap(imperative_grad, "imperative_grad", self._gradient)
+        optimizers = sys.modules.get("keras.src.optimizers.base_optimizer")  # where no one imported Keras, there is none
+        if optimizers is not None:
+            self._wrap(optimizers.BaseOptimizer, "apply", self._apply)
         self._wrap(ConcreteFunction, "_call_flat", self._call)
         self._wrap(tf.GradientTape, "watch", self._watch)
         for name, word in (("__enter__", "begins"), ("__exit__", "ends")):
@@ -87,6 +92,8 @@ class Watcher:
     def _ran(self, op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
         if graph is None:  # not while a tf.function is traced
             op = op_type.decode() if isinstance(op_type, bytes) else op_type
+            if self._applying and not changes_variable(op):
+                return
             if op.startswith("__") and self._calls:  # what it keeps for its gradient comes behind its results
                 outputs = outputs[: len(self._calls[-1].function_type.flat_outputs)]
             elif not self._calls:  # inside of one no tape is open
@@ -99,6 +106,14 @@ class Watcher:
             return function(concrete, *args, **kwargs)
         finally:
             self._calls.pop()
+
+    def _apply(self, function: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        """An optimizer's step: the variables have new states, and what it computes is no row."""
+        self._applying += 1
+        try:
+            return function(optimizer, *args, **kwargs)
+        finally:
+            self._applying -= 1
 
     def _read(self, function: Any, variable: Any) -> Any:
         if tf.executing_eagerly() or tf.inside_function():
@@ -272,6 +287,3 @@ class Sent:
             kept = self.log.keep(product)
             self.sweep.send(call, row, port, kept, kept if before is None else self.log.keep(total))
             self.last[row] = call, len(self.sweep.edges[call]) - 1
-
-
-__all__ = ["Watcher", "plain"]

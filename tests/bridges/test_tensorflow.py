@@ -180,3 +180,12 @@ def test_memory_is_bounded_by_summaries(monkeypatch):
     large = [entry.value for entry in recording.entries if entry.op == "AddV2"]
     assert sum(value.tensor is not None for value in large) <= 10
     assert [value.shown()["stats"]["mean"] for value in large] == list(range(40))
+
+
+def test_an_optimizer_gives_variables_new_states_and_no_rows():
+    with bridge.record() as recording:
+        run("mlp_with_adam")
+    states = {entry.version for entry in recording.entries if entry.kind == "variable"}
+    assert states == {0, 1, 2}  # of two steps, and what the program returns
+    assert not any(entry.op.startswith("Assign") or entry.op == "Sqrt" for entry in recording.entries)
+    assert sum(event["kind"] == "assign" for event in recording.snapshot()["events"]) >= 8
