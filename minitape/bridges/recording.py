@@ -67,6 +67,7 @@ class Sweep:
     def __init__(self, target: Sequence[int] = ()) -> None:
         self.target = list(target)
         self.asked = ""  # by which function of the framework
+        self.sources: list[int] = []  # what was asked for; nothing: the leaves at which it arrives
         self.adjoints: dict[int, Any] = {}  # by row
         self.edges: dict[int, list[tuple[int, int, Any, Any]]] = {}  # by call: (input, port, product, sum), as they came
 
@@ -174,8 +175,8 @@ class Recording:
         return value if isinstance(value, int) and 0 <= value < len(self.entries) else None
 
     def sources(self, sweep: Sweep) -> list[int]:
-        """The leaves at which a sweep arrived."""
-        return [row for row in sorted(sweep.adjoints) if self.entries[row].kind != "operation"]
+        """What a sweep was asked for, or the leaves at which it arrived."""
+        return sweep.sources or [row for row in sorted(sweep.adjoints) if self.entries[row].kind != "operation"]
 
     def sweep_of(self, target: Any = None) -> Sweep | None:
         """The last sweep, or the last one that began at ``target``."""

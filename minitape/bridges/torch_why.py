@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections import deque
 from typing import Any
 
 import torch
 
-from ..engine.frames import lines_of, own_file
-from ..explain.words import Explanation, where
-from ..picture.reading import spaces
+from ..explain.words import Explanation
+from .inquiry import Inquiry, is_looked_at
 from .recording import Sweep
-from .site import NOWHERE, Site
+from .site import NOWHERE
 from .torch_log import differentiable, dtype_of
 from .torch_texts import CANCELS, CHOICES, CLAMPS, CURVES, PRODUCTS, RELUS, STEPS, TEXT
 
 _CHANGED = re.compile(r"output \d+ of (\w+), is at version \d+")
-_SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")  # an exit that is only looked at
 
 
 def why(recording: Any, target: Any, source: Any) -> Explanation:
     """The explanation of one gradient; see ``TorchRecording.explain``."""
-    return Inquiry(recording, target, source).answer()
+    return TorchInquiry(recording, target, source).answer()
 
 
-class Inquiry:
+class TorchInquiry(Inquiry):
     """One question."""
 
+    texts = TEXT
+
     def __init__(self, recording: Any, target: Any, source: Any) -> None:
-        self.recording, self.log, self.entries = recording, recording.log, recording.entries
-        self.target, self.source = target, source
-        self.name = self._name()
-        self.rows = self.log.rows_of(source) if isinstance(source, torch.Tensor) else []
-        self.end = recording.row_of(target) if isinstance(target, torch.Tensor) else None
-        self.behind = self._behind()
+        self.log = recording.log
+        rows = self.log.rows_of(source) if isinstance(source, torch.Tensor) else []
+        known = self.log.name_of(source) if isinstance(source, torch.Tensor) else "tensor"
+        super().__init__(recording, target, source, rows, "the tensor" if known == "tensor" else known)
 
     def answer(self) -> Explanation:
         """The first of the checks that knows something says it."""
@@ -48,88 +44,6 @@ class Inquiry:
             if found is not None:
                 return found
         return self.say("connected")
-
-    # -- words ----------------------------------------------------------------------------------------------------------
-
-    def say(self, cause: str, site: Site = NOWHERE, row: int | None = None, what: str = "", other: str = "",
-            kind: str = "") -> Explanation:  # fmt: skip
-        """An explanation; of a row its function and place."""
-        if row is not None:
-            site = self.entries[row].site if site is NOWHERE else site
-            what = what or self._called(row)
-        message, fix = TEXT[f"{cause} {kind}".strip()]
-        line = "" if site[1] is None else f" ({where(*site)})"
-        fields = {"x": self.name, "line": line, "what": what, "other": other}
-        mends = fix.format(**fields | {"x": "x" if self.name == "the tensor" else self.name})
-        answer = Explanation(cause, message.format(**fields), mends, *site)
-        answer._tape, answer._rows = self.recording, [] if row is None else [row]
-        return answer
-
-    def _called(self, row: int) -> str:
-        return self.entries[row].op
-
-    def _name(self) -> str:
-        """The Python name of the source, or its name in its module."""
-        frame = sys._getframe(1)
-        while frame.f_back is not None and own_file(frame.f_code.co_filename):
-            frame = frame.f_back
-        for space in spaces(frame):
-            for name, value in list(space.items()):
-                if value is self.source and not name.startswith("_"):
-                    return name
-        found = self.log.name_of(self.source) if isinstance(self.source, torch.Tensor) else "tensor"
-        return "the tensor" if found == "tensor" else found
-
-    # -- the graph of the rows --------------------------------------------------------------------------------------------
-
-    def _inputs(self, row: int) -> list[int]:
-        """The rows with whose values a row was computed, or a leaf was made."""
-        entry = self.entries[row]
-        return [*entry.inputs, *entry.extra.came]
-
-    def _behind(self) -> set[int]:
-        """The rows from which the target was computed, whether a gradient passes or not."""
-        seen, stack = set(), [] if self.end is None else [self.end]
-        while stack:
-            row = stack.pop()
-            if row not in seen:
-                seen.add(row)
-                stack += self._inputs(row)
-        return seen
-
-    def _after(self) -> set[int]:
-        """The rows that were computed from the source."""
-        found = set(self.rows)
-        for entry in self.entries[min(found, default=0) :]:
-            if any(row in found for row in self._inputs(entry.row)):
-                found.add(entry.row)
-        return found
-
-    def _way(self, begin: int) -> list[int]:
-        """The rows from ``begin`` to the target, with the fewest breaks."""
-        readers: dict[int, list[int]] = {}
-        for row in self.behind:
-            for given in self._inputs(row):
-                readers.setdefault(given, []).append(row)
-        cost, came = {begin: 0}, {begin: -1}
-        queue = deque([begin])
-        while queue:
-            row = queue.popleft()
-            for following in readers.get(row, ()):
-                price = cost[row] + bool(self.entries[following].extra.why)
-                if price < cost.get(following, 1 << 30):
-                    cost[following], came[following] = price, row
-                    (queue.append if price > cost[row] else queue.appendleft)(following)
-        way, row = [], -1 if self.end not in came else self.end
-        while row != -1:
-            way.append(row)
-            row = came[row]
-        return way[::-1]
-
-    @property
-    def used(self) -> list[int]:
-        """Those rows of the source from which the target was computed."""
-        return [row for row in self.rows if row in self.behind]
 
     # -- checks: why nothing arrives --------------------------------------------------------------------------------------
 
@@ -196,16 +110,11 @@ class Inquiry:
             return None
         after = self._after()
         left = [exit for exit in self.log.left if exit.row in after and exit.how not in ("__bool__",)]
-        left = [exit for exit in left if exit.before <= max(self.behind) and not self._looked_at(exit.site)]
+        left = [exit for exit in left if exit.before <= max(self.behind) and not is_looked_at(exit.site)]
         if left:
             return self.say("left_torch", left[0].site, row=left[0].row, what=NAMES.get(left[0].how, f".{left[0].how}()"))
         branch = next((exit for exit in self.log.left if exit.row in after and exit.how == "__bool__"), None)
         return None if branch is None else self.say("branch", branch.site, row=branch.row)
-
-    def _looked_at(self, site: Site) -> bool:
-        lines = lines_of(site[0] or "")
-        text = lines[site[1] - 1] if site[1] and site[1] <= len(lines) else ""
-        return bool(_SAID.search(text))
 
     def _not_used(self) -> Explanation | None:
         if self.used:

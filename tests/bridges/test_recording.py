@@ -77,11 +77,13 @@ def test_a_recording_without_a_backward_pass_has_no_sweep():
 
 @pytest.mark.parametrize("program", re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
 def test_the_programs_of_the_page_run(program):
-    if "torch" in program:
-        pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'minitape[torch]'")
+    for name in ("torch", "tensorflow"):
+        if f"import {name}\n" in program:
+            pytest.importorskip(name, reason=f"{name} is not installed: pip install 'minitape[{name}]'")
     if program.startswith("from minitape_widgets"):
         return  # it goes on with the program before it
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(program, "<page>", "exec"), {"__name__": "page"})
-    assert ("connected" in printed.getvalue()) if "explain" in program else ("24.0" in printed.getvalue())
+    said = "connected" if "torch" in program else "stop_gradient: " if "tensorflow" in program else "24.0"
+    assert said in printed.getvalue()

@@ -1,8 +1,6 @@
 """``recording.explain`` for PyTorch: the cause and the line of each program, and that what it advises works."""
 
-import linecache
 import re
-from types import CodeType
 
 import pytest
 
@@ -11,36 +9,14 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip insta
 from minitape.bridges import torch as bridge  # noqa: E402 - behind the check for PyTorch
 from minitape.bridges.torch_texts import TEXT  # noqa: E402
 
+from .cases import blamed, broken, compiled, mended, programs  # noqa: E402
 from .torch_cases import CASES  # noqa: E402
 
 # what PyTorch itself says against these programs
 pytestmark = pytest.mark.filterwarnings("ignore:To copy construct", "ignore:The .grad attribute", "ignore:Converting a tensor", "ignore:.*non-leaf Tensor")
-CASE = re.compile(r"^#@ (\w+) (\w+)\n(.*?)(?=^#@|\Z)", re.M | re.S)
-PROGRAMS = {name: (cause, text) for name, cause, text in CASE.findall(CASES)}
+PROGRAMS = programs(CASES)
 FAILS = {"requires_grad", "detach", "data", "no_grad", "inference_mode", "copied", "integer_cast", "no_derivative", "in_place",
          "backward_twice", "not_scalar"}  # fmt: skip
-
-
-def compiled(text: str, name: str) -> CodeType:
-    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
-    return compile(text, name, "exec")
-
-
-def broken(text: str) -> str:
-    return re.sub(r"^#\+.*$| *#[!-].*$", "", text, flags=re.M)
-
-
-def mended(text: str) -> str:
-    lines = []
-    for line in text.splitlines():
-        indent = re.match(" *", line)[0]
-        if line.startswith("#+ "):
-            line = line[3:]
-        elif "#-" in line:
-            instead = line.partition("#-")[2].strip()
-            line = indent + instead if instead else ""
-        lines.append(re.sub(r" *#!.*$", "", line))
-    return "\n".join(lines) + "\n"
 
 
 def run(text: str, name: str) -> dict:
@@ -65,9 +41,8 @@ def test_cause_and_line(name):
     assert recording.failure is None
     assert not failed or cause in FAILS
     why = recording.explain(space["loss"], space["w"])
-    blamed = [number for number, line in enumerate(text.splitlines(), 1) if "#!" in line]
-    assert (why.cause, [why.line] if why.line else []) == (cause, blamed), str(why)
-    assert why.filename == (f"<{name}>" if blamed else None)
+    assert (why.cause, [why.line] if why.line else []) == (cause, blamed(text)), str(why)
+    assert why.filename == (f"<{name}>" if blamed(text) else None)
     assert not why.connected and why.message and why.fix
     assert "{" not in why.message + why.fix and str(why) and why._repr_html_()
 
