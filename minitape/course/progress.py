@@ -174,7 +174,6 @@ def progress(*lessons: str | int) -> None:
     >>> add_exercise(Exercise("demo-lesson.1", expect=2.0))
     >>> check("demo-lesson.1", 2.0)
     Exercise demo-lesson.1: correct.
-      exact: yes   approximate: yes   largest difference: 0.0
     >>> progress("demo-lesson")
     Lesson demo-lesson: # 1 of 1 solved
     """
