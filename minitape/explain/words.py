@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import sys
+from collections.abc import Hashable
 from contextlib import suppress
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ..engine.tape import GradientTape
     from ..engine.typed import End, Object
     from .connection import Finding
+    from .advice import Advice
     from .reasons import Inquiry
     from .trace import Break
 
@@ -31,7 +33,8 @@ class Explanation:
 
     ``connected`` says whether there is a gradient; ``cause`` is one word; ``filename`` and ``line`` are the statement
     to blame (None when there is no single one); ``message`` and ``fix`` are sentences; ``others`` are further breaks on
-    the way, each an Explanation of its own.
+    the way, and those of ways beside it, each an Explanation of its own. ``name`` is what the source is called, and
+    ``patch`` the line to blame as it should be, where one line is enough.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -50,6 +53,8 @@ class Explanation:
         self.cause, self.message, self.fix = cause, message, fix
         self.filename, self.line = filename, line
         self.others = others or []
+        self.name = ""
+        self.patch: str | None = None
         self._tape: GradientTape | None = None
         self._rows: list[int] = []
 
@@ -58,6 +63,11 @@ class Explanation:
         """The source line to blame, empty when there is none."""
         lines = lines_of(self.filename or "")
         return "" if self.line is None or self.line > len(lines) else lines[self.line - 1].strip()
+
+    def key(self) -> Hashable:
+        """What two explanations have in common that say the same of different variables."""
+        said = (f"{self.message} {self.fix}".replace(self.name, "") if self.name else self.message) if self.line is None else ""
+        return self.cause, self.filename, self.line, said, tuple(other.key() for other in self.others)
 
     def __repr__(self) -> str:
         where = "" if self.line is None else f" line={self.line}"
@@ -209,21 +219,28 @@ def say(found: Finding | Break, source: End, inquiry: Inquiry | None) -> Explana
 def _say(found: Finding | Break, name: str, source: End, inquiry: Inquiry | None) -> Explanation:
     """The words for a finding or a break."""
     from .advice import Advice
+    from .patches import patch_of
 
     cause, place = found.cause, found.place
     if cause in ("connected", "independent"):
         place = None
     at = "" if place is None else f" ({where(place.filename, place.line)})"
+    advice: Advice | None
     try:
         advice = Advice(cause, place, found.what, found.subject, source, inquiry, found.until)
         kind, fields = advice.kind, advice.fields
     except Exception:  # the words are less exact then
-        kind, fields = "", dict.fromkeys(("what", "code", "instead", "used", "function"), found.what)
+        advice, kind, fields = None, "", dict.fromkeys(("what", "code", "instead", "used", "function"), found.what)
     message, fix = TEXT.get(f"{cause} {kind}") or TEXT[cause]
     fields = {**fields, "x": name, "line": at, "what": fields["what"] or "the value", "watched": _unwatched(name, source, inquiry)}
     message, fix = message.format(**fields), fix.format(**fields)
     filename, line = (None, None) if place is None else (place.filename, place.line)
-    return Explanation(cause, message, fix, filename, line)
+    answer = Explanation(cause, message, fix, filename, line)
+    answer.name = name
+    if advice is not None and inquiry is not None and cause not in ("connected", "independent"):
+        with suppress(Exception):  # the fix in words is there
+            answer.patch = patch_of(advice, cause, name)
+    return answer
 
 
 def _unwatched(name: str, source: End, inquiry: Inquiry | None) -> str:
