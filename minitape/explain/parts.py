@@ -103,8 +103,8 @@ class Parts:
         if isinstance(given, ast.BinOp) and isinstance(given.op, ast.Sub):
             given = given.right
         wanted = None if given is None else unparse(given)
-        sums = [terms for node in statement.walk() if isinstance(node, ast.BinOp) and call in (terms := _terms(node))]
-        return any(unparse(term) == wanted for terms in sums for term in terms if term is not call)
+        sums = [node for node in statement.walk() if isinstance(node, ast.BinOp) and call in _terms(node)]
+        return any(unparse(part) == wanted for whole in sums for part in (whole.left, whole.right, *_terms(whole)) if part is not call)
 
     def _from(self, source: End) -> set[Hashable]:
         """The nodes that were computed from a source as it is now, without a break."""

@@ -9,7 +9,12 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
+
+from ..engine.evidence import Exit
+from ..engine.tensor import EagerTensor
 from .asking import asking_frame
+from .connection import operations
 from .remedies import LEAVES, STEPS, OF_ARRAYS
 from .source import last_name, unparse
 from .trace import Node, Place
@@ -23,6 +28,7 @@ _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
 _MAKERS = ("Variable", "constant", "convert_to_tensor", "range", "zeros", "ones", "fill", "add_weight")
 _TURNED = "left_through_numpy"
 _TENSOR = ("constant", "array", "asarray", "convert_to_tensor")
+_WHOLE_AGAIN = ("cast", "equal", "not_equal")  # what stands around a rounding and cuts the way once more
 _NO_PATCH = ("left_through_numpy rounded", "left_through_numpy whole", "left_through_numpy text", "left_through_numpy draw",
              "left_through_numpy places", "left_through_numpy counted", "left_through_numpy choice", "left_through_numpy index",
              "left_through_numpy function", "left_through_numpy library", "left_through_numpy by library",
@@ -37,13 +43,34 @@ def patch_of(advice: Advice, cause: str, name: str) -> str | None:
     if cause in ("not_watched", "not_accessed_watched"):
         return _watched(advice, place, statement.node, name)
     kind = f"{cause} {advice.kind}".strip()
+    if isinstance(advice.subject, Exit) and advice.subject.when < _begun(advice):
+        return None  # before the block: the line has to move as well
     if kind in ("rebound assign", "rebound replaced assign"):
         return advice.fields["instead"] or None
     swap = None if kind in _NO_PATCH else _SWAPS.get(cause, lambda advice: None)(advice)
     if swap is None:
         return None
-    new = ast.unparse(ast.fix_missing_locations(rewritten(statement.node, swap)))
-    return None if new == ast.unparse(statement.node) or "\n" in new else new
+    tree = ast.fix_missing_locations(rewritten(statement.node, swap))
+    new = ast.unparse(tree)
+    if new == ast.unparse(statement.node) or "\n" in new or (cause == _TURNED and not _tensors_will_do(advice, tree)):
+        return None
+    return new
+
+
+def _tensors_will_do(advice: Advice, tree: ast.AST) -> bool:
+    """Whether nothing asks a tensor for what only arrays have, in the new statement or by a name that it binds."""
+    if any(_of_arrays(node) for node in ast.walk(tree)):
+        return False
+    made = advice.stands
+    if isinstance(made.node, ast.AugAssign) or made.calls("append", "extend", "insert"):
+        return False
+    names = made.binds()
+    uses = [node for s in made.source.statements if s is not made for node in s.walk()]
+    return not any(_of_arrays(node) and unparse(cast("ast.Attribute", node).value) in names for node in uses)
+
+
+def _of_arrays(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and hasattr(np.ndarray, node.attr) and not hasattr(EagerTensor, node.attr)
 
 
 def rewritten(node: ast.AST, swap: Swap) -> ast.AST:
@@ -70,6 +97,11 @@ def _in_place_of(old: ast.AST | None, text: str) -> Swap | None:
 
 
 # -- one for each cause -----------------------------------------------------------------------------------------------
+
+
+def _begun(advice: Advice) -> int:
+    """When the tape's block began."""
+    return max((note[2] for note in advice.inquiry.tape.notes if note[0] == "enter"), default=0)
 
 
 def _watched(advice: Advice, place: Place, node: ast.AST, name: str) -> str | None:
@@ -102,7 +134,7 @@ def _without_stop(advice: Advice) -> Swap | None:
 def _past_step(advice: Advice) -> Swap | None:
     """A rounding that passes the gradient on as if nothing was rounded."""
     call, hard = advice.call, advice.what in (*STEPS, "Round", "Rint")
-    if not hard:
+    if not hard or any(isinstance(node, ast.Call) and last_name(node.func) in _WHOLE_AGAIN for node in advice._around()):
         return None
     if isinstance(call, ast.BinOp) and isinstance(call.op, ast.FloorDiv):
         smooth = f"{_inner(call.left)} / {_inner(call.right)}"
@@ -125,8 +157,19 @@ def _as_floats(advice: Advice) -> Swap | None:
         return None
     if not isinstance(advice.subject, Node) or advice.kind not in ("cast", "cast through"):
         return None
+    if not _read_as_floats(advice, advice.subject):
+        return None
     smooth = _inner(call.args[0])
     return _in_place_of(call, f"({smooth} + tf.stop_gradient(tf.cast({unparse(call)}, tf.float32) - {smooth}))")
+
+
+def _read_as_floats(advice: Advice, node: Node) -> bool:
+    """Whether all that reads whole numbers makes floats of them again: then floats will do in their place."""
+    record, trace = node.record, advice.inquiry.trace
+    if record is None:
+        return False
+    readers = [row for row, inputs in operations(record, node.row) if node.row in inputs]
+    return bool(readers) and all(trace.label(trace.of_row(record, row)) == "cast" for row in readers)
 
 
 def _float_source(advice: Advice) -> Swap | None:
@@ -155,10 +198,10 @@ def _trainable(advice: Advice) -> Swap | None:
 def _tensor_kept(advice: Advice) -> Swap | None:
     """``tf.Variable(h)`` as ``h``."""
     call = advice.call
-    if advice.kind not in ("variable", "variable before") or not isinstance(call, ast.Call) or last_name(call.func) != "Variable" or not call.args:
+    if advice.kind != "variable" or not isinstance(call, ast.Call) or last_name(call.func) != "Variable" or not call.args:
         return None
     inner = call.args[0]
-    return lambda node: inner if node is call else None
+    return _in_place_of(call, unparse(inner) if isinstance(inner, ast.Call) else f"tf.convert_to_tensor({unparse(inner)})")
 
 
 def _in_tensors(advice: Advice) -> Swap | None:
@@ -203,7 +246,9 @@ def _of_tf(advice: Advice, node: ast.Call, swap: Swap) -> ast.AST | None:
     if not instead or (isinstance(function, ast.Name) and instead == "tf.convert_to_tensor"):
         return None
     args = [rewritten(a, swap) for a in node.args]
-    if instead == "tf.concat" or instead.endswith("einsum"):
+    if instead == "tf.tensordot" and len(args) == 2:
+        args.append(ast.Constant(1))
+    elif instead in ("tf.concat", "tf.tensordot", "tf.einsum") or instead.startswith("tf.random"):
         return None
     return ast.Call(_parsed(instead), args, [rewritten(k, swap) for k in node.keywords])
 
