@@ -52,7 +52,7 @@ class ExplanationDict(_Page, dict[Any, "Explanation"]):
     """The same for a dictionary."""
 
 
-_PAGES = {list: ExplanationList, tuple: ExplanationTuple, dict: ExplanationDict}
+_PAGES: dict[type, Parts] = {list: ExplanationList, tuple: ExplanationTuple, dict: ExplanationDict}
 
 
 def page(answers: Parts) -> Parts:

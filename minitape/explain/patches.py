@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..engine.evidence import Exit
 from ..engine.tensor import EagerTensor
 from .asking import asking_frame
 from .connection import operations
-from .remedies import LEAVES, STEPS, OF_ARRAYS
+from .remedies import LEAVES, OF_ARRAYS, STEPS
 from .source import last_name, unparse
 from .trace import Node, Place
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from ..engine.evidence import Stack
     from .advice import Advice
 
-Swap = Callable[[ast.AST], ast.AST | None]
+Tree: TypeAlias = Any  # a node of a syntax tree, whose kind its place decides
+Swap = Callable[[ast.AST], "ast.AST | None"]
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
 _MAKERS = ("Variable", "constant", "convert_to_tensor", "range", "zeros", "ones", "fill", "add_weight")
 _TURNED = "left_through_numpy"
@@ -73,7 +74,7 @@ def _of_arrays(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and hasattr(np.ndarray, node.attr) and not hasattr(EagerTensor, node.attr)
 
 
-def rewritten(node: ast.AST, swap: Swap) -> ast.AST:
+def rewritten(node: ast.AST, swap: Swap) -> Tree:
     """A copy of a syntax tree with some of its nodes swapped for others."""
     found = swap(node)
     if found is not None:
@@ -89,7 +90,7 @@ def rewritten(node: ast.AST, swap: Swap) -> ast.AST:
 
 
 def _parsed(text: str) -> ast.expr:
-    return cast("ast.Expression", ast.parse(text, mode="eval")).body
+    return ast.parse(text, mode="eval").body
 
 
 def _in_place_of(old: ast.AST | None, text: str) -> Swap | None:

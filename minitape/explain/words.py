@@ -18,8 +18,8 @@ from .texts import TEXT
 if TYPE_CHECKING:
     from ..engine.tape import GradientTape
     from ..engine.typed import End, Object
-    from .connection import Finding
     from .advice import Advice
+    from .connection import Finding
     from .reasons import Inquiry
     from .trace import Break
 
@@ -167,11 +167,16 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
 
 def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: Inquiry) -> None:
     """What is to be said of a gradient that is there: that it is zero, not finite, a sum, or that a part is missing."""
+    from .spread import spread
+
     if finding.what == "cut":
         answer.message += f" Its gradient is zero, though: {answer.others[0].message}"
         answer.fix = answer.others[0].fix
         return
     zero, answer.fix = _zero(inquiry, source)
+    if not zero:
+        with suppress(Exception):
+            zero, answer.fix = spread(inquiry)
     answer.message += " " + zero if zero else _sum_of(inquiry.targets)
     if answer.others:
         ways = "One way is cut" if len(answer.others) == 1 else f"{len(answer.others)} ways are cut"
