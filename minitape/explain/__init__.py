@@ -15,19 +15,24 @@ How it works: the recording knows every operation under a tape; :mod:`minitape.e
 
 The question
     ``answer``     takes it, and never raises for what a program did
-    ``unasked``    answers before it is asked: in warnings, and in notes on errors
+    ``unasked``    answers before it is asked: in warnings, and in notes on errors; ``uncaught`` for errors of Python's own
+    ``asking``     whose names the answer uses
     ``connection`` whether there is a gradient, by the rules alone
     ``trace``, ``search``, ``chains``   the graph, the way through it with the fewest breaks, and its long runs of numbers
+    ``bodies``     into functions, loops and branches of graphs
     ``reasons``    which break is to blame; ``objects``, ``names``, ``owners``: another object, a name bound anew, a layer's
+    ``parts``      ways that are cut beside one that holds
     ``zeros``, ``nonfinite``, ``replay``   gradients that are zero, NaN or infinite: the sweep once more
+    ``spread``     a column and a row that broadcast to a table
 
 The user's text
     ``source``     statements, and what they bind
     ``flow``, ``arrivals``   where a value goes that left to Python, and where one may have come in
 
 The answer
-    ``words``, ``texts``   a finding as sentences
+    ``words``, ``texts``   a finding as sentences; ``page`` several of them
     ``advice``, ``remedies``   what exactly happened at a break, and what to write instead
+    ``patches``    the line to blame as it should be
 """
 
 from ..engine.namespace import lazy as _lazy

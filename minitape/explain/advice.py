@@ -146,6 +146,8 @@ class Advice(Remedies):
                 return "cast"
             return "embedding inside" if self._chosen_by(("gather",)) else "inside"
         cast = node is not None and not isinstance(node, Origin) and self._is_cast(node)
+        if cast and self._chosen_by(("gather", "one_hot", "strided_slice", "slice", "tensor_array_read")):
+            return "cast index"
         return "" if not cast else "cast through" if self._past_the_cast() else "cast"
 
     def _is_index(self) -> bool:

@@ -12,6 +12,7 @@ from ..engine.backward import leaf_of
 from ..engine.state import state
 from ..engine.tape import _WARNS
 from ..engine.tensor import Tensor
+from .page import page
 from .words import Explanation, describe
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def explain(tape: GradientTape, target: Structure, sources: Structure) -> Struct
     except Exception:
         targets, asked = [target], flat
     answers = explain_flat(tape, targets, asked)
-    return answers[0] if len(flat) == 1 and sources is flat[0] else nest.pack_sequence_as(sources, answers)
+    return answers[0] if len(flat) == 1 and sources is flat[0] else page(nest.pack_sequence_as(sources, answers))
 
 
 def explain_flat(tape: GradientTape, targets: list[End], sources: list[End]) -> list[Explanation]:

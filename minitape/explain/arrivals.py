@@ -15,7 +15,7 @@ from .source import Statement, last_name, source_of
 from .trace import Node, Place
 
 Site = tuple[CodeType, int]  # code and offset of a user's frame
-_MAKES = ("constant", "convert_to_tensor", "zeros", "ones", "fill", "eye", "range", "linspace", "Variable")
+MAKES = ("constant", "convert_to_tensor", "zeros", "ones", "fill", "eye", "range", "linspace", "Variable")
 
 
 class Arrivals:
@@ -80,7 +80,7 @@ def _point(site: Site, side: int | None) -> tuple[Statement, ast.AST | None] | N
 
 def _literal(expression: ast.AST | None) -> bool:
     """Whether an expression makes a tensor of what is written there: ``tf.constant([1.0, 2.0])``."""
-    if not isinstance(expression, ast.Call) or last_name(expression.func) not in _MAKES:
+    if not isinstance(expression, ast.Call) or last_name(expression.func) not in MAKES:
         return False
     parts = [*expression.args, *(k.value for k in expression.keywords if k.arg not in ("dtype", "name"))]
     return not any(isinstance(n, (ast.Name, ast.Attribute, ast.Call)) for p in parts for n in ast.walk(p))

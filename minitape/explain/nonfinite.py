@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,11 @@ import numpy as np
 
 from ..engine import nest
 from ..engine.backward import leaf_of
+from .arrivals import MAKES
+from .asking import asking_frame
 from .connection import is_leaf
 from .replay import EAGERLY, Step, finite, operation, replay, shown
+from .source import last_name
 from .words import Explanation, name_of, where
 
 if TYPE_CHECKING:
@@ -174,7 +178,19 @@ def _begins(inquiry: Inquiry, node: Node) -> str:
         return f"The variable {name_of(node.variable, inquiry)} holds"
     found = next(inquiry.statements(inquiry.trace.birth(node)), None)
     name = "" if found is None else found[0].name_at(found[1].line, found[1].column)
+    made = None if found is None else found[0].expression(found[1].span)
+    if made is not None and not (isinstance(made, ast.Call) and last_name(made.func) in MAKES):  # an array that came in here
+        name = _array_like(made, inquiry.value(node))
     return f"{name} is" if name else "A value that the computation begins with is"
+
+
+def _array_like(made: ast.AST, value: Array) -> str:
+    """Which of the names in an expression holds an array of these values, for the code that asks."""
+    frame = asking_frame()
+    space = {} if frame is None else {**frame.f_globals, **frame.f_locals}
+    names = [n.id for n in ast.walk(made) if isinstance(n, ast.Name)]
+    arrays = ((name, space[name]) for name in names if isinstance(space.get(name), np.ndarray))
+    return next((name for name, array in arrays if np.array_equal(_plain(array), _plain(value), equal_nan=True)), "")
 
 
 def _place(inquiry: Inquiry, node: Node) -> Place | None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..engine.evidence import Exit, Origin
 from ..engine.rows import CALL
 from .search import LIMIT
-from .source import last_name
+from .source import last_name, unparse
 from .trace import Break, Node, Place
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ class Parts:
             return isinstance(node, Node) and (self.trace.label(node) == "cast" or _elementwise(node))
         written = self._written(b.place)
         if b.cause == "stop_gradient":
-            return last_name(written.func) == "stop_gradient" if isinstance(written, ast.Call) else False
+            stops = isinstance(written, ast.Call) and last_name(written.func) == "stop_gradient"
+            return stops and not self._passes_through(b.place, cast("ast.Call", written))
         if b.cause == "nondifferentiable_op" and b.what in _STEPS:
             return isinstance(written, ast.BinOp) or (isinstance(written, ast.Call) and isinstance(written.func, ast.Attribute))
         return False
@@ -94,6 +95,16 @@ class Parts:
         """The expression that stands at a place."""
         found = next(iter(self.inquiry.statements(place)), None)
         return None if found is None or place is None else found[0].expression(place.span)
+
+    def _passes_through(self, place: Place | None, call: ast.Call) -> bool:
+        """Whether a stop is part of ``x + tf.stop_gradient(f(x) - x)``, or of ``f(x) - tf.stop_gradient(x) + x``: nothing is lost there."""
+        statement = next(iter(self.inquiry.statements(place)))[0]
+        given = call.args[0] if len(call.args) == 1 else None
+        if isinstance(given, ast.BinOp) and isinstance(given.op, ast.Sub):
+            given = given.right
+        wanted = None if given is None else unparse(given)
+        sums = [node for node in statement.walk() if isinstance(node, ast.BinOp) and call in _terms(node)]
+        return any(unparse(part) == wanted for whole in sums for part in (whole.left, whole.right, *_terms(whole)) if part is not call)
 
     def _from(self, source: End) -> set[Hashable]:
         """The nodes that were computed from a source as it is now, without a break."""
@@ -129,6 +140,13 @@ class Parts:
                 continue
             found.append(Break("left_through_numpy", Place(exit.stack), exit.how, exit))
         return found
+
+
+def _terms(node: ast.expr) -> list[ast.expr]:
+    """The terms of a sum."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        return [*_terms(node.left), *_terms(node.right)]
+    return [node]
 
 
 def _elementwise(node: Node) -> bool:

@@ -31,7 +31,7 @@ LEAVES = ("numpy", "float", "int", "item", "tolist")
 _OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
                 "convert_to_tensor", "value", "read_value"}  # fmt: skip
 STEPS = {"Floor": "tf.floor", "FloorDiv": "tf.floor", "Ceil": "tf.math.ceil", "Sign": "tf.sign"}
-_OF_ARRAYS = {"T": "tf.transpose", "transpose": "tf.transpose", "astype": "tf.cast", "flatten": "tf.reshape", "ravel": "tf.reshape",
+OF_ARRAYS = {"T": "tf.transpose", "transpose": "tf.transpose", "astype": "tf.cast", "flatten": "tf.reshape", "ravel": "tf.reshape",
               "reshape": "tf.reshape", "squeeze": "tf.squeeze", "clip": "tf.clip_by_value", "dot": "tf.tensordot",
               "copy": "tf.identity", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
               **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod")}}  # fmt: skip
@@ -187,8 +187,8 @@ class Remedies:
         method = next((n for n in nodes if isinstance(n, ast.Call) and n.func is of_array), None)
         given = "" if method is None else "()" if not method.args and not method.keywords else "(...)"
         more = ", [-1]" if of_array.attr in ("flatten", "ravel") else ", ..." if given == "(...)" else ""
-        self.fields.update(code=unparse(of_array) + given, instead=f"{_OF_ARRAYS.get(of_array.attr)}({unparse(inner)}{more})")
-        return of_array.attr in _OF_ARRAYS
+        self.fields.update(code=unparse(of_array) + given, instead=f"{OF_ARRAYS.get(of_array.attr)}({unparse(inner)}{more})")
+        return of_array.attr in OF_ARRAYS
 
     def _leaves_further(self, call: ast.Call) -> ast.Call | None:
         """The call that makes a number of what has left already: ``h.numpy().item()`` of ``h.numpy()``."""

@@ -102,6 +102,11 @@ TEXT = {
         "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
         "Leave out the cast, or use the float for everything that is to be differentiated.",
     ),
+    "integer_dtype cast index": (
+        "The value becomes {what}{line}, which says what is taken from a table, and no gradient passes an index.",
+        "There is no gradient to be had of a choice. Weight all rows instead, with weights that are floats: "
+        "tf.linalg.matvec(table, weights, transpose_a=True). Or ask for the gradient of the table.",
+    ),
     "integer_dtype cast through": (
         "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
         "Leave out the cast, or use the float for everything that is to be differentiated. To pass the gradient as if nothing "
@@ -383,7 +388,8 @@ TEXT = {
     ),
     "nondifferentiable_op": (
         _FLAT,
-        "Replace it by a smooth operation, or give it a derivative with tf.custom_gradient.",
+        "There is no gradient to be had of it: compute the target without its result, or give it a gradient of your own with "
+        "tf.custom_gradient.",
     ),
     "nondifferentiable_op argument": (
         "TensorFlow has no derivative of {what} by this argument{line}.",
@@ -395,8 +401,8 @@ TEXT = {
     ),
     "nondifferentiable_op step": (
         _FLAT,
-        "To pass the gradient as if nothing was rounded write {code} + tf.stop_gradient({instead} - {code}), or leave it "
-        "out while training.",
+        "To pass the gradient as if nothing was rounded write {code} + tf.stop_gradient({instead} - {code}), or leave "
+        "it out while training.",
     ),
     "nondifferentiable_op choice": ("{what}{line} has no derivative: it gives places, not values.", _VALUES),
     "nondifferentiable_op places": (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from ..engine.backward import leaf_of
 from ..engine.tape import GradientTape
 from .answer import explain_flat
 from .asking import asked_by
+from .page import grouped as by_reason
 from .words import Explanation
 
 if TYPE_CHECKING:
@@ -33,11 +34,8 @@ _ASK = "To see why, call minitape.explain.warn() before the step: each gradient 
 
 
 def grouped(answers: list[Explanation]) -> list[tuple[Explanation, str]]:
-    """The answers without those that blame the same line for the same cause, each with a sentence on how many these are."""
-    found: dict[Hashable, list[Explanation]] = {}
-    for answer in answers:
-        found.setdefault((answer.cause, answer.filename, answer.line, answer.fix if answer.line is None else ""), []).append(answer)
-    return [(same[0], f" The same holds for {len(same) - 1} more." if same[1:] else "") for same in found.values()]
+    """The answers without those that say the same of other variables, each with a sentence on how many these are."""
+    return [(same[0], f" The same holds for {len(same) - 1} more." if same[1:] else "") for same in by_reason(answers)]
 
 
 def why_none(error: Exception, variables: Iterable[End] | None = None) -> Exception:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import sys
+from collections.abc import Hashable
 from contextlib import suppress
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from .texts import TEXT
 if TYPE_CHECKING:
     from ..engine.tape import GradientTape
     from ..engine.typed import End, Object
+    from .advice import Advice
     from .connection import Finding
     from .reasons import Inquiry
     from .trace import Break
@@ -31,7 +33,8 @@ class Explanation:
 
     ``connected`` says whether there is a gradient; ``cause`` is one word; ``filename`` and ``line`` are the statement
     to blame (None when there is no single one); ``message`` and ``fix`` are sentences; ``others`` are further breaks on
-    the way, each an Explanation of its own.
+    the way, and those of ways beside it, each an Explanation of its own. ``name`` is what the source is called, and
+    ``patch`` the line to blame as it should be, where one line is enough.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -50,6 +53,8 @@ class Explanation:
         self.cause, self.message, self.fix = cause, message, fix
         self.filename, self.line = filename, line
         self.others = others or []
+        self.name = ""
+        self.patch: str | None = None
         self._tape: GradientTape | None = None
         self._rows: list[int] = []
 
@@ -58,6 +63,11 @@ class Explanation:
         """The source line to blame, empty when there is none."""
         lines = lines_of(self.filename or "")
         return "" if self.line is None or self.line > len(lines) else lines[self.line - 1].strip()
+
+    def key(self) -> Hashable:
+        """What two explanations have in common that say the same of different variables."""
+        said = (f"{self.message} {self.fix}".replace(self.name, "") if self.name else self.message) if self.line is None else ""
+        return self.cause, self.filename, self.line, said, tuple(other.key() for other in self.others)
 
     def __repr__(self) -> str:
         where = "" if self.line is None else f" line={self.line}"
@@ -157,11 +167,16 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
 
 def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: Inquiry) -> None:
     """What is to be said of a gradient that is there: that it is zero, not finite, a sum, or that a part is missing."""
+    from .spread import spread
+
     if finding.what == "cut":
         answer.message += f" Its gradient is zero, though: {answer.others[0].message}"
         answer.fix = answer.others[0].fix
         return
     zero, answer.fix = _zero(inquiry, source)
+    if not zero:
+        with suppress(Exception):
+            zero, answer.fix = spread(inquiry)
     answer.message += " " + zero if zero else _sum_of(inquiry.targets)
     if answer.others:
         ways = "One way is cut" if len(answer.others) == 1 else f"{len(answer.others)} ways are cut"
@@ -209,21 +224,28 @@ def say(found: Finding | Break, source: End, inquiry: Inquiry | None) -> Explana
 def _say(found: Finding | Break, name: str, source: End, inquiry: Inquiry | None) -> Explanation:
     """The words for a finding or a break."""
     from .advice import Advice
+    from .patches import patch_of
 
     cause, place = found.cause, found.place
     if cause in ("connected", "independent"):
         place = None
     at = "" if place is None else f" ({where(place.filename, place.line)})"
+    advice: Advice | None
     try:
         advice = Advice(cause, place, found.what, found.subject, source, inquiry, found.until)
         kind, fields = advice.kind, advice.fields
     except Exception:  # the words are less exact then
-        kind, fields = "", dict.fromkeys(("what", "code", "instead", "used", "function"), found.what)
+        advice, kind, fields = None, "", dict.fromkeys(("what", "code", "instead", "used", "function"), found.what)
     message, fix = TEXT.get(f"{cause} {kind}") or TEXT[cause]
     fields = {**fields, "x": name, "line": at, "what": fields["what"] or "the value", "watched": _unwatched(name, source, inquiry)}
     message, fix = message.format(**fields), fix.format(**fields)
     filename, line = (None, None) if place is None else (place.filename, place.line)
-    return Explanation(cause, message, fix, filename, line)
+    answer = Explanation(cause, message, fix, filename, line)
+    answer.name = name
+    if advice is not None and inquiry is not None and cause not in ("connected", "independent"):
+        with suppress(Exception):  # the fix in words is there
+            answer.patch = patch_of(advice, cause, name)
+    return answer
 
 
 def _unwatched(name: str, source: End, inquiry: Inquiry | None) -> str:

@@ -38,6 +38,8 @@ _WHY = {  # operation: (why it is flat, what mends that)
     "clip_by_value": ("the value was clipped", "Keep the value between the bounds, or leave the bounds out while training."),
     "relu6": ("relu6 is flat there (input {x})", "Use tf.nn.leaky_relu, or begin with smaller weights."),
     "function": ("the gradient of the tf.function that was called is 0", EAGERLY),
+    "exp": ("exp({x}) is too small for a float, and 0 in its place",
+            "Keep the argument above -80, or compute with logarithms: the logarithm of a sum of exp is tf.reduce_logsumexp."),
     "tanh": ("tanh is saturated (input {x})", _SATURATED),
     "sigmoid": ("sigmoid is saturated (input {x})", _SATURATED),
     "softmax": ("softmax is saturated: one of the probabilities is 1 (input {x})", _SATURATED),
@@ -49,6 +51,7 @@ _WHY = {  # operation: (why it is flat, what mends that)
 _CANCELS = "what comes along several ways cancels out"
 _EVENS_OUT = "it counts for several elements, and what these hand back cancels out"
 _SMALL = "the product of {x} and the adjoint {g} is too small for {dtype}"
+_WIDER = "Compute in float64, or scale the loss: multiply it by a large number, and divide the gradients by it."
 _SCALE = "Keep weights and gradients in float32, or scale the loss: multiply it by a large number, and divide the gradients by it."
 
 
@@ -165,7 +168,7 @@ def _of_factors(name: str, other: Array, mine: Array, g: Array) -> tuple[str, st
     else:
         small = bool(np.any(other) and np.any(g) and not np.max(np.abs(other)) * np.max(np.abs(g)))
     if small:
-        return _SMALL.format(x=shown(other), g=shown(g), dtype=g.dtype), _SCALE
+        return _SMALL.format(x=shown(other), g=shown(g), dtype=g.dtype), _SCALE if g.dtype.itemsize < 4 else _WIDER
     summed = name == "matmul" or np.shape(mine) != g.shape
     return (_EVENS_OUT, "") if summed and np.all(other) else ("", "")
 

@@ -122,11 +122,13 @@ class Rewriter:
         self.live = Liveness([])  # which names are read after each loop
         self.declared: dict[str, str] = {}
         self.locals: set[str] = set()
+        self.taken: set[str] = set()  # the names that the function uses
 
     def function(self, node: Any) -> Any:
         """The function with its control flow rewritten; generators stay as they are."""
         if has(node.body, ast.Yield, ast.YieldFrom, ast.Await):
             return node
+        self.taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
         for n in walk(node.body):
             if isinstance(n, (ast.Global, ast.Nonlocal)):
                 self.declared.update(dict.fromkeys(n.names, "global" if isinstance(n, ast.Global) else "nonlocal"))
@@ -147,7 +149,10 @@ class Rewriter:
         return node
 
     def _fresh(self, kind: str) -> str:
+        """A name that the function does not use: whatever users write is theirs."""
         self.count += 1
+        while f"_ag_{kind}_{self.count}" in self.taken:
+            self.count += 1
         return f"_ag_{kind}_{self.count}"
 
     # -- statements ---------------------------------------------------------------------------------------------------
@@ -213,15 +218,15 @@ class Rewriter:
         return made + self._loop_else(node, flag)
 
     def _for(self, node: ast.For) -> list[ast.stmt]:
-        flag, body_name = getattr(node, "flag", None), self._fresh("body")
-        item = ast.Assign([node.target], name("_ag_item"))
+        flag, body_name, given = getattr(node, "flag", None), self._fresh("body"), self._fresh("item")
+        item = ast.Assign([node.target], name(given))
         changed = _Changed(self, [item, *node.body])
         extra: ast.expr = ast.Constant(None) if flag is None else _thunk(_call("not_", name(flag)))
         source, later = _Expressions().visit(node.iter), changed.read_in(self.live.after(node))
         target = ast.Constant(node.target.id if isinstance(node.target, ast.Name) else None)
         call = _call("for_stmt", source, extra, name(body_name), *changed.arguments, later, target)
         made = [
-            changed.function(body_name, "_ag_item", [item, *self.block(node.body)]),
+            changed.function(body_name, given, [item, *self.block(node.body)]),
             *changed.helpers,
             ast.Expr(call),
         ]
@@ -250,11 +255,11 @@ class _Changed:
         outside = [p for p, c in zip(stored, containers, strict=True) if c not in rewriter.locals]
         self.parts = parts | {ast.unparse(p): _place(p) for p in outside if _is_settled(p, bound, stored)}
         get, put = rewriter._fresh("get"), rewriter._fresh("set")
-        self.helpers = self._written(get, put, [rewriter._fresh("part") for _ in self.parts])
+        self.helpers = self._written(get, put, rewriter._fresh("values"), [rewriter._fresh("part") for _ in self.parts])
         labels = ast.Tuple([ast.Constant(n) for n in [*self.names, *self.parts]], ast.Load())
         self.arguments = [name(get), name(put), labels]
 
-    def _written(self, get: str, put: str, parts: list[str]) -> list[ast.stmt]:
+    def _written(self, get: str, put: str, given: str, parts: list[str]) -> list[ast.stmt]:
         names, text = self.names, ""
         for part, (label, (base, key, item)) in zip(parts, self.parts.items(), strict=True):
             text += f"{part} = {AG}.Part({label!r}, lambda: {base}, lambda: {key}, {item})\n"
@@ -263,7 +268,7 @@ class _Changed:
         head = f"    nonlocal {', '.join(names)}\n" if names else ""
         takes = "".join(f"{n}, " for n in [*names, *(f"{p}_value" for p in parts)])
         puts = "".join(f"    {p}.put({p}_value)\n" for p in parts)
-        text += f"def {put}(values):\n{head}    {f'({takes}) = values' if takes else 'pass'}\n{puts}"
+        text += f"def {put}({given}):\n{head}    {f'({takes}) = {given}' if takes else 'pass'}\n{puts}"
         return parse(text)
 
     def function(self, label: str, arguments: str, body: list[ast.stmt]) -> ast.stmt:

@@ -7,6 +7,7 @@ layer on zeros of two sizes; what differs between the two runs is an unknown siz
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -175,6 +176,7 @@ class InputLayer(Layer):
     """The beginning of a functional model: holds one symbolic tensor, ``output``. Arguments as of ``Input``.
 
     ``input_tensor`` is the symbolic tensor to hold, if it is there already; the other arguments may not contradict it.
+    ``input_shape`` and ``batch_input_shape`` are the older names of ``shape`` and ``batch_shape``.
 
     >>> import minitape as tf
     >>> start = tf.keras.layers.InputLayer((3,), name="x")
@@ -193,8 +195,14 @@ class InputLayer(Layer):
         input_tensor: Any = None,
         optional: bool = False,
         name: str | None = None,
+        input_shape: Any = None,
+        batch_input_shape: Any = None,
     ) -> None:
         super().__init__(name=name)
+        if input_shape is not None:
+            warnings.warn("Argument `input_shape` is deprecated. Use `shape` instead.", stacklevel=2)
+            shape = input_shape
+        batch_shape = batch_shape if batch_input_shape is None else batch_input_shape
         if input_tensor is None:
             if shape is not None and batch_shape is not None:
                 raise ValueError("You cannot pass both `shape` and `batch_shape` at the same time.")

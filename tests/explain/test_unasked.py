@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -138,3 +140,125 @@ def test_a_target_that_is_none_says_why() -> None:
     with pytest.raises(TypeError, match="received None") as caught:
         outer.gradient(slope, x)
     assert "tape.watch(x)" in notes_of(caught)
+
+
+@pytest.mark.parametrize("line", ["v.assign_sub(0.1 * g)", "g[0]", "g.numpy()", "g * 2.0", "a, b = g"])
+def test_errors_of_pythons_own_carry_the_reason(line, tmp_path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import minitape as tf\nv = tf.Variable(2.0)\nwith tf.GradientTape() as tape:\n    y = tf.round(v)\n"
+        f"g = tape.gradient(y, v)\n{line}\n"
+    )
+    done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "NoneType" in done.stderr
+    assert "A gradient is None: nondifferentiable_op: tf.round (train.py, line 4)" in done.stderr
+
+
+def test_another_error_of_pythons_has_no_note(tmp_path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import minitape as tf\nv = tf.Variable(2.0)\nwith tf.GradientTape() as tape:\n    y = tf.round(v)\n"
+        "tape.gradient(y, v)\nNone.upper()\n"
+    )
+    done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "'NoneType' object has no attribute 'upper'" in done.stderr and "gradient is" not in done.stderr
+
+
+def test_a_notebook_shows_the_reason_with_the_error() -> None:
+    shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell()
+    from minitape.explain import uncaught
+
+    v = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = tf.round(v)
+    g = tape.gradient(y, v)
+    with pytest.raises(TypeError) as error:
+        0.1 * g
+    shown: list[BaseException] = []
+    shell.showtraceback = lambda error, tb_offset=None: shown.append(error[1])
+    uncaught._show_in_shell(shell, error.type, error.value, error.tb)
+    assert shown == [error.value] and "tf.round" in notes_of(error)
+
+
+def test_keras_warning_carries_the_reason() -> None:
+    model, spare = network(), tf.keras.layers.Dense(1)
+    spare.build((None, 3))
+    variables = model.trainable_variables + spare.trainable_variables
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    said = set()
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(tf.ones([2, 3])))
+        with pytest.warns(UserWarning, match="Gradients do not exist for variables") as caught:
+            optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+        said.add(str(caught[0].message))
+    (text,) = said  # asked once
+    assert "unused_layer" in text and "test_unasked.py" in text and "The same holds for 1 more." in text
+
+
+def test_an_operation_without_a_gradient_says_where_it_is() -> None:
+    x = tf.Variable([1.0, 2.0, 1.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.unique(x)[0])
+    with pytest.raises(LookupError, match="gradient registry has no entry for: Unique") as error:
+        tape.gradient(y, x)
+    assert "There is no gradient: no_gradient_registered" in notes_of(error) and "test_unasked.py" in notes_of(error)
+
+
+def test_a_lookup_error_of_the_users_is_left_alone() -> None:
+    @tf.custom_gradient
+    def f(x):
+        return x * 1.0, lambda g: {}["missing"]
+
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = f(x)
+    with pytest.raises(KeyError) as error:
+        tape.gradient(y, x)
+    assert notes_of(error) == ""
+
+
+def test_a_frozen_model_has_no_variables_to_train() -> None:
+    model = network()
+    model.trainable = False
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(tf.ones([2, 3])))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    with pytest.raises(ValueError, match="not enough values to unpack") as error:
+        tf.keras.optimizers.SGD().apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+    assert "the list of variables is empty" in notes_of(error)
+
+
+def test_a_page_has_a_paragraph_for_each_reason() -> None:
+    model, spare, w = network(), tf.keras.layers.Dense(1), tf.Variable(1.0)
+    spare.build((None, 3))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(tf.ones([2, 3]))) * tf.stop_gradient(w)
+    why = tape.explain(loss, [*model.trainable_variables, *spare.trainable_variables, w])
+    assert isinstance(why, list) and [one.cause for one in why[:1]] == ["connected"]
+    page = str(why)
+    paragraphs = page.split("\n\n")
+    assert len(paragraphs) == 3 and paragraphs[0].startswith("No gradient for ") and "(2 of 5)." in paragraphs[0]
+    assert "No gradient for w (1 of 5).\nstop_gradient: " in page and paragraphs[-1].startswith("A gradient for ")
+    assert why._repr_html_().count("<b>") == 3
+    named = tape.explain(loss, {"w": w})
+    assert named["w"].cause == "stop_gradient" and str(named).startswith("No gradient for w (1 of 1).")
+    assert str(tape.explain(loss, [])) == "There are no sources to explain: the list is empty."
+
+
+def test_a_column_and_a_row_are_told() -> None:
+    p, labels = tf.Variable(tf.ones([4, 1])), tf.constant([1.0, 2.0, 3.0, 4.0])
+    with tf.GradientTape() as tape:
+        wrong = tf.reduce_mean((p - labels) ** 2)
+    why = tape.explain(wrong, p)
+    assert why.connected and "broadcast to (4, 4)" in why.message and "tf.squeeze" in why.fix
+    with tf.GradientTape() as tape:
+        right = tf.reduce_mean((tf.squeeze(p, -1) - labels) ** 2)
+    assert "broadcast" not in tape.explain(right, p).message
+
+
+def test_nan_in_an_array_that_a_model_is_given() -> None:
+    data = np.array([[1.0, np.nan, 0.0]], np.float32)
+    model = network()
+    with tf.GradientTape(persistent=True) as tape:
+        loss = tf.reduce_mean(model(data) ** 2)
+    why = tape.explain_nonfinite(loss, model.trainable_variables)
+    assert why.message.startswith("data is [1, nan, 0]") and "Mend the data" in why.fix

@@ -396,3 +396,28 @@ def test_a_condition_that_could_fail_runs_only_where_python_runs_it():
     assert int(f(tf.constant([1, 9, 3]), tf.constant(0))) == 1
     with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
         f(tf.constant([1, 0]), tf.constant(0))
+
+
+@pytest.mark.parametrize("name", ["values", "names", "item", "get", "put", "test", "body", "then", "_ag_values_1", "_ag_item_2",
+                                  "_ag_body_1", "_ag_get_3", "_ag_set_4"])  # fmt: skip
+def test_no_name_of_the_users_clashes_with_ours(name, tmp_path):
+    program = f"""
+import minitape as tf
+
+@tf.function
+def f(x, {name}):
+    for k in tf.range(3):
+        if x > 0.0:
+            {name} = {name} + x
+        else:
+            {name} = {name} - x
+    while {name} < 10.0:
+        {name} = {name} * 2.0
+    return {name}
+"""
+    path = tmp_path / "program.py"
+    path.write_text(program)
+    space = {}
+    exec(compile(program, str(path), "exec"), space)
+    assert float(space["f"](tf.constant(2.0), tf.constant(1.0))) == 14.0
+    assert float(space["f"](tf.constant(-2.0), tf.constant(-1.0))) == 10.0

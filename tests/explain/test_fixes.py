@@ -1,0 +1,84 @@
+"""`Explanation.patch`: the changed line, put into the program that it was printed for, gives a gradient."""
+
+from __future__ import annotations
+
+import pytest
+
+from .programs import Case
+from .test_inside import CASES, run
+
+EACH = 5  # patches for one source: behind a break there may be another one
+
+
+def patched(code: str, line: int, patch: str) -> str:
+    """A program with a line changed; the patch is indented as that was."""
+    lines = code.splitlines()
+    indent = lines[line - 1][: len(lines[line - 1]) - len(lines[line - 1].lstrip())]
+    lines[line - 1 : line] = [indent + one for one in patch.splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+def first_patch(answer):
+    """The first break that has a patch; None where there is none."""
+    return next((one for one in (answer, *answer.others) if one.patch is not None), None)
+
+
+PATCHES = [
+    ("stop_gradient", "h = tf.stop_gradient(w * 3.0)", "h = w * 3.0"),
+    ("nondifferentiable_op", "h = tf.round(w + 0.2)", "h = w + 0.2 + tf.stop_gradient(tf.round(w + 0.2) - (w + 0.2))"),
+    ("nondifferentiable_op", "h = w // 2.0", "h = w / 2.0 + tf.stop_gradient(w // 2.0 - w / 2.0)"),
+    ("left_through_numpy", "h = tf.constant(np.exp(w.numpy()))", "h = tf.convert_to_tensor(tf.exp(w))"),
+    ("left_through_numpy", "h = float(w) * 2.0", "h = w * 2.0"),
+    ("left_through_numpy", "h = (w * 2.0).numpy().mean()", "h = tf.reduce_mean(w * 2.0)"),
+    ("left_through_numpy", "h = tf.reduce_sum([v.numpy() for v in [w, w]])", None),  # what becomes of a list stands elsewhere
+    ("left_through_numpy", "h = tf.constant(w.numpy().item())", "h = tf.convert_to_tensor(w)"),
+    ("left_through_numpy", "h = int(w) * 1.0", None),  # a whole number has no gradient
+    ("state", "h = tf.Variable(tf.sin(w))", "h = tf.sin(w)"),
+    ("nondifferentiable_op", "h = tf.cast(tf.argmax([w, 1.0]), tf.float32)", None),
+]
+
+
+@pytest.mark.parametrize(("cause", "line", "patch"), PATCHES)
+def test_one_line(cause: str, line: str, patch: str | None) -> None:
+    code = f"import numpy as np\nw = tf.Variable(2.7)\nwith tf.GradientTape() as tape:\n    {line}\n    y = tf.square(h)\ntarget, source = y, w\n"
+    (gradient,), (why,) = run("one-line", code)
+    assert gradient is None and (why.cause, why.line, why.patch) == (cause, 4, patch)
+    if patch is not None:
+        (gradient,), (why,) = run("one-line-mended", patched(code, 4, patch))
+        assert why.connected and float(gradient) != 0.0
+
+
+SOURCES = [
+    ("x = tf.constant(3.0)", "not_watched", 3, "tape.watch(x)\ny = x * 2.0"),
+    ("x = tf.Variable(3)", "integer_dtype", 1, "x = tf.Variable(3, dtype=tf.float32)"),
+    ("x = tf.Variable(3.0, trainable=False)", "not_trainable", 1, "x = tf.Variable(3.0, trainable=True)"),
+]
+
+
+@pytest.mark.parametrize(("made", "cause", "line", "patch"), SOURCES)
+def test_the_source_itself(made: str, cause: str, line: int, patch: str) -> None:
+    use = "tf.cast(x, tf.float32)" if cause == "integer_dtype" else "x"
+    code = f"{made}\nwith tf.GradientTape() as tape:\n    y = {use} * 2.0\ntarget, source = y, x\n"
+    _, (why,) = run("source", code)
+    assert (why.cause, why.line, why.patch) == (cause, line, patch)
+    (gradient,), _ = run("source-mended", patched(code, line, patch))
+    assert float(gradient) == 2.0
+
+
+PATCHED = [(case, i) for case in CASES for i in range(len(case.causes or [[]]))]
+
+
+@pytest.mark.parametrize(("case", "i"), PATCHED, ids=lambda v: getattr(v, "name", str(v)))
+def test_each_patch_that_is_printed_gives_a_gradient(case: Case, i: int) -> None:
+    code, (_, said) = case.code, run(case.name, case.code)
+    found = first_patch(said[i])
+    if found is None:
+        assert said[i].connected or said[i].fix  # words alone
+        return
+    for step in range(EACH):
+        code = patched(code, found.line, found.patch)
+        gradients, said = run(f"{case.name}-{step}", code)
+        found = first_patch(said[i])
+        if found is None:
+            break
+    assert gradients[i] is not None and said[i].connected
