@@ -304,3 +304,16 @@ def test_an_adjoint_is_what_is_left_after_hooks_of_the_program():
         y.backward()
     assert w.grad == 11.0
     assert [recording.sweeps[0].adjoints[recording.row_of(t)].shown()["data"] for t in (y, w)] == [5.0, 11.0]
+
+
+def test_a_picture_can_ask_why():
+    from minitape_widgets import TapeView
+
+    w = torch.ones(2, requires_grad=True)
+    with bridge.record() as recording:
+        loss = w.detach().sum()
+    view, told = TapeView(recording), []
+    view.send = lambda content, buffers=None: told.append(content)
+    view._explain({"target": recording.row_of(loss), "source": recording.row_of(w), "ask": 1})
+    view.close()
+    assert [t["text"].partition(" (")[0] for t in told if t["kind"] == "explained"] == ["detach"]
