@@ -96,7 +96,7 @@ class Recording:
     """
 
     # What a picture asks of a tape (minitape/picture): a recording shows its rows when it is complete.
-    _persistent = True
+    _persistent = False
     last: Any = None
 
     def __init__(self, framework: str) -> None:
@@ -332,5 +332,5 @@ class _Reader(Reader):
 
     def _tape(self, number: int, tape: Any) -> dict[str, Any]:
         state = "recording" if tape._recording else "closed"
-        return {"id": number, "name": self._tape_name(tape, number), "persistent": True, "state": state,
+        return {"id": number, "name": self._tape_name(tape, number), "persistent": False, "state": state,
                 "spans": [list(span) for span in tape.spans], "bytes": 0}  # fmt: skip

@@ -22,10 +22,12 @@ class Graph:
         self.by = ""  # and by which function: backward or grad
         self._nodes: dict[Any, dict[int, int]] = {}  # node of autograd -> output -> row
         self._handles: list[Any] = []
+        self._leaf_nodes: set[Any] = set()  # what writes .grad
         self._bare: list[torch.Tensor] = []  # leaves that had no hooks
         self._task = -1
         self._sweep: Sweep | None = None
         self._sums: dict[int, torch.Tensor] = {}  # adjoints so far, of rows to which something was sent
+        self._raw: dict[int, torch.Tensor] = {}  # adjoints as they came, until their nodes run
         self._last: dict[int, list[Any]] = {}  # where the last sums stand, until the adjoint itself arrives
 
     # -- while the program runs -----------------------------------------------------------------------------------------
@@ -63,7 +65,7 @@ class Graph:
             port_of = ports_of(entries[0])
             for node, ends in self._borders(own):
                 ports = [(k, row, port_of(row)) for k, row in ends]
-                self._handles.append(node.register_hook(partial(self._guarded, partial(self._sent, rows[0], ports))))
+                self._handles.append(node.register_hook(partial(self._guarded, partial(self._sent, rows[0], ports, self._nodes.get(node, {})))))
             for entry in entries[1:]:
                 entry.inputs = entries[0].inputs
 
@@ -98,6 +100,9 @@ class Graph:
         variable = getattr(node, "variable", None)  # of the nodes that write .grad
         if variable is None:
             return None
+        if node not in self._leaf_nodes:
+            self._leaf_nodes.add(node)
+            self._handles.append(node.register_prehook(partial(self._guarded, partial(self._written, weakref.ref(variable)))))
         rows = self.log.leaf_rows(variable)  # a change in place since then is no matter: it is the same leaf for autograd
         return rows[-1] if rows else self.log.row_of(variable)
 
@@ -118,7 +123,7 @@ class Graph:
         """The backward pass that runs."""
         task = torch._C._current_graph_task_id()
         if task != self._task or self._sweep is None:
-            self._task, self._sums, self._last = task, {}, {}
+            self._task, self._sums, self._last, self._raw = task, {}, {}, {}
             self._sweep = self.log.recording.sweep(self.asked)
             self._sweep.asked = self.by
         return self._sweep
@@ -129,6 +134,7 @@ class Graph:
         sweep = self._now()
         if not self.asked and not sweep.target:
             sweep.target.append(row)
+        self._raw[row] = adjoint
         value = self.log.keeper.keep(adjoint, copy=leaf)  # a leaf's becomes .grad, which changes
         sweep.arrive(row, value)
         place = self._last.pop(row, None)
@@ -138,8 +144,24 @@ class Graph:
             given, port, product, _ = edges[at]
             edges[at] = given, port, value if alone else product, value
 
-    def _sent(self, call: int, ports: list[tuple[int, int, int]], products: tuple[Any, ...], _: Any) -> None:
+    def _final(self, ends: dict[int, int], leaf: bool, adjoints: Any) -> None:
+        """A node runs with these adjoints: hooks of the program's own may have changed them since they arrived."""
         sweep = self._now()
+        for output, row in ends.items():
+            adjoint = adjoints[output]
+            if adjoint is not None and adjoint is not self._raw.pop(row, adjoint):
+                sweep.arrive(row, self.log.keeper.keep(adjoint, copy=leaf))
+
+    def _written(self, ref: weakref.ref[torch.Tensor], adjoints: Any) -> None:
+        """A leaf's .grad is about to be written."""
+        leaf = ref()
+        for row in [] if leaf is None else [row for row in self.log.leaf_rows(leaf) if row in self._raw]:
+            self._final({0: row}, True, adjoints)
+
+    def _sent(self, call: int, ports: list[tuple[int, int, int]], own: dict[int, int], products: tuple[Any, ...],
+              came: Any) -> None:  # fmt: skip
+        sweep = self._now()
+        self._final(own, False, came)
         for k, row, port in ports:
             product = products[k]
             if product is None:
@@ -175,7 +197,8 @@ class Graph:
                 tensor._backward_hooks = None
         for sweep in self.log.recording.sweeps:
             self._settle(sweep)
-        self._handles, self._bare, self._nodes, self._sums, self._last = [], [], {}, {}, {}
+        self._handles, self._bare, self._leaf_nodes = [], [], set()
+        self._nodes, self._sums, self._last, self._raw = {}, {}, {}, {}
 
     def _settle(self, sweep: Sweep) -> None:
         """What was sent to a row whose adjoint never came (a pass that ended in an error) is kept, too."""

@@ -8,12 +8,13 @@ from typing import Any
 
 import torch
 from torch.nn.modules import module as modules
+from torch.nn.parameter import UninitializedTensorMixin
 from torch.optim import optimizer as optimizers
 from torch.overrides import TorchFunctionMode
 
 from .site import here
 from .torch_graph import node_of
-from .torch_log import Log, differentiable, version_of
+from .torch_log import Log, differentiable
 
 LEAVES = {"item", "numpy", "tolist", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__"}
 VIEWS = {"T", "mT", "H", "mH", "real", "imag", "data"}  # attributes that are tensors computed from this one
@@ -36,6 +37,8 @@ class Mode(TorchFunctionMode):
         self.watcher = watcher
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if torch.compiler.is_dynamo_compiling():  # torch.compile reads this text, and must find the program's own call
+            return func(*args, **(kwargs or {}))
         return self.watcher.call(func, args, kwargs or {})
 
 
@@ -124,12 +127,13 @@ class Watcher:
             self.recording.left_out += 1
             return func(*args, **kwargs)
         inputs = list(tensors_in((args, kwargs)))
+        if any(isinstance(t, UninitializedTensorMixin) for t in inputs):  # of a lazy module, before its first use
+            return func(*args, **kwargs)
         changed = changed_by(name, args, kwargs)
         before = self._safely(self._rows_before, inputs, changed) if changed or name in HIDDEN else None
-        versions = [version_of(t) for t in inputs]
         result = func(*args, **kwargs)
         if self.recording.failure is None:
-            self._safely(self._write, name, inputs, versions, before, changed, result)
+            self._safely(self._write, name, inputs, before, changed, result)
         return result
 
     def _rows_before(self, inputs: list[torch.Tensor], changed: list[torch.Tensor]) -> list[int]:
@@ -137,8 +141,8 @@ class Watcher:
         self.log.keeper.before_change(changed)
         return rows
 
-    def _write(self, name: str, inputs: list[torch.Tensor], versions: list[int], before: list[int] | None,
-               changed: list[torch.Tensor], result: Any) -> None:  # fmt: skip
+    def _write(self, name: str, inputs: list[torch.Tensor], before: list[int] | None, changed: list[torch.Tensor],
+               result: Any) -> None:  # fmt: skip
         outputs = changed or list(tensors_in((result,)))
         if changed:
             outputs = [t for t in outputs if not self._assigned(t, name)]

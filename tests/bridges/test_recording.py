@@ -1,8 +1,10 @@
 """A recording that is written by hand: what pictures make of it, without any framework."""
 
 import contextlib
+import importlib
 import io
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,3 +89,11 @@ def test_the_programs_of_the_page_run(program):
         exec(compile(program, "<page>", "exec"), {"__name__": "page"})
     said = "connected" if "torch" in program else "stop_gradient: " if "tensorflow" in program else "24.0"
     assert said in printed.getvalue()
+
+
+@pytest.mark.parametrize(("name", "called"), [("torch", "PyTorch"), ("tensorflow", "TensorFlow")])
+def test_a_framework_that_is_not_installed_is_named(name, called, monkeypatch):
+    monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, f"minitape.bridges.{name}", raising=False)
+    with pytest.raises(ImportError, match=rf"minitape.bridges.{name} needs {called}: pip install 'minitape\[{name}\]'"):
+        importlib.import_module(f"minitape.bridges.{name}")

@@ -339,3 +339,48 @@ def mesh_einsum_and_where():
     loss = torch.where(c > 0, c, 0.1 * c).logsumexp(dim=1).sum() + torch.linalg.norm(a)
     torch.autograd.backward([loss, a.sum()])
     return loss, a.grad, b.grad
+
+
+@program
+def sparse_embedding():
+    table = nn.Embedding(1000, 16, sparse=True)
+    loss = table(torch.tensor([1, 2, 2])).sum() + table(torch.tensor([5])).square().sum()
+    loss.backward()
+    return loss, table.weight.grad.to_dense()
+
+
+@program
+def lazy_layer():
+    net = nn.LazyLinear(3)
+    loss = net(torch.ones(2, 4)).square().sum()
+    loss.backward()
+    return [loss, *grads(net)]
+
+
+@program
+def hooks_of_the_program():
+    w = torch.randn(3, requires_grad=True)
+    y = w * 2
+    y.register_hook(lambda g: g * 2)
+    w.register_hook(lambda g: g + 1)
+    y.sum().backward()
+    return w.grad, y
+
+
+@program
+def transforms_and_jacobians():
+    x = torch.randn(3, requires_grad=True)
+    slope = torch.func.grad(lambda v: torch.sin(v).sum())(x.detach())
+    doubled = torch.func.vmap(lambda v: v * 2)(x)
+    matrix = torch.autograd.functional.jacobian(lambda v: v**2, torch.randn(3))
+    loss = doubled.square().sum()
+    loss.backward()
+    return slope, matrix, loss, x.grad
+
+
+@program
+def normalized_weights():
+    net = nn.utils.parametrizations.weight_norm(nn.Linear(3, 3))
+    loss = net(torch.randn(2, 3)).square().sum()
+    loss.backward()
+    return [loss, *grads(net)]
