@@ -93,6 +93,8 @@ def _grows(template: str, a: Any, b: Any) -> bool:
     sizes = [shape.num_elements() for shape in (a, b)]
     if "einsum" in template or "diag" in template:
         return sizes[0] > 300
+    if "tensordot" in template and len(a) > 1:
+        return a[0] == a[-1] and sizes[0] ** 2 > 1_000_000 * a[0] ** 2
     return "{b}" in template and a != b and min(sizes) > 1 and sizes[0] * sizes[1] > 1_000_000
 
 
