@@ -211,19 +211,17 @@ class Record:
     def columns(self, low: int = 0, high: int | None = None) -> Columns:
         """The five columns of the rows from ``low`` to ``high``, as lists; right also while another thread appends."""
         while True:
-            base, blocks, rows = self.base, self.blocks, self.rows.copy()
+            base, blocks = self.base, self.blocks
+            rows = self.rows[WIDTH * max(low - base, 0) : None if high is None else WIDTH * max(high - base, 0)]
             if self.base == base:
                 break
-        stop = base + len(rows) // WIDTH
-        stop = stop if high is None else min(stop, high)
-        if low > base or stop < base + len(rows) // WIDTH:
-            rows = rows[WIDTH * max(low - base, 0) : WIDTH * max(stop - base, 0)]
+        stop = base if high is None else min(base, high)
         columns: Columns = [rows[0::WIDTH], rows[1::WIDTH], rows[2::WIDTH], rows[3::WIDTH], rows[4::WIDTH]]
         if low >= base:
             return columns
         packed: Columns = [[], [], [], [], []]
         for first, block, values in list(blocks):
-            start, end = max(first, low), min(first + len(block), stop, base)
+            start, end = max(first, low), min(first + len(block), stop)
             if start < end:
                 part = slice(start - first, end - first)
                 packed[0] += (block[part, 0] & (ARRAY_ROW - 1)).tolist()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.reach import differentiable, on_tape
-from ..engine.rows import CALL, LEAF
+from ..engine.rows import CALL, CHUNK, LEAF
 from .owners import Owners
 from .source import read_again
 from .trace import Break, Node, Place, Trace
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from .flow import Flow
     from .trace import Subject
     from .zeros import Sweep as ZeroSweep
+
+# of each scalar operation whether its first and its second input get something
+_PASSES = [(False, False)] * FIRST_CODE + [(p.texts[1] != "-", len(p.texts) > 2 and p.texts[2] != "-") for p in BY_CODE]
 
 Path = list[tuple[Node, Node, Break | None]]
 
@@ -38,6 +41,7 @@ class Finding:
 class Connection:
     """What is on a tape, and which rows the adjoints of its targets reach."""
 
+    keys: dict[str, dict[int, tuple[object, object]]]  # where things stand in the user's lists and dictionaries, see words.py
     paths: dict[tuple[int, str], str] | None = None  # how the user's names lead to attributes, see words.py
 
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
@@ -50,6 +54,7 @@ class Connection:
         self.trace.ends = {node.key for node in self.starts}
         self._flows: dict[Hashable, Flow | None] = {}  # where the values of an expression go
         self._reached: dict[Hashable, bool] = {}  # and whether they reach something
+        self.keys = {}
         self._followed = 0  # how many statements were looked at for that
         self.sweep: ZeroSweep | Literal[False] | None = None  # see zeros.py
         self._live: bytearray | None = None
@@ -93,26 +98,30 @@ class Connection:
             rows = [r for t in self.targets if t.dtype.differentiable for r in self.tape._rows_of(t)[-1:]]
             for row in rows:
                 self._live[row] = 1
-            for row in range(max(rows, default=-1), -1, -1):
-                if self._live[row] and self.on()[row]:
-                    self._pass_on(row, self._live)
+            for end in range(max(rows, default=-1) + 1, 0, -CHUNK):
+                self._pass_on(max(0, end - CHUNK), end, self._live)
         return self._live
 
-    def _pass_on(self, row: int, live: bytearray) -> None:
-        record = self.record
+    def _pass_on(self, first: int, end: int, live: bytearray) -> None:
+        """Hands on what arrives at the rows in [first, end), from the last one on."""
+        record, on = self.record, self.on()
         assert record is not None
-        op, a, b, _ = record.cell(row)
-        if op >= FIRST_CODE:
-            texts = BY_CODE[op - FIRST_CODE].texts
-            if texts[1] != "-":
-                live[a] = 1
-            if len(texts) > 2 and texts[2] != "-":
-                live[b] = 1
-        elif op == CALL:
-            call = record.calls[a]
-            for parent, passes in zip(call.inputs, self.trace.passes(record, call), strict=True):
-                if passes and differentiable(record, parent):
-                    live[parent] = 1
+        ops, left, right, _, _ = record.columns(first, end)
+        for row in range(end - 1, first - 1, -1):
+            if not (live[row] and on[row]):
+                continue
+            op, a = ops[row - first], left[row - first]
+            if op >= FIRST_CODE:
+                through = _PASSES[op]
+                if through[0]:
+                    live[a] = 1
+                if through[1]:
+                    live[right[row - first]] = 1
+            elif op == CALL:
+                call = record.calls[a]
+                for parent, passes in zip(call.inputs, self.trace.passes(record, call), strict=True):
+                    if passes and differentiable(record, parent):
+                        live[parent] = 1
 
     def watched(self, node: Node) -> bool:
         """Whether a node is a row that is on the tape."""

@@ -278,8 +278,11 @@ def _as_reached(name: str, source: End, frame: FrameType | None, inquiry: Inquir
     names = {**frame.f_globals, **frame.f_locals}
     items = names.get(name)
     if isinstance(items, (dict, list, tuple)):
-        pairs = items.items() if isinstance(items, dict) else enumerate(items)
-        return next((f"{name}[{key!r}]" for key, value in pairs if _is(value, source)), name)
+        keys = {} if inquiry is None else inquiry.keys
+        if name not in keys:
+            keys[name] = _keys(items)
+        found = keys[name].get(id(source))
+        return name if found is None else f"{name}[{found[0]!r}]"
     attribute = name.removeprefix("self.")
     if attribute == name or not attribute.isidentifier() or "self" in frame.f_locals:
         return name
@@ -311,6 +314,11 @@ def _paths(names: dict[str, Object]) -> dict[tuple[int, str], str]:
     return found
 
 
-def _is(value: Object, source: End) -> bool:
-    """Whether a value is the source, or what it is behind."""
-    return value is source or (hasattr(value, "_gradient_leaf") and value._gradient_leaf() is source)
+def _keys(items: dict[Object, Object] | list[Object] | tuple[Object, ...]) -> dict[int, tuple[object, object]]:
+    """Under which key each thing stands first: by its identity, with the thing itself, which must live meanwhile."""
+    found: dict[int, tuple[object, object]] = {}
+    for key, value in items.items() if isinstance(items, dict) else enumerate(items):
+        leaf = value._gradient_leaf() if hasattr(value, "_gradient_leaf") else value
+        found.setdefault(id(value), (key, value))
+        found.setdefault(id(leaf), (key, leaf))
+    return found

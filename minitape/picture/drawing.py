@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from .placement import FAR, Placement
 from .reading import reader_of, spaces
+from .short import printable, short_name, some
 from .stepping import sweep_steps
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ ROOM = 15  # characters of a value in a node
 PER_LINE = 6  # columns in a line
 MOST = 60  # rows that are drawn; of a longer tape the first and the last ones
 WHOLE = 2000  # rows that are read at all, in the same way: the DOT text has them
+PORTS = 50  # inputs of an operation that are drawn, and told in words
 
 # Okabe-Ito colours, which colour-blind people can tell apart; the kinds differ in shape as well
 COLOURS = {
@@ -145,7 +147,7 @@ def _count(n: int, noun: str) -> str:
 
 
 def _words(row: Fields, adjoint: Shown | None, broken: bool) -> str:
-    inputs = f" of {', '.join(map(str, row['inputs']))}" if row["inputs"] else ""
+    inputs = f" of {some(row['inputs'], PORTS)}" if row["inputs"] else ""
     value, arrived = (f"{' '.join(v['text'].split())[:40]}" if v else "" for v in (row["value"], adjoint))
     notes = {
         "on no tape": row["status"] == "ghost",
@@ -187,32 +189,6 @@ def _elide(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 1] + "…"
 
 
-def printable(text: str) -> str:
-    """The text with blanks in the place of what does not show, or turns around what stands beside it: in names, say.
-
-    >>> printable("a\\x1b[31m\\u202eb")
-    'a [31m b'
-    """
-    return "".join(c if c.isprintable() else " " for c in text)
-
-
-def short_name(name: str, room: int) -> str:
-    """A name that fits: of a path the last parts, else both ends, which tell names apart better than the beginning.
-
-    >>> [short_name(name, 12) for name in ("w", "sequential/dense/kernel", "velocity_of_the_ball")]
-    ['w', '…/kernel', 'veloci…_ball']
-    """
-    if len(name) <= room:
-        return name
-    parts = name.split("/")
-    tails = ["…/" + "/".join(parts[k:]) for k in range(1, len(parts))]
-    for tail in [*tails, parts[-1]]:
-        if len(tail) <= room:
-            return tail
-    end = (room - 1) // 2
-    return f"{parts[-1][: room - 1 - end]}…{parts[-1][-end:]}"
-
-
 @dataclass
 class _Node:
     row: Fields | None  # None for the gap in a long tape
@@ -251,7 +227,8 @@ class _Drawing:
             self.at[number] = self.gap
             return
         self.at[number] = len(self.nodes)
-        inputs = [self.at.get(i, self.gap) for i in row["inputs"]]
+        found = [self.at.get(i, self.gap) for i in row["inputs"]]
+        inputs = found if len(found) <= PORTS else list(dict.fromkeys(found))[:PORTS]
         self.nodes.append(_Node(row, _title(row), inputs))
         self.placement.add(inputs, leaf=row["kind"] != "operation" and not inputs, section=self._section(row))
 
@@ -452,6 +429,9 @@ def _digraph(snapshot: Snapshot) -> graphviz.Digraph:
         graph.node(f"r{row['row']}", label, shape=shapes[kind], color=colour, fillcolor=fill,
                    style=f"{style},dashed" if row["status"] == "ghost" else style,
                    peripheries="2" if kind == "variable" else "1")  # fmt: skip
-        for source in row["inputs"]:
+        for source in row["inputs"][:PORTS]:
             graph.edge(f"r{source}", f"r{row['row']}", style="dashed" if row["cut"] else "solid")
+        if (more := len(row["inputs"]) - PORTS) > 0:
+            graph.node(f"r{row['row']}_more", f"{more:,} more inputs", shape="plaintext")
+            graph.edge(f"r{row['row']}_more", f"r{row['row']}")
     return graph

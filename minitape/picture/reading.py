@@ -25,6 +25,7 @@ from ..engine.record import Record
 from ..engine.rows import CALL, LEAF, REALS, Outline
 from .replay import is_small, missing_bytes, recomputed
 from .rows import Around, Row, fields_of, first_of, last_of
+from .short import short_lines, short_name
 from .values import pack_value
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ class Reader:
         if ghost and around.outside and record.open:
             form["cut"] = "paused"
         return {
-            **form, "released": False, "scope": list(around.scope) if operation else [], "by": around.by,
+            **form, "released": False, "scope": [short_name(part) for part in around.scope] if operation else [], "by": around.by,
             "tapes": [k for k in range(len(self.tapes)) if tapes >> k & 1],
             "watched": self._why_watched(row, form["kind"]), "status": "ghost" if ghost else "recorded",
         }  # fmt: skip
@@ -272,7 +273,7 @@ class Reader:
         if result["cut"] is None and record.shape_dtype(row)[1].kind in "biu":
             result["cut"] = "integer"
         if call.primitive is CUSTOM:
-            result["label"] = call.attrs["call"].name
+            result["label"] = short_name(call.attrs["call"].name)
         return result
 
     def _leaf(self, row: int) -> Fields:
@@ -281,7 +282,7 @@ class Reader:
         if leaf is None:
             return {**result, "kind": "constant", "label": "const"}
         if leaf.variable is not None:
-            label = leaf.variable.name
+            label = short_name(leaf.variable.name)
             name = None if _NAMELESS(label) else label
             version = leaf.version - self._first_version(leaf)
             return {**result, "kind": "variable", "label": label, "name": name, "version": version}
@@ -435,7 +436,7 @@ class Reader:
             "rows": rows,
             "events": self._events(),
             "tapes": [self._tape(k, tape) for k, tape in enumerate(self.tapes or [self.tape])],
-            "sources_text": {file: text for file in sorted(self.files) if (text := "".join(lines_of(file)))},
+            "sources_text": {file: text for file in sorted(self.files) if (text := short_lines(lines_of(file)))},
             "sweep": None,
             "results": [],
             "missing": self._missing(),
@@ -478,7 +479,7 @@ class Reader:
                 states = dict.get(record.variables, id(variable), (None, []))[1]
                 rows = {record.leaves[r].version: r for r in list(states) if r in record.leaves}
                 before, after = rows.get(version), rows.get(version + 1)
-                assigned: EventFields = {"kind": "assign", "name": variable.name, "line": line}
+                assigned: EventFields = {"kind": "assign", "name": short_name(variable.name), "line": line}
                 if before is not None:
                     assigned["from"] = before
                 if after is not None:

@@ -5,7 +5,7 @@
     {"version": 1,
      "record": "r1",              identity of the recording; another one means: forget everything known
      "first": 0,                  number of the first row in "rows"; more than 0 in a delta (``since``)
-     "total": 9,                  number of rows of the recording
+     "total": 9,                  number of rows of the recording, which may be more than "rows" has
      "rows": [ROW, ...],          in order, rows[i]["row"] == first + i
      "changed": [ROW-PART, ...],  fields of earlier rows that have changed since they were sent (live deltas only)
      "events": [{"kind": "assign", "name": "w:0", "from": 1, "to": 7, "line": 5},
@@ -79,11 +79,12 @@ if TYPE_CHECKING:
     from .fields import Snapshot
 
 
-def snapshot(tape: GradientTape, target: Structure = None, sources: Structure = None, *, since: int = 0) -> Snapshot:
+def snapshot(tape: GradientTape, target: Structure = None, sources: Structure = None, *, since: int = 0, most: int = 100_000) -> Snapshot:
     """What a picture shows of ``tape``: its rows, and the backward sweep from ``target`` to ``sources``.
 
     Without a target the sweep is that of the tape's last ``gradient`` call, None when there was none. ``since`` leaves
-    out the rows before that number. The tape is not used up. Raises TypeError when ``tape`` is no GradientTape.
+    out the rows before that number; after ``most`` rows it ends, and ``snapshot["total"]`` says how many there are. The
+    tape is not used up. Raises TypeError when ``tape`` is no GradientTape.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -98,7 +99,7 @@ def snapshot(tape: GradientTape, target: Structure = None, sources: Structure = 
     """
     reader = reader_of(tape, spaces(sys._getframe(1)), "snapshot() takes")
     reader.recompute()
-    rows = reader.read()
+    rows = reader.read(since + most)
     reader.name_rows(rows)
     result = reader.frame_of([row.full() for row in rows[since:]], since)
     result["sweep"] = sweep_steps(tape, target, sources, reader.held)

@@ -13,7 +13,7 @@ from ..engine.primitives.elementwise import FIRST_CODE, form_of
 from ..engine.pyfunction import only_looking
 from ..engine.reach import reach
 from ..engine.record import Record
-from ..engine.rows import CALL, operation_of
+from ..engine.rows import CALL, CHUNK, Outline, operation_of
 from ..engine.sweep import Sweep
 from .values import show_value
 
@@ -98,6 +98,8 @@ class Stepper:
     def whole(self) -> bool:
         """False when an array that a rule on the way reads was released, so that the sweep cannot be repeated."""
         record, marks = self.record, self.marks
+        if not any(self._lacks(first, first + CHUNK) for first in range(0, self.high + 1, CHUNK)):
+            return True
         for row in range(self.low, self.high + 1):
             if marks is not None and not marks[row]:
                 continue
@@ -110,6 +112,11 @@ class Stepper:
             if any(r not in self.held and record.value(r) is None for r in read):
                 return False
         return True
+
+    def _lacks(self, first: int, last: int) -> bool:
+        """Whether one of these rows has no value that is known: of millions of numbers, each has one."""
+        values = self.record.columns(first, last)[-1]
+        return any(type(value) is Outline and row not in self.held for row, value in enumerate(values, first))
 
     def take(self, most: int | None = None) -> list[Step] | None:
         """The next steps, at most ``most``; None where the sweep fails: ``gradient`` raises there, nothing is shown."""
@@ -183,13 +190,8 @@ def _dense(value: Adjoint) -> Array:
 
 def _ports(inputs: Sequence[int], rules: Rules, edges: list[tuple[int, Adjoint, Adjoint]]) -> list[int]:
     """Which input of the operation each edge of a step belongs to: they come in the order of the inputs."""
-    free = [k for k in range(len(inputs)) if rules is not None and (callable(rules) or rules[k] is not None)]
-    ports = []
-    for source, _, _ in edges:
-        port = next(k for k in free if inputs[k] == source)
-        free = [k for k in free if k > port]
-        ports.append(port)
-    return ports
+    free = (k for k in range(len(inputs)) if rules is not None and (callable(rules) or rules[k] is not None))
+    return [next(k for k in free if inputs[k] == source) for source, _, _ in edges]
 
 
 def _locals(record: Record, row: int, op: int, inputs: Sequence[int], rules: Iterable[Rule | None]) -> dict[int, Array]:

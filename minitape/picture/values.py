@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .short import short_text
+
 if TYPE_CHECKING:
     from ..engine.typed import Array
     from .fields import Packed, Plain, Shown
+
+
+STRING = 1000  # letters of a string in a tensor
 
 
 def show_value(value: Array) -> Shown | None:
@@ -27,8 +32,8 @@ def show_value(value: Array) -> Shown | None:
         return {"text": str(value), "data": _plain(float(value))}
     array = np.asarray(value)
     if array.size <= 64:
-        return {"text": str(value), "data": _plain(array.tolist())}
-    return {"text": np.array2string(array, threshold=24, edgeitems=2), **_statistics(array)}
+        return {"text": short_text(str(value)), "data": _plain(array.tolist())}
+    return {"text": short_text(np.array2string(array, threshold=24, edgeitems=2)), **_statistics(array)}
 
 
 def pack_value(value: Array) -> Packed:
@@ -62,7 +67,7 @@ def _plain(data: object) -> Plain:
         return data if data - data == 0 else "nan" if data != data else "inf" if data > 0 else "-inf"
     if isinstance(data, (bool, int)):
         return data
-    return data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data)
+    return short_text(data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data), STRING)
 
 
 def _statistics(array: np.ndarray) -> Shown:

@@ -1,0 +1,115 @@
+"""Ctrl-C at every instruction of bytecode at which Python looks for it leaves nothing open, as `test_interrupts` says of lines.
+
+Python looks when a function begins, after each call, and before a loop turns around: no other instruction can be the last
+one before a KeyboardInterrupt. Without `--long` a fixed sample of these places is tried.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+
+import pytest
+from test_interrupts import (
+    ENGINE,
+    Plain,
+    WithBranchesAndTapes,
+    accumulated,
+    check_clean,
+    eager_gradients,
+    entered_and_left,
+    nested,
+    paused,
+    places,
+    released,
+    scoped,
+    traced,
+)
+
+import minitape as tf
+
+LOOKS = ("RESUME", "CALL", "CALL_FUNCTION_EX", "CALL_KW", "JUMP_BACKWARD")
+_looks: dict[object, set[int]] = {}
+
+
+def looks(code):
+    """The places of a code before which Python has just looked whether somebody pressed Ctrl-C."""
+    if code not in _looks:
+        found, before = set(), ""
+        for instruction in dis.get_instructions(code):
+            if before in LOOKS:
+                found.add(instruction.offset)
+            before = instruction.opname
+            if "JUMP" in before and instruction.argval is not None and instruction.argval < instruction.offset:
+                found.add(instruction.argval)  # a loop turns around
+        _looks[code] = found
+    return _looks[code]
+
+
+class Instructions:
+    """Counts the places where Python looks for Ctrl-C, in the engine and in a scenario; at one of them it comes."""
+
+    def __init__(self, scenario, stop=None):
+        self.stop, self.seen, self.own = stop, [], scenario.__code__
+
+    def __call__(self, frame, event, arg):
+        code = frame.f_code
+        if event == "call":
+            if (code is not self.own and not code.co_filename.startswith(ENGINE)) or released(frame):
+                return None
+            frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        elif event == "opcode" and code.co_name != "<genexpr>" and frame.f_lasti in looks(code):
+            if len(self.seen) == self.stop:
+                raise KeyboardInterrupt
+            self.seen.append((code, frame.f_lasti))
+        return self
+
+
+def interrupted(scenario, subject, stop):
+    """Runs a scenario up to an interrupt. The error holds on to all frames, as a notebook does after Ctrl-C."""
+    places_seen = Instructions(scenario, stop)
+    sys.settrace(places_seen)
+    try:
+        scenario(subject)
+    except KeyboardInterrupt as error:
+        return places_seen, error
+    finally:
+        sys.settrace(None)
+    assert stop is None or len(places_seen.seen) <= stop  # what is known from the first time may take fewer of them
+    return places_seen, None
+
+
+def told(seen):
+    """The place where it came."""
+    code, offset = seen[-1]
+    line = next((line for start, end, line in code.co_lines() if start <= offset < end), None)
+    return f"after {code.co_qualname} at offset {offset}, {code.co_filename}:{line}"
+
+
+@pytest.mark.parametrize(
+    "scenario", [entered_and_left, nested, paused, scoped, accumulated, eager_gradients], ids=lambda s: s.__name__
+)
+def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, long):
+    x = tf.constant(3.0)
+    scenario(x)
+    seen = interrupted(scenario, x, None)[0].seen
+    assert len(seen) > 20
+    for stop in range(0, len(seen), 1 if long else 7):
+        found, _caught = interrupted(scenario, x, stop)
+        try:
+            check_clean()
+        except AssertionError as error:
+            raise AssertionError(told(found.seen)) from error
+
+
+@pytest.mark.parametrize(("kind", "step"), [(Plain, 41), (WithBranchesAndTapes, 307)])
+def test_ctrl_c_wherever_python_looks_for_it_while_a_function_is_traced(kind, step, long):
+    traced(kind())
+    for stop in places(interrupted(traced, kind(), None)[0].seen)[:: 1 if long else step]:
+        subject = kind()
+        found, _caught = interrupted(traced, subject, stop)
+        try:
+            check_clean()
+            assert subject.f(subject.x).numpy() == subject.want
+        except Exception as error:
+            raise AssertionError(told(found.seen)) from error

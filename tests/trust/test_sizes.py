@@ -1,0 +1,140 @@
+"""Nothing that is shown grows with what a program holds: names, texts, lists and tapes are cut, and a word says so.
+
+Times are no part of these tests. Those that would take minutes if something were done for each pair of things, and not for
+each thing, take a few seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import linecache
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape.picture.short import LINE, LINES, NAME
+from minitape.picture.values import show_value
+
+LONG = "n" * 1_000_000
+
+
+def shown(tape, *ends):
+    """All that pictures say of a tape."""
+    picture = tf.draw(tape, *ends)
+    return [picture.svg, picture.source, picture.alt, picture.html(), repr(picture)]
+
+
+def test_a_long_name_is_cut_in_pictures():
+    v = tf.Variable(2.0, name=LONG)
+    with tf.GradientTape() as tape, tf.name_scope(LONG):
+        y = tf.custom_gradient(lambda x: (x * x, lambda g: g))(v)
+        v.assign_add(1.0)
+        y += v
+    for text in shown(tape, y, v):
+        assert len(text) < 20_000
+    snapshot = tf.snapshot(tape, y, v)
+    assert len(json.dumps(snapshot)) < 30_000
+    name = next(row["name"] for row in snapshot["rows"] if row["kind"] == "variable")
+    assert len(name) == NAME and "…" in name and name.startswith("nnn") and name.endswith(":0")
+
+
+def test_a_name_of_many_parts_is_cut_to_the_last_ones():
+    v = tf.Variable(2.0, name="a/" * 500_000 + "kernel")
+    with tf.GradientTape() as tape:
+        y = v * v
+    assert max(map(len, shown(tape, y, v))) < 10_000
+    assert "…/a/a/kernel" in tf.draw(tape).svg
+
+
+def test_long_strings_in_tensors_are_cut_in_pictures():
+    for value in (tf.constant([LONG] * 4).numpy(), np.array([LONG])):
+        assert len(json.dumps(show_value(value))) < 20_000
+    assert "000 characters)" in show_value(np.array(LONG))["text"]
+
+
+def test_long_lines_and_files_are_cut_but_keep_their_numbers():
+    text = f"def f(tf, v):\n    text = {LONG!r}\n    with tf.GradientTape() as tape:\n        y = v * v\n    return tape\n"
+    linecache.cache["<long lines>"] = len(text), None, text.splitlines(keepends=True), "<long lines>"
+    space = {}
+    exec(compile(text + "#\n" * 100_000, "<long lines>", "exec"), space)
+    tape = space["f"](tf, tf.Variable(1.0))
+    snapshot = tf.snapshot(tape)
+    lines = snapshot["sources_text"]["<long lines>"].splitlines()
+    assert len(lines[1]) < LINE + 50 and lines[1].endswith("characters)")
+    assert lines[snapshot["rows"][-1]["line"] - 1] == "        y = v * v"
+    linecache.cache["<long lines>"] = len(text), None, text.splitlines(keepends=True) + ["#\n"] * LINES, "<long lines>"
+    assert tf.snapshot(tape)["sources_text"]["<long lines>"].endswith("#\n… (the file is longer)\n")
+
+
+def test_an_operation_with_very_many_inputs_is_drawn_and_explained():
+    sources = [tf.Variable(float(i)) for i in range(5_000)]
+    with tf.GradientTape() as tape:
+        y = tf.add_n(sources)
+    svg, dot, alt, _, _ = shown(tape, y, sources)
+    assert len(svg) < 100_000 and len(dot) < 400_000 and len(alt) < 5_000
+    assert "4,950 more inputs" in dot and "and 4950 more rows" not in alt
+    answers = tape.explain(y, sources)
+    assert all(answer.connected for answer in answers) and len(answers) == 5_000
+    (step,) = tf.snapshot(tape, y, sources)["sweep"]["steps"]
+    assert [(e["input"], e["port"]) for e in step["edges"]] == [(k, k) for k in range(5_000)]
+
+
+def test_of_a_list_of_sources_each_is_named():
+    weights = [tf.Variable(float(i)) for i in range(3)]
+    table = {"a": tf.Variable(1.0), "b": weights[1]}
+    with tf.GradientTape() as tape:
+        y = tf.constant(1.0)
+    told = [answer.message for answer in tape.explain(y, [*weights, table["a"]])]
+    assert [f"weights[{k}]" in message for k, message in enumerate(told)] == [True, True, True, False]
+
+
+@pytest.fixture(scope="module")
+def long_tape():
+    x = tf.Variable(1.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = x
+        for _ in range(110_000):
+            y = y * 1.0000001
+    return tape, y, x
+
+
+def test_a_snapshot_ends_after_so_many_rows_and_says_how_many_there_are(long_tape):
+    tape, y, x = long_tape
+    snapshot = tf.snapshot(tape, y, x)
+    assert len(snapshot["rows"]) == 100_000 and snapshot["total"] == len(tape._record) > 110_000
+    assert snapshot["sweep"]["steps"] == [] and snapshot["sweep"]["rest"] > 100_000
+    part = tf.snapshot(tape, since=7, most=3)
+    assert [row["row"] for row in part["rows"]] == [7, 8, 9] and part["first"] == 7
+    assert tf.snapshot(tape, since=100_000)["rows"][-1]["row"] == snapshot["total"] - 1
+    assert max(map(len, shown(tape, y, x))) < 1_000_000
+
+
+def test_explain_walks_a_long_tape(long_tape):
+    tape, y, x = long_tape
+    assert tape.explain(y, x).connected
+    assert not tape.explain(y, tf.Variable(1.0)).connected
+
+
+def test_a_structure_that_is_too_deep_is_an_error():
+    x = tf.Variable(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = x * x
+    deep = x
+    for _ in range(10_000):
+        deep = [deep]
+    for ask in (lambda: tape.gradient(y, deep), lambda: tape.explain(y, deep), lambda: tf.draw(tape, y, deep), lambda: tf.nest.flatten(deep)):
+        with pytest.raises(RecursionError):
+            ask()
+    assert tape.gradient(y, x).numpy() == 4.0
+    while isinstance(deep, list):  # else Python itself recurses when it lets go of it
+        deep = deep[0]
+
+
+def test_shapes_that_no_memory_holds_are_drawn():
+    none, deep = tf.zeros([0, 10**12]), tf.Variable(np.zeros((1,) * 32, np.float32))
+    with tf.GradientTape() as tape:
+        tape.watch(none)
+        y = none * none
+        z = deep * deep
+    assert max(map(len, shown(tape, [y, z], [none, deep]))) < 20_000
