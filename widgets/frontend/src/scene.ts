@@ -217,7 +217,7 @@ export class Scene {
     if (this.marks.near && !this.any(this.marks.near, node)) name += " mt-off";
     const inside = node === current && node.group ? this.inside(node.group) : null;
     const value = inside ? inside[0] : drawn.value && done ? nodeText(this.store, node).value : node.group ? nodeText(this.store, node).value : "";
-    const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : "";
+    const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done ? "released" : "";
     if (row?.shape.length && !this.plain) this.paintMaps(drawn, done ? row.value : null, adjoint);
     const key = `${name}|${value}|${adjointText}`;
     if (key === drawn.key) return;
@@ -369,7 +369,7 @@ export class Scene {
       if (edge.local) texts.push(brief(edge.local, this.store.rows[step.row], PRODUCT), `× ${brief(step.adjoint, this.store.rows[step.row], PRODUCT)}`);
       texts.push(`= ${brief(edge.product, row, PRODUCT)}`);
       if (this.sumBefore(step.edges, k)) texts.push(`Σ ${brief(edge.sum, row, PRODUCT)}`);
-      const map = isShort(edge.product, PRODUCT - 2) ? null : edge.product;
+      const map = row.shape.some((side) => side > 1) && !isShort(edge.product, PRODUCT - 2) ? edge.product : null;
       wanted.push({ edge: drawn, texts, map });
     });
     for (const one of placeLabels(graph, current, wanted)) layer.append(label(one));

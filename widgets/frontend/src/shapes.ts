@@ -105,6 +105,8 @@ export function isShort(value: Value, room = CHARS): boolean {
 /** A value in its node: of an array that does not fit the lengths of its sides, beside which its picture stands. */
 export function nodeValue(value: Value | null, row: Row, room: number): string {
   if (!value || !row.shape.length) return brief(value, row, room);
+  const only = row.shape.every((side) => side === 1) ? /^\[+([^[\]\s]+)\]+$/.exec(value.text ?? "") : null;
+  if (only) return brief({ text: only[1] }, { dtype: row.dtype, shape: [] }, room);
   const sides = row.shape.length === 1 ? `[${row.shape[0]}]` : row.shape.join("×");
   return written(value, room) ?? elide(sides, 7);
 }
