@@ -35,7 +35,7 @@ export class Toolbar {
   readonly search = h("input", { type: "search", class: "mt-search", placeholder: "Search", "aria-label": "Search rows", title: "Search rows by operation, name, line or dtype ( / )" });
   private title = h("span", { class: "mt-name" });
   private chips = h("span", { class: "mt-chips" });
-  private badge = h("button", { type: "button", class: "mt-badge", hidden: true });
+  private badge = h("button", { type: "button", class: "mt-badge", hidden: true }, "all finite");
   private found = h("span", { class: "mt-found-count", role: "status" });
   private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, h("option", { value: "auto" }, "fold: auto"), h("option", { value: "all" }, "fold: all"), h("option", { value: "none" }, "fold: none"));
   private stop: HTMLButtonElement;
