@@ -321,3 +321,27 @@ def test_a_tape_that_recorded_nothing():
 def test_something_else_is_refused():
     with pytest.raises(TypeError, match=r"snapshot\(\) takes a tf.GradientTape, but received 3 of type 'int'"):
         tf.snapshot(3)
+
+
+def test_a_function_goes_by_its_own_name():
+    @tf.function
+    def parabola(x):
+        return x * x
+
+    @tf.function
+    def wave(x):
+        return tf.sin(x)
+
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = [f(x) for f in (parabola, wave)]
+    labels = [row["label"] for row in tf.snapshot(tape, y, x)["rows"] if row["kind"] == "operation"]
+    assert labels == ["parabola", "wave"]
+
+
+def test_powers_and_negations_have_labels_of_their_own():
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = -(x**2.0) - x
+    labels = [row["label"] for row in tf.snapshot(tape, y, x)["rows"] if row["kind"] == "operation"]
+    assert labels == ["**", "neg", "-"]

@@ -208,6 +208,7 @@ export class Scene {
     if (row?.status === "ghost") name += " mt-ghost";
     if (row?.cut) name += " mt-cut";
     if (row && row.by !== null) name += " mt-written";
+    if (this.store.differs && node === this.graph?.nodeOf(this.store.differs.row)) name += " mt-differs";
     if (row && done && notFinite(row.value)) name += " mt-nan";
     if (adjoint) name += " mt-has-adjoint";
     if (node.group && node === current && !this.timeline.backward) name += " mt-inside";

@@ -334,7 +334,7 @@ export class View {
     this.revealRow(this.timeline.current);
   }
 
-  private goRow(row: number): void {
+  goRow(row: number): void {
     if (row < 0 || row >= this.store.rows.length) return;
     this.select(row, false);
     this.go(row + 1);

@@ -1,0 +1,52 @@
+"""Where two recordings begin to differ: before and after a change, say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SAME = ("op", "label", "inputs", "dtype", "shape", "cut")  # fields of a row, beside its value
+
+
+def first_difference(first: dict[str, Any], second: dict[str, Any]) -> tuple[int, str, str] | None:
+    """The first row in which two snapshots differ, and what it is in each; None where they are alike.
+
+    Rows are compared in order: operations, shapes and values. Where all are alike, so are the adjoints, in the order in
+    which the sweep comes to them.
+
+    >>> import minitape as tf
+    >>> def made(f):
+    ...     x = tf.Variable(2.0, name="x")
+    ...     with tf.GradientTape() as tape:
+    ...         y = f(x) * x
+    ...     return tf.snapshot(tape, y, x)
+    >>> first_difference(made(tf.sin), made(tf.cos))
+    (1, 'sin of row 0 = 0.9092974', 'cos of row 0 = -0.41614684')
+    >>> first_difference(made(tf.sin), made(tf.sin)) is None
+    True
+    """
+    one, other = first["rows"], second["rows"]
+    for a, b in zip(one, other, strict=False):
+        if any(a[name] != b[name] for name in SAME) or _text(a["value"]) != _text(b["value"]):
+            return a["row"], _words(a), _words(b)
+    if len(one) != len(other):
+        row = min(len(one), len(other))
+        return row, *(_words(rows[row]) if row < len(rows) else "no more rows" for rows in (one, other))
+    steps = zip(*((snapshot["sweep"] or {"steps": []})["steps"] for snapshot in (first, second)), strict=False)
+    for a, b in steps:
+        if a["row"] != b["row"] or _text(a["adjoint"]) != _text(b["adjoint"]):
+            return a["row"], *(f"adjoint {_text(step['adjoint'])} of row {step['row']}" for step in (a, b))
+        for left, right in zip(a["edges"], b["edges"], strict=False):
+            if _text(left["product"]) != _text(right["product"]):
+                ends = (f"row {a['row']} hands {_text(edge['product'])} to row {edge['input']}" for edge in (left, right))
+                return a["row"], *ends
+    return None
+
+
+def _text(value: dict[str, Any] | None) -> str:
+    return "" if value is None else " ".join(value["text"].split())
+
+
+def _words(row: dict[str, Any]) -> str:
+    of = f" of row {', '.join(map(str, row['inputs']))}" if row["inputs"] else ""
+    value = _text(row["value"]) or "released"
+    return f"{row['label'] or row['op']}{of} = {value if len(value) <= 60 else value[:59] + '…'}"
