@@ -30,15 +30,17 @@ def first_difference(first: dict[str, Any], second: dict[str, Any]) -> tuple[int
             return a["row"], _words(a), _words(b)
     if len(one) != len(other):
         row = min(len(one), len(other))
-        return row, *(_words(rows[row]) if row < len(rows) else "no more rows" for rows in (one, other))
+        left, right = (_words(rows[row]) if row < len(rows) else "no more rows" for rows in (one, other))
+        return row, left, right
     steps = zip(*((snapshot["sweep"] or {"steps": []})["steps"] for snapshot in (first, second)), strict=False)
     for a, b in steps:
         if a["row"] != b["row"] or _text(a["adjoint"]) != _text(b["adjoint"]):
-            return a["row"], *(f"adjoint {_text(step['adjoint'])} of row {step['row']}" for step in (a, b))
-        for left, right in zip(a["edges"], b["edges"], strict=False):
-            if _text(left["product"]) != _text(right["product"]):
-                ends = (f"row {a['row']} hands {_text(edge['product'])} to row {edge['input']}" for edge in (left, right))
-                return a["row"], *ends
+            left, right = (f"adjoint {_text(step['adjoint'])} of row {step['row']}" for step in (a, b))
+            return a["row"], left, right
+        for one_edge, other_edge in zip(a["edges"], b["edges"], strict=False):
+            if _text(one_edge["product"]) != _text(other_edge["product"]):
+                left, right = (f"{_text(edge['product'])} handed to row {edge['input']}" for edge in (one_edge, other_edge))
+                return a["row"], left, right
     return None
 
 

@@ -56,6 +56,8 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     program, shown, keys, dark = PICTURES[name]
     write_notebook(folder, f"{name}.ipynb", HEAD + program + "\n" + shown)
     page: Any = browser.new_page(viewport={"width": 1120, "height": 1060}, device_scale_factor=1.5)
+    dialog = page.locator("dialog.jp-Dialog")  # on a busy machine JupyterLab asks which kernel
+    page.add_locator_handler(dialog, lambda: dialog.locator("button.jp-mod-accept").click())
     open_notebook(page, address, f"{name}.ipynb")
     page.wait_for_selector(".mt-node")
     if dark and not page.locator(".mt-dark").count():

@@ -65,5 +65,5 @@ def test_the_row_is_marked_and_gone_to(show):
 
 
 def test_something_else_is_refused():
-    with pytest.raises(TypeError, match="TapeView takes a tf.GradientTape"):
+    with pytest.raises(TypeError, match=r"TapeView takes a tf\.GradientTape"):
         TapeView.compare(accumulation()[0], 3)
