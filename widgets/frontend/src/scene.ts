@@ -4,7 +4,7 @@ import { s, setText } from "./dom";
 import { COLUMN, NODE_H, NODE_W, type Frame, type Graph, type Group, type Node } from "./graph";
 import { drawnEdge, edgeId, LETTER, MAP, placeLabels, type Label } from "./labels";
 import type { Edge } from "./place";
-import { CHARS, edgePath, farChips, isShort, linkPath, nodeText, nodeValue, portY } from "./shapes";
+import { CHARS, edgePath, farChips, isShort, linkPath, nodeText, nodeValue, portY, valueText } from "./shapes";
 import { signedMap } from "./heatmap";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
@@ -217,7 +217,7 @@ export class Scene {
     if (this.marks.path && !this.any(this.marks.path, node)) name += " mt-off";
     if (this.marks.near && !this.any(this.marks.near, node)) name += " mt-off";
     const inside = node === current && node.group ? this.inside(node.group) : null;
-    const value = inside ? inside[0] : drawn.value && done ? nodeText(this.store, node).value : node.group ? nodeText(this.store, node).value : "";
+    const value = inside ? inside[0] : (drawn.value && done) || node.group ? valueText(this.store, node) : "";
     const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done ? "released" : "";
     if (row?.shape.length && !this.plain) this.paintMaps(drawn, done ? row.value : null, adjoint);
     const key = `${name}|${value}|${adjointText}`;
