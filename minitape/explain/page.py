@@ -48,7 +48,7 @@ class ExplanationTuple(_Page, tuple["Explanation", ...]):
     """The same for a tuple."""
 
 
-class ExplanationDict(_Page, dict[Any, "Explanation"]):
+class ExplanationDict(_Page, dict[Hashable, "Explanation"]):
     """The same for a dictionary."""
 
 

@@ -149,3 +149,4 @@ class Snapshot(TypedDict, total=False):
     results: list[ResultFields]
     missing: int
     broken: list[int]
+    differs: dict[str, int | str]

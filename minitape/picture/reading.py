@@ -227,7 +227,7 @@ class Reader:
         what = op if op != CALL else None if call is None else call.primitive
         key = (what, cell[3], tapes, value.shape, value.dtype, shown is None, row in self._watched_at)
         found = around.forms.get(key)
-        if found is None or what is CUSTOM:  # its label is the function's name
+        if found is None or what is CUSTOM or getattr(what, "name", "") == "function":  # the label is the function's name
             found = around.forms[key] = self._form(row, cell, around, tapes) | {"released": shown is None}
         if inputs and tapes and found["cut"] is None and not any(differentiable(record, i) for i in inputs):
             own = {**(own or {}), "cut": "integer"}
@@ -274,6 +274,8 @@ class Reader:
             result["cut"] = "integer"
         if call.primitive is CUSTOM:
             result["label"] = short_name(call.attrs["call"].name)
+        elif call.primitive.name == "function" and "taped" in call.attrs:
+            result["label"] = short_name(call.attrs["taped"].concrete.graph.name)
         return result
 
     def _leaf(self, row: int) -> Fields:

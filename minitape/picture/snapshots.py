@@ -17,6 +17,7 @@
                                   not in a live delta without new ones
      "sweep": null | SWEEP,       not in a live delta in which it is the same as before
      "results": [RESULT, ...],    one for each gradient call, the last ones; travels with the sweep
+     "differs": {"row": 3, "text": "..."},    only in a comparison: the first row that is another one in the other tape
      "missing": 0}                bytes of the arrays that the tape let go of; 0 where they could be computed again
 
 A ROW::

@@ -46,8 +46,9 @@ g = tape.gradient(y, w)"""
 PICTURES: dict[str, tuple[str, str, list[str], bool]] = {
     "tapeview": (SHARED, "TapeView(tape)", ["End", "ArrowLeft"], False),
     "tapeview-nested": (TWICE, "TapeView(outer)", ["End", "ArrowLeft", "ArrowLeft"], False),
+    "tapeview-feel": (SHARED, "TapeView(tape)", ["End", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp"], False),
+    "tapeview-folded": (LOOP, "TapeView(tape)", ["ArrowUp", "Enter", "0"], False),
     "tapeview-dark": (NEURON, "TapeView(tape)", ["End", "ArrowLeft", "ArrowLeft"], True),
-    "tapeview-folded": (LOOP, "TapeView(tape)", ["ArrowUp", "Enter", "0"], True),
 }
 
 
@@ -55,6 +56,8 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     program, shown, keys, dark = PICTURES[name]
     write_notebook(folder, f"{name}.ipynb", HEAD + program + "\n" + shown)
     page: Any = browser.new_page(viewport={"width": 1120, "height": 1060}, device_scale_factor=1.5)
+    dialog = page.locator("dialog.jp-Dialog")  # on a busy machine JupyterLab asks which kernel
+    page.add_locator_handler(dialog, lambda: dialog.locator("button.jp-mod-accept").click())
     open_notebook(page, address, f"{name}.ipynb")
     page.wait_for_selector(".mt-node")
     if dark and not page.locator(".mt-dark").count():
@@ -69,6 +72,9 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     for key in keys:
         page.keyboard.press(key)
         page.wait_for_timeout(200)
+    if name == "tapeview-feel":
+        page.get_by_label("value of a").fill("1.4")
+        page.keyboard.press("Enter")
     page.wait_for_timeout(500)
     page.locator(".mt-view").screenshot(path=DOCS / f"{name}.png")
     page.close()

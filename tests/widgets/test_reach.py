@@ -83,3 +83,22 @@ def test_screen_readers_hear_the_adjoint(show):
     page = show(tf.snapshot(tape, y, x))
     press(page, "End")
     assert page.locator(".mt-node[data-id=r0]").get_attribute("aria-label").endswith("adjoint 6.0")
+
+WITHOUT_A_KERNEL = """async () => {
+  const text = JSON.parse(document.getElementById("bundle").textContent);
+  const { listen, show } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+  const knobs = JSON.stringify([{ name: "x", value: 3, low: -5, high: 5, step: 0.5 }]);
+  const model = { get: name => ({ _wire: null, _knobs: knobs })[name], on() {}, off() {}, send() { throw new Error("no kernel") } };
+  const el = document.body.appendChild(document.createElement("div"));
+  await show(listen(model), el, async () => text);
+  const slider = el.querySelector(".mt-knobs input");
+  slider.value = "-2";
+  slider.dispatchEvent(new Event("input"));
+  return [slider.value, el.querySelector(".mt-knobs output").textContent, el.querySelector(".mt-knobs [role=alert]").textContent];
+}"""
+
+
+def test_a_slider_without_a_kernel_says_so_and_keeps_its_number(show):
+    page = show(chain(3))
+    value, shown, said = page.evaluate(WITHOUT_A_KERNEL)
+    assert (value, shown) == ("3", "3") and "No kernel answers" in said

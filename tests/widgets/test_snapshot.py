@@ -338,3 +338,27 @@ def test_arrays_that_somebody_kept_serve_the_sweep_of_a_tape_that_let_go_of_them
     stepper = stepper_of(tape, held=held, show=lambda value: value)
     assert stepper.take() is not None
     np.testing.assert_allclose(stepper.gradients()[0], gradient.numpy(), rtol=1e-6)
+
+
+def test_a_function_goes_by_its_own_name():
+    @tf.function
+    def parabola(x):
+        return x * x
+
+    @tf.function
+    def wave(x):
+        return tf.sin(x)
+
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = [f(x) for f in (parabola, wave)]
+    labels = [row["label"] for row in tf.snapshot(tape, y, x)["rows"] if row["kind"] == "operation"]
+    assert labels == ["parabola", "wave"]
+
+
+def test_powers_and_negations_have_labels_of_their_own():
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = -(x**2.0) - x
+    labels = [row["label"] for row in tf.snapshot(tape, y, x)["rows"] if row["kind"] == "operation"]
+    assert labels == ["**", "neg", "-"]

@@ -14,9 +14,11 @@ import anywidget
 import traitlets
 
 from minitape import GradientTape
+from minitape.picture.difference import first_difference
 from minitape.picture.drawing import WHOLE, Picture
 from minitape.picture.reading import EMPTY, Reader, Row, reader_of, spaces
 
+from .comparison import Comparison
 from .engine import LOADER, engine
 from .interact import Rerun
 from .live import wake, watch
@@ -60,6 +62,7 @@ class TapeView(anywidget.AnyWidget):
     _knobs = traitlets.Unicode("[]").tag(sync=True)
     _given: Any = None  # its first layout
     _lock: Any = None
+    _differs: dict[str, Any] | None = None  # where the tape that it is compared with is another one
     _told = ""  # what a closed view says of itself
 
     def __init__(
@@ -118,6 +121,30 @@ class TapeView(anywidget.AnyWidget):
         """
         rerun = Rerun(function, variables, low, high, step)
         return cls(rerun.run(), _rerun=rerun)
+
+    @classmethod
+    def compare(cls, first: Any, second: Any) -> Comparison:
+        """Two tapes below each other; the first row that differs is marked in both, and said in words.
+
+        Each tape shows the sweep of its last gradient. Raises TypeError when one of them is no GradientTape.
+
+        >>> import minitape as tf
+        >>> def record(f):
+        ...     x = tf.Variable(2.0, name="x")
+        ...     with tf.GradientTape() as tape:
+        ...         y = f(x) * x
+        ...     return tape
+        >>> TapeView.compare(record(tf.sin), record(tf.cos))
+        Row 1 is the first that differs: sin of row 0 = 0.9092974, but cos of row 0 = -0.41614684.
+        """
+        views = cls(first), cls(second)
+        found = first_difference(*(view._snapshot() for view in views))
+        if found is not None:
+            row, *words = found
+            for view, here, there in zip(views, words, reversed(words), strict=True):
+                view._differs = {"row": row, "text": f"{here} here, {there} there"}
+                view._wire = encode(view._whole())
+        return Comparison(views, found)
 
     def _run_again(self, values: Any) -> None:
         """A slider was moved: new values, a new tape, the same picture."""
@@ -196,6 +223,8 @@ class TapeView(anywidget.AnyWidget):
         part = self._reader.frame_of(rows, first) | {"changed": changed}
         part.pop("sweep")
         part.pop("results")
+        if self._differs is not None:
+            part["differs"] = self._differs
         return part | {"sweep": self._sweeps.sweep, "results": self._sweeps.results} if sweep else part
 
     def _snapshot(self, most: int | None = None) -> dict[str, Any]:
@@ -205,6 +234,8 @@ class TapeView(anywidget.AnyWidget):
         if most is not None and len(rows) > most:
             rows = rows[: most // 2] + rows[-(most // 2) :]
         found = self._reader.frame_of([row.full() for row in rows], 0)
+        if self._differs is not None:
+            found["differs"] = self._differs
         return found | {"changed": [], "sweep": self._sweeps.snapshot(), "results": self._sweeps.results}
 
     # -- sending ------------------------------------------------------------------------------------------------------

@@ -68,3 +68,9 @@ export function button(name: string, label: string, action: () => void, text = "
 export function reducedMotion(): boolean {
   return globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches ?? false;
 }
+
+/** The whole screen for an element, or no longer. */
+export function fullScreen(el: HTMLElement): void {
+  if (document.fullscreenElement) void document.exitFullscreen();
+  else void el.requestFullscreen?.().catch(() => undefined); // the page may forbid it
+}

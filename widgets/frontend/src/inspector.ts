@@ -48,6 +48,7 @@ export class Inspector {
     if (timeline.position === 0) return [h("p", { class: "mt-what" }, "Before the first row.")];
     const row = store.rows[timeline.current];
     const lines = timeline.backward ? this.backwardLines(row) : this.forwardLines(row);
+    if (store.differs?.row === row.row) lines.push(h("p", { class: "mt-note" }, `The first difference: ${store.differs.text}.`));
     if (timeline.position === timeline.length) lines.push(...this.sweepNote());
     return lines;
   }

@@ -11,7 +11,7 @@ const CALLS = 3; // the same of calls
 export class Results {
   readonly el = h("div", { class: "mt-results", role: "group", "aria-label": "What tape.gradient returned", hidden: true });
   private all = false;
-  private drawn = "";
+  private drawn: unknown[] = []; // what it was drawn from
 
   constructor(
     private store: Store,
@@ -21,9 +21,9 @@ export class Results {
   /** Draws the results; `hide` leaves the numbers out. */
   draw(hide: boolean): void {
     const { results, sweep } = this.store;
-    const key = JSON.stringify([this.store.moved, results, this.all, hide, sweep?.gradients ?? null, this.store.rows.length]);
-    if (key === this.drawn) return;
-    this.drawn = key;
+    const state = [results, sweep?.gradients, this.store.moved, this.store.rows.length, this.all, hide];
+    if (state.every((part, k) => part === this.drawn[k])) return;
+    this.drawn = state;
     const calls = this.all ? results : results.slice(-CALLS);
     const hidden = results.length - calls.length + (this.all ? 0 : Math.max(0, ...calls.map((call) => call.sources.length - FEW)));
     this.el.replaceChildren(...calls.map((call) => this.line(call, hide)));

@@ -4,7 +4,7 @@ import { s, setText } from "./dom";
 import { COLUMN, NODE_H, NODE_W, type Frame, type Graph, type Group, type Node } from "./graph";
 import { drawnEdge, edgeId, LETTER, MAP, placeLabels, type Label } from "./labels";
 import type { Edge } from "./place";
-import { CHARS, edgePath, farChips, isShort, linkPath, nodeText, nodeValue, portY } from "./shapes";
+import { CHARS, edgePath, farChips, isShort, linkPath, nodeText, nodeValue, portY, valueText } from "./shapes";
 import { signedMap } from "./heatmap";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
@@ -208,6 +208,7 @@ export class Scene {
     if (row?.status === "ghost") name += " mt-ghost";
     if (row?.cut) name += " mt-cut";
     if (row && row.by !== null) name += " mt-written";
+    if (this.store.differs && node === this.graph?.nodeOf(this.store.differs.row)) name += " mt-differs";
     if (row && done && notFinite(row.value)) name += " mt-nan";
     if (adjoint) name += " mt-has-adjoint";
     if (node.group && node === current && !this.timeline.backward) name += " mt-inside";
@@ -216,8 +217,8 @@ export class Scene {
     if (this.marks.path && !this.any(this.marks.path, node)) name += " mt-off";
     if (this.marks.near && !this.any(this.marks.near, node)) name += " mt-off";
     const inside = node === current && node.group ? this.inside(node.group) : null;
-    const value = inside ? inside[0] : drawn.value && done ? nodeText(this.store, node).value : node.group ? nodeText(this.store, node).value : "";
-    const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : "";
+    const value = inside ? inside[0] : (drawn.value && done) || node.group ? valueText(this.store, node) : "";
+    const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done ? "released" : "";
     if (row?.shape.length && !this.plain) this.paintMaps(drawn, done ? row.value : null, adjoint);
     const key = `${name}|${value}|${adjointText}`;
     if (key === drawn.key) return;
@@ -369,7 +370,7 @@ export class Scene {
       if (edge.local) texts.push(brief(edge.local, this.store.rows[step.row], PRODUCT), `× ${brief(step.adjoint, this.store.rows[step.row], PRODUCT)}`);
       texts.push(`= ${brief(edge.product, row, PRODUCT)}`);
       if (this.sumBefore(step.edges, k)) texts.push(`Σ ${brief(edge.sum, row, PRODUCT)}`);
-      const map = isShort(edge.product, PRODUCT - 2) ? null : edge.product;
+      const map = row.shape.some((side) => side > 1) && !isShort(edge.product, PRODUCT - 2) ? edge.product : null;
       wanted.push({ edge: drawn, texts, map });
     });
     for (const one of placeLabels(graph, current, wanted)) layer.append(label(one));

@@ -102,6 +102,7 @@ export interface Snapshot {
   sources_text?: Record<string, string>; // not there in a delta without new ones
   sweep?: Sweep | null; // not there in a delta: the same as before
   results?: Result[]; // they travel with the sweep
+  differs?: { row: number; text: string }; // in a comparison: the first row that is another one in the other tape
   missing?: number; // bytes of the arrays that the tape let go of
 }
 

@@ -105,6 +105,8 @@ export function isShort(value: Value, room = CHARS): boolean {
 /** A value in its node: of an array that does not fit the lengths of its sides, beside which its picture stands. */
 export function nodeValue(value: Value | null, row: Row, room: number): string {
   if (!value || !row.shape.length) return brief(value, row, room);
+  const only = row.shape.every((side) => side === 1) ? /^\[+([^[\]\s]+)\]+$/.exec(value.text ?? "") : null;
+  if (only) return brief({ text: only[1] }, { dtype: row.dtype, shape: [] }, room);
   const sides = row.shape.length === 1 ? `[${row.shape[0]}]` : row.shape.join("×");
   return written(value, room) ?? elide(sides, 7);
 }
@@ -117,19 +119,22 @@ export interface NodeText {
 
 /** What stands in a node when its row has run. */
 export function nodeText(store: Store, node: Node): NodeText {
-  if (node.row) {
-    const row = node.row;
-    const value = row.released && !row.value ? gone(row, CHARS) : nodeValue(row.value, row, CHARS) || (row.shape.length ? shapeText(row) : "");
-    return { title: fitting(title(row), NODE_W - (row.kind === "source" ? 38 : 24) - 6 * String(row.row).length), value, kind: row.kind };
-  }
-  const group = node.group;
+  const { row, group } = node;
+  if (row) return { title: fitting(title(row), NODE_W - (row.kind === "source" ? 38 : 24) - 6 * String(row.row).length), value: valueText(store, node), kind: row.kind };
   if (!group) return { title: "", value: "", kind: "group" };
+  return { title: fitting(groupTitle(group), NODE_W - 20), value: valueText(store, node), kind: "group" };
+}
+
+/** Its value: of a folded group the first operations in it. */
+export function valueText(store: Store, node: Node): string {
+  const { row, group } = node;
+  if (row) return row.released && !row.value ? gone(row, CHARS) : nodeValue(row.value, row, CHARS) || (row.shape.length ? shapeText(row) : "");
   const ops: string[] = [];
-  for (let i = group.start; i < Math.min(group.end, group.start + 200) && ops.length < 5; i++) {
-    const row = store.rows[i];
-    if (row?.kind === "operation" && !ops.includes(row.label || row.op)) ops.push(row.label || row.op);
+  for (let i = group?.start ?? 0; group && i < Math.min(group.end, group.start + 200) && ops.length < 5; i++) {
+    const one = store.rows[i];
+    if (one?.kind === "operation" && !ops.includes(one.label || one.op)) ops.push(one.label || one.op);
   }
-  return { title: fitting(groupTitle(group), NODE_W - 20), value: elide(ops.join(" "), CHARS - 1), kind: "group" };
+  return elide(ops.join(" "), CHARS - 1);
 }
 
 /** The chips of an operation's far inputs: one each, or one for all where there are many. */

@@ -16,6 +16,8 @@ export class Store {
   total = 0;
   /** what the gradient calls gave */
   results: Result[] = [];
+  /** the first row that is another one in the tape with which this one is compared */
+  differs: { row: number; text: string } | null = null;
   /** bytes of the arrays that the tape let go of, and that could be computed again */
   missing = 0;
   /** how often rows became leaves of another kind: what was watched late */
@@ -48,6 +50,7 @@ export class Store {
     if (part.sweep !== undefined && !known) this.sweep = part.sweep;
     this.results = part.results ?? this.results;
     this.missing = part.missing ?? 0;
+    this.differs = part.differs ?? this.differs;
     this.total = Math.max(part.total ?? 0, this.rows.length);
     this.tell(replaced ? "reset" : part.sweep ? "sweep" : "rows");
     return true;
@@ -84,6 +87,7 @@ export class Store {
     this.sweep = part.sweep ?? null;
     this.results = part.results ?? [];
     this.missing = part.missing ?? 0;
+    this.differs = part.differs ?? this.differs;
     this.total = Math.max(part.total ?? 0, this.rows.length);
     this.tell("reset");
   }
@@ -129,6 +133,7 @@ export class Store {
       sweep: this.sweep,
       results: this.results,
       missing: this.missing,
+      ...(this.differs && { differs: this.differs }),
     };
   }
 

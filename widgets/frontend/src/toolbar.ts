@@ -35,7 +35,8 @@ export class Toolbar {
   readonly search = h("input", { type: "search", class: "mt-search", placeholder: "Search", "aria-label": "Search rows", title: "Search rows by operation, name, line or dtype ( / )" });
   private title = h("span", { class: "mt-name" });
   private chips = h("span", { class: "mt-chips" });
-  private badge = h("button", { type: "button", class: "mt-badge", hidden: true });
+  private badge = h("button", { type: "button", class: "mt-badge", hidden: true }, "all finite");
+  private difference = h("button", { type: "button", class: "mt-badge mt-difference", hidden: true }, "first difference");
   private found = h("span", { class: "mt-found-count", role: "status" });
   private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, h("option", { value: "auto" }, "fold: auto"), h("option", { value: "all" }, "fold: all"), h("option", { value: "none" }, "fold: none"));
   private stop: HTMLButtonElement;
@@ -67,6 +68,7 @@ export class Toolbar {
       this.stop,
       this.chips,
       this.badge,
+      this.difference,
       h("span", { class: "mt-gap" }),
       this.search,
       this.found,
@@ -111,6 +113,13 @@ export class Toolbar {
     setText(this.title, count);
     this.stop.hidden = !state.busy;
     this.warn(firstBad(this.store));
+    const { differs } = this.store;
+    this.difference.hidden = !differs;
+    if (differs) {
+      setText(this.difference, `first difference: row ${differs.row}`);
+      this.difference.title = differs.text;
+      this.difference.onclick = () => this.actions.go(differs.row);
+    }
     this.chips.replaceChildren(...tapes.slice(0, 6).map(chip), tapes.length > 6 ? ` and ${tapes.length - 6} more` : "");
     this.foldSelect.value = state.fold;
     this.focusButton.setAttribute("aria-pressed", String(state.focus));

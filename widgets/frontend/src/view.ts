@@ -1,10 +1,11 @@
 // The view: puts the parts together and holds what the reader chose.
 import { Camera } from "./camera";
-import { h } from "./dom";
+import { fullScreen, h } from "./dom";
 import { exportAs } from "./export";
 import { matching, neighbourhood } from "./find";
 import { borders, buildGraph, PAD, stage, type Graph, type Group, type Node } from "./graph";
 import { FeelPanel } from "./feelpanel";
+import { Fitting } from "./fitting";
 import { Help } from "./help";
 import { Inspector } from "./inspector";
 import { Keys } from "./keys";
@@ -16,14 +17,15 @@ import { Predict } from "./predict";
 import { Results } from "./results";
 import { Scene, type Marks } from "./scene";
 import { SourcePane } from "./source";
+import { Rooms } from "./rooms";
 import { StepBar } from "./stepbar";
+import { Stepping } from "./stepping";
 import type { Change, Store } from "./store";
 import { Table } from "./table";
 import { Timeline } from "./timeline";
 import { Tip } from "./tip";
 import { Toolbar, type FoldMode } from "./toolbar";
 
-const PATIENCE = 15000; // milliseconds to wait for the first steps of a long sweep
 const FOLD_FROM = 150; // rows from which "auto" folds
 
 export interface ViewOptions {
@@ -50,7 +52,7 @@ export class View {
   private marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null };
   private mode: FoldMode = "auto";
   private toggled = new Map<string, boolean>();
-  private given = new Map<HTMLElement, number>(); // the heights of the parts whose edge can be drawn
+  private rooms = new Rooms();
   private planner = new Planner();
   private drawn: { mode: FoldMode; toggled: Map<string, boolean> } = { mode: "auto", toggled: new Map() }; // what the graph shows
   private anchor: { row: number; x: number; y: number } | null = null; // stays where it is on the screen
@@ -74,12 +76,9 @@ export class View {
   private predict: Predict;
   private pending = new Set<string>();
   private frame = 0;
-  private toFit: "first" | "all" | null = "first"; // how the camera takes the next graph
-  private fitted = 1; // the camera's scale when all was shown last
+  private fitting = new Fitting(this.camera, () => this.revealRow(this.timeline.current, false), () => this.planner.busy);
   private following = true; // the position follows the recording as it grows
-  private goal: (() => number | null) | null = null; // where to go when the steps that it needs are there
-  private asked: "no" | "yes" | "in vain" = "no"; // for the steps of a long sweep
-  private patience = 0;
+  private stepping: Stepping;
   private stopListening: () => void;
   private observer: ResizeObserver;
 
@@ -100,24 +99,24 @@ export class View {
     this.table = new Table(store, this.timeline, { pick: (row) => this.goRow(row), hover: (row) => this.hover(row) });
     this.sourcePane = new SourcePane(store, (file, line) => this.goLine(file, line));
     this.inspector = new Inspector(store, this.timeline, {
-      back: (row) => this.reach(() => this.timeline.backTo(row)),
+      back: (row) => this.stepping.reach(() => this.timeline.backTo(row)),
       to: (row) => this.goRow(row),
       go: (row) => this.select(row),
       end: (kind, row) => this.paths.choose(kind, row),
       unfold: (node) => node.group && this.toggle(node.group, true),
       again: options.again,
     });
-    this.stepbar = new StepBar(this.timeline, (position) => this.moveTo(position), (row) => this.goRow(row));
+    this.stepbar = new StepBar(this.timeline, (position) => this.stepping.moveTo(position), (row) => this.goRow(row));
     this.toolbar = new Toolbar(store, {
       search: (text) => this.search(text),
       next: () => this.nextFound(),
       fold: (mode) => this.fold(mode),
       zoom: (factor) => this.camera.zoom(factor),
-      fit: () => this.fit(),
+      fit: () => this.fitting.all(this.graph),
       focus: () => this.focus(!this.marks.near),
       paths: () => this.paths.toggle(),
       predict: () => this.guess(),
-      full: () => this.full(),
+      full: () => fullScreen(this.el),
       go: (row) => this.goRow(row),
       save: (kind) => void this.save(kind),
       stop: () => this.stopPlacing(),
@@ -129,6 +128,12 @@ export class View {
     this.predict = new Predict(store, (position) => {
       this.go(position);
       this.el.focus({ preventScroll: true });
+    });
+    this.stepping = new Stepping(store, this.timeline, this.predict, {
+      go: (position) => this.go(position),
+      pause: () => this.stepbar.stop(),
+      ask: () => this.options.sweep?.() ?? false,
+      drawn: () => this.drawState(),
     });
     this.inspector.el.lastElementChild?.before(this.feel.el);
     this.results = new Results(store, (row) => this.select(row));
@@ -159,18 +164,12 @@ export class View {
     this.takeRoom();
   }
 
-  /** A small tape needs less room; a live view, which begins empty, takes more as the tape grows, and never less. */
+  /** A small tape needs less room; after something was unfolded it needs more. */
   private takeRoom(): void {
     if (!this.graph) return;
-    const take = (part: HTMLElement, wanted: number, low: number, most: number): void => {
-      const given = this.given.get(part) ?? 0;
-      if (given !== (parseFloat(part.style.height) || 0)) return; // the reader has drawn it to another size
-      const height = Math.round(Math.max(given, low, Math.min(most, wanted)));
-      this.given.set(part, height);
-      part.style.height = `${height}px`;
-    };
-    take(this.pane, this.graph.bottom - this.graph.top + 130, 200, [...this.toggled.values()].includes(true) ? 520 : 310);
-    take(this.below, 22 * this.store.rows.length + 110, 260, 310);
+    const unfolded = [...this.toggled.values()].includes(true);
+    this.rooms.take(this.pane, this.graph.bottom - this.graph.top + 130, 200, unfolded ? 520 : 310);
+    this.rooms.take(this.below, 22 * this.store.rows.length + 110, 260, 310);
   }
 
   /** Light or dark, as the page is. */
@@ -193,7 +192,7 @@ export class View {
 
   destroy(): void {
     this.keys.stop();
-    window.clearTimeout(this.patience);
+    this.stepping.stop();
     this.planner.destroy();
     this.stepbar.stop();
     this.camera.stop();
@@ -207,14 +206,17 @@ export class View {
   private changed(change: Change): void {
     const atEnd = this.following && !this.timeline.backward;
     const backward = this.timeline.backward ? this.timeline.position - this.timeline.forward : 0;
-    if (change === "steps") return this.stepsCame();
+    if (change === "steps") {
+      this.stepping.came();
+      return this.schedule("all");
+    }
     if (change === "numbers") {
       this.timeline.index();
       this.scene.refresh();
       return this.drawState();
     }
     this.feel.forget();
-    if (change !== "rows") [this.goal, this.asked] = [null, "no"];
+    if (change !== "rows") this.stepping.forget();
     this.timeline.index();
     if (change === "reset") {
       this.table.reset();
@@ -227,40 +229,10 @@ export class View {
       this.timeline.position = this.timeline.forward;
       if (this.camera.touched) return this.schedule("all");
       if (this.store.tapes.some((tape) => tape.state === "recording")) this.revealRow(this.timeline.current);
-      else this.firstFit();
+      else this.fitting.first(this.graph);
       this.table.reveal(this.timeline.current);
     }
     this.schedule("all");
-  }
-
-  /** More steps of a long sweep: perhaps the one that the reader wants to go to. */
-  private stepsCame(): void {
-    this.timeline.more();
-    this.asked = "yes";
-    const wanted = this.goal?.() ?? null;
-    if (wanted !== null) this.go(wanted);
-    if (wanted !== null || !this.timeline.unfinished) this.goal = null;
-    this.schedule("all");
-  }
-
-  /** Goes where `goal` says, now or when the steps of the sweep that it needs are there. */
-  private reach(goal: () => number | null): void {
-    const now = goal();
-    if (now !== null) return this.go(now);
-    if (!this.timeline.unfinished) return;
-    this.goal = goal;
-    if (this.asked !== "yes") {
-      this.asked = this.options.sweep?.() ? "yes" : "in vain";
-      this.patience = window.setTimeout(() => this.unanswered(), PATIENCE);
-    }
-    this.drawState();
-  }
-
-  /** The kernel does not say anything: there may be none. */
-  private unanswered(): void {
-    if (this.asked !== "yes" || this.store.sweep?.steps.length) return;
-    this.asked = "in vain";
-    this.drawState();
   }
 
   /** After a reset with the same structure the graph stays; only its rows are exchanged. */
@@ -295,7 +267,7 @@ export class View {
     if (this.anchor && node) [this.camera.x, this.camera.y] = [node.x - this.anchor.x, node.y - this.anchor.y];
     this.anchor = null;
     this.takeRoom();
-    this.takeGraph();
+    this.fitting.take(this.graph);
     this.schedule("all");
   }
 
@@ -308,7 +280,7 @@ export class View {
   private stopPlacing(): void {
     this.planner.cancel();
     this.anchor = null;
-    if (this.graph) this.toFit = null;
+    if (this.graph) this.fitting.next = null;
     this.mode = this.drawn.mode;
     this.toggled = new Map(this.drawn.toggled);
     this.schedule("toolbar");
@@ -343,7 +315,7 @@ export class View {
     this.stepbar.draw();
     this.results.draw(this.predict.on && (!this.timeline.backward || this.timeline.position < this.timeline.length));
     this.sourcePane.show(row?.file ?? null, row?.line ?? null, this.timeline.backward);
-    this.inspector.asked = this.asked;
+    this.inspector.asked = this.stepping.asked;
     const selected = this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null;
     this.feel.draw(selected?.row ?? null, this.predict.on);
     this.inspector.draw(selected);
@@ -362,7 +334,7 @@ export class View {
     this.revealRow(this.timeline.current);
   }
 
-  private goRow(row: number): void {
+  goRow(row: number): void {
     if (row < 0 || row >= this.store.rows.length) return;
     this.select(row, false);
     this.go(row + 1);
@@ -403,7 +375,7 @@ export class View {
   fold(mode: FoldMode): void {
     this.mode = mode;
     this.toggled.clear();
-    this.toFit = "first";
+    this.fitting.next = "first";
     this.layOut();
     this.schedule("all");
   }
@@ -451,110 +423,45 @@ export class View {
     this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
     if (!this.camera.width) return;
     if (!before) this.table.reveal(this.timeline.current);
-    if (this.toFit) this.takeGraph();
-    else if (before !== this.camera.width && !this.camera.touched) this.firstFit();
+    if (this.fitting.next) this.fitting.take(this.graph);
+    else if (before !== this.camera.width && !this.camera.touched) this.fitting.first(this.graph);
     this.schedule("all");
-  }
-
-  private box() {
-    const graph = this.graph as Graph;
-    const margin = graph.left < 0 ? 8 : PAD + 8; // frames have margins of their own
-    return { x: graph.left - margin, y: graph.top - PAD, w: graph.right - graph.left + 2 * margin, h: graph.bottom - graph.top + 2 * PAD };
-  }
-
-  /** At first everything is shown if it stays readable, else the part around the current row. */
-  private firstFit(): void {
-    if (!this.graph || !this.graph.nodes.length || !this.camera.width) return; // no size yet: resized() comes back
-    this.toFit = null;
-    this.camera.fit(this.box(), 0.75);
-    this.revealRow(this.timeline.current, false);
-  }
-
-  /** Shows the whole graph, and when nodes are being placed also the one that comes. */
-  fit(): void {
-    if (!this.graph?.nodes.length || !this.camera.width) return;
-    this.toFit = this.planner.busy ? "all" : null;
-    this.camera.fit(this.box());
-    this.fitted = this.camera.scale;
-  }
-
-  private takeGraph(): void {
-    if (this.toFit !== "all") return void (this.toFit && this.firstFit());
-    const zoomed = this.camera.scale / this.fitted; // by the reader, who saw an older graph
-    this.fit();
-    if (zoomed !== 1) this.camera.zoom(zoomed);
   }
 
   // --- keys ----------------------------------------------------------------------------------------------------------
 
   private actions(): Record<string, () => void> {
+    const moving = (move: () => void) => (): void => (this.stepbar.stop(), move());
+    const step = (by: number) => moving(() => this.stepping.moveTo(this.timeline.position + by));
+    const over = (by: number) => moving(() => this.stepping.over(by, this.graph));
     const chosen = (): number => (this.marks.selected >= 0 ? this.marks.selected : this.timeline.current);
     return {
-      ArrowRight: () => this.step(1),
-      ArrowLeft: () => this.step(-1),
-      "Shift+ArrowRight": () => this.stepOver(1),
-      "Shift+ArrowLeft": () => this.stepOver(-1),
-      PageDown: () => this.step(10),
-      PageUp: () => this.step(-10),
-      Home: () => this.step(-Infinity),
-      End: () => this.step(Infinity),
+      ArrowRight: step(1),
+      ArrowLeft: step(-1),
+      "Shift+ArrowRight": over(1),
+      "Shift+ArrowLeft": over(-1),
+      PageDown: step(10),
+      PageUp: step(-10),
+      Home: step(-Infinity),
+      End: step(Infinity),
       " ": () => this.stepbar.toggle(),
       ArrowDown: () => this.select(Math.min(this.store.rows.length - 1, chosen() + 1)),
       ArrowUp: () => this.select(Math.max(0, chosen() - 1)),
       Enter: () => (this.graph?.nodeOf(chosen())?.group ? this.toggleAt(chosen()) : this.goRow(chosen())),
-      b: () => this.reach(() => this.timeline.backTo(chosen())),
+      b: () => this.stepping.reach(() => this.timeline.backTo(chosen())),
       u: () => this.toggleAt(chosen()),
       n: () => this.focus(!this.marks.near),
       p: () => this.paths.toggle(),
       q: () => this.guess(),
-      f: () => this.full(),
+      f: () => fullScreen(this.el),
       "+": () => this.camera.zoom(1.25),
       "=": () => this.camera.zoom(1.25),
       "-": () => this.camera.zoom(0.8),
-      "0": () => this.fit(),
+      "0": () => this.fitting.all(this.graph),
       "/": () => this.toolbar.search.focus(),
       "?": () => void this.el.classList.toggle("mt-show-help"),
       Escape: () => this.clear(),
     };
-  }
-
-  private step(by: number): void {
-    this.stepbar.stop();
-    this.moveTo(this.timeline.position + by);
-  }
-
-  /** One step, or all those inside of a folded group. */
-  private stepOver(by: number): void {
-    this.stepbar.stop();
-    const { timeline } = this;
-    const rowAt = (position: number): number => (position > timeline.forward ? (this.store.sweep?.steps[position - timeline.forward - 1]?.row ?? -1) : position - 1);
-    const nodeAt = (position: number): Node | null => this.graph?.nodeOf(rowAt(position)) ?? null;
-    let position = timeline.position + by;
-    const node = nodeAt(position);
-    const backward = position > timeline.forward;
-    while (node?.group && position > 0 && position < timeline.length && nodeAt(position + by) === node && position + by > timeline.forward === backward) position += by;
-    this.moveTo(position);
-  }
-
-  /** As the keys and buttons move: past the last step that is there, the others are asked for. */
-  private moveTo(position: number): void {
-    this.goal = null;
-    const { timeline } = this;
-    if (position > timeline.position && position > timeline.forward) {
-      const next = Math.max(timeline.position, timeline.forward) + 1;
-      if (this.predict.ask(next, timeline.forward)) {
-        this.stepbar.stop();
-        return timeline.position < timeline.forward ? this.go(timeline.forward) : undefined;
-      }
-    } else this.predict.close();
-    if (position <= timeline.length) this.go(position);
-    else this.reach(() => (timeline.unfinished && position > timeline.length ? null : position));
-  }
-
-  /** The whole screen for the view, or no longer. */
-  private full(): void {
-    if (document.fullscreenElement) void document.exitFullscreen();
-    else void this.el.requestFullscreen?.().catch(() => undefined); // the page may forbid it
   }
 
   /** Predict mode begins before the way back, or ends. */

@@ -42,6 +42,7 @@ function attach(el: HTMLElement, store: Store, options: ViewOptions): View {
   const view = new View(store, options);
   view.theme(isDark());
   el.append(view.el);
+  if (store.differs) view.goRow(store.differs.row);
   return view;
 }
 

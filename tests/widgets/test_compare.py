@@ -1,0 +1,69 @@
+"""Two tapes beside each other: the first row that differs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import minitape as tf
+from minitape_widgets import TapeView
+
+from .conftest import accumulation
+
+
+def rate(factor: float, more: bool = False) -> Any:
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.sin(x * 3.0) * factor
+        if more:
+            y = y + 1.0
+    tape.gradient(y, x)
+    return tape
+
+
+def test_the_first_row_with_another_value_is_named():
+    found = TapeView.compare(rate(2.0), rate(2.5))
+    assert found.row == 4
+    assert repr(found) == "Row 4 is the first that differs: const = 2.0, but const = 2.5."
+    assert [view._snapshot()["differs"]["row"] for view in found.views] == [4, 4]
+
+
+def test_a_tape_that_goes_on_differs_where_the_other_ends():
+    found = TapeView.compare(rate(2.0), rate(2.0, more=True))
+    assert found.row == 6 and "no more rows" in repr(found)
+
+
+def test_equal_tapes_are_alike():
+    found = TapeView.compare(rate(2.0), rate(2.0))
+    assert found.row is None and repr(found) == "The two tapes are alike, row by row."
+
+
+def test_the_same_rows_with_another_gradient_differ_where_the_sweep_does():
+    tapes = []
+    for weight in (1.0, 5.0):
+        x = tf.Variable(2.0, name="x")
+        with tf.GradientTape() as tape:
+            y = tf.sin(x) * x
+        tape.gradient(y, x, output_gradients=tf.constant(weight))
+        tapes.append(tape)
+    found = TapeView.compare(*tapes)
+    assert found.row == 2
+    assert repr(found) == "Row 2 is the first that differs: adjoint 1.0 of row 2, but adjoint 5.0 of row 2."
+
+
+@pytest.mark.browser
+def test_the_row_is_marked_and_gone_to(show):
+    view = TapeView.compare(rate(2.0), rate(2.5)).views[0]
+    page = show(view._snapshot())
+    assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == "4"
+    assert "mt-differs" in page.locator(".mt-node[data-id=r4]").get_attribute("class")
+    assert "The first difference: const = 2.0 here, const = 2.5 there." in page.locator(".mt-step").inner_text()
+    page.get_by_role("button", name="First (Home)").click()
+    page.get_by_role("button", name="first difference: row 4").click()
+    assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == "4"
+
+
+def test_something_else_is_refused():
+    with pytest.raises(TypeError, match=r"TapeView takes a tf\.GradientTape"):
+        TapeView.compare(accumulation()[0], 3)

@@ -1,0 +1,48 @@
+// How the camera takes a graph: all of it, or at first the part that can be read.
+import type { Camera } from "./camera";
+import { PAD, type Graph } from "./graph";
+
+export class Fitting {
+  /** how the camera takes the next graph; null: it stays where it is */
+  next: "first" | "all" | null = "first";
+  private fitted = 1; // the camera's scale when all was shown last
+
+  /** `reveal` brings the current row into view; `busy` says that nodes are being placed. */
+  constructor(
+    private camera: Camera,
+    private reveal: () => void,
+    private busy: () => boolean,
+  ) {}
+
+  private box(graph: Graph) {
+    const margin = graph.left < 0 ? 8 : PAD + 8; // frames have margins of their own
+    return { x: graph.left - margin, y: graph.top - PAD, w: graph.right - graph.left + 2 * margin, h: graph.bottom - graph.top + 2 * PAD };
+  }
+
+  private ready(graph: Graph | null): graph is Graph {
+    return !!graph?.nodes.length && this.camera.width > 0; // else there is no size yet: it is called again
+  }
+
+  /** At first everything is shown if it stays readable, else the part around the current row. */
+  first(graph: Graph | null): void {
+    if (!this.ready(graph)) return;
+    this.next = null;
+    this.camera.fit(this.box(graph), 0.75);
+    this.reveal();
+  }
+
+  /** Shows the whole graph, and when nodes are being placed also the one that comes. */
+  all(graph: Graph | null): void {
+    if (!this.ready(graph)) return;
+    this.next = this.busy() ? "all" : null;
+    this.camera.fit(this.box(graph));
+    this.fitted = this.camera.scale;
+  }
+
+  take(graph: Graph | null): void {
+    if (this.next !== "all") return void (this.next && this.first(graph));
+    const zoomed = this.camera.scale / this.fitted; // by the reader, who saw an older graph
+    this.all(graph);
+    if (zoomed !== 1) this.camera.zoom(zoomed);
+  }
+}
