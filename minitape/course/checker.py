@@ -147,6 +147,8 @@ def _function_feedback(exercise: Exercise, answer: Any) -> str:
         part = Comparison(False, False) if error else _compare(exercise, value, wanted)
         parts.append(part)
         if not part.approximate:
+            if source and _holds_dots(source):
+                return _blank(exercise)
             note_try(exercise.name, False)
             call = f"{getattr(answer, '__name__', 'f')}({', '.join(map(_show, case))})"
             lines = [f"given:    {call} {error or f'gives {_show(value)}'}", f"expected: {_show(wanted)}"]
