@@ -47,9 +47,11 @@ class Plot:
         """A line through points, in their order."""
         pairs = " ".join(f"{a:.1f},{b:.1f}" for a, b in self._places(xs, ys))
         dashes = ' stroke-dasharray="5 4"' if dashed else ""
-        self._parts.append(
-            f'<polyline points="{pairs}" fill="none" stroke="{COLOURS[colour]}" stroke-width="2"{dashes}/>'
-        )
+        for stroke in (
+            '"white" stroke-width="4"',
+            f'"{COLOURS[colour]}" stroke-width="2"{dashes}',
+        ):  # set off from a map
+            self._parts.append(f'<polyline points="{pairs}" fill="none" stroke={stroke}/>')
         return self._named(name, colour)
 
     def points(self, xs: Any, ys: Any, name: str = "", colour: int = 1, radius: float = 4) -> Plot:
