@@ -191,6 +191,8 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
         part = Comparison(False, False) if error else _compare(exercise, value, wanted)
         parts.append(part)
         if not part.approximate:
+            if source and _holds_dots(source):
+                return Verdict(None)
             call = f"{getattr(answer, '__name__', 'f')}({', '.join(map(_show, case))})"
             hint = _hint(exercise, lambda mistake: _same_on_all(exercise, results, mistake), source)
             if empty and hint == exercise.hint and not _gives_back(source):

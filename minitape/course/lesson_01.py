@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from .exercise import Exercise, Mistake, gives_none, raises
-from .unknown import Polynomial
+from .unknown import Polynomial, descend
 
 F, G = Polynomial(1, -3, 0, 1), Polynomial(0, 2, 1, 0, 1)
+BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
 ONE_WATCH = r"(?s)\A(?!.*\.watch\(.*\.watch\()"
 
 EXERCISES = (
@@ -97,5 +98,30 @@ EXERCISES = (
         ],
         hint="Two tapes, one inside the other. Both watch x. Take the first gradient inside the outer tape's block.",
         because="The outer tape recorded the sweep of the inner one. So it can go back through it, whatever f is.",
+    ),
+    Exercise(
+        "01.5",
+        expect=lambda f, start, steps: descend(f, start, steps, rate=0.1),
+        cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, 1.5, 20)],
+        mistakes=[
+            Mistake(
+                lambda f, start, steps: descend(f, start, steps, rate=-0.1),
+                "Your ball rolls uphill: subtract the slope, do not add it.",
+            ),
+            Mistake(
+                lambda f, start, steps: descend(f, start, steps, rate=1.0),
+                "Your ball makes giant steps: multiply the slope by 0.1.",
+            ),
+            Mistake(
+                lambda f, start, steps: descend(f, start, 1, rate=0.1),
+                "Your ball makes one step only. Is the return inside the loop, or does each step begin at start again?",
+            ),
+            Mistake(
+                lambda f, start, steps: start,
+                "Your ball did not move: write x = x - ..., so that the next step sees it.",
+            ),
+        ],
+        hint="After the block: x = x - 0.1 * tape.gradient(y, x).",
+        because="Your ball felt its way down with nothing but gradients, and so do networks when they learn.",
     ),
 )

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from .exercise import Exercise, Mistake
+from collections.abc import Sequence
+
+import numpy as np
+
+from .exercise import Exercise, Mistake, raises
 
 
 def _refused(numbers: list[float]) -> list[float]:
     """What a learner's function does that hands in places of the wrong form."""
     raise ValueError(f"bad places for {numbers}")
+
+
+def _pass(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
+    """The heights of a mountain pass."""
+    return np.array([[x * x - y * y for x in xs] for y in ys])
 
 
 EXERCISES = (
@@ -139,5 +148,18 @@ EXERCISES = (
         ],
         hint="Text: string. Rows of different lengths: ragged. Mostly zeros: sparse. Otherwise: dense.",
         because="A photo is a full rectangle, names are text, C is nearly all zeros, D has rows of different lengths.",
+    ),
+    Exercise(
+        "02.6",
+        expect=_pass,
+        cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
+        mistakes=[
+            Mistake(lambda xs, ys: _pass(xs, ys).T, "Rows and columns are swapped: y belongs to the rows."),
+            Mistake(lambda xs, ys: -_pass(xs, ys), "The sign: the ground rises with x, and falls with y."),
+            Mistake(raises, "If the shapes did not fit: make a column of y, y[:, tf.newaxis], before you subtract."),
+            Mistake(lambda xs, ys: _pass(xs, [0.0] * len(ys)), "y is missing: subtract y * y."),
+        ],
+        hint="x * x has the shape (columns,). What must be the shape of y * y, so that the two broadcast to a table?",
+        because="(columns,) and (rows, 1) broadcast to (rows, columns).",
     ),
 )

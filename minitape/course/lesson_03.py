@@ -28,6 +28,16 @@ def _holding(total: Callable[[list[float]], float]) -> Callable[[list[float]], d
     return lambda numbers: {"type": "variable", "holds": float(total(numbers))}
 
 
+def _smooth(numbers: list[float], rate: float, start: float | None = None) -> list[float]:
+    """A running average after each of the numbers."""
+    average = numbers[0] if start is None else start
+    seen = []
+    for number in numbers:
+        average += rate * (number - average)
+        seen.append(average)
+    return seen
+
+
 EXERCISES = (
     Exercise(
         "03.1",
@@ -150,5 +160,26 @@ EXERCISES = (
         ],
         hint="For each variable ask two questions: is it trainable? Is it read while the tape is on?",
         because="Only d is trainable and read while the tape is on.",
+    ),
+    Exercise(
+        "03.6",
+        expect=_smooth,
+        cases=[([1.0, 3.0, 2.0], 0.5), ([4.0, 0.0, 0.0, 8.0], 0.25), ([2.0, 2.5], 0.1)],
+        mistakes=[
+            Mistake(
+                lambda numbers, rate: _smooth(numbers, rate)[-1:] * len(numbers),
+                "All are the last state: you appended the variable itself, the box. Append what it holds, average.numpy().",
+            ),
+            Mistake(lambda numbers, rate: numbers, "Move a part of the way only: rate * (number - average)."),
+            Mistake(
+                lambda numbers, rate: numbers[:1] * len(numbers), "average never changed: call assign or assign_add."
+            ),
+            Mistake(
+                lambda numbers, rate: _smooth(numbers, rate, start=0.0),
+                "Begin with the first number, as it stands there.",
+            ),
+        ],
+        hint="average.assign_add(rate * (number - average)), and then seen.append(average.numpy()).",
+        because="The variable is one box. seen holds what lay in it at each time.",
     ),
 )

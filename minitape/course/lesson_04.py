@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from .exercise import Exercise, Mistake
+from collections.abc import Sequence
+
+import numpy as np
+
+from .exercise import Exercise, Mistake, gives_none
+from .unknown import Polynomial
+
+F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1)
+
+
+def _slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
+    return np.array([f.derivative(place) for place in places])
+
 
 EXERCISES = (
     Exercise(
@@ -102,5 +114,31 @@ EXERCISES = (
         ],
         hint="One row for x, and one for each addition. The number of paths doubles with every addition.",
         because="Ten rows and the one of x; two ways at each of ten additions make 2 ** 10 paths.",
+    ),
+    Exercise(
+        "04.6",
+        expect=_slopes,
+        cases=[(F, [0.0, 0.5, 1.0]), (G, [-1.0, 0.25, 2.0, 3.0]), (G, [1.5])],
+        mistakes=[
+            Mistake(
+                lambda f, places: np.array([f._compute(place) for place in places]),
+                "These are the values of f. Give back what tape.gradient(y, x) returns.",
+            ),
+            Mistake(
+                lambda f, places: _slopes(f, places).sum(),
+                "That is one number, the sum of all the slopes. Ask for the gradient with respect to x, the tensor.",
+            ),
+            Mistake(
+                lambda f, places: _slopes(f, places) / len(places),
+                "You divided by how many there are. Leave out the mean: ask for the gradient of y itself.",
+            ),
+            Mistake(
+                gives_none,
+                "No path: tape.watch(x) must stand inside the block, before y = f(x).",
+                where=r"\.gradient\(",
+            ),
+        ],
+        hint="A tape, tape.watch(x), y = f(x), and after the block return tape.gradient(y, x).",
+        because="One sweep found all the slopes: amounts of different places never meet.",
     ),
 )

@@ -10,7 +10,7 @@ from .unknown import Polynomial
 if TYPE_CHECKING:
     from .exercise import Answer
 
-F, G = Polynomial(0, 0, 1), Polynomial(1, 2, 0, -1)
+F, G, CUBE = Polynomial(0, 0, 1), Polynomial(1, 2, 0, -1), Polynomial(0, 0, 0, 1)
 
 
 def _errors(answers: Answer) -> Answer:
@@ -121,5 +121,24 @@ EXERCISES = (
         ],
         hint="A persistent tape holds its values until no name leads to the tape any more.",
         because="After D nothing leads to the tape any more, so it goes away with all that it holds.",
+    ),
+    Exercise(
+        "05.6",
+        expect=lambda functions, value: [f.derivative(value) for f in functions],
+        cases=[([F, G], 2.0), ([G, F, CUBE], -1.0), ([CUBE], 0.5)],
+        mistakes=[
+            Mistake(
+                lambda functions, value: sum(f.derivative(value) for f in functions),
+                "A list of targets gives the sum of the gradients. Ask for each of them by itself.",
+            ),
+            Mistake(
+                lambda functions, value: [sum(f.derivative(value) for f in functions)] * len(functions),
+                "Each of yours is the sum. Ask for the gradient of one result at a time.",
+            ),
+            Mistake(raises, "If the second call raised RuntimeError: make the tape with persistent=True."),
+            Mistake(lambda functions, value: [f._compute(value) for f in functions], "These are the values."),
+        ],
+        hint="A persistent tape, a list of results in its block, and then a list of tape.gradient(result, x).",
+        because="One recording, one sweep for each result.",
     ),
 )

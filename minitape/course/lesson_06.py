@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from .exercise import Exercise, Mistake
-from .unknown import Unknown
+from .exercise import Exercise, Mistake, raises
+from .unknown import Polynomial, Unknown, descend
 
 F = Unknown("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
 G = Unknown("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
+
+HILL, RIDGE = Polynomial(0, 2, -1), Polynomial(1, 0, 0.5, 0, -0.25)
 
 EXERCISES = (
     Exercise(
@@ -89,5 +91,27 @@ EXERCISES = (
         ],
         hint="The variables of this very layer must exist before tape.watch is called. Which lines make them?",
         because="A layer makes its variables when it is built, by build or by its first call.",
+    ),
+    Exercise(
+        "06.5",
+        expect=lambda f, start, steps: descend(f, start, steps, rate=-0.1),
+        cases=[(HILL, -1.0, 1), (HILL, 2.5, 6), (RIDGE, 0.4, 12)],
+        mistakes=[
+            Mistake(
+                lambda f, start, steps: descend(f, start, steps, rate=0.1),
+                "You went down. For the largest result, add 0.1 times the gradient.",
+            ),
+            Mistake(lambda f, start, steps: start, "The input did not move: x = x + ..., in each step."),
+            Mistake(
+                raises,
+                "If the gradient was None: x is a tensor, which must be watched anew in each step.",
+            ),
+            Mistake(
+                lambda f, start, steps: descend(f, start, 1, rate=-0.1),
+                "That is one step. Is the return inside the loop?",
+            ),
+        ],
+        hint="In each step a new tape: tape.watch(x), y = f(x), and after the block x = x + 0.1 * tape.gradient(y, x).",
+        because="Only the input is watched, so the weights cost nothing, and stay as they are.",
     ),
 )

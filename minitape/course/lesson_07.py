@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from .exercise import Exercise, Mistake
+from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, Unknown
 
 SQUARE = Unknown("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
 OTHER = Unknown("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
 REST = Polynomial(0, 1, 0, 2)
+
+
+def _learned(target: float, start: float, steps: int, rate: float = 0.1) -> float:
+    for _ in range(steps):
+        start -= rate * 2.0 * (round(start) - target)
+    return start
+
 
 EXERCISES = (
     Exercise(
@@ -103,5 +110,27 @@ EXERCISES = (
         ],
         hint="The number to add is tf.round(x) - x. Stop that number, and add it to x.",
         because="x + (round(x) - x) has the value round(x), and only the first x lets the gradient pass.",
+    ),
+    Exercise(
+        "07.5",
+        expect=_learned,
+        cases=[(4.0, 0.7, 1), (4.0, 0.7, 12), (-2.0, 3.2, 5)],
+        mistakes=[
+            Mistake(
+                lambda target, start, steps: start + (target - start) * (1 - 0.8**steps),
+                "That is what w itself would learn. The loss should see the rounded value.",
+            ),
+            Mistake(
+                lambda target, start, steps: start,
+                "w did not move, because no gradient comes through. Which expression rounds, and lets it pass?",
+            ),
+            Mistake(
+                lambda target, start, steps: _learned(target, start, steps, rate=-0.1),
+                "w runs away from the target: the loss is (rounded - target) ** 2, as it stands there.",
+            ),
+            Mistake(raises, "tf.round alone gives None. Add to w the stopped number tf.round(w) - w."),
+        ],
+        hint="w + tf.stop_gradient(tf.round(w) - w)",
+        because="The loss sees whole numbers, and the gradient goes around the steps.",
     ),
 )

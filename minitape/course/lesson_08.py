@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .exercise import Exercise, Mistake, gives_none
-from .unknown import Polynomial, Unknown
+from .unknown import Polynomial, Unknown, descend, newton
 
 F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1, 1)
 BENT = Unknown("x[0] * x[1] * x[1]", lambda x: x[0] * x[1] * x[1])
@@ -23,10 +23,6 @@ def _gradient(f: Unknown, point: Pair, direction: Pair) -> np.ndarray:
 def _hessian(f: Unknown, point: Pair, direction: Pair) -> np.ndarray:
     x, y = point
     return np.array([[0.0, 2 * y], [2 * y, 2 * x]] if f is BENT else [[6 * x, 1.0], [1.0, 0.0]])
-
-
-def _newton(f: Polynomial, value: float) -> float:
-    return value - f.derivative(value) / f.derivative(value, order=2)
 
 
 EXERCISES = (
@@ -101,7 +97,7 @@ def second_derivative(f, value):
     ),
     Exercise(
         "08.4",
-        expect=_newton,
+        expect=newton,
         cases=[(F, 2.0), (G, 1.0), (G, -2.0)],
         mistakes=[
             Mistake(
@@ -142,5 +138,22 @@ def second_derivative(f, value):
         ],
         hint="Call hessian_vector_product with f, the point and the direction.",
         because="The gradient of the number reduce_sum(gradient * direction) is the Hessian times the direction.",
+    ),
+    Exercise(
+        "08.6",
+        expect=newton,
+        cases=[(G, -2.0, 1), (G, -2.0, 3), (Polynomial(3, -4, 1, 0, 0.5), 2.0, 5)],
+        mistakes=[
+            Mistake(
+                lambda f, start, steps: newton(f, start), "That is one step. Do it as often as steps says, in a loop."
+            ),
+            Mistake(lambda f, start, steps: start, "It stays where it started: x = x - ..., in each step."),
+            Mistake(
+                lambda f, start, steps: descend(f, start, steps, rate=0.1),
+                "That is the plain way, with a fixed part of the slope. Divide by the second derivative.",
+            ),
+        ],
+        hint="In a loop: x = x - slope(x) / bend(x), with slope = derivative(f) and bend = derivative(slope).",
+        because="A few steps are enough: near the lowest point, each one doubles the digits that are right.",
     ),
 )

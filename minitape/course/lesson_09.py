@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .compare import in_order
 from .exercise import Exercise, Mistake, gives_none, raises
 from .unknown import Polynomial
 
+if TYPE_CHECKING:
+    from .exercise import Answer
+
 F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
+
+
+def _answer(why: Answer) -> dict[str, str]:
+    """What an explanation names: the cause, and the line of the program."""
+    if not hasattr(why, "cause"):
+        raise ValueError("hand in the answer of tape.explain itself")
+    return {"cause": str(why.cause), "code": (why.code or "").strip()}
+
 
 EXERCISES = (
     Exercise(
@@ -142,5 +155,26 @@ def slopes(f, values):
         ],
         hint="Follow w from line to line: a cast to an integer, a number without memory, a cut.",
         because="A cast to an integer, an exit to NumPy, and a cut. Each alone would break its way.",
+    ),
+    Exercise(
+        "09.6",
+        expect={"cause": "integer_dtype", "code": "rounds = tf.cast(10.0 * bonus, tf.int32)"},
+        view=_answer,
+        mistakes=[
+            Mistake(
+                {"cause": "integer_dtype", "code": "steps = tf.cast(rounds, tf.float32)"},
+                "That is the way back to floats. Which line left them? Hand in what tape.explain(loss, w) gives.",
+            ),
+            Mistake(
+                {"cause": "connected", "code": ""},
+                "You asked about something that is connected. Ask about loss and w: tape.explain(loss, w).",
+            ),
+            Mistake(
+                {"cause": "independent", "code": ""},
+                "You asked about another variable. Run the cell above once more, and ask about loss and w.",
+            ),
+        ],
+        hint="why = tape.explain(loss, w)",
+        because="One line of fifteen turns the numbers into integers, and explain found it.",
     ),
 )

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from .exercise import Exercise, Mistake, gives_none
-from .unknown import Polynomial
+from .unknown import Polynomial, descend
 
 F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
 BOWL, HOLE = Polynomial(9, -6, 1), Polynomial(2, 1, 0.5)
 
 
-def _descent(rate: float) -> Callable[[Polynomial, int], float]:
-    """Where a training loop ends up, step by step, with the derivative that the polynomial knows."""
+POINTS = ([-1.8, -1.0, -0.4, 0.3, 0.9, 1.7], [2.9, 2.2, 1.4, 1.2, 0.1, -0.6])
+OTHERS = ([-2.0, -0.5, 1.0, 2.0], [-5.0, -1.5, 4.5, 6.0])
 
-    def ends(loss_of: Polynomial, steps: int) -> float:
-        w = 0.0
-        for _ in range(steps):
-            w -= rate * loss_of.derivative(w)
-        return w
 
-    return ends
+def _best_line(x: Sequence[float], target: Sequence[float]) -> list[float]:
+    return [float(value) for value in np.polyfit(x, target, 1)]
+
+
+def _loop(rate: float) -> Callable[[Polynomial, int], float]:
+    return lambda loss_of, steps: descend(loss_of, 0.0, steps, rate)
 
 
 EXERCISES = (
@@ -117,18 +119,41 @@ def gradient_for_y(f, a, b):
     ),
     Exercise(
         "10.5",
-        expect=_descent(0.25),
+        expect=_loop(0.25),
         cases=[(BOWL, 1), (BOWL, 2), (HOLE, 5)],
         mistakes=[
-            Mistake(_descent(-0.25), "w climbs: subtract the gradient, do not add it."),
-            Mistake(_descent(1.0), "The steps are too long: multiply the gradient by 0.25."),
+            Mistake(_loop(-0.25), "w climbs: subtract the gradient, do not add it."),
+            Mistake(_loop(1.0), "The steps are too long: multiply the gradient by 0.25."),
             Mistake(
-                lambda loss_of, steps: _descent(0.25)(loss_of, 1),
+                lambda loss_of, steps: _loop(0.25)(loss_of, 1),
                 "That is w after one step. Does your loop go on from the changed w?",
             ),
             Mistake(lambda loss_of, steps: 0.0, "w is still 0: a new value was computed but not stored in w."),
         ],
         hint="After the block: w.assign_sub(0.25 * tape.gradient(loss, w)). At the end give back w.",
         because="Each step goes down the slope of the loss, whatever the loss is.",
+    ),
+    Exercise(
+        "10.6",
+        expect=_best_line,
+        cases=[POINTS, OTHERS],
+        rtol=0.01,
+        atol=0.01,
+        mistakes=[
+            Mistake(lambda x, target: [0.0, 0.0], "Nothing was learned yet: w and b are still 0."),
+            Mistake(
+                lambda x, target: _best_line(x, target)[::-1], "The right line, in the wrong order: first w, then b."
+            ),
+            Mistake(
+                lambda x, target: [float(np.dot(x, target) / np.dot(x, x)), 0.0],
+                "Your line goes through the origin: b does not learn. Ask for the gradients of both, and change both.",
+            ),
+            Mistake(
+                lambda x, target: [float("nan"), float("nan")],
+                "The numbers grew until they were no numbers any more: take a smaller learning rate.",
+            ),
+        ],
+        hint="The loop of this lesson, with the loss tf.reduce_mean((w * x + b - target) ** 2). Are there enough steps?",
+        because="No formula was needed for the best line. The same loop fits what has no formula.",
     ),
 )

@@ -7,12 +7,16 @@ import math
 from .exercise import Exercise, Mistake
 from .unknown import Polynomial
 
-F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
+F, G, REST = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1), Polynomial(0, 3, 1)
 
 
 def _distance(upstream: float, x: float, y: float) -> tuple[float, float]:
     z = math.hypot(x, y)
     return upstream * x / z, upstream * y / z
+
+
+def _through_sign(rest: Polynomial, value: float) -> float:
+    return rest.derivative(math.copysign(1.0, value)) * (abs(value) < 1.0)
 
 
 EXERCISES = (
@@ -103,5 +107,27 @@ EXERCISES = (
         ],
         hint="A tape cannot differentiate NumPy code. Where does a rule of yours stand in for it?",
         because="A gives None, B gives 0.0, and only C and D have the rule.",
+    ),
+    Exercise(
+        "11.6",
+        expect=_through_sign,
+        cases=[(F, 0.5), (G, 3.0), (REST, -0.25), (REST, -1.5)],
+        mistakes=[
+            Mistake(
+                lambda rest, value: rest.derivative(math.copysign(1.0, value)),
+                "Everything is handed on. Outside of -1 to 1 it should be 0: tf.where(tf.abs(x) < 1.0, upstream, 0.0).",
+            ),
+            Mistake(
+                lambda rest, value: float(abs(value) < 1.0),
+                "The shape of the rule is right, but upstream is missing in it: hand on what arrived, not 1.",
+            ),
+            Mistake(lambda rest, value: 0.0, "Nothing is handed on. Between -1 and 1, upstream should be."),
+            Mistake(
+                lambda rest, value: rest.derivative(math.copysign(1.0, value)) * (abs(value) >= 1.0),
+                "The two cases are swapped: hand on where x lies between -1 and 1.",
+            ),
+        ],
+        hint="return tf.where(tf.abs(x) < 1.0, upstream, 0.0)",
+        because="The rule is not the truth about sign, and it is what lets a network of switches learn.",
     ),
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import ClassVar
+
 from .exercise import Exercise, Mistake
 
 PLACES = ("a row is written", "from the last row to the first", "amounts are added where paths meet", "the rule of sin")
@@ -27,6 +30,54 @@ def _crossed(operation: int, g: float, x: float, y: float) -> tuple[float, float
 
 def _without_g(operation: int, g: float, x: float, y: float) -> tuple[float, float]:
     return (y, x) if operation == 2 else _hand_on(operation, g, x, y)
+
+
+class _Row:
+    """A number on the tape of exercise 6, as the learner's class has it: its row."""
+
+    def __init__(self, row: int):
+        self.row = row
+
+    def __repr__(self) -> str:
+        return f"row {self.row}"
+
+
+class _Tape:
+    """The tape of y = (sin(a) + a * b) * a at 2 and 3, as the learner's class records it."""
+
+    sine = math.sin(2.0)
+    rows: ClassVar = [
+        ("leaf", [], 2.0),
+        ("leaf", [], 3.0),
+        ("sin", [0], sine),
+        ("multiply", [0, 1], 6.0),
+        ("add", [2, 3], sine + 6.0),
+        ("multiply", [4, 0], 2.0 * (sine + 6.0)),
+    ]
+
+    def __repr__(self) -> str:
+        return "tape"
+
+
+TAPE = _Tape()
+SLOPES = {  # row: what its inputs get for each unit that arrives
+    2: [math.cos(2.0)],
+    3: [3.0, 2.0],
+    4: [1.0, 1.0],
+    5: [2.0, TAPE.sine + 6.0],
+}
+
+
+def _back(
+    tape: _Tape, target: _Row, sources: list[_Row], keep: float = 1.0, arrived: float | None = None, steps: int = 9
+) -> list[float]:
+    """The adjoints of the sources; with `keep` at 0, `arrived` fixed or few `steps`, as mistaken sweeps find them."""
+    adjoints = [0.0] * len(tape.rows)
+    adjoints[target.row] = 1.0
+    for row in [row for row in range(target.row, -1, -1) if row in SLOPES][:steps]:
+        for i, slope in zip(tape.rows[row][1], SLOPES[row], strict=True):
+            adjoints[i] = keep * adjoints[i] + slope * (adjoints[row] if arrived is None else arrived)
+    return [adjoints[source.row] for source in sources]
 
 
 EXERCISES = (
@@ -100,5 +151,26 @@ EXERCISES = (
         ],
         hint="Look at the four numbered places above once more: each of them is one of these places.",
         because="One place for each: the rules, the rows, the way back, the adding up.",
+    ),
+    Exercise(
+        "12.6",
+        expect=_back,
+        cases=[(TAPE, _Row(5), [_Row(0), _Row(1)]), (TAPE, _Row(3), [_Row(0), _Row(1), _Row(4)])],
+        mistakes=[
+            Mistake(
+                lambda tape, target, sources: _back(tape, target, sources, keep=0.0),
+                "With = the last amount wipes out the others. Add them where paths meet: +=.",
+            ),
+            Mistake(
+                lambda tape, target, sources: _back(tape, target, sources, arrived=1.0),
+                "Each rule needs what has arrived at its row, adjoints[row], as its first argument.",
+            ),
+            Mistake(
+                lambda tape, target, sources: _back(tape, target, sources, steps=1),
+                "Only the first row handed something on. Is the return inside the loop?",
+            ),
+        ],
+        hint="If a row has inputs: call its rule with adjoints[row], value and the inputs' values; add each share to its row.",
+        because="That is a whole backward sweep. Everything else in minitape makes it faster, larger or easier to see.",
     ),
 )

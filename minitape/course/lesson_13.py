@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .compare import in_order
 from .exercise import Exercise, Mistake
 
@@ -17,6 +19,20 @@ def _in_order(diagnosis: dict[str, Answer]) -> dict[str, Answer]:
     if not isinstance(variables, str):
         variables = [str(name).removesuffix(":0") for name in variables]
     return diagnosis | {"do not learn": in_order(variables)}
+
+
+_random = np.random.default_rng(3)
+NETWORK = [_random.normal(0.0, 1.0, shape).astype(np.float32) for shape in ((2, 5), (5,), (5, 1), (1,))]
+POINTS = _random.normal(0.0, 1.0, (6, 2)).astype(np.float32)
+LABELS = np.array([0, 1, 1, 0, 1, 1], np.float32)
+
+
+def _loss(network: list[np.ndarray], x: np.ndarray, t: np.ndarray, pairs: bool = False) -> float:
+    """The cross entropy of a network's answers and flat labels; of all pairs of an answer and a label, if asked."""
+    w1, b1, w2, b2 = network
+    z = np.tanh(x @ w1 + b1) @ w2 + b2
+    z = z if pairs else z[:, 0]
+    return float(np.mean(np.log1p(np.exp(z)) - t * z))
 
 
 EXERCISES = (
@@ -46,14 +62,14 @@ EXERCISES = (
             ),
             Mistake(
                 {"cause": "independent", "line": 5},
-                "The loss does depend on the variables. Ask tape_a.explain(loss_a, network_a[0]).",
+                "The loss does depend on the variables. Ask case_a.tape.explain(case_a.loss, case_a.network[0]).",
             ),
             Mistake(
                 {"cause": "no_gradient_registered", "line": 3},
                 "The line is right. An operation without any rule would raise an error; this one passes nothing.",
             ),
         ],
-        hint="All four gradients are None. Ask print(tape_a.explain(loss_a, network_a[0])).",
+        hint="All four gradients are None. Ask print(case_a.tape.explain(case_a.loss, case_a.network[0])).",
         because="tf.round is flat between its jumps, so it has no derivative, and nothing comes through.",
     ),
     Exercise(
@@ -78,43 +94,62 @@ EXERCISES = (
                 "In line 2 the plain numbers come back. In which line did they leave?",
             ),
         ],
-        hint="Run report(network_b, gradients_b). Then ask tape_b.explain about one of the variables that get None.",
+        hint="Run report(case_b.network, case_b.gradients). Then ask case_b.tape.explain about one of the variables that get None.",
         because="np.tanh gives plain numbers. What was computed before it has no path to the loss.",
     ),
     Exercise(
         "13.4",
-        expect={"cause": "rebound", "line": 4, "steps": 1},
+        expect={"disease": "broadcast", "line": 3},
         mistakes=[
+            Mistake({"disease": "flat", "line": 3}, "Every operation of line 3 is smooth. Which shapes meet there?"),
+            Mistake({"disease": "cut", "line": 1}, "All four variables get a gradient. Look at shapes."),
+            Mistake({"disease": "sign", "line": 3}, "The sign is that of the healthy loss. Print the shape of t * z."),
+            Mistake({"disease": "broadcast", "line": 2}, "The word is right. Where do z and the flat labels meet?"),
             Mistake(
-                {"cause": "rebound", "line": 4, "steps": 0},
-                "Cause and line are right. In the very first step the list still held variables.",
-            ),
-            Mistake(
-                {"cause": "not_watched", "line": 4, "steps": 1},
-                "No tape watches the new tensors, that is true. But why are they tensors? Which word says that?",
-            ),
-            Mistake(
-                {"cause": "state", "line": 4, "steps": 1},
-                "Nothing was assigned, so no state changed: that is the point. The names were bound to new objects.",
-            ),
-            Mistake(
-                {"cause": "rebound", "line": 4, "steps": 101},
-                "Cause and line are right. But look at the losses: from which step on do they stay the same?",
+                {"disease": "order", "line": 3}, "treat gives each gradient to its own variable, as for the others."
             ),
         ],
-        hint="What is type(network_c[0]) after the loop? And what was it before?",
-        because="The first step made tensors out of variables. From then on there was nothing to watch.",
+        hint="z has the shape (200, 1), and the labels have (200,). Write them below each other, as in lesson 2.",
+        because="(200, 1) and (200,) become (200, 200): each answer is compared with every label.",
     ),
     Exercise(
         "13.5",
-        expect=4,
-        blank=2,
+        expect={"disease": "sign", "line": 3},
         mistakes=[
-            Mistake(0, "Now no variable has a path to the loss. Change only the line of the hidden layer."),
-            Mistake(1, "Only one variable has a path to the loss. Change only the line of the hidden layer."),
-            Mistake(3, "One variable is still without a path. Are w1, b1, w2 and b2 all used?"),
+            Mistake({"disease": "flat", "line": 3}, "Every operation of line 3 is smooth. But is it the right loss?"),
+            Mistake(
+                {"disease": "broadcast", "line": 3}, "Here the labels have the shape (200, 1), as z. Read the line."
+            ),
+            Mistake({"disease": "cut", "line": 1}, "All four variables get a gradient. Where does it lead?"),
+            Mistake(
+                {"disease": "sign", "line": 2}, "The word is right. Compare lines 2 and 3 with the healthy network's."
+            ),
         ],
-        hint="np.tanh leaves the tape's world. There is a tf function of the same name.",
-        because="tf.tanh is recorded, so all four variables have a path to the loss.",
+        hint="Compare line 3 with the loss of the healthy network, letter by letter.",
+        because="With a plus, the loss of a point with the label 1 falls as z falls, without end.",
+    ),
+    Exercise(
+        "13.6",
+        expect=_loss,
+        cases=[(NETWORK, POINTS, LABELS), (NETWORK, POINTS[:4], LABELS[:4])],
+        start="""
+def cured(network, x, t):
+    w1, b1, w2, b2 = network
+    hidden = tf.tanh(x @ w1 + b1)
+    z = hidden @ w2 + b2
+    return tf.reduce_mean(tf.math.softplus(z) - t * z)
+""",
+        mistakes=[
+            Mistake(
+                lambda network, x, t: _loss(network, x, t, pairs=True),
+                "That is still the mean over all pairs. Give z and t one shape: (200,) for both, or (200, 1) for both.",
+            ),
+            Mistake(lambda network, x, t: _loss(network, x, t) * len(t), "That is the sum. The loss is the mean."),
+            Mistake(
+                lambda network, x, t: -_loss(network, x, t), "The shapes are right, but the sign is turned around."
+            ),
+        ],
+        hint="tf.squeeze(z, axis=1) takes the axis of length 1 away; tf.reshape(t, [-1, 1]) gives one to t.",
+        because="Each answer meets its own label now.",
     ),
 )

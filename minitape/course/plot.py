@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 COLOURS = ("#0072b2", "#d55e00", "#007a5a", "#a3467b", "#5b5b5b")  # Okabe and Ito's, darker: 4.5 to 1 on white
 LOW, HIGH = np.array([0x1F, 0x4E, 0x79]), np.array([0xF7, 0xF4, 0xE6])
-LEFT, BOTTOM, MARGIN = 46, 36, 14
+LEFT, TOP, BOTTOM, RIGHT = 46, 26, 36, 14
 CELLS = 64, 44
 Range = tuple[float, float]
 
@@ -50,9 +50,11 @@ class Plot:
         """A line through points, in their order."""
         pairs = " ".join(f"{a:.1f},{b:.1f}" for a, b in self._places(xs, ys))
         dashes = ' stroke-dasharray="5 4"' if dashed else ""
-        self._parts.append(
-            f'<polyline points="{pairs}" fill="none" stroke="{COLOURS[colour]}" stroke-width="2"{dashes}/>'
-        )
+        for stroke in (
+            '"white" stroke-width="4"',
+            f'"{COLOURS[colour]}" stroke-width="2"{dashes}',
+        ):  # set off from a map
+            self._parts.append(f'<polyline points="{pairs}" fill="none" stroke={stroke}/>')
         return self._named(name, colour)
 
     def points(self, xs: Answer, ys: Answer, name: str = "", colour: int = 1, radius: float = 4) -> Plot:
@@ -85,7 +87,7 @@ class Plot:
     def svg(self) -> str:
         """The picture as text."""
         width, height = self.size
-        x0, x1, y0, y1 = LEFT, width - MARGIN, height - BOTTOM, MARGIN
+        x0, x1, y0, y1 = LEFT, width - RIGHT, height - BOTTOM, TOP
         clip = f'<clipPath id="c"><rect x="{x0}" y="{y1}" width="{x1 - x0}" height="{y0 - y1}"/></clipPath>'
         text = 'font-family="Arial, sans-serif" font-size="12" fill="#333"'
         marks = [f'<path d="M{x0} {y1}V{y0}H{x1}" fill="none" stroke="#555"/>']
@@ -102,7 +104,7 @@ class Plot:
         marks.append(
             f'<text x="{(x0 + x1) / 2:.0f}" y="{height - 4}" text-anchor="middle" {text}>{escape(self.names[0])}</text>'
         )
-        marks.append(f'<text x="{x0}" y="{y1 - 3}" text-anchor="end" {text}>{escape(self.names[1])}</text>')
+        marks.append(f'<text x="{x0 - 7}" y="{y1 - 12}" {text}>{escape(self.names[1])}</text>')
         for line, (name, colour) in enumerate(self._legend):
             down = y1 + 14 + 16 * line
             marks.append(
@@ -133,14 +135,14 @@ class Plot:
     def _scale(self) -> np.ndarray:
         """How many pixels one unit is, across and down."""
         width, height = self.size
-        across = (width - LEFT - MARGIN) / (self.x[1] - self.x[0])
-        return np.array([across, (height - BOTTOM - MARGIN) / (self.y[1] - self.y[0])])
+        across = (width - LEFT - RIGHT) / (self.x[1] - self.x[0])
+        return np.array([across, (height - BOTTOM - TOP) / (self.y[1] - self.y[0])])
 
     def _places(self, xs: Answer, ys: Answer) -> np.ndarray:
         """Where points are in the picture; what is far outside stays within reach of a drawing program."""
         pairs = np.stack([np.ravel(np.asarray(as_array(v), np.float64)) for v in (xs, ys)], axis=1)
         across, down = self._scale()
-        shown = (pairs - [self.x[0], self.y[1]]) * [across, -down] + [LEFT, MARGIN]
+        shown = (pairs - [self.x[0], self.y[1]]) * [across, -down] + [LEFT, TOP]
         return np.clip(np.nan_to_num(shown), -2000, 4000)
 
 

@@ -61,3 +61,25 @@ class Polynomial(Unknown):
     def derivative(self, at: float, order: int = 1) -> float:
         """The derivative of this order, at a plain number."""
         return float(np.polynomial.Polynomial(self.coefficients).deriv(order)(at))
+
+
+def descend(f: Polynomial, start: float, steps: int, rate: float) -> float:
+    """Where so many steps down the slope of `f` lead.
+
+    >>> descend(Polynomial(0, 0, 1), start=1.0, steps=2, rate=0.25)
+    0.25
+    """
+    for _ in range(steps):
+        start -= rate * f.derivative(start)
+    return start
+
+
+def newton(f: Polynomial, start: float, steps: int = 1) -> float:
+    """Where so many of Newton's steps lead: of a parabola, one step leads to the lowest point.
+
+    >>> newton(Polynomial(0, -6, 1), start=1.0)
+    3.0
+    """
+    for _ in range(steps):
+        start -= f.derivative(start) / f.derivative(start, order=2)
+    return start
