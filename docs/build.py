@@ -22,7 +22,7 @@ import api  # noqa: E402
 import lessons  # noqa: E402
 import links  # noqa: E402
 
-PAGES = """README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md
+PAGES = """README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
     docs/tapeview.md docs/explain.md docs/engine.md""".split()
 # a link to a lesson, and to a cell of it: a cell of the glossary is its heading
 LESSON = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?:(#)cell-id=)?(?=[^()\s]*\))")
@@ -54,7 +54,7 @@ def main() -> int:
     texts["index.md"] = texts.pop("README.md") + "".join(
         [
             contents("The course", *course),
-            contents("Guides", "docs/tapeview", "docs/explain", "docs/engine", "deploy/TEACHERS"),
+            contents("Guides", "docs/tapeview", "docs/explain", "docs/engine", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
             contents("Reference", "api/index"),
             contents("The project", "CHANGELOG", "CONTRIBUTING", "SECURITY"),
         ]
