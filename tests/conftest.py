@@ -40,7 +40,7 @@ LONGEST = (
     "speed/test_compiled_cache.py",
     "speed/test_kernels.py",
 )
-REQUIRE_BROWSER = "MINITAPE_REQUIRE_BROWSER"
+PROMISES = {"browser": "MINITAPE_REQUIRE_BROWSER", "classroom": "MINITAPE_REQUIRE_CLASS"}  # marker -> variable
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 ADDRESS = re.compile(r"http://\S+token=\S+")
 
@@ -58,11 +58,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Turn a skipped browser test into a failure where the browser was promised (in `.ci/run`)."""
+    """Turn a skipped test into a failure where what it needs was promised (in `.ci/run`, and in CI)."""
     report = yield
-    if report.skipped and item.get_closest_marker("browser") and os.environ.get(REQUIRE_BROWSER):
-        report.outcome = "failed"
-        report.longrepr = f"{REQUIRE_BROWSER} is set, but this browser test was skipped: {report.longrepr}"
+    for marker, variable in PROMISES.items():
+        if report.skipped and item.get_closest_marker(marker) and os.environ.get(variable):
+            report.outcome = "failed"
+            report.longrepr = f"{variable} is set, but this {marker} test was skipped: {report.longrepr}"
     return report
 
 

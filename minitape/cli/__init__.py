@@ -3,7 +3,8 @@
 Only the console script imports this package, so that `import minitape` stays light; each command in turn imports what
 it needs when it is called, so that `minitape --help` answers at once.
 
-``lab``, ``lessons``, ``pages``   the lessons, copied for a learner and opened in JupyterLab; as pages
+``lab``, ``lessons``, ``pages``   the lessons, copied for a learner and opened in JupyterLab; links of pages that it exports
+``site``, ``lesson_pages``, ``page_links``   the lessons as a site, with pictures that step
 ``server``, ``contents``   what minitape adds to a Jupyter server, also on a hub: how it hands out notebooks
 ``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them
 ``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
@@ -240,6 +241,19 @@ def export_command(lessons: tuple[str, ...], nbgrader: bool, course: Path) -> No
         )
     name = path.stem
     click.echo(f"Next, in {course}: nbgrader generate_assignment {name}, then nbgrader release_assignment {name}")
+
+
+@main.command("site")
+@click.argument("out", type=click.Path(path_type=Path, file_okay=False))
+def site_command(out: Path) -> None:
+    """Write the lessons as pages, with pictures that step.
+
+    The pages in the folder OUT need no kernel and no network, and load nothing from other machines. They are made with Sphinx:
+    pip install "minitape[docs]". An older site in OUT is replaced.
+    """
+    from .site import write_site
+
+    click.echo(f"wrote {out / 'index.html'}: {write_site(out)} pages")
 
 
 @main.command("warmup")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from minitape.course.checker import CORRECT, NOT_YET
 from minitape.course.progress import FILE_NAME, is_progress
 
-from .lessons import lessons_folder, notebooks_in
+from .lessons import FOLDER, lessons_folder, notebooks_in
 from .rules import plain
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _names(folders: Sequence[Path]) -> list[str]:
     """
     paths = [folder.absolute().parts for folder in folders]
     if len(paths) < 2:
-        return [parts[-1] for parts in paths]
+        return [next(part for part in reversed(parts) if part != FOLDER) for parts in paths]
     first, last = _in_common(paths), _in_common([parts[::-1] for parts in paths])
     return ["/".join(parts[first : len(parts) - last]) or parts[-1] for parts in paths]
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import minitape
 from minitape.course.progress import last_lesson
 
+FOLDER = "minitape-lessons"
+"""The folder of a learner's lessons, where `minitape lab` is told no other."""
 PACKAGE = Path(minitape.__file__).parent
 IN_WHEEL = PACKAGE / "lessons" / "en"
 IN_REPOSITORY = PACKAGE.parent / "notebooks" / "en"

@@ -7,7 +7,8 @@ It mends four things for notebooks that use minitape, and leaves other notebooks
 - after a reload JupyterLab says "model not found" in the place of a picture;
 - pages that are exported link to notebooks, where no page is.
 
-It also switches off JupyterLab's box about news, and its question to another machine whether there is a newer version.
+It also keeps JupyterLab from asking another machine for news and for newer versions. That JupyterLab does not ask the learner whether
+it may is a setting, which the wheel puts beside JupyterLab's own: ``jupyterlab_settings/overrides.d``.
 
 Off again: ``jupyter server extension disable minitape.cli.server``, with ``--user`` where the environment is not yours. What the server's own settings say comes first.
 """

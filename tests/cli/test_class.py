@@ -147,6 +147,7 @@ def test_folders_of_learners_on_one_machine(three):
     for who in ("ann", "bob"):
         shutil.move(three / who, homes / who / "minitape-lessons")
     assert list(find([homes / who / "minitape-lessons" for who in ("ann", "bob")])) == ["ann", "bob"]
+    assert list(find([homes / "ann" / "minitape-lessons"])) == ["ann"]
 
 
 def test_a_broken_file_is_named_and_skipped(three):

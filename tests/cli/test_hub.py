@@ -44,7 +44,7 @@ c.JupyterHub.services = [{{"name": "tests", "api_token": "{token}"}}]
 c.JupyterHub.load_roles = [{{"name": "tests", "services": ["tests"], "scopes": ["admin:users", "admin:servers", "tokens", "list:users"]}}]
 """
 TOKEN = "a" * 32
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+pytestmark = [pytest.mark.classroom, pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")]
 
 
 class Hub(Talk):

@@ -141,6 +141,7 @@ def answered(released: Path, target: Path, name: str, exercises: set[int]) -> No
     nbformat.write(notebook, target / f"{name}.ipynb")
 
 
+@pytest.mark.classroom
 def test_the_round_trip_gives_the_right_points(nbgrader, tmp_path):
     course, learner = tmp_path / "course", tmp_path / "learner"
     learner.mkdir()
@@ -166,6 +167,7 @@ def test_the_round_trip_gives_the_right_points(nbgrader, tmp_path):
     assert grades == {solved: (4, 4), "one-right": (1, 4), "none-right": (0, 4)}
 
 
+@pytest.mark.classroom
 def test_an_exams_answers_come_back_to_grade_it(nbgrader, tmp_path):
     nbformat.write(build("exam", "An exam"), tmp_path / "exam.ipynb")
     course = tmp_path / "course"

@@ -77,6 +77,7 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
         "minitape_widgets": "widgets/minitape_widgets",
         "minitape/lessons/en": "notebooks/en",
         SWITCHES: "deploy/jupyter_server_config.d",
+        "share/jupyter/lab/settings/overrides.d": "minitape/cli/jupyterlab_settings/overrides.d",
     }
     there = {
         f"{place}/{path.relative_to(repository / source).as_posix()}": path.read_bytes()

@@ -1,4 +1,4 @@
-"""The settings of Sphinx, for ``docs/build.py``."""
+"""The settings of Sphinx, for ``minitape site`` and ``docs/build.py``."""
 
 import minitape
 
@@ -18,7 +18,6 @@ html_title = "minitape"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
-html_extra_path = ["../../build/docs/extra"]
 html_show_search_summary = False  # it would fetch pages, which a browser forbids where no server is
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
 pygments_style, pygments_dark_style = "friendly", "monokai"

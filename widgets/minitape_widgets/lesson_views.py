@@ -1,6 +1,6 @@
 """Runs the lesson that is named first, and writes each ``TapeView`` that it shows into the folder that is named second.
 
-Prints a JSON object: id of a cell -> the names of the files with its views. ``lessons.py`` runs this.
+Prints a JSON object: id of a cell -> the names of the files with its views. ``minitape site`` runs this as a program.
 """
 
 import contextlib
@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -25,12 +26,13 @@ def main(lesson: Path, folder: Path) -> dict[str, list[str]]:
     """A view is written when its cell has been run: it grows while the cell runs."""
     shell, shown = InteractiveShell.instance(), []
 
-    def show(view, include=None, exclude=None):
+    def show(view: Any, include: Any = None, exclude: Any = None) -> tuple[dict[str, str], dict[str, str]]:
         shown.append(view)
         return {"text/plain": repr(view)}, {}
 
+    assert shell.display_formatter is not None
     shell.display_formatter.mimebundle_formatter.for_type(TapeView, show)
-    found = {}
+    found: dict[str, list[str]] = {}
     for cell in json.loads(lesson.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] != "code":
             continue
