@@ -1,11 +1,57 @@
-"""For every test and doctest: a learner's progress goes to a temporary file, and the collector has little to look through."""
+"""For every test and doctest: the option `--long`, a file for a learner's progress, and little for the collector to look through."""
 
+import collections
 import gc
+import importlib.util
 import itertools
 
 import pytest
 
+import minitape.cli  # noqa: F401  # before nbformat, for which it leaves out grammars that take a second to compile
+
+# A bridge imports its framework; its doctests are left out where that is not installed.
+FRAMEWORKS = ("torch", "tensorflow")
+collect_ignore_glob = [f"minitape/bridges/{name}*.py" for name in FRAMEWORKS if importlib.util.find_spec(name) is None]
+
 _numbers = itertools.count()
+_module, _tests = None, 0  # the file of the test that runs, and how many of its tests ran since objects were left aside
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--long",
+        action="store_true",
+        help="run all modes, as CI does: every lesson blank as well as solved, Ctrl-C at every line of a function that is "
+        "traced, every program of the oracle once more without arrays that no rule reads, every damage of kept machine "
+        "code, and so on; without it a fixed sample of these runs",
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Without `--long`, of each test that is marked `long` the first case runs, and after it one of so many.
+
+    A test that the command names, as in `pytest FILE::TEST`, runs in any case.
+    """
+    if config.getoption("--long") or any("::" in name for name in config.args):
+        return
+    seen, chosen, others = collections.Counter(), [], []
+    for item in items:
+        if mark := item.get_closest_marker("long"):
+            test, sample = item.nodeid.partition("[")[0], mark.kwargs.get("sample", 0)
+            seen[test] += 1
+            if not sample or (seen[test] - 1) % sample:
+                others.append(item)
+                continue
+        chosen.append(item)
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = chosen
+
+
+@pytest.fixture(scope="session")
+def long(pytestconfig):
+    """Whether all modes are run."""
+    return pytestconfig.getoption("--long")
 
 
 @pytest.fixture(scope="session")
@@ -19,11 +65,16 @@ def _own_progress(_progress_folder, monkeypatch):
     monkeypatch.setenv("MINITAPE_PROGRESS", str(_progress_folder / f"progress-{next(_numbers)}.json"))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _only_objects_of_this_module():
+@pytest.fixture(autouse=True)
+def _few_objects(request):
     """What was there before a file of tests (all collected tests, most of all) is not gone through in each of them.
 
-    `tape.explain` looks through the living objects for who holds a tensor, and so does each `gc.collect()`.
+    `tape.explain` looks through the living objects for who holds a tensor, and so does each `gc.collect()`. A long file
+    leaves objects behind as well, such as reports and modules that were loaded late.
     """
-    gc.collect()
-    gc.freeze()
+    global _module, _tests
+    if request.path != _module or _tests == 50:
+        _module, _tests = request.path, 0
+        gc.collect()
+        gc.freeze()
+    _tests += 1

@@ -64,7 +64,8 @@ _ANSWERS = {
     "tf.strings.spelling": "to_number",
     "explain.answer": "explain warn_of",
     "explain.nonfinite": "explain_nonfinite",
-    "explain.unasked": "why_no_tensor why_none",
+    "explain.unasked": "why_no_tensor why_none why_refused why_some_none",
+    "explain.uncaught": "watch_errors",
     "picture.drawing": "draw",
 }
 _above.answered_by(_ANSWERS)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 # Scripts that ask TensorFlow itself; nothing to collect for pytest.
-collect_ignore_glob = ["core/make_*.py", "oracle/make_*.py"]
+collect_ignore_glob = ["house/make_*.py", "oracle/make_*.py"]
 if importlib.util.find_spec("minitape.speed") is None:  # all else passes without the accelerators' folder
     collect_ignore_glob += ["speed/*", "house/test_rooms.py", "cli/test_warmup.py"]
 
@@ -36,13 +36,18 @@ LONGEST = (
     "widgets/test_contrast.py",
     "explain/test_programs.py",
     "widgets/test_long.py",
-    "core/test_benchmarks.py",
+    "benchmarks/test_benchmarks.py",
     "speed/test_compiled_cache.py",
     "speed/test_kernels.py",
 )
 REQUIRE_BROWSER = "MINITAPE_REQUIRE_BROWSER"
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 ADDRESS = re.compile(r"http://\S+token=\S+")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How many learners sign in to the hub of tests/cli/test_hub.py."""
+    parser.addoption("--learners", type=int, default=2, help="learners on the hub of tests/cli/test_hub.py (2 or more)")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -88,9 +93,8 @@ def browser(chromium: str) -> Iterator:
         instance.close()
 
 
-@pytest.fixture
-def page(browser) -> Iterator:
-    """A fresh page that can reach this machine only; a request that leaves it fails the test."""
+def guarded(browser):
+    """A context that can reach this machine only, and the addresses of requests that would have left it."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     left: list[str] = []
 
@@ -103,6 +107,40 @@ def page(browser) -> Iterator:
             route.abort()
 
     context.route("**/*", guard)
+    return context, left
+
+
+@pytest.fixture(scope="session")
+def _without_server(browser):
+    """The context of all pages that no server sends: they have nothing to keep there, and a window costs more than such a page."""
+    context, left = guarded(browser)
+    context.new_page()  # the window stays open
+    yield context, left
+    context.close()
+
+
+@pytest.fixture
+def page(browser, request) -> Iterator:
+    """A fresh page that can reach this machine only; a request that leaves it fails the test.
+
+    It has cookies and storage of its own where there is a server that could set them.
+    """
+    served = "start_lab" in request.fixturenames
+    context, left = guarded(browser) if served else request.getfixturevalue("_without_server")
+    made = context.new_page()
+    yield made
+    if served:
+        context.close()
+    else:
+        made.close()
+    there, left[:] = left[:], []
+    assert not there, f"requests left the machine: {there}"
+
+
+@pytest.fixture(scope="module")
+def page_of_module(browser) -> Iterator:
+    """Such a page for several tests, none of which leaves traces that another one sees."""
+    context, left = guarded(browser)
     yield context.new_page()
     context.close()
     assert not left, f"requests left the machine: {left}"

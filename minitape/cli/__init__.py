@@ -3,9 +3,12 @@
 Only the console script imports this package, so that `import minitape` stays light; each command in turn imports what
 it needs when it is called, so that `minitape --help` answers at once.
 
-``lab``, ``lessons``, ``contents``, ``pages``   the lessons, copied for a learner and handed to JupyterLab; as pages
+``lab``, ``lessons``, ``pages``   the lessons, copied for a learner and opened in JupyterLab; as pages
+``server``, ``contents``   what minitape adds to a Jupyter server, also on a hub: how it hands out notebooks
 ``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them
 ``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
+``handins``, ``figures``, ``class_report``, ``class_page``   what a class handed in, and how it stands
+``nbgrader``                                    lessons as assignments with grades
 ``report``                                      what is shown on the terminal
 """
 
@@ -25,6 +28,9 @@ import minitape
 # that takes a second. They are for addresses in any script; the format of notebooks has no such field.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
+# Older versions of ipykernel bring a debugger that would write a warning of five lines to stderr whenever it is imported.
+os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+
 NOTEBOOKS = click.argument("notebooks", nargs=-1, type=click.Path(path_type=Path))
 COULD_NOT_CHECK = 2
 
@@ -40,7 +46,9 @@ class Commands(click.Group):
             package = str(error.name).partition(".")[0]
             if package == "minitape":
                 raise
-            advice = f"pip installs it with minitape; to get it alone: {Path(sys.executable).name} -m pip install {package}"
+            advice = (
+                f"pip installs it with minitape; to get it alone: {Path(sys.executable).name} -m pip install {package}"
+            )
             raise click.ClickException(f"the package {package} is missing. {advice}") from error
 
 
@@ -75,7 +83,9 @@ def lab_command(
     if not own:
         copy_and_tell(folder)
     elif copy_only or not folder.is_dir():
-        raise click.UsageError("--own and --copy-only exclude each other" if copy_only else f"there is no folder {folder}")
+        raise click.UsageError(
+            "--own and --copy-only exclude each other" if copy_only else f"there is no folder {folder}"
+        )
     if not copy_only:
         start(folder, ip, port, browser, verbose)
 
@@ -117,7 +127,7 @@ def check_command(notebooks: tuple[Path, ...], html: Path | None, variant: str, 
 
 def _write_report(path: Path, text: str, mode: str) -> None:
     try:
-        with path.open(mode, encoding="utf-8") as file:
+        with path.open(mode, encoding="utf-8", newline="") as file:
             file.write(text)
     except OSError as error:
         raise click.ClickException(f"cannot write the report {path}: {error.strerror}") from error
@@ -166,6 +176,70 @@ def new_lesson_command(name: str, title: str | None) -> None:
 def _as_typed(path: Path) -> str:
     """A path as it is typed in this system's shell, in quotes where it holds a blank."""
     return subprocess.list2cmdline([str(path)]) if os.name == "nt" else shlex.quote(str(path))
+
+
+@main.command("class")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--csv", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write all as CSV.")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write a page.")
+def class_command(folders: tuple[Path, ...], csv: Path | None, html: Path | None) -> None:
+    """Show where a class stands, and which exercise stops it.
+
+    FOLDER holds a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks in it; or it
+    is the folder of one learner, as in: minitape class /home/*/minitape-lessons
+
+    Nothing in the files is run. Notebooks tell what was answered last; progress files also tell tries and times. Learners can
+    change both: for grades there is minitape export --nbgrader.
+    """
+    from .class_page import as_page
+    from .class_report import as_csv, print_class, read_with_progress
+    from .figures import figures
+
+    writers = [(path, write) for path, write in ((csv, as_csv), (html, as_page)) if path is not None]
+    for path, _ in writers:
+        _write_report(path, "", "a")
+    hand_ins = read_with_progress(folders)
+    if not hand_ins:
+        raise click.UsageError(f"no progress files and no notebooks in {', '.join(map(str, folders))}")
+    found = figures(hand_ins)
+    for path, write in writers:
+        _write_report(path, write(found, hand_ins), "w")
+    print_class(found, hand_ins)
+    for path, _ in writers:
+        click.echo(f"wrote {path}")
+
+
+@main.command("export")
+@click.argument("lessons", nargs=-1, required=True)
+@click.option("--nbgrader", is_flag=True, required=True, help="As assignments of nbgrader, for grades.")
+@click.option(
+    "--to",
+    "course",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=".",
+    metavar="COURSE",
+    help="nbgrader's folder of the course; without it, the current folder.",
+)
+def export_command(lessons: tuple[str, ...], nbgrader: bool, course: Path) -> None:
+    """Write lessons as assignments that another tool grades.
+
+    A lesson is a number of the course's own (01), or a notebook of yours. Of each exercise the given part is kept, and a
+    grade cell is put behind it that fails while the answer is wrong. A notebook that brings its own answers, as `minitape
+    new-lesson` writes it, makes an exam: its answers are hidden, and learners are not told whether they are right. The
+    answers of the course's own lessons are in the installed package, where learners can find them.
+    """
+    from .nbgrader import export, settings
+
+    for lesson in lessons:
+        path, count = export(lesson, course)
+        click.echo(f"wrote {path}: {count} exercises, a point for each")
+    missing = settings(course)
+    if missing:
+        click.echo(
+            f"Add this line to {course / 'nbgrader_config.py'}, or learners meet an error in each exercise:\n{missing}"
+        )
+    name = path.stem
+    click.echo(f"Next, in {course}: nbgrader generate_assignment {name}, then nbgrader release_assignment {name}")
 
 
 @main.command("warmup")

@@ -159,7 +159,7 @@ def _places_to_run(paths: Sequence[Path], scratch: Path) -> list[Path]:
     """Where each notebook is run: the course's own from a copy, so that an installed package stays as it is."""
     own = [path for path in paths if path.absolute().parent in (IN_WHEEL, IN_REPOSITORY)]
     if own:
-        copy_missing(scratch / "lessons")
+        copy_missing(scratch / "lessons", outputs=True)
     return [scratch / "lessons" / path.name if path in own else path for path in paths]
 
 

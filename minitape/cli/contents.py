@@ -1,4 +1,4 @@
-"""How `minitape lab` hands notebooks to JupyterLab."""
+"""How a Jupyter server that `server` was added to reads, writes and runs minitape's notebooks; it leaves all others alone."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ import psutil
 from ipykernel.ipkernel import IPythonKernel
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
-from .rules import WIDGET_VIEW
+from .rules import LANGUAGE, WIDGET_VIEW
 from .writing import replacing
 
 if TYPE_CHECKING:
     from .rules import Notebook
 
 Model: TypeAlias = dict[str, Any]  # of a file or folder, as JupyterLab's server describes it
+NAME = "minitape"
+STARTUP = Path(__file__).parents[1] / "course" / "startup.py"
 
 
-class Notebooks(AsyncLargeFileManager):
-    """The files of the server's folder; a notebook comes as JupyterLab can show it.
+class WithNotebooks:
+    """Put before a contents manager: minitape's notebooks come as JupyterLab can show them.
 
-    It comes with what its kernel will say of the language. JupyterLab notes that in a notebook that it opens, and marks
-    the notebook as changed where something else stood there. Lessons are saved without it, since it names the version
-    of Python.
+    A notebook comes with what its kernel will say of the language. JupyterLab notes that in a notebook that it opens, and
+    marks the notebook as changed where something else stood there. Lessons are saved without it, since it names the
+    version of Python.
 
     A live widget comes only where the process that made it still runs: in the place of another one, also after a
     restart of the kernel, JupyterLab would say "model not found". There the picture or the text that is saved beside
@@ -40,18 +42,20 @@ class Notebooks(AsyncLargeFileManager):
     @contextmanager
     def atomic_writing(self, os_path: str, *args: Any, **kwargs: Any) -> Iterator[IO[Any]]:  # of str or bytes: as is said to who opens it
         """A file to write to; where no other may be made beside it, it is written in JupyterLab's way."""
+        manager: Any = super()  # the contents or session manager that this stands before
         folder = os.path.dirname(os.path.realpath(os_path))
-        if not self.use_atomic_writing or not os.access(folder, os.W_OK):
-            with super().atomic_writing(os_path, *args, **kwargs) as file:
+        if manager.use_atomic_writing and os.access(folder, os.W_OK) and file_names_minitape(Path(os_path)):
+            with manager.perm_to_403(os_path), replacing(Path(os_path), *args, **kwargs) as file:
                 yield file
         else:
-            with self.perm_to_403(os_path), replacing(Path(os_path), *args, **kwargs) as file:
+            with manager.atomic_writing(os_path, *args, **kwargs) as file:
                 yield file
 
     async def get(self, path: str, *arguments: object, **options: object) -> Model:
         """What JupyterLab is told of a file or folder: its contents manager's model of it."""
-        model: Model = await super().get(path, *arguments, **options)
-        if model["type"] == "notebook" and model["content"]:
+        manager: Any = super()  # the contents or session manager that this stands before
+        model: Model = await manager.get(path, *arguments, **options)
+        if model["type"] == "notebook" and model["content"] and is_minitapes(model["content"]):
             metadata = model["content"]["metadata"]
             if metadata.get("language_info", {}).get("name") == IPythonKernel.language_info["name"]:
                 metadata["language_info"] = IPythonKernel.language_info
@@ -60,7 +64,7 @@ class Notebooks(AsyncLargeFileManager):
 
     async def _begun(self, path: str) -> float:
         """When the process began that is the kernel of this notebook: never where there is none."""
-        server = self.parent
+        server: Any = getattr(self, "parent", None)  # whatever made the manager
         if server is None or not await server.session_manager.session_exists(path.strip("/")):
             return math.inf
         session = await server.session_manager.get_session(path=path.strip("/"))
@@ -69,6 +73,45 @@ class Notebooks(AsyncLargeFileManager):
             return psutil.Process(kernel.provisioner.pid).create_time()
         except (AttributeError, psutil.Error):  # it runs on another machine, or has just ended
             return 0.0
+
+
+class Notebooks(WithNotebooks, AsyncLargeFileManager):  # type: ignore[misc]  # its own bases differ
+    """Jupyter's own contents manager with that."""
+
+
+class WithAdvice:
+    """Put before a session manager: the kernel of a notebook of minitape's gives advice with each NameError.
+
+    That is for who goes on in the middle of a lesson the next day, before anything imported minitape.
+    """
+
+    def get_kernel_env(self, path: str | None, name: str | None = None) -> dict[str, str]:
+        """The environment variables of the kernel for a notebook; a startup file of the user's own is left there."""
+        manager: Any = super()  # the contents or session manager that this stands before
+        variables: dict[str, str] = manager.get_kernel_env(path, name)
+        if file_names_minitape(Path(variables["JPY_SESSION_NAME"])):
+            variables.setdefault("PYTHONSTARTUP", str(STARTUP))
+        return variables
+
+
+def is_minitapes(notebook: Notebook) -> bool:
+    """Whether a notebook names minitape in a cell, or is as `minitape save` left it: such as the glossary.
+
+    >>> is_minitapes({"cells": [{"source": "import minitape as tf"}], "metadata": {}})
+    True
+    >>> is_minitapes({"cells": [{"source": "import numpy"}], "metadata": {"language_info": {"name": "python", "version": "3"}}})
+    False
+    """
+    named = any(NAME in cell["source"] for cell in notebook["cells"])
+    return named or notebook["metadata"].get("language_info") == LANGUAGE
+
+
+def file_names_minitape(path: Path) -> bool:
+    """Whether a notebook's file names minitape. It need not be whole."""
+    try:
+        return path.suffix == ".ipynb" and NAME.encode() in path.read_bytes()
+    except OSError:
+        return False
 
 
 def _without_widgets(notebook: Notebook, begun: float, saved: float) -> None:

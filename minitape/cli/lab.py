@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import http.client
 import logging
 import os
 import secrets
+import shutil
 import socket
 import sys
+import tempfile
 import threading
 import webbrowser
 from pathlib import Path
@@ -17,6 +20,7 @@ from urllib.parse import quote
 import click
 
 from .lessons import copy_missing, notebook_to_open
+from .server import NAME as EXTENSION
 from .writing import advice, broken_notebooks
 
 FIRST_PORT = 8888
@@ -24,7 +28,6 @@ PORTS_TRIED = 100
 EVERYWHERE = ("0.0.0.0", "::", "", "*")
 QUIET = logging.ERROR
 SETTINGS = Path(__file__).with_name("jupyterlab_settings")
-STARTUP = Path(__file__).parents[1] / "course" / "startup.py"
 
 
 def copy_and_tell(folder: Path) -> None:
@@ -58,7 +61,7 @@ def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose
     token = os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
     # The kernel must be the Python that has minitape, not one that the user registered elsewhere.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
-    os.environ.setdefault("PYTHONSTARTUP", str(STARTUP))
+    _have_folders()
     open_browser = has_browser() if browser is None else browser
     address = f"http://{_reachable(ip)}:{port}{page}?token={token}"
     threading.Thread(target=_tell_when_ready, args=(ip, port, address, open_browser, folder), daemon=True).start()
@@ -67,6 +70,18 @@ def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose
 
     LabApp.launch_instance(argv=arguments)
     sys.exit(0)
+
+
+def _have_folders() -> None:
+    """Where the home folder cannot be written, as in a container that runs as any user: folders for Jupyter until it ends."""
+    home = os.path.expanduser("~")
+    if os.access(home, os.W_OK):
+        return
+    kept = tempfile.mkdtemp(prefix="minitape-lab-")
+    atexit.register(shutil.rmtree, kept, ignore_errors=True)
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+        os.environ.setdefault(name, os.path.join(kept, name.lower()))
+    click.echo(f"{home} cannot be written: JupyterLab's settings last until it ends. Set HOME to keep them.", err=True)
 
 
 def _lab_arguments(folder: Path, ip: str, port: int, page: str, open_browser: bool, verbose: bool) -> list[str]:
@@ -78,12 +93,9 @@ def _lab_arguments(folder: Path, ip: str, port: int, page: str, open_browser: bo
         "--ServerApp.port_retries=0",
         f"--ServerApp.open_browser={open_browser}",
         "--ServerApp.answer_yes=True",
-        "--ServerApp.contents_manager_class=minitape.cli.contents.Notebooks",
-        "--HTMLExporter.preprocessors=minitape.cli.pages.Links",
+        f"--ServerApp.jpserver_extensions={EXTENSION}=True",  # also where it was switched off for other servers
         f"--LabApp.default_url={page}",
         f"--LabApp.app_settings_dir={SETTINGS}",
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
     ]
     if _can_encrypt():

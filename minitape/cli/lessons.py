@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,10 +40,11 @@ def notebook_to_open(folder: Path) -> Path | None:
     return next(found, notebooks[0] if notebooks else None)
 
 
-def copy_missing(target: Path) -> tuple[list[str], list[str]]:
+def copy_missing(target: Path, outputs: bool = False) -> tuple[list[str], list[str]]:
     """Copy the lessons that are not yet in `target`; give back the names copied and the names left alone.
 
-    A file that exists is never opened for writing. Raises OSError where `target` cannot be written.
+    A learner's notebook comes without `outputs`: below a question, they would be its answer. A file that exists is never
+    opened for writing. Raises OSError where `target` cannot be written.
     """
     source = lessons_folder()
     copied: list[str] = []
@@ -52,7 +53,8 @@ def copy_missing(target: Path) -> tuple[list[str], list[str]]:
         name = path.relative_to(source)
         destination = target / name
         destination.parent.mkdir(parents=True, exist_ok=True)
-        (copied if _copy_new(path, destination) else kept).append(str(name))
+        content = path.read_bytes() if outputs or path.suffix != ".ipynb" else _not_run(path)
+        (copied if _write_new(content, destination) else kept).append(str(name))
     return copied, kept
 
 
@@ -63,12 +65,21 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _copy_new(source: Path, destination: Path) -> bool:
-    """Copy `source` to `destination` unless that exists; a copy that breaks off leaves nothing behind."""
+def _not_run(path: Path) -> bytes:
+    """A notebook as it is before anybody ran it."""
+    notebook = json.loads(path.read_bytes())
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+    return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _write_new(content: bytes, destination: Path) -> bool:
+    """Write `content` to `destination` unless that exists; what breaks off leaves nothing behind."""
     try:
-        with source.open("rb") as reader, destination.open("xb") as writer:
+        with destination.open("xb") as writer:
             try:
-                shutil.copyfileobj(reader, writer)
+                writer.write(content)
             except BaseException:
                 destination.unlink()
                 raise

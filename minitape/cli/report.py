@@ -24,7 +24,8 @@ PICTURE = re.compile(r'<img src="data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)"[^
 STYLES = {"-": "red", "+": "green", "@": "cyan"}
 
 
-def _bar(console: Console) -> Progress:
+def bar(console: Console) -> Progress:
+    """A progress bar, which a terminal shows, and nothing else does."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
@@ -32,11 +33,11 @@ def _bar(console: Console) -> Progress:
 def with_progress(paths: Sequence[Path], variants: Sequence[str], jobs: int, timeout: float) -> list[Result]:
     """Check notebooks with a progress bar on stderr (none where stderr is no terminal)."""
     console = Console(stderr=True)
-    with _bar(console) as bar:
-        task = bar.add_task("checking", total=sum(count_runs(path, variants) for path in paths))
+    with bar(console) as shown:
+        task = shown.add_task("checking", total=sum(count_runs(path, variants) for path in paths))
 
         def ran_one(path: Path) -> None:
-            bar.update(task, advance=1, description=path.name)
+            shown.update(task, advance=1, description=path.name)
 
         return check_notebooks(paths, variants, jobs, timeout, ran_one)
 
@@ -48,9 +49,9 @@ def warm_up() -> None:
     from minitape.speed.kernels import warmup
 
     begin = time.perf_counter()
-    with _bar(Console(stderr=True)) as bar:
-        task = bar.add_task("compiling", total=None)
-        wrong = warmup(lambda name, done, total: bar.update(task, completed=done, total=total, description=name))
+    with bar(Console(stderr=True)) as shown:
+        task = shown.add_task("compiling", total=None)
+        wrong = warmup(lambda name, done, total: shown.update(task, completed=done, total=total, description=name))
     if wrong:  # the log says on stderr what, and how to mend it
         raise click.ClickException(f"the kernels are not ready: {wrong}. Long tapes work, and take longer.")
     click.echo(f"kernels are ready ({time.perf_counter() - begin:.1f} s)")

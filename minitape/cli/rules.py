@@ -13,6 +13,7 @@ from minitape.course.predict import WIDGET_VIEW
 EXERCISE = "exercise"
 SOLUTION = "solution"
 FOLLOWS_ANSWERS = "follows-answers"
+LANGUAGE = {"name": "python"}  # all that a saved lesson says of its language
 OUTPUTS_DIFFER = "Cell outputs differ"
 AFTER_DEATH = "Kernel dead on test start"
 NOT_REPEATABLE = "not-repeatable"

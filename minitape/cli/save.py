@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import subprocess
 import tempfile
 import threading
@@ -20,14 +21,13 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
 from .kernel import kernel_environment
-from .rules import WIDGET_VIEW, place_in, plain, saved_findings
+from .rules import LANGUAGE, WIDGET_VIEW, place_in, plain, saved_findings
 from .writing import advice, replacing
 
 if TYPE_CHECKING:
     from .rules import Cell, Notebook, Output
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-LANGUAGE = {"name": "python"}
 
 
 def save(path: Path, timeout: float = 120) -> None:
@@ -78,7 +78,7 @@ def execute(notebook: Notebook, folder: Path, timeout: float, name: str) -> None
         client = NotebookClient(
             notebook,
             km=manager,
-            timeout=timeout,
+            timeout=math.ceil(timeout),  # traitlets 5.14 takes whole numbers only
             resources={"metadata": {"path": str(folder)}},
             store_widget_state=False,
             record_timing=False,
@@ -164,7 +164,9 @@ def _stderr_problems(notebook: Notebook) -> list[str]:
     for place, cell in enumerate(notebook.cells):
         wrote = [o for o in cell.get("outputs", ()) if o.output_type == "stream" and o.name == "stderr"]
         if wrote:
-            found.append(f"{place_in(sources, place)} writes to stderr:\n{plain(''.join(o.text for o in wrote)).rstrip()}")
+            found.append(
+                f"{place_in(sources, place)} writes to stderr:\n{plain(''.join(o.text for o in wrote)).rstrip()}"
+            )
     return found
 
 

@@ -7,18 +7,20 @@ Exercise demo.1: not answered yet.
 Replace the ... with your answer, and run the cell again.
 >>> check("demo.1", 6.0)
 Exercise demo.1: correct.
-  exact: yes   approximate: yes   largest difference: 0.0
 
 This module needs NumPy only. It never raises because of what a learner hands in.
 
 ``exercise``, ``checker``, ``compare``   what an exercise is, and whether an answer is right; ``lesson_NN`` has the answers
+``unknown``   functions that exercises hand in, so that only a tape can find their gradients
 ``predict``, ``choices``   predictions, and their buttons
+``plot``, ``moving``   pictures for lessons, and their slider
 ``progress``, ``order``, ``startup``   what was answered, and what to do when cells run out of order
 """
 
-from .checker import CORRECT, NOT_ANSWERED, add_exercise, check
+from .checker import CORRECT, NOT_ANSWERED, add_exercise, check, is_right
 from .exercise import Exercise, Mistake
 from .order import explain_missing_names
+from .plot import Moving, Plot
 from .predict import predict, reveal
 from .progress import progress
 
@@ -27,8 +29,11 @@ __all__ = [
     "NOT_ANSWERED",
     "Exercise",
     "Mistake",
+    "Moving",
+    "Plot",
     "add_exercise",
     "check",
+    "is_right",
     "predict",
     "progress",
     "reveal",

@@ -6,8 +6,11 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import re
+import sys
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -23,10 +26,12 @@ if TYPE_CHECKING:
 
 CORRECT = "correct"
 NOT_ANSWERED = "not answered yet"
+NOT_YET = "not yet"
 TRIES_BEFORE_TELLING = 3
 LONGEST = 200
 NO_RETURN = "Your function gives nothing back: write return before its result."
 A_FUNCTION = "a function: its name, without brackets after it"
+GREEN, BOLD, PLAIN = "\x1b[32m", "\x1b[1m", "\x1b[0m"
 SAME = "Your program still gives what it gave at the start."
 
 _added: dict[str, Exercise] = {}
@@ -64,19 +69,68 @@ def check(name: str, answer: Answer = ...) -> None:
     >>> check("no such exercise", 1)
     There is no exercise 'no such exercise'. A name looks like '01.2': lesson 01, exercise 2.
     """
-    print(feedback(name, answer))
+    print(_in_colour(feedback(name, answer)))
+
+
+def _in_colour(text: str) -> str:
+    """In a notebook, the line that says whether an answer is right, in bold, and in green if it is; else the text as it is.
+
+    As saved, no lesson is answered, and that has no colour.
+    """
+    ipython = sys.modules.get("IPython")
+    if ipython is None or type(ipython.get_ipython()).__name__ != "ZMQInteractiveShell":
+        return text
+    first, newline, rest = text.partition("\n")
+    colour = GREEN if first.endswith(f": {CORRECT}.") else BOLD if first.endswith(": not yet.") else ""
+    return f"{colour}{first}{PLAIN}{newline}{rest}" if colour else text
+
+
+def is_right(name: str, answer: Answer = ...) -> bool:
+    """Whether `answer` solves the exercise called `name`. Nothing is printed, and nothing is counted: for a grade.
+
+    Raises ValueError where there is no such exercise.
+
+    >>> is_right("01.1", 12.0), is_right("01.1", 8.0), is_right("01.1", ...)
+    (True, False, False)
+    """
+    return _judge(_exercise(name), answer).right is True
 
 
 def feedback(name: str, answer: Answer = ...) -> str:
     """What `check` prints, as text; the try is counted."""
+    try:
+        exercise = _exercise(name)
+    except ValueError as error:
+        return str(error)
+    verdict = _judge(exercise, answer)
+    if verdict.right is None:
+        return _blank(exercise)
+    wrong = None if verdict.right else (verdict.given or verdict.measures[0], verdict.hint)
+    tries = note_try(exercise.name, verdict.right, wrong)
+    return _right(exercise, verdict) if verdict.right else _not_yet(exercise, verdict, tries)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is to be said of an answer. `right` is None where there is none yet.
+
+    `given` and `expected` are texts. Where `expected` is None, it is the exercise's answer, which is kept back at first.
+    `of_it` is what was looked at, where that is not the answer itself.
+    """
+
+    right: bool | None
+    measures: Sequence[str] = ()
+    hint: str = ""
+    given: str = ""
+    expected: str | None = None
+    of_it: str = ""
+
+
+def _exercise(name: str) -> Exercise:
     exercise = exercises_of(str(name).rpartition(".")[0]).get(str(name))
     if exercise is None:
-        return _unknown(str(name))
-    try:
-        return _feedback(exercise, answer)
-    except Exception as error:
-        problem = f"your answer could not be compared: {type(error).__name__}: {error}"
-        return _not_yet(exercise, [problem], exercise.hint)
+        raise ValueError(_unknown(str(name)))
+    return exercise
 
 
 def _unknown(name: str) -> str:
@@ -85,24 +139,30 @@ def _unknown(name: str) -> str:
     return f"There is no exercise {name!r}. {rest}"
 
 
-def _feedback(exercise: Exercise, answer: Answer) -> str:
-    if is_blank(answer) or answer is exercise.blank:
-        return _blank(exercise)
-    if exercise.cases:
-        return _function_feedback(exercise, answer)
+def _judge(exercise: Exercise, answer: Answer) -> Verdict:
+    try:
+        if is_blank(answer) or answer is exercise.blank:
+            return Verdict(None)
+        return _judge_function(exercise, answer) if exercise.cases else _judge_value(exercise, answer)
+    except Exception as error:
+        problem = f"your answer could not be compared: {type(error).__name__}: {error}"
+        return Verdict(False, [problem], exercise.hint)
+
+
+def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
+    given = answer
     if exercise.view is not None:
         try:
-            answer = exercise.view(answer)
+            answer = exercise.view(given)
         except Exception as error:
-            note_try(exercise.name, False)
-            problem = f"{kind(answer)} cannot be used here: {type(error).__name__}: {error}"
-            return _not_yet(exercise, [problem], exercise.hint)
+            why = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+            return Verdict(False, [f"{kind(given)} cannot be used here: {why}"], exercise.hint)
     comparison = _compare(exercise, answer)
     if comparison.approximate:
-        return _right(exercise, comparison)
-    tries = note_try(exercise.name, False)
-    lines = [f"given:    {_show(answer)}", f"expected: {_expected(exercise, tries)}", *_measures(comparison)]
-    return _not_yet(exercise, lines, _hint(exercise, lambda mistake: _compare(exercise, answer, mistake)))
+        return Verdict(True, _close(comparison))
+    hint = _hint(exercise, lambda mistake: _compare(exercise, answer, mistake))
+    of_it = "" if kind(given) == kind(answer) else _show(answer)  # it is not the thing itself that is compared
+    return Verdict(False, _measures(comparison), hint, _show(given), of_it=of_it)
 
 
 def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> Comparison:
@@ -114,52 +174,67 @@ def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> Comp
     return result
 
 
-def _function_feedback(exercise: Exercise, answer: Answer) -> str:
+def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
     """Call the learner's function on each case beside the right one; report the first case where they part."""
     if not callable(answer):
-        note_try(exercise.name, False)
-        return _not_yet(exercise, [f"given:    {_show(answer)}", f"expected: {A_FUNCTION}"], exercise.hint)
-    results = [_call(answer, case) for case in exercise.cases]
+        return Verdict(False, [], exercise.hint, _show(answer), A_FUNCTION)
+    source = _source(answer)
+    if exercise.start and source and _same_program(source, exercise.start):
+        return Verdict(None)
+    results = [_seen(exercise, *_call(answer, case)) for case in exercise.cases]
     expected = [exercise.expect(*case) for case in exercise.cases]
     empty = all(not error and (value is None or is_blank(value)) for value, error in results)
-    if empty and any(wanted is not None for wanted in expected) and (exercise.blank is None or _untouched(answer)):
-        return _blank(exercise)
+    if empty and not exercise.start and any(wanted is not None for wanted in expected) and _holds_dots(source):
+        return Verdict(None)
     parts = []
     for case, wanted, (value, error) in zip(exercise.cases, expected, results, strict=True):
         part = Comparison(False, False) if error else _compare(exercise, value, wanted)
         parts.append(part)
         if not part.approximate:
-            note_try(exercise.name, False)
             call = f"{getattr(answer, '__name__', 'f')}({', '.join(map(_show, case))})"
-            lines = [f"given:    {call} {error or f'gives {_show(value)}'}", f"expected: {_show(wanted)}"]
-            hint = _hint(exercise, lambda mistake: _same_on_all(exercise, results, mistake))
-            if empty and hint == exercise.hint and not _gives_back(answer):
+            hint = _hint(exercise, lambda mistake: _same_on_all(exercise, results, mistake), source)
+            if empty and hint == exercise.hint and not _gives_back(source):
                 hint = NO_RETURN
-            return _not_yet(exercise, [*lines, *_measures(part)], hint)
-    return _right(exercise, together(parts))
+            return Verdict(False, _measures(part), hint, f"{call} {error or f'gives {_show(value)}'}", _show(wanted))
+    return Verdict(True, _close(together(parts)))
 
 
-def _untouched(function: Function) -> bool:
-    """Whether a `...` still stands in the function's source; True also where the source is out of reach."""
-    nodes = _source(function)
-    return not nodes or any(isinstance(node, ast.Constant) and node.value is ... for node in nodes)
+def _seen(exercise: Exercise, value: Answer, error: str) -> tuple[Answer, str]:
+    """What a function gave, through the exercise's view."""
+    if exercise.view is None or error or value is None or is_blank(value):
+        return value, error
+    return _call(exercise.view, (value,))
 
 
-def _gives_back(function: Function) -> bool:
-    """Whether the function may give something back; True also where its source is out of reach."""
-    nodes = _source(function)
-    returns = (isinstance(node, ast.Lambda) or (isinstance(node, ast.Return) and node.value) for node in nodes)
-    return not nodes or any(returns)
+def _same_program(source: str, other: str) -> bool:
+    """Whether two programs differ in blanks and comments at most."""
+    return ast.dump(ast.parse(source)) == ast.dump(ast.parse(other))
 
 
-def _source(function: Function) -> list[ast.AST]:
-    """The nodes of a function's source, as Jupyter and Python keep it; none where it is out of reach."""
+def _holds_dots(source: str) -> bool:
+    """Whether a `...` still stands in a function's source; True also where that is out of reach."""
+    nodes = ast.walk(ast.parse(source))
+    return not source or any(isinstance(node, ast.Constant) and node.value is ... for node in nodes)
+
+
+def _gives_back(source: str) -> bool:
+    """Whether a function may give something back; True also where its source is out of reach."""
+    returns = (
+        isinstance(node, ast.Lambda) or (isinstance(node, ast.Return) and node.value)
+        for node in ast.walk(ast.parse(source))
+    )
+    return not source or any(returns)
+
+
+def _source(function: Function) -> str:
+    """A function's source, as Jupyter and Python keep it; nothing where it is out of reach."""
     try:
-        nodes = list(ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))))
+        source = textwrap.dedent(inspect.getsource(function))
+        nodes = list(ast.walk(ast.parse(source)))
     except (OSError, TypeError, SyntaxError):
-        return []
+        return ""
     names = {"<lambda>" if isinstance(node, ast.Lambda) else getattr(node, "name", None) for node in nodes}
-    return nodes if function.__name__ in names else []  # else the text of other code by the same file name
+    return source if function.__name__ in names else ""  # else the text of other code by the same file name
 
 
 def _call(function: Function, case: tuple[Answer, ...]) -> tuple[Answer, str]:
@@ -178,43 +253,48 @@ def _same_on_all(exercise: Exercise, results: list[tuple[Answer, str]], mistake:
     return Comparison(True, True)
 
 
-def _hint(exercise: Exercise, compared: Callable[[Answer], Comparison]) -> str:
-    return next((m.hint for m in exercise.mistakes if compared(m.answer).approximate), exercise.hint)
+def _hint(exercise: Exercise, compared: Callable[[Answer], Comparison], source: str = "") -> str:
+    """The hint of the first mistake that gives the same, and whose mark stands in the source."""
+    made = (m for m in exercise.mistakes if not m.where or re.search(m.where, source))
+    return next((m.hint for m in made if compared(m.answer).approximate), exercise.hint)
 
 
 def _blank(exercise: Exercise) -> str:
     text = f"Exercise {exercise.name}: {NOT_ANSWERED}."
-    if exercise.blank is not ...:
+    if exercise.blank is not ... or exercise.start:
         return f"{text}\nChange the program, and run the cell again.\n{SAME}"
     text += "\nReplace the ... with your answer, and run the cell again."
     return f"{text}\n{SAME}" if exercise.cases else text
 
 
-def _right(exercise: Exercise, comparison: Comparison) -> str:
-    note_try(exercise.name, True)
-    lines = [f"Exercise {exercise.name}: {CORRECT}.", *(f"  {line}" for line in _measures(comparison))]
+def _close(comparison: Comparison) -> list[str]:
+    """How far off an answer is that is right, where it is not exactly so."""
+    off = comparison.largest_difference
+    return [] if comparison.exact or not off else [f"Close enough: the largest difference is {off:.2g}."]
+
+
+def _right(exercise: Exercise, verdict: Verdict) -> str:
+    lines = [f"Exercise {exercise.name}: {CORRECT}.", *(f"  {line}" for line in verdict.measures)]
     return "\n".join([*lines, exercise.because] if exercise.because else lines)
 
 
-def _not_yet(exercise: Exercise, lines: list[str], hint: str) -> str:
-    text = [f"Exercise {exercise.name}: not yet.", *(f"  {line}" for line in lines)]
-    return "\n".join([*text, f"Hint: {hint}"] if hint else text)
+def _not_yet(exercise: Exercise, verdict: Verdict, tries: int) -> str:
+    lines = list(verdict.measures)
+    if verdict.given:
+        of_it = [f"of it:    {verdict.of_it}"] if verdict.of_it else []
+        lines[:0] = [f"given:    {verdict.given}", *of_it, f"expected: {verdict.expected or _expected(exercise, tries)}"]
+    text = [f"Exercise {exercise.name}: {NOT_YET}.", *(f"  {line}" for line in lines)]
+    return "\n".join([*text, f"Hint: {verdict.hint}"] if verdict.hint else text)
 
 
 def _measures(comparison: Comparison) -> list[str]:
-    """How far the answer is off, in numbers; or why that cannot be said; and how much of a list or dict is right."""
+    """How far a wrong answer is off, or why that cannot be said; and how much of a list or dict is right."""
     right, of = comparison.parts or (0, 0)
     count = [f"right: {right} of {of}"] if right < of else []
     only_text = comparison.largest_difference == 0 and not comparison.approximate
     if comparison.problem or comparison.largest_difference is None or only_text:
         return [comparison.problem, *count] if comparison.problem else count
-    off = float(f"{comparison.largest_difference:.6g}")
-    exact, close = _yes(comparison.exact), _yes(comparison.approximate)
-    return [f"exact: {exact}   approximate: {close}   largest difference: {off}", *count]
-
-
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
+    return [f"largest difference: {float(f'{comparison.largest_difference:.6g}')}", *count]
 
 
 def _expected(exercise: Exercise, tries: int) -> str:

@@ -14,10 +14,22 @@ class Mistake:
     """A likely wrong answer, and what to say to the learner who hands it in.
 
     `answer` is compared as the expected answer is: a value, or for a function a function that makes the mistake.
+    `where`, a regular expression, must be found in the source of the learner's function, too: it tells apart mistakes
+    that all end in the same None.
     """
 
     answer: Answer
     hint: str
+    where: str = ""
+
+
+def gives_none(*given: Answer) -> None:
+    """What many a wrong program does: the answer of a `Mistake` that is known by its source."""
+
+
+def raises(*given: Answer) -> Answer:
+    """What a program does that ends in an error: the answer of a `Mistake`, as `gives_none`."""
+    raise RuntimeError("as the learner's function does")
 
 
 @dataclass(frozen=True)
@@ -31,10 +43,11 @@ class Exercise:
     hint: what to say to every other wrong answer.
     because: one sentence, said with "correct", on why it is so.
     cases: for a function, the arguments to call it with, one tuple per call.
-    view: turns what the learner hands in (a tape, say) into the value that is compared.
+    view: turns what the learner hands in (a tape, say), or what the learner's function gives, into the value that is
+        compared.
     dtype: the dtype's name that the answer must have; None where any will do.
-    blank: for an exercise that asks to mend a program, without a `...`: what the untouched cell hands in, or what the
-        untouched function gives.
+    blank: for an exercise that asks to change a program, without a `...`: what the untouched cell hands in.
+    start: for an exercise that asks to change a function, without a `...`: its source as it stands in the lesson.
     rtol, atol: how far a number may be off: atol + rtol * abs(expected), and only atol between two whole numbers.
     """
 
@@ -47,6 +60,7 @@ class Exercise:
     view: Callable[[Answer], Answer] | None = field(default=None, repr=False)
     dtype: str | None = None
     blank: Answer = ...
+    start: str = ""
     rtol: float = 1e-5
     atol: float = 1e-6
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from .exercise import Exercise, Mistake
+from .exercise import Exercise, Mistake, gives_none, raises
+from .unknown import Polynomial
+
+F, G = Polynomial(1, -3, 0, 1), Polynomial(0, 2, 1, 0, 1)
+ONE_WATCH = r"(?s)\A(?!.*\.watch\(.*\.watch\()"
 
 EXERCISES = (
     Exercise(
@@ -14,22 +18,36 @@ EXERCISES = (
             Mistake(6.0, "You have 3 * x. In the derivative of x * x * x, x still appears twice: 3 * x * x."),
             Mistake(None, "x is watched before it is used, so there is a path from x to y. The answer is a number."),
         ],
-        hint="The derivative of x * x * x is 3 * x * x. Put x = 2 in.",
-        because="The derivative of x * x * x is 3 * x * x, and x is 2.",
+        hint="Three factors, and each gets what arrived times the other two: 2 * 2. How much is that together?",
+        because="Each of the three factors gets 2 * 2, and what meets at x is added. At school: 3 * x * x, and x is 2.",
     ),
     Exercise(
         "01.2",
-        expect=lambda value: 3.0 * value * value,
-        cases=[(2.0,), (-1.0,), (0.5,)],
+        expect=lambda f, value: f.derivative(value),
+        cases=[(F, 2.0), (F, -1.0), (G, 0.5)],
         mistakes=[
-            Mistake(lambda value: value**3, "You gave back y. Give back what tape.gradient(y, x) returns."),
-            Mistake(lambda value: 2.0 * value, "That is the derivative of x * x. Leave y = x * x * x as it was."),
             Mistake(
-                lambda value: 1.0, "Ask for tape.gradient(y, x), not for the gradient of x with respect to itself."
+                gives_none,
+                "The watch comes too late: y is computed by then. Call tape.watch(x) first, inside the block.",
+                where=r"(?s)y = f\(x\).*\.watch\(",
+            ),
+            Mistake(
+                gives_none,
+                "Watch x, from which y is computed. The value, or y, does not help.",
+                where=r"\.watch\((?!x)",
+            ),
+            Mistake(lambda f, value: f._compute(value), "You gave back y. Give back what tape.gradient(y, x) returns."),
+            Mistake(
+                lambda f, value: 1.0,
+                "Ask for tape.gradient(y, x), not for the gradient of x with respect to itself.",
+            ),
+            Mistake(
+                lambda f, value: 3.0 * value * value,
+                "That is the derivative of x * x * x. The exercise hands in another f: ask the tape.",
             ),
         ],
         hint="One line is missing: the tape does not know that it should watch x. Only that line has to be written.",
-        because="Watched from before the first multiplication on, x has a path to y on the tape.",
+        because="Watched from before the first operation on, x has a path to y on the tape, whatever f does.",
     ),
     Exercise(
         "01.3",
@@ -56,16 +74,28 @@ EXERCISES = (
     ),
     Exercise(
         "01.4",
-        expect=lambda value: 12.0 * value * value,
-        cases=[(1.0,), (2.0,), (-0.5,)],
+        expect=lambda f, value: f.derivative(value, order=2),
+        cases=[(F, 1.0), (F, 2.0), (G, -0.5)],
         mistakes=[
+            Mistake(gives_none, "Each tape needs a watch of its own, also the inner one.", where=ONE_WATCH),
+            Mistake(raises, "Each tape needs a watch of its own: without it, inner.gradient is None.", where=ONE_WATCH),
             Mistake(
-                lambda value: 4.0 * value**3, "That is the first derivative. Ask the outer tape for the gradient of it."
+                gives_none,
+                "Is the first gradient taken while the outer tape is on? Otherwise the outer tape knows nothing of it.",
+                where=r"(?s)\.gradient\(.*\.gradient\(",
             ),
-            Mistake(lambda value: value**4, "You gave back y. Give back the gradient of the gradient."),
-            Mistake(lambda value: 24.0 * value, "That is the third derivative: one tape too many."),
+            Mistake(
+                lambda f, value: f.derivative(value),
+                "That is the first derivative. Ask the outer tape for the gradient of it.",
+            ),
+            Mistake(lambda f, value: f._compute(value), "You gave back y. Give back the gradient of the gradient."),
+            Mistake(lambda f, value: f.derivative(value, order=3), "That is the third derivative: one tape too many."),
+            Mistake(
+                lambda f, value: 12.0 * value * value,
+                "That is the second derivative of x ** 4. The exercise hands in another f: ask the tapes.",
+            ),
         ],
-        hint="Take the first gradient inside the outer tape's block, so that the outer tape records it.",
-        because="The outer tape recorded the first derivative, 4 * x ** 3. Its derivative is 12 * x ** 2.",
+        hint="Two tapes, one inside the other. Both watch x. Take the first gradient inside the outer tape's block.",
+        because="The outer tape recorded the sweep of the inner one. So it can go back through it, whatever f is.",
     ),
 )

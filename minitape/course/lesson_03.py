@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .compare import kind
-from .exercise import Exercise, Mistake
+from .compare import as_array, kind
+from .exercise import Exercise, Mistake, raises
 
 if TYPE_CHECKING:
     from .exercise import Answer
 
 
-def _content_and_shape(variable: Answer) -> list[Answer]:
-    """What a variable holds, of which dtype, and which shapes it takes; of anything else, its kind."""
+def _of_variable(variable: Answer) -> dict[str, Answer]:
+    """What a variable holds, of which dtype, and which shapes it takes."""
     if not hasattr(variable, "assign"):
-        return [kind(variable)]
-    return [variable.numpy().tolist(), variable.dtype.name, str(variable.shape)]
+        raise ValueError("it is no variable, so it cannot change. Call tf.Variable")
+    return {"holds": variable.numpy().tolist(), "dtype": variable.dtype.name, "shape": str(variable.shape)}
 
 
-def _refused(numbers: list[float]) -> float:
-    """What a learner's function does that writes `total += number`."""
-    raise RuntimeError(f"`variable += value` is not supported: {numbers}")
+def _box(value: Answer) -> dict[str, Answer]:
+    """Whether a variable was handed in, or a tensor, and what it holds."""
+    return {"type": "variable" if hasattr(value, "assign") else kind(value), "holds": as_array(value)}
+
+
+def _holding(total: Callable[[list[float]], float]) -> Callable[[list[float]], dict[str, Answer]]:
+    return lambda numbers: {"type": "variable", "holds": float(total(numbers))}
 
 
 EXERCISES = (
@@ -76,51 +81,57 @@ EXERCISES = (
     ),
     Exercise(
         "03.3",
-        expect=lambda numbers: float(sum(numbers)),
+        expect=_holding(sum),
         cases=[([1.0, 2.0, 3.0],), ([0.5, -2.0],), ([4.0],)],
+        view=_box,
         mistakes=[
-            Mistake(lambda numbers: numbers[-1], "assign replaces what is in the box. Use assign_add to add to it."),
             Mistake(
-                lambda numbers: 0.0,
+                lambda numbers: {"type": "a number", "holds": float(sum(numbers))},
+                "The sum is right, but it is a tensor by now, and the variable still holds 0. Use total.assign_add(number).",
+            ),
+            Mistake(
+                _holding(lambda numbers: numbers[-1]),
+                "assign replaces what is in the box. Use assign_add to add to it.",
+            ),
+            Mistake(
+                _holding(lambda numbers: 0.0),
                 "total + number makes a new tensor that nobody keeps. Use total.assign_add(number).",
             ),
-            Mistake(lambda numbers: -sum(numbers), "assign_sub subtracts. You want to add."),
+            Mistake(_holding(lambda numbers: -sum(numbers)), "assign_sub subtracts. You want to add."),
             Mistake(
-                lambda numbers: numbers[0], "The return stands inside the loop, so the function ends after one number."
+                _holding(lambda numbers: numbers[0]),
+                "The return stands inside the loop, so the function ends after one number.",
             ),
-            Mistake(
-                _refused, "It raised an error. If you wrote total += number: call total.assign_add(number) instead."
-            ),
+            Mistake(raises, "It raised an error. If you wrote total += number: call total.assign_add(number) instead."),
         ],
         hint="Inside a loop over the numbers, call total.assign_add(number). After the loop, return total.",
         because="assign_add changes the box, so each step starts from what the last one left.",
     ),
     Exercise(
         "03.4",
-        expect=[[1.0, 2.0], "float32", "(None,)"],
-        view=_content_and_shape,
+        expect={"holds": [1.0, 2.0], "dtype": "float32", "shape": "(None,)"},
+        view=_of_variable,
         mistakes=[
             Mistake(
-                [[1.0, 2.0], "float32", "(2,)"],
+                {"holds": [1.0, 2.0], "dtype": "float32", "shape": "(2,)"},
                 "This variable takes two numbers only. Say shape=[None] when you make it.",
             ),
             Mistake(
-                [[1.0, 2.0], "float32", "<unknown>"],
+                {"holds": [1.0, 2.0], "dtype": "float32", "shape": "<unknown>"},
                 "This variable takes any shape, also a table. Allow one direction: shape=[None].",
             ),
             Mistake(
-                [[[1.0, 2.0]], "float32", "(None, 2)"],
+                {"holds": [[1.0, 2.0]], "dtype": "float32", "shape": "(None, 2)"},
                 "This variable holds a table with two columns. Use one pair of brackets.",
             ),
             Mistake(
-                [0.0, "float32", "<unknown>"],
+                {"holds": 0.0, "dtype": "float32", "shape": "<unknown>"},
                 "Start with the two numbers 1.0 and 2.0, and allow one direction: shape=[None].",
             ),
             Mistake(
-                [[1, 2], "int32", "(None,)"], "This variable holds integers, and will never take 1.5. Write 1.0 and 2.0."
+                {"holds": [1, 2], "dtype": "int32", "shape": "(None,)"},
+                "This variable holds integers, and will never take 1.5. Write 1.0 and 2.0.",
             ),
-            Mistake(["an array of shape (2,)"], "That is no variable, so it cannot change. Call tf.Variable."),
-            Mistake(["a list of 2"], "That is no variable, but what one may begin with. Call tf.Variable."),
         ],
         hint="tf.Variable takes a first value and a shape. In the shape, None stands for a length that may change.",
         because="shape=[None] is one direction of any length.",
@@ -135,7 +146,7 @@ EXERCISES = (
             Mistake(
                 ["a:0", "b:0", "c:0", "d:0"], "A variable must be trainable, and it must be read inside the block."
             ),
-            Mistake(["d"], "The right variable. TensorFlow writes :0 behind the name."),
+            Mistake(["d"], "The right variable. TensorFlow writes :0 after the name."),
         ],
         hint="For each variable ask two questions: is it trainable? Is it read while the tape is on?",
         because="Only d is trainable and read while the tape is on.",

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from .exercise import Exercise, Mistake
+from typing import TYPE_CHECKING
+
+from .exercise import Exercise, Mistake, raises
+from .unknown import Polynomial
+
+if TYPE_CHECKING:
+    from .exercise import Answer
+
+F, G = Polynomial(0, 0, 1), Polynomial(1, 2, 0, -1)
 
 
-def _asked_twice(value: float) -> list[float]:
-    """What a learner's function does who forgot `persistent=True`."""
-    raise RuntimeError(f"the second call at x = {value}")
+def _errors(answers: Answer) -> Answer:
+    """The answers, with every name of an error as "error"."""
+    if not isinstance(answers, dict):
+        return answers
+    return {key: "error" if isinstance(a, str) and "error" in a.casefold() else a for key, a in answers.items()}
 
 
 EXERCISES = (
     Exercise(
         "05.1",
         expect={"A": "error", "B": 12.0, "C": 16.0, "D": "error"},
+        view=_errors,
         mistakes=[
             Mistake({"A": 12.0, "B": 12.0, "C": 16.0, "D": "error"}, "A asks a tape twice that is not persistent."),
             Mistake(
@@ -42,19 +53,26 @@ EXERCISES = (
     ),
     Exercise(
         "05.2",
-        expect=lambda value: [2 * value, 3 * value**2],
-        cases=[(3.0,), (-1.0,), (0.5,)],
+        expect=lambda f, g, value: [f.derivative(value), g.derivative(value)],
+        cases=[(F, G, 3.0), (F, G, -1.0), (G, F, 0.5)],
         mistakes=[
             Mistake(
-                lambda value: 2 * value + 3 * value**2, "A list of targets gives the sum. Ask once for y, once for z."
+                lambda f, g, value: f.derivative(value) + g.derivative(value),
+                "A list of targets gives the sum. Ask once for y, once for z.",
             ),
-            Mistake(_asked_twice, "The second call raised RuntimeError: make the tape with persistent=True."),
-            Mistake(lambda value: [3 * value**2, 2 * value], "The right numbers in the wrong order: first y, then z."),
-            Mistake(lambda value: [value**2, value**3], "These are y and z themselves. Return their gradients."),
-            Mistake(lambda value: 2 * value, "That is the gradient of y. Return a list of both."),
+            Mistake(raises, "If the second call raised RuntimeError: make the tape with persistent=True."),
+            Mistake(
+                lambda f, g, value: [g.derivative(value), f.derivative(value)],
+                "The right numbers in the wrong order: first y, then z.",
+            ),
+            Mistake(
+                lambda f, g, value: [f._compute(value), g._compute(value)],
+                "These are y and z themselves. Return their gradients.",
+            ),
+            Mistake(lambda f, g, value: f.derivative(value), "That is the gradient of y. Return a list of both."),
         ],
         hint="Make the tape with persistent=True, compute y and z in its block, and ask once for each.",
-        because="A persistent tape answers twice, once for y and once for z.",
+        because="A persistent tape answers twice, once for y and once for z. (Two tapes would do, too.)",
     ),
     Exercise(
         "05.3",

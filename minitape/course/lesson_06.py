@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from .exercise import Exercise, Mistake
+from .unknown import Unknown
+
+F = Unknown("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
+G = Unknown("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
 
 EXERCISES = (
     Exercise(
@@ -14,7 +18,7 @@ EXERCISES = (
             Mistake(["a:0", "b:0", "d:0"], "b is read, but it is not trainable, and nobody watches it by hand."),
             Mistake(["a:0", "c:0", "d:0"], "c is read after the block, when the tape is off."),
             Mistake(["d:0"], "Watching by hand does not switch the automatic watching off: a is trainable and read."),
-            Mistake(["a", "d"], "The right variables. TensorFlow writes :0 behind the names."),
+            Mistake(["a", "d"], "The right variables. TensorFlow writes :0 after the names."),
             Mistake(["d:0", "a:0"], "The right two. They are listed in the order in which they were made."),
         ],
         hint="For each: is it watched by hand? If not: is it trainable, and is it read inside the block?",
@@ -50,13 +54,14 @@ EXERCISES = (
     ),
     Exercise(
         "06.3",
-        expect=lambda a, b: [None, a * a],
-        cases=[(2.0, 5.0), (-3.0, 1.0), (0.5, 4.0)],
+        expect=lambda f, a, b: [None, f.slopes(a, b)[1]],
+        cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
         mistakes=[
-            Mistake(lambda a, b: [2 * a * b, a * a], "a is watched, too. Say watch_accessed_variables=False."),
-            Mistake(lambda a, b: [2 * a * b, None], "This tape watches a instead of b."),
-            Mistake(lambda a, b: [None, None], "Now nobody is watched: call tape.watch(b) before y is computed."),
-            Mistake(lambda a, b: a * a, "Ask for both gradients, in a list: [a, b]."),
+            Mistake(lambda f, a, b: f.slopes(a, b), "a is watched, too. Say watch_accessed_variables=False."),
+            Mistake(lambda f, a, b: [f.slopes(a, b)[0], None], "This tape watches a instead of b."),
+            Mistake(lambda f, a, b: [None, None], "Now nobody is watched: call tape.watch(b) before y is computed."),
+            Mistake(lambda f, a, b: f.slopes(a, b)[1], "Ask for both gradients, in a list: [a, b]."),
+            Mistake(lambda f, a, b: [0.0, f.slopes(a, b)[1]], "What is not watched gives None. A zero hides that."),
         ],
         hint="watch_accessed_variables=False in the call, and tape.watch(b) as the first line of the block.",
         because="Only b is watched, so only its path is recorded.",

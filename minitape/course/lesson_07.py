@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from .exercise import Exercise, Mistake
+from .unknown import Polynomial, Unknown
+
+SQUARE = Unknown("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
+OTHER = Unknown("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
+REST = Polynomial(0, 1, 0, 2)
 
 EXERCISES = (
     Exercise(
@@ -60,34 +65,40 @@ EXERCISES = (
     ),
     Exercise(
         "07.3",
-        expect=lambda a, b: [2 * (a - b), None],
-        cases=[(3.0, 1.0), (0.0, 2.0), (-1.0, 0.5)],
+        expect=lambda f, a, b: [f.slopes(a, b)[0], None],
+        cases=[(SQUARE, 3.0, 1.0), (OTHER, 0.5, 2.0), (OTHER, -1.0, 0.5)],
         mistakes=[
-            Mistake(lambda a, b: [2 * (a - b), -2 * (a - b)], "Nothing is stopped yet: b is still told to move."),
-            Mistake(lambda a, b: [None, -2 * (a - b)], "You stopped a. The one that shall not move is b."),
-            Mistake(lambda a, b: [None, None], "Now nobody moves. Stop b only, not the whole difference."),
+            Mistake(lambda f, a, b: f.slopes(a, b), "Nothing is stopped yet: b is still told to move."),
+            Mistake(lambda f, a, b: [None, f.slopes(a, b)[1]], "You stopped a. The one that should not move is b."),
+            Mistake(lambda f, a, b: [None, None], "Now nobody moves. Stop b only, not the whole distance."),
             Mistake(
-                lambda a, b: [2 * a, None], "b is missing in the loss. Its value must stay in it, only its path not."
+                lambda f, a, b: [2 * (a - b), None],
+                "That is right for (a - b) ** 2 only. Call distance, which may be another one.",
             ),
         ],
-        hint="Use the same loss, (a - b) ** 2, but put tf.stop_gradient around the one that shall not move.",
+        hint="Call distance with a and b, but put tf.stop_gradient around the one that should not move.",
         because="The value of b takes part, but no path leads back to it.",
     ),
     Exercise(
         "07.4",
-        expect=lambda value: [float(round(value)), 1.0],
-        cases=[(2.6,), (-1.2,), (0.4,)],
+        expect=lambda rest, value: [float(round(value)), rest.derivative(float(round(value)))],
+        cases=[(REST, 2.6), (REST, -1.2), (Polynomial(1, 3, 1), 0.4)],
         mistakes=[
             Mistake(
-                lambda value: [float(round(value)), None], "The value is right, but x is not in it without a stop."
+                lambda rest, value: [float(round(value)), None],
+                "The value is right, but x is not in it without a stop.",
             ),
-            Mistake(lambda value: [value, 1.0], "The gradient is right, but the value is x itself, not rounded."),
             Mistake(
-                lambda value: [value + round(value), 1.0],
+                lambda rest, value: [value, rest.derivative(value)],
+                "A gradient comes through, but the value is x itself, not rounded.",
+            ),
+            Mistake(
+                lambda rest, value: [value + round(value), rest.derivative(value + round(value))],
                 "You added the rounded value. Add what is missing: round(x) - x.",
             ),
             Mistake(
-                lambda value: [float(round(value) - value), None], "This is what must be added. Add it to x, unstopped."
+                lambda rest, value: [float(round(value) - value), None],
+                "This is what must be added. Add it to x, unstopped.",
             ),
         ],
         hint="The number to add is tf.round(x) - x. Stop that number, and add it to x.",

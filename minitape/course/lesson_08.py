@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from .exercise import Exercise, Mistake
+from .exercise import Exercise, Mistake, gives_none
+from .unknown import Polynomial, Unknown
+
+F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1, 1)
+BENT = Unknown("x[0] * x[1] * x[1]", lambda x: x[0] * x[1] * x[1])
+STEEP = Unknown("x[0] ** 3 + x[0] * x[1]", lambda x: x[0] ** 3 + x[0] * x[1])
+Pair = Sequence[float]
 
 
-def _product(point: Sequence[float], direction: Sequence[float]) -> np.ndarray:
-    """The Hessian of x * y * y, times a direction."""
-    (x, y), (a, b) = point, direction
-    return np.array([2 * y * b, 2 * y * a + 2 * x * b])
-
-
-def _hessian(point: Sequence[float], direction: Sequence[float]) -> np.ndarray:
+def _gradient(f: Unknown, point: Pair, direction: Pair) -> np.ndarray:
     x, y = point
-    return np.array([[0.0, 2 * y], [2 * y, 2 * x]])
+    return np.array([y * y, 2 * x * y] if f is BENT else [3 * x * x + y, x])
 
 
-def _gradient(point: Sequence[float], direction: Sequence[float]) -> np.ndarray:
+def _hessian(f: Unknown, point: Pair, direction: Pair) -> np.ndarray:
     x, y = point
-    return np.array([y * y, 2 * x * y])
+    return np.array([[0.0, 2 * y], [2 * y, 2 * x]] if f is BENT else [[6 * x, 1.0], [1.0, 0.0]])
 
 
-def _slope(x: float) -> float:
-    return 4 * x**3 - 3
+def _newton(f: Polynomial, value: float) -> float:
+    return value - f.derivative(value) / f.derivative(value, order=2)
 
 
 EXERCISES = (
@@ -47,74 +46,101 @@ EXERCISES = (
     ),
     Exercise(
         "08.2",
-        expect=lambda value: -math.sin(value),
-        cases=[(0.5,), (2.0,), (-1.0,)],
-        blank=None,
+        expect=lambda f, value: f.derivative(value, order=2),
+        cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
+        start="""
+def second_derivative(f, value):
+    x = tf.constant(value)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = f(x)
+    first = inner.gradient(y, x)
+    return outer.gradient(first, x)
+""",
         mistakes=[
             Mistake(
-                lambda value: math.cos(value),
+                gives_none,
+                "persistent=True lets a tape answer again. But outer did not see the inner sweep: it was off by then.",
+                where=r"persistent",
+            ),
+            Mistake(
+                gives_none,
+                "To watch first does not help: outer did not see how first was computed. Move the line that computes it.",
+                where=r"\.watch\(first\)",
+            ),
+            Mistake(
+                lambda f, value: f.derivative(value),
                 "That is the first derivative. Give back the outer tape's gradient of it.",
             ),
             Mistake(
-                lambda value: math.sin(value),
+                lambda f, value: f._compute(value),
                 "That is y itself. Leave the other lines as they were; only one line moves.",
             ),
-            Mistake(lambda value: -math.cos(value), "That is the third derivative: one tape too many."),
+            Mistake(lambda f, value: f.derivative(value, order=3), "That is the third derivative: one tape too many."),
+            Mistake(lambda f, value: 0.0, "A zero is not right either. Where must the inner gradient be computed?"),
         ],
         hint="The inner gradient must be computed while the outer tape is on. Move that line into the outer block.",
         because="Taken inside the outer block, the inner sweep is recorded by the outer tape.",
     ),
     Exercise(
         "08.3",
-        expect=lambda value: 60.0 * value**2,
-        cases=[(1.0,), (2.0,), (-0.5,)],
+        expect=lambda f, value: f.derivative(value, order=3),
+        cases=[(F, 1.0), (F, 2.0), (G, -0.5)],
         mistakes=[
-            Mistake(lambda value: 20.0 * value**3, "That is the second derivative. One more is needed."),
-            Mistake(lambda value: 120.0 * value, "That is the fourth derivative: one too many."),
-            Mistake(lambda value: 5.0 * value**4, "That is the first derivative. Two more are needed."),
-            Mistake(lambda value: value**5, "You gave back y itself. Give back its third derivative."),
+            Mistake(
+                lambda f, value: f.derivative(value, order=2), "That is the second derivative. One more is needed."
+            ),
+            Mistake(lambda f, value: f.derivative(value, order=4), "That is the fourth derivative: one too many."),
+            Mistake(lambda f, value: f.derivative(value), "That is the first derivative. Two more are needed."),
+            Mistake(lambda f, value: f._compute(value), "You gave back f(x) itself. Give back its third derivative."),
         ],
         hint="Call derivative three times, each time on what it gave back before, and then call the result with x.",
-        because="Three tapes, one in the other: 5 * x ** 4, then 20 * x ** 3, then 60 * x ** 2.",
+        because="Three tapes, one in the other: each records the sweep of the one inside.",
     ),
     Exercise(
         "08.4",
-        expect=lambda value: value - _slope(value) / (12 * value**2),
-        cases=[(2.0,), (1.0,), (-1.0,)],
+        expect=_newton,
+        cases=[(F, 2.0), (G, 1.0), (G, -2.0)],
         mistakes=[
             Mistake(
-                lambda value: value - _slope(value), "You subtract the whole slope. Divide it by the second derivative."
+                lambda f, value: value - f.derivative(value),
+                "You subtract the whole slope. Divide it by the second derivative.",
             ),
             Mistake(
-                lambda value: value + _slope(value) / (12 * value**2),
+                lambda f, value: value + f.derivative(value) / f.derivative(value, order=2),
                 "The sign is wrong: go against the slope, so subtract.",
             ),
             Mistake(
-                lambda value: value - (value**4 - 3 * value) / _slope(value),
+                lambda f, value: value - f._compute(value) / f.derivative(value),
                 "That step looks for a zero of the function. Here we look for a zero of its slope.",
             ),
-            Mistake(lambda value: _slope(value) / (12 * value**2), "That is how far to go. Subtract it from x."),
+            Mistake(
+                lambda f, value: f.derivative(value) / f.derivative(value, order=2),
+                "That is how far to go. Subtract it from x.",
+            ),
         ],
         hint="x minus the first derivative divided by the second derivative, both at x.",
         because="The second derivative says how fast the slope shrinks, so slope / second derivative is how far.",
     ),
     Exercise(
         "08.5",
-        expect=_product,
-        cases=[([1.0, 2.0], [1.0, 0.0]), ([1.0, 2.0], [0.0, 1.0]), ([-1.0, 0.5], [2.0, -3.0])],
+        expect=lambda f, point, direction: _hessian(f, point, direction) @ np.array(direction),
+        cases=[(BENT, [1.0, 2.0], [1.0, 0.0]), (STEEP, [1.0, 2.0], [0.0, 1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
         mistakes=[
             Mistake(_hessian, "That is the whole Hessian. Only its product with the direction is wanted: two numbers."),
             Mistake(_gradient, "That is the gradient. The direction has not been used yet."),
             Mistake(
-                lambda point, direction: _gradient(point, direction) * np.array(direction),
+                lambda f, point, direction: _gradient(f, point, direction) * np.array(direction),
                 "Gradient times direction is only the first half. Add up, and take the outer gradient of the sum.",
             ),
             Mistake(
-                lambda point, direction: _hessian(point, direction).sum(axis=0),
+                lambda f, point, direction: _hessian(f, point, direction).sum(axis=0),
                 "That is the gradient of the gradient's sum: the direction is missing in it.",
             ),
         ],
-        hint="Call hessian_vector_product with a function of x, the point and the direction.",
+        hint="Call hessian_vector_product with f, the point and the direction.",
         because="The gradient of the number reduce_sum(gradient * direction) is the Hessian times the direction.",
     ),
 )

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from .compare import in_order
-from .exercise import Exercise, Mistake
+from .exercise import Exercise, Mistake, gives_none, raises
+from .unknown import Polynomial
+
+F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
 
 EXERCISES = (
     Exercise(
@@ -34,14 +37,31 @@ EXERCISES = (
     ),
     Exercise(
         "09.2",
-        expect=lambda value: 2.0 * value,
-        cases=[(3,), (-2,), (10,)],
-        blank=None,
+        expect=lambda f, value: f.derivative(value),
+        cases=[(F, 3), (G, -2), (G, 10)],
+        start="""
+def slope(f, value):
+    x = tf.Variable(value)
+    with tf.GradientTape() as tape:
+        y = f(x)
+    return tape.gradient(y, x)
+""",
         mistakes=[
-            Mistake(lambda value: float(value * value), "You gave back y. Give back its derivative."),
-            Mistake(lambda value: 0.0, "A zero is not right either: x * x changes when x changes. Which dtype has x?"),
             Mistake(
-                lambda value: 2 * value + 1, "That is the step from one whole number to the next, not a derivative."
+                gives_none,
+                "tf.cast makes another tensor, and x stays what it was. Make the variable itself a float.",
+                where=r"cast\(",
+            ),
+            Mistake(
+                gives_none,
+                "Watching does not help: an integer has no derivative, watched or not.",
+                where=r"watch\(",
+            ),
+            Mistake(lambda f, value: float(f._compute(value)), "You gave back y. Give back its derivative."),
+            Mistake(lambda f, value: 0.0, "A zero is not right either: y changes when x changes. Which dtype has x?"),
+            Mistake(
+                lambda f, value: float(f._compute(value + 1) - f._compute(value)),
+                "That is the step from one whole number to the next, not a derivative.",
             ),
         ],
         hint="Make x a float: dtype=tf.float32, or float(value).",
@@ -49,22 +69,48 @@ EXERCISES = (
     ),
     Exercise(
         "09.3",
-        expect=lambda values: 2.0 * np.array(values) / len(values),
-        cases=[([1.0, 3.0, 5.0],), ([2.0, -2.0],), ([0.5],)],
-        blank=None,
+        expect=lambda f, values: np.array([f.derivative(value) for value in values]) / len(values),
+        cases=[(F, [1.0, 3.0, 5.0]), (G, [2.0, -2.0]), (G, [0.5])],
+        start="""
+def slopes(f, values):
+    x = tf.Variable(values)
+    with tf.GradientTape() as tape:
+        results = f(x)
+        y = tf.constant(np.mean(results.numpy()))
+    return tape.gradient(y, x)
+""",
         mistakes=[
             Mistake(
-                lambda values: 2.0 * np.array(values),
+                gives_none,
+                "The function is the right one, but .numpy() still takes the value out of the tape's world.",
+                where=r"tf\.reduce_mean\(.*\.numpy\(",
+            ),
+            Mistake(
+                raises,
+                "np.mean gives a plain number, and a tape cannot go back from that. Use tf.reduce_mean.",
+                where=r"np\.mean",
+            ),
+            Mistake(
+                gives_none,
+                "np.mean gives a plain number, whatever you hand in. Use tf.reduce_mean.",
+                where=r"np\.mean",
+            ),
+            Mistake(gives_none, "tf.constant of a tensor that you took out knows nothing of x.", where=r"tf\.constant"),
+            Mistake(
+                lambda f, values: np.array([f.derivative(value) for value in values]),
                 "That is the derivative of the sum. The mean divides by how many.",
             ),
-            Mistake(lambda values: np.mean(np.square(values)), "You gave back y. Give back its derivatives."),
             Mistake(
-                lambda values: np.ones(len(values)) / len(values),
-                "That is the derivative of the mean of x, not of x * x.",
+                lambda f, values: np.mean([f._compute(value) for value in values]),
+                "You gave back y. Give back its derivatives.",
+            ),
+            Mistake(
+                lambda f, values: np.ones(len(values)) / len(values),
+                "That is the derivative of the mean of x, not of the mean of f(x).",
             ),
         ],
         hint="One line leaves for NumPy and comes back as a constant. There is a tf function for it.",
-        because="tf.reduce_mean is recorded. Each square counts one part in len(values), and has the slope 2 * x.",
+        because="tf.reduce_mean is recorded. Each result counts one part in len(values).",
     ),
     Exercise(
         "09.4",
@@ -88,7 +134,7 @@ EXERCISES = (
         mistakes=[
             Mistake([2, 5, 6, 7], "n is an integer, but the way from w does not go through n."),
             Mistake([5, 7], "There is a second use of w, in line 6. Does that way get through?"),
-            Mistake([7], "If line 7 were mended, would the gradient be a number then?"),
+            Mistake([7], "If line 7 were fixed, would the gradient be a number then?"),
             Mistake(
                 [4, 5, 6, 7],
                 "In line 4, w is multiplied by a float. That is recorded; the cast is on the other factor.",

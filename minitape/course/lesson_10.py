@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
-from .exercise import Exercise, Mistake
+from collections.abc import Callable
+
+from .exercise import Exercise, Mistake, gives_none
+from .unknown import Polynomial
+
+F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
+BOWL, HOLE = Polynomial(9, -6, 1), Polynomial(2, 1, 0.5)
+
+
+def _descent(rate: float) -> Callable[[Polynomial, int], float]:
+    """Where a training loop ends up, step by step, with the derivative that the polynomial knows."""
+
+    def ends(loss_of: Polynomial, steps: int) -> float:
+        w = 0.0
+        for _ in range(steps):
+            w -= rate * loss_of.derivative(w)
+        return w
+
+    return ends
+
 
 EXERCISES = (
     Exercise(
@@ -21,20 +40,39 @@ EXERCISES = (
     ),
     Exercise(
         "10.2",
-        expect=lambda a, b: 2.0 * (a + b),
-        cases=[(3.0, 4.0), (1.0, -2.0), (0.5, 0.25)],
-        blank=None,
+        expect=lambda f, a, b: f.derivative(a + b),
+        cases=[(F, 3.0, 4.0), (G, 1.0, -2.0), (G, 0.5, 0.25)],
+        start="""
+def gradient_for_y(f, a, b):
+    x = tf.Variable(a)
+    y = tf.Variable(b)
+    with tf.GradientTape() as tape:
+        x.assign_add(y)
+        z = f(x)
+    return tape.gradient(z, y)
+""",
         mistakes=[
-            Mistake(lambda a, b: (a + b) ** 2, "You gave back z. Give back its gradient with respect to y."),
-            Mistake(lambda a, b: 2.0 * b, "That is the derivative of y * y. The sum of x and y is squared."),
             Mistake(
-                lambda a, b: 2.0 * a, "That is the derivative of x * x with the old x. The sum of x and y is squared."
+                gives_none,
+                "x.assign(x + y) stores the sum, too: the variable forgets where it came from. Give the sum its own name.",
+                where=r"\.assign\(",
             ),
             Mistake(
-                lambda a, b: 0.0, "A zero says that z does not depend on y. It does: compute x + y inside the block."
+                gives_none,
+                "assign_add is still there, and no gradient goes back through it. Compute x + y, and give it a name.",
+                where=r"\.assign_add\(",
+            ),
+            Mistake(lambda f, a, b: f._compute(a + b), "You gave back z. Give back its gradient with respect to y."),
+            Mistake(lambda f, a, b: f.derivative(b), "That is the derivative of f(y). f is called with x + y."),
+            Mistake(
+                lambda f, a, b: f.derivative(a),
+                "That is the derivative at the old x. f is called with the sum of both.",
+            ),
+            Mistake(
+                lambda f, a, b: 0.0, "A zero says that z does not depend on y. It does: compute x + y inside the block."
             ),
         ],
-        hint="Do not assign. Compute x + y as a tensor with a name of its own, and square that.",
+        hint="Do not assign. Compute x + y as a tensor with a name of its own, and hand that to f.",
         because="x + y is an operation with two inputs, so a path leads from y to z.",
     ),
     Exercise(
@@ -74,24 +112,23 @@ EXERCISES = (
                 "Look at C once more: it changes the variable, and binds no name.",
             ),
         ],
-        hint="Ask for each line: is the name w still bound to a variable afterwards?",
+        hint="Is w afterwards the variable itself, or the value that a line gave back? A tape watches only the former.",
         because="A and D bind w to what no tape watches. B and C change the variable, E makes a new one.",
     ),
     Exercise(
         "10.5",
-        expect=lambda steps: 3.0 * (1.0 - 0.5**steps),
-        cases=[(1,), (2,), (5,)],
+        expect=_descent(0.25),
+        cases=[(BOWL, 1), (BOWL, 2), (HOLE, 5)],
         mistakes=[
+            Mistake(_descent(-0.25), "w climbs: subtract the gradient, do not add it."),
+            Mistake(_descent(1.0), "The steps are too long: multiply the gradient by 0.25."),
             Mistake(
-                lambda steps: 3.0 * (1.0 - 1.5**steps), "w goes away from 3: subtract the gradient, do not add it."
+                lambda loss_of, steps: _descent(0.25)(loss_of, 1),
+                "That is w after one step. Does your loop go on from the changed w?",
             ),
-            Mistake(
-                lambda steps: 3.0 * (1.0 - (-1.0) ** steps), "w jumps over 3 and back: multiply the gradient by 0.25."
-            ),
-            Mistake(lambda steps: 1.5, "That is w after one step. Does your loop go on from the changed w?"),
-            Mistake(lambda steps: 0.0, "w is still 0: a new value was computed but not stored with assign_sub."),
+            Mistake(lambda loss_of, steps: 0.0, "w is still 0: a new value was computed but not stored in w."),
         ],
         hint="After the block: w.assign_sub(0.25 * tape.gradient(loss, w)). At the end give back w.",
-        because="Each step halves the distance to 3.",
+        because="Each step goes down the slope of the loss, whatever the loss is.",
     ),
 )

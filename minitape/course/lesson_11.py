@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 
 from .exercise import Exercise, Mistake
+from .unknown import Polynomial
+
+F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
 
 
 def _distance(upstream: float, x: float, y: float) -> tuple[float, float]:
@@ -48,16 +51,22 @@ EXERCISES = (
     ),
     Exercise(
         "11.3",
-        expect=lambda value: value,
-        cases=[(3.0,), (-1.0,), (0.5,)],
+        expect=lambda f, value: 0.5 * f.derivative(value),
+        cases=[(F, 3.0), (G, -1.0), (G, 0.5)],
         mistakes=[
-            Mistake(lambda value: 2.0 * value, "All of the amount was handed on. Hand on half of it."),
-            Mistake(lambda value: 0.5 * 2.0 * value**3, "In the rule, multiply what arrived by 0.5, not by x."),
-            Mistake(lambda value: value * value, "You gave back y. Give back its gradient with respect to x."),
-            Mistake(lambda value: 0.0, "Nothing was handed on. The rule must use the amount that it gets."),
+            Mistake(lambda f, value: f.derivative(value), "All of the amount was handed on. Hand on half of it."),
+            Mistake(
+                lambda f, value: 0.5 * f._compute(value) * f.derivative(value),
+                "In the rule, multiply what arrived by 0.5, not by x.",
+            ),
+            Mistake(lambda f, value: f._compute(value), "You gave back y. Give back its gradient with respect to x."),
+            Mistake(lambda f, value: 0.0, "Nothing was handed on. The rule must use the amount that it gets."),
+            Mistake(
+                lambda f, value: value, "That is right for x * x only. Leave the tape its work, and write the rule."
+            ),
         ],
         hint="grad gets the upstream gradient and gives back what goes to x: half of it.",
-        because="The true slope of x * x is 2 * x. The rule in between hands on half of it.",
+        because="The true slope is that of f. The rule in between hands on half of it.",
     ),
     Exercise(
         "11.4",
@@ -77,7 +86,7 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 {"A": False, "B": True, "C": True, "D": True},
-                "B gives a number, but is it the right one? Look at puzzle 11.p2 once more.",
+                "B gives a number, but is it the right one? Look at the prediction 11.p3 once more.",
             ),
             Mistake(
                 {"A": True, "B": False, "C": True, "D": True},

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .exercise import Answer
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+TO_CHOOSE = "To choose, run this cell."
 
 
 class Question:
@@ -24,8 +25,8 @@ class Question:
         self.name, self.text, self.choices = name, text, tuple(choices)
 
     def __repr__(self) -> str:
-        """The question with its choices, as text that is the same in every run."""
-        return "\n".join([f"Predict: {self.text}", *(f"  ( ) {choice}" for choice in self.choices)])
+        """The question with its choices, as text that is the same in every run, and does not look like buttons."""
+        return "\n".join([f"Predict: {self.text}", *(f"  - {choice}" for choice in self.choices), TO_CHOOSE])
 
     def commit(self, choice: str) -> str:
         """Record a prediction, and give back the sentence that confirms it.
@@ -54,8 +55,9 @@ def predict(name: str, text: str, choices: Sequence[Answer]) -> Question:
 
     >>> predict("demo.p1", "What will y be?", [6.0, 9.0])
     Predict: What will y be?
-      ( ) 6.0
-      ( ) 9.0
+      - 6.0
+      - 9.0
+    To choose, run this cell.
     """
     return Question(name, text, [str(choice) for choice in choices])
 

@@ -5,24 +5,37 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Required, TypedDict
+from typing import Any, Required, TypeAlias, TypedDict
 
 from ..engine.beside import beside
 
 FILE_NAME = ".minitape-progress.json"
 VARIABLE = "MINITAPE_PROGRESS"
 VERSION = 1
+MOST_TIMES = 100
+MOST_WRONG = 20
+Kept: TypeAlias = Any  # what JSON holds: anything
 
 
+class Wrong(TypedDict):
+    """What is kept of a wrong answer."""
 
-class Entry(TypedDict):
+    times: int
+    hint: str
+
+
+class Entry(TypedDict, total=False):
     """What is kept of an exercise."""
 
-    tries: int
-    solved: bool
+    tries: Required[int]
+    solved: Required[bool]
+    right_at: int
+    wrong: dict[str, Wrong]
 
 
 class Progress(TypedDict, total=False):
@@ -32,6 +45,7 @@ class Progress(TypedDict, total=False):
     exercises: Required[dict[str, Entry]]
     predictions: Required[dict[str, str]]
     last: str
+    times: dict[str, list[int]]
 
 
 _lock = threading.Lock()
@@ -47,15 +61,17 @@ def read_progress() -> Progress:
     """The progress kept so far, `{"version": 1, "exercises": {...}, "predictions": {...}}`, and
     under "last" the lesson that was last worked on.
 
+    Of an exercise it holds `tries`, whether it is `solved`, at which try it was (`right_at`), and the `wrong` answers, each
+    with the hint that was given and how many `times`. Under "times" are the seconds since 1970 of each try and prediction.
+    There is no more in it: no names, no code.
+
     A file that cannot be read counts as empty; it is kept beside the new one under a name ending in `.unreadable`.
     """
     empty: Progress = {"version": VERSION, "exercises": {}, "predictions": {}}
     file = progress_file()
     try:
         kept = json.loads(file.read_text(encoding="utf-8"))
-        if not (all(isinstance(kept[key], dict) for key in ("exercises", "predictions"))
-                and all(isinstance(e["tries"], int) and isinstance(e["solved"], bool) for e in kept["exercises"].values())
-                and all(isinstance(p, str) for p in kept["predictions"].values())):  # fmt: skip
+        if not is_progress(kept):
             raise ValueError("not a progress file")
     except OSError:
         return _unsaved.get(file, empty)
@@ -64,6 +80,30 @@ def read_progress() -> Progress:
             os.replace(file, file.with_name(file.name + ".unreadable"))
         return empty
     return kept
+
+
+def is_progress(kept: Kept) -> bool:
+    """Whether this is what a progress file holds.
+
+    >>> is_progress({"version": 1, "exercises": {"01.1": {"tries": 2, "solved": True}}, "predictions": {}})
+    True
+    >>> is_progress({"exercises": {"01.1": {"tries": "many"}}})
+    False
+    """
+    try:
+        entries, predictions = kept["exercises"].values(), kept["predictions"].values()
+        wrong = [note for entry in entries for note in entry.get("wrong", {}).values()]
+        return (
+            all(isinstance(e["tries"], int) and isinstance(e["solved"], bool) for e in entries)
+            and all(isinstance(e.get("right_at", 1), int) for e in entries)
+            and all(isinstance(note["times"], int) and isinstance(note["hint"], str) for note in wrong)
+            and all(isinstance(choice, str) for choice in predictions)
+            and all(
+                isinstance(t, list) and all(isinstance(at, int) for at in t) for t in kept.get("times", {}).values()
+            )
+        )
+    except (AttributeError, KeyError, TypeError):
+        return False
 
 
 def last_lesson(folder: Path) -> str:
@@ -79,29 +119,49 @@ def last_lesson(folder: Path) -> str:
 def change_progress(name: str, change: Callable[[Progress], None]) -> None:
     """Read, change and write the progress, because of the exercise or prediction called `name`.
 
-    Where the folder cannot be written, it lasts for this session only.
+    Its owner may read the file, and the group that was let in; nobody else. Where the folder cannot be written, it lasts
+    for this session only.
     """
     with _lock:
         kept = read_progress()
         change(kept)
         kept["last"] = name.rpartition(".")[0]
+        times = kept.setdefault("times", {}).setdefault(name, [])
+        times[MOST_TIMES - 1 :] = [int(time.time())]  # the last one takes the place of the one before
         file = progress_file()
         try:
             with beside(file) as part:
-                part.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+                text = json.dumps(kept, indent=1, sort_keys=True) + "\n"
+                with open(part, "x", encoding="utf-8", opener=_private) as writer:
+                    writer.write(text)
+                if file.exists():
+                    part.chmod(stat.S_IMODE(file.stat().st_mode) & ~stat.S_IRWXO)
         except OSError:
             _unsaved[file] = kept
 
 
-def note_try(name: str, solved: bool) -> int:
-    """Count one answered try at an exercise; gives back how many there were. Once solved, it stays solved."""
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, stat.S_IRUSR | stat.S_IWUSR)
+
+
+def note_try(name: str, solved: bool, wrong: tuple[str, str] | None = None) -> int:
+    """Count one answered try at an exercise; gives back how many there were. Once solved, it stays solved.
+
+    `wrong` is a wrong answer as text, and the hint that it gets.
+    """
     tries = 0
 
     def change(kept: Progress) -> None:
         nonlocal tries
         entry = kept["exercises"].setdefault(name, {"tries": 0, "solved": False})
         tries = entry["tries"] = entry["tries"] + 1
-        entry["solved"] = entry["solved"] or solved
+        if solved and not entry["solved"]:
+            entry["solved"], entry["right_at"] = True, tries
+        if wrong is not None:
+            answers = entry.setdefault("wrong", {})
+            if wrong[0] in answers or len(answers) < MOST_WRONG:
+                times = answers[wrong[0]]["times"] if wrong[0] in answers else 0
+                answers[wrong[0]] = {"times": times + 1, "hint": wrong[1]}
 
     change_progress(name, change)
     return tries
@@ -114,7 +174,6 @@ def progress(*lessons: str | int) -> None:
     >>> add_exercise(Exercise("demo-lesson.1", expect=2.0))
     >>> check("demo-lesson.1", 2.0)
     Exercise demo-lesson.1: correct.
-      exact: yes   approximate: yes   largest difference: 0.0
     >>> progress("demo-lesson")
     Lesson demo-lesson: # 1 of 1 solved
     """

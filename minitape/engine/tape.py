@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 _is_none = partial(is_, None)
 _NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
+ASKED = 64  # gradients of one tape that a picture can show
 NOTES = 1000  # what one tape remembers of watch calls and the like
 
 
@@ -65,7 +66,7 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "number", "last", "watchers", "notes", "nones", "_warns", "_paused", "_within", "_held", "__weakref__", "__dict__")  # fmt: skip
+                 "watched", "variables", "number", "last", "asked", "watchers", "notes", "nones", "_warns", "_paused", "_within", "_held", "__weakref__", "__dict__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: object) -> None:
         self._record: Record | None = None
@@ -80,6 +81,7 @@ class GradientTape:
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, ResourceVariable] = {}  # watched variables by id
         self.last: tuple[list[End], list[End], list[Adjoint]] | None = None  # (targets, sources, seeds) of the last gradient, for the picture
+        self.asked: list[tuple[list[End], list[End], list[Adjoint]]] = []  # the same of each gradient, where the tape gives several
         self.watchers: list[Callable[[], object]] = []  # live pictures of this tape, told by the recording
 
     __signature__: inspect.Signature
@@ -351,7 +353,10 @@ class GradientTape:
         zero = unconnected_gradients is not _NONE and wants_zeros(unconnected_gradients)
         (_, targets), (given, flat) = ends_of(target), ends_of(sources)
         seeds = [None] * len(targets) if output_gradients is None else given_seeds(output_gradients, len(targets))
-        gradients = gradients_of(self, targets, flat, seeds)
+        try:
+            gradients = gradients_of(self, targets, flat, seeds)
+        except LookupError as error:
+            raise above.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
         if state.tapes:
             frames = site()
         else:  # the sweep was not recorded: a note says what the gradients came from
@@ -359,6 +364,8 @@ class GradientTape:
         if self._warns or _WARNS:
             self._warn(gradients, targets, flat)
         self.last, self.nones = (targets, flat, seeds), list(map(_is_none, gradients))
+        if self._persistent and len(self.asked) < ASKED:
+            self.asked.append(self.last)
         if zero:
             gradients = [unconnected_zeros(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
         if flat is not given:
@@ -477,6 +484,8 @@ class GradientTape:
                 )
 
     def _end(self, frames: Stack) -> None:
+        if self.nones is not None and (True in self.nones or not self.nones):
+            above.watch_errors()
         if not self._persistent:
             self._used = True
             record = self._record

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine.evidence import STACK, Exit, Origin
-from ..engine.frames import user_frame
 from ..engine.tensor import Tensor
+from .asking import asking_frame
 from .connection import operations
 from .remedies import LEAVES, STEPS, Remedies, term
 from .source import RUN_ONCE, Statement, last_name, unparse
@@ -274,7 +273,7 @@ class Advice(Remedies):
         """Whether a stack that is known to its end begins in no call of those that are running now, nor in a file's text."""
         if not stack or len(stack) == STACK or stack[-1][0].co_name == "<module>":
             return False
-        frame = user_frame(sys._getframe(1))
+        frame = asking_frame()
         while frame is not None and frame.f_code is not stack[-1][0]:
             frame = frame.f_back
         return frame is None
@@ -424,7 +423,7 @@ class Advice(Remedies):
         """Whether the source is a variable of Keras; then ``code`` is its layer or model, and ``used`` the variable."""
         from .owners import reached
 
-        frame = user_frame(sys._getframe(1))
+        frame = asking_frame()
         model, path = reached(self.source, {} if frame is None else {**frame.f_globals, **frame.f_locals})
         self.fields.update(code=model or "model", used=f"{path or 'variable'}.value")
         return bool(self.inquiry.owners.in_layer(self.source))
@@ -525,7 +524,7 @@ def _array_of(value: Object) -> Array:
 
 def _value_of(name: str) -> Object:
     """What the user's code that asks calls ``name``; None when it is not there."""
-    frame = user_frame(sys._getframe(1))
+    frame = asking_frame()
     while frame is not None:
         for space in (frame.f_locals, frame.f_globals):
             if name in space:

@@ -10,10 +10,12 @@ from ..engine.evidence import Exit, Origin, all_exits
 from ..engine.tensor import Tensor
 from ..engine.variable import UnreadVariable
 from .arrivals import Arrivals
+from .bodies import INTO
 from .chains import LONG
 from .connection import Finding, Path, is_leaf
 from .flow import Flow
 from .objects import Objects, same_value
+from .parts import Parts
 from .source import CALLED, RUN_ONCE, Statement, last_name, source_of, sources_of
 from .trace import COPIES, Break, Node, Place, Trace
 
@@ -35,6 +37,7 @@ class Inquiry(Objects):
     _leaving: list[Exit] | None = None
     _in_time: list[Exit] | None = None
     _arrivals: Arrivals | None = None
+    _parts: Parts | None = None
 
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
         super().__init__(tape, targets, sources)
@@ -43,13 +46,29 @@ class Inquiry(Objects):
     def ask(self, source: End) -> Finding:
         """Why no gradient reaches ``source``, or that one does."""
         if self.connected(source):
-            return Finding("connected")
+            return self.in_part(source)
         path = self.trace.path(self.starts, source)
         if path is not None:
             return self.on_path(source, path)
         if not source.dtype.differentiable:
             return Finding("integer_dtype", self.born(source), source.dtype.name, subject=source)
         return self.through_python(source) or self.elsewhere(source)
+
+    def in_part(self, source: End) -> Finding:
+        """A source that gets a gradient, with the breaks of other ways; ``what`` is "cut" where no way holds: it is zero then."""
+        if self._parts is None:
+            self._parts = Parts(self)
+        found = Finding("connected", breaks=self._parts.of(source))
+        path = self.trace.path(self.starts, source) if found.breaks or self.enters_bodies() else None
+        broken = [b for _, _, b in path or () if b is not None]
+        if broken:
+            found.what, known = "cut", [(b.cause, b.place.line if b.place else 0) for b in found.breaks]
+            found.breaks += [b for b in merge(broken) if (b.cause, b.place.line if b.place else 0) not in known]
+        return found
+
+    def enters_bodies(self) -> bool:
+        """Whether there are loops or branches of graphs: their gradients come in any case, though it may be zero."""
+        return self.record is not None and any(call.primitive.name in INTO for call in self.record.calls)
 
     def on_path(self, source: End, path: Path) -> Finding:
         """The first break on the way from the source to the target."""
@@ -140,7 +159,8 @@ class Inquiry(Objects):
             return Break("integer_dtype", self.born(source) or self.first_use(path), source.dtype.name, source)
         if not path:
             return None
-        child, node, broken = path[0]
+        child, node, _ = path[0]
+        broken = of_call(path)
         if broken is not None and broken.cause in _BEFORE_WATCHING:
             return None
         if self.watched(node) and not self.used_before(node, child):
@@ -164,7 +184,7 @@ class Inquiry(Objects):
         if not path:
             return None
         child = path[0][0]
-        return self.trace.place(child if child.caller is None else child.caller[0])
+        return self.trace.place(child if child.caller is None else child.caller.node)
 
     def used_before(self, node: Node, child: Node) -> bool:
         """Whether the use on the path came before the watch."""
@@ -339,6 +359,14 @@ class Inquiry(Objects):
         """The statement on a line."""
         source = source_of(filename)
         return None if source is None else source.at(filename, line)
+
+
+def of_call(path: Path) -> Break | None:
+    """The break of the first step; where it is inside a tf.function that of the call, for nothing in there was recorded."""
+    for child, _, broken in path:
+        if broken is not None or child.caller is None:
+            return broken
+    return None
 
 
 def with_flat_ones(breaks: list[Break]) -> list[Break]:

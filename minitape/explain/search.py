@@ -41,6 +41,12 @@ class Search:
                 return self._walk(node)
         return None
 
+    def path_of(self, node: Node) -> Steps | None:
+        """The same from a node; None where the search ends before it comes there."""
+        while node.key not in self._done and self._heap and len(self._done) < LIMIT:
+            self._visit()
+        return self._walk(node) if node.key in self._done else None
+
     def _visit(self) -> Node | None:
         """Visits the next node; None when it was visited before."""
         cost, _, node = heapq.heappop(self._heap)

@@ -22,6 +22,7 @@ from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.record import Record
 from ..engine.rows import CALL
 from ..engine.tensor import Tensor, wrap
+from .bodies import INTO, Body, Caller, assigns, bodies_of, test_of
 from .chains import LONG, Chains
 from .search import LIMIT, Search
 
@@ -40,7 +41,6 @@ COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "sq
 
 
 Subject: TypeAlias = Any  # what a break is about, which its cause tells: a node, an origin, an exit, the source, a word
-Caller: TypeAlias = "tuple[Node, dict[int, int]]"  # the node of a call of a graph, and by row of the graph the row outside
 
 
 class Place:
@@ -97,7 +97,7 @@ class Node:
                  tensor: Tensor | None = None, variable: ResourceVariable | None = None) -> None:  # fmt: skip
         self.key, self.record, self.row, self.origin = key, record, row, origin
         self.tensor, self.variable = tensor, variable
-        self.caller: Caller | None = None  # of a row inside a tf.function: the node of the call, and graph row -> row outside
+        self.caller: Caller | None = None  # of a row inside a tf.function, a loop or a branch
         self._edges: list[tuple[Node, Break | None]] | None = None
 
 
@@ -230,6 +230,9 @@ class Trace:
         record = node.record
         assert record is not None
         op, a, b, _ = record.cell(node.row)
+        if node.caller is not None and node.row in node.caller.again:
+            yield from self._turns(node)
+            return
         inputs: tuple[int, ...]
         rules: Sequence[object] | Rule | None
         if whole and op >= FIRST_CODE and self._in_run(node, op):
@@ -251,9 +254,13 @@ class Trace:
                 yield self.of_row(home, node.tensor._row), None
             return
         outside = None if node.caller is not None else self.scope(node)
-        if primitive.name == "function" and attrs:
-            yield self.inside(node, call), outside
-            return
+        inner = list(bodies_of(call, node.row - call.row)) if attrs and primitive.name in INTO else []
+        if inner:
+            yield from ((self.inside(node, call, body), outside) for body in inner)
+            inputs = inputs[:1] if primitive.name == "case" else ()  # what decides
+            test = test_of(call)
+            if test is not None:
+                yield self.inside(node, call, test), outside or Break("nondifferentiable_op", self.place(node), primitive.op, node)
         for i, row in enumerate(inputs):
             parent = self._beside(node, row)
             yield parent, outside or self._op_break(node, parent, primitive, rules, i)
@@ -266,39 +273,41 @@ class Trace:
         assert record is not None
         return self.of_row(record, row) if node.caller is None else self.within(record, row, node.caller)
 
-    def inside(self, node: Node, call: Call) -> Node:
-        """The row inside a tf.function's graph that computed this output of a call."""
-        concrete = attrs["concrete"] if "concrete" in (attrs := call.attrs) else attrs["taped"].concrete
-        feeds = [[t._row] for t in concrete.body.inputs] + [rows for _, rows in concrete._reads.values()]
-        if "taped" in attrs:
-            feeds += [[row] for row in attrs["taped"].held]
-        outer = {row: given for rows, given in zip(feeds, call.inputs, strict=False) for row in rows}
-        return self.within(concrete.graph, concrete.body.fetches[node.row - call.row], (node, outer))
+    def inside(self, node: Node, call: Call, body: Body) -> Node:
+        """The row of a body that computed this output of a call."""
+        return self.within(body.graph, body.row, Caller(self._beside(node, call.row), body.outer, body.again))
 
     def _assigned_inside(self, node: Node, row: int) -> Iterator[tuple[Node, Break | None]]:
-        """What the same function had assigned to the variable that a row of its graph reads."""
+        """What the same function had assigned to the variable that a row of its graph reads, also in a loop or a branch."""
         graph = node.record
         assert graph is not None
         variable = _read_by(graph, row)
-        for call in graph.calls if variable is not None else ():
-            if call.row < row and call.attrs.get("variable") is variable and call.primitive.name.startswith("assign"):
-                made = self._beside(node, call.row)
-                for given in call.inputs:
-                    broken = Break("state", self.place(made), call.primitive.name, made)
-                    yield self._beside(node, given), broken
+        for made_by, around in assigns(graph, variable, row) if variable is not None else ():
+            beside = node
+            for call in around:
+                body = next(b for b in bodies_of(call, 0) if made_by in b.graph.calls or len(around) > 1)
+                beside = self.inside(self._beside(beside, call.row), call, body)
+            made = self._beside(beside, made_by.row)
+            for given in made_by.inputs:
+                yield self._beside(beside, given), Break("state", self.place(made), made_by.primitive.name, made)
 
     def within(self, graph: Graph, row: int, caller: Caller) -> Node:
         """The node of a row of a graph, as one call ran it; of what came from outside the node there."""
-        call, outer = caller
-        if row in outer:
-            assert call.record is not None
-            return self.of_row(call.record, outer[row])
+        if row in caller.outer and row not in caller.again:
+            return self._beside(caller.node, caller.outer[row])
         leaf = graph.leaves.get(row)
         if leaf is not None and isinstance(leaf.tensor, Tensor):
             return self.of_tensor(leaf.tensor)
-        node = self._node((id(graph), row, call.key), record=graph, row=row)
+        node = self._node((id(graph), row, caller.node.key), record=graph, row=row)
         node.caller = caller
         return node
+
+    def _turns(self, node: Node) -> Iterator[tuple[Node, Break | None]]:
+        """What a turn of a loop is given: what the loop was, and what a turn made."""
+        caller, graph = node.caller, node.record
+        assert caller is not None and graph is not None
+        yield self._beside(caller.node, caller.outer[node.row]), None
+        yield self.within(graph, caller.again[node.row], caller), None
 
     def scope(self, node: Node) -> Break | None:
         """The break of an operation that ran where this tape did not record."""
@@ -330,7 +339,7 @@ class Trace:
         if "numpy_function" in name or name.startswith("py_func_") or name == "py_func":
             return Break("left_through_numpy", where, "tf.numpy_function", node)
         out = self.dtype(node)
-        if name in ("cast", "as_string") and out is not None and not out.differentiable:
+        if out is not None and not out.differentiable and (name == "cast" or out.name == "string"):
             source = self.dtype(parent)
             if source is None or source.differentiable:
                 return Break("integer_dtype", where, out.name, node)
@@ -458,11 +467,17 @@ class Trace:
     def path(self, targets: list[Node], value: End) -> list[tuple[Node, Node, Break | None]] | None:
         """The edges (made value, what from, break) from ``value`` to a target with the fewest breaks; None: no path."""
         self.look_for(value)
+        return self._search(targets).path(value)
+
+    def path_of(self, targets: list[Node], node: Node) -> list[tuple[Node, Node, Break | None]] | None:
+        """The same from a node that was met on a walk."""
+        return self._search(targets).path_of(node)
+
+    def _search(self, targets: list[Node]) -> Search:
         key = tuple(node.key for node in targets)
-        search = self._searches.get(key)
-        if search is None:
-            search = self._searches[key] = Search(self, targets)
-        return search.path(value)
+        if key not in self._searches:
+            self._searches[key] = Search(self, targets)
+        return self._searches[key]
 
     def names(self, value: End) -> list[tuple[str, int]]:
         """What a node of a tensor or variable is known as in a search."""
@@ -542,13 +557,17 @@ def _read_by(graph: Graph, row: int) -> ResourceVariable | None:
 def _custom(record: Record, call: Call) -> list[bool]:
     from ..engine.custom import no_tapes
 
+    first = call.attrs.get("results", 0)  # in a graph the results are inputs as well
+    known = getattr(record, "replays", {}).get(("gradient", call.row))
+    if known is not None:  # the gradient was asked for
+        return [row is not None for row in known[1]]
     kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
     try:
         with no_tapes(), contextlib.redirect_stdout(io.StringIO()):
             shares = call.attrs["call"].shares([wrap(np.ones(shape, dtype)) for shape, dtype in kinds])
-        return [s is not None for s in shares]
     except Exception:
-        return [True] * len(call.inputs)
+        return [False] * first + [True] * (len(call.inputs) - first)
+    return [False] * first + [s is not None for s in shares]
 
 
 def _variable(origin: Origin | None) -> ResourceVariable | None:

@@ -13,6 +13,7 @@ import numpy as np
 from ..engine.backward import leaf_of
 from ..engine.tape import GradientTape
 from .answer import explain_flat
+from .asking import asked_by
 from .words import Explanation
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ MOST = 20  # sources that are explained
 _PLAIN = (
     "A plain {kind} is no tensor: it does not know what it was computed from. Pass the tensor itself, without .numpy(), "
     "float() or NumPy functions on the way; of data make a tensor first, x = tf.constant(data), and watch it."
+)
+_EMPTY = (
+    "There are no sources: the list of variables is empty. A model or layer with trainable=False has no trainable_variables, "
+    "nor has one that was never called and does not know its input's shape. Set trainable = True, or call it once before."
 )
 _ASK = "To see why, call minitape.explain.warn() before the step: each gradient that is None then says so."
 
@@ -40,18 +45,48 @@ def why_none(error: Exception, variables: Iterable[End] | None = None) -> Except
 
     What is known is asked of the nearest tape among the callers' variables that gave None.
     """
-    try:
+    with suppress(Exception):  # the error itself is what counts
         wanted = None if variables is None else [leaf_of(v) for v in variables]
-        asked = _asked(sys._getframe(1), wanted)
-        if asked is not None and asked[0].last is not None:
-            tape, sources = asked
-            for answer, more in grouped(explain_flat(tape, asked[0].last[0], sources[:MOST])):
-                error.add_note(f"A gradient is None: {answer}{more}")
-        elif wanted is not None:
-            error.add_note(_ASK)
-    except Exception:  # the error itself is what counts
-        pass
+        if wanted == []:
+            error.add_note(_EMPTY)
+            return error
+        lines = _reasons(_asked(_outwards(sys._getframe(1)), wanted))
+        for line in lines or ([] if wanted is None else [_ASK]):
+            error.add_note(line)
     return error
+
+
+def why_some_none(variables: Iterable[End]) -> str:
+    """For a warning that some gradients are None: the reasons, each on a line of its own, or how to ask for them."""
+    try:
+        return "\n".join(_reasons(_asked(_outwards(sys._getframe(1)), [leaf_of(v) for v in variables])) or [_ASK])
+    except Exception:
+        return _ASK
+
+
+def why_refused(error: Exception, tape: GradientTape, targets: list[End], sources: list[End]) -> Exception:
+    """The error of an operation whose gradient nobody wrote with a note of its line; any other error as it is."""
+    if type(error) is LookupError:
+        with suppress(Exception):
+            answers = [a for a in explain_flat(tape, targets, sources[:MOST]) if a.cause == "no_gradient_registered"]
+            for answer, more in grouped(answers):
+                error.add_note(f"There is no gradient: {answer}{more}")
+    return error
+
+
+def why_none_at(error: BaseException, frames: list[FrameType]) -> None:
+    """Adds the reason to an error of Python's own that a None led to; ``frames`` are those it went through, innermost first."""
+    asked = _asked(frames, None)
+    if asked is not None:
+        with asked_by(asked[2]):
+            for line in _reasons(asked):
+                error.add_note(line)
+
+
+def why_nothing(error: BaseException, frames: list[FrameType]) -> None:
+    """The same where a gradient was asked for with respect to no sources at all, and its results are to be unpacked."""
+    if any(tape.nones == [] for frame in frames for tape in _tapes(frame)):
+        error.add_note(_EMPTY)
 
 
 def why_no_tensor(error: Exception, value: object) -> Exception:
@@ -68,17 +103,37 @@ def why_no_tensor(error: Exception, value: object) -> Exception:
     return error
 
 
-def _asked(frame: FrameType | None, wanted: list[End] | None) -> tuple[GradientTape, list[End]] | None:
-    """The nearest tape that gave None, and for which of the sources."""
-    for _ in range(FRAMES):
-        if frame is None:
-            break
-        for value in list(frame.f_locals.values()):
-            if isinstance(value, GradientTape) and value.last is not None and value.nones is not None:
-                sources = [s for s, none in zip(value.last[1], value.nones, strict=True) if none]
+def _reasons(asked: tuple[GradientTape, list[End], FrameType] | None) -> list[str]:
+    """The reasons why these sources of a tape have a gradient of None, in sentences."""
+    if asked is None:
+        return []
+    tape, sources, _ = asked
+    last = tape.last
+    answers = [] if last is None else explain_flat(tape, last[0], sources[:MOST])
+    return [f"A gradient is None: {answer}{more}" for answer, more in grouped(answers)]
+
+
+def _outwards(frame: FrameType | None) -> list[FrameType]:
+    """A frame and those around it."""
+    frames: list[FrameType] = []
+    while frame is not None and len(frames) < FRAMES:
+        frames.append(frame)
+        frame = frame.f_back
+    return frames
+
+
+def _tapes(frame: FrameType) -> list[GradientTape]:
+    return [value for value in list(frame.f_locals.values()) if isinstance(value, GradientTape)]
+
+
+def _asked(frames: list[FrameType], wanted: list[End] | None) -> tuple[GradientTape, list[End], FrameType] | None:
+    """The nearest tape that gave None, for which of the sources, and the frame that holds it."""
+    for frame in frames:
+        for tape in _tapes(frame):
+            if tape.last is not None and tape.nones is not None:
+                sources = [s for s, none in zip(tape.last[1], tape.nones, strict=True) if none]
                 if wanted is not None:
                     sources = [s for s in sources if any(s is one for one in wanted)]
                 if sources:
-                    return value, sources
-        frame = frame.f_back
+                    return tape, sources, frame
     return None

@@ -9,8 +9,9 @@ from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
 
 from ..engine.above import above
-from ..engine.frames import cells, lines_of, user_frame
+from ..engine.frames import cells, lines_of
 from ..engine.tensor import Tensor
+from .asking import asking_frame
 from .texts import TEXT
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class Explanation:
         fixes = [self.fix]
         texts = []
         for other in self.others:
+            if other.message in self.message:
+                continue
             texts.append(other.message if other.fix in fixes else f"{other.message} {other.fix}")
             fixes.append(other.fix)
         return texts
@@ -140,8 +143,7 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
     answer = _say(finding, name, source, inquiry)
     answer.others += [_say(other, name, source, inquiry) for other in finding.breaks]
     if finding.cause == "connected" and inquiry is not None:
-        zero, answer.fix = _zero(inquiry, source)
-        answer.message += " " + zero if zero else _sum_of(inquiry.targets)
+        _of_connected(answer, finding, source, inquiry)
     if error is not None:
         answer.message += f" (explain failed with {type(error).__name__}: {error}; this is its best guess.)"
     elif inquiry is not None and finding.cause == "independent" and inquiry.trace.dropped:
@@ -151,6 +153,19 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
     answer._tape = tape
     answer._rows = _broken_rows(finding, tape)
     return answer
+
+
+def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: Inquiry) -> None:
+    """What is to be said of a gradient that is there: that it is zero, not finite, a sum, or that a part is missing."""
+    if finding.what == "cut":
+        answer.message += f" Its gradient is zero, though: {answer.others[0].message}"
+        answer.fix = answer.others[0].fix
+        return
+    zero, answer.fix = _zero(inquiry, source)
+    answer.message += " " + zero if zero else _sum_of(inquiry.targets)
+    if answer.others:
+        ways = "One way is cut" if len(answer.others) == 1 else f"{len(answer.others)} ways are cut"
+        answer.message += f" {ways} beside it, and the gradient lacks what comes along {'it' if len(answer.others) == 1 else 'them'}."
 
 
 _AT_SOURCE = ("not_watched", "watched_late", "not_trainable", "not_accessed_watched", "integer_dtype")
@@ -220,7 +235,7 @@ def _unwatched(name: str, source: End, inquiry: Inquiry | None) -> str:
 
 def name_of(source: End, inquiry: Inquiry | None) -> str:
     """What the user calls a source: the name that its creating statement binds, or the variable's own."""
-    frame = user_frame(sys._getframe(1))
+    frame = asking_frame()
     with suppress(Exception):  # no text: then it goes by what holds it
         for statement, place in () if inquiry is None else inquiry.statements(inquiry.born(source, used=False)):
             name = statement.name_at(place.line, place.column)

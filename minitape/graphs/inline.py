@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..engine.block import During
 from ..engine.errors import OpError
 from ..engine.state import state
 from . import infer
@@ -25,7 +26,8 @@ def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int
         inputs = tuple(rows[r] for r in call.inputs)
         op = source.op_of[call.row]
         specs = _specs(source, target, call, inputs)
-        made = target.call_row(call.primitive, inputs, _copied(call.attrs), specs, op.name.rsplit("/", 1)[-1])
+        with During(state, site=source.site(call.row) or state.site):  # a copy stands where the user wrote the original
+            made = target.call_row(call.primitive, inputs, _copied(call.attrs), specs, op.name.rsplit("/", 1)[-1])
         new = target.calls[-1]
         if call.row in source.tuples:
             target.tuples.add(new.row)

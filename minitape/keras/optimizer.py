@@ -188,6 +188,7 @@ class Optimizer(Slots):
             raise ValueError("`exclude_from_weight_decay()` can only be configured before the optimizer is built.")
         self._spared, self._spared_names = {id(v) for v in var_list or ()}, tuple(var_names or ())
 
+    _warned: tuple[Any, ...] = ()  # the variables that were warned of last, and in which words
     _spared: set[int] = frozenset()
     _spared_names: tuple[str, ...] = ()
 
@@ -199,7 +200,10 @@ class Optimizer(Slots):
 
     def apply_gradients(self, grads_and_vars: Any) -> Variable:
         """One step with pairs (gradient, weight); returns the number of steps made."""
-        grads, variables = zip(*grads_and_vars, strict=True)
+        pairs = list(grads_and_vars)
+        if not pairs:  # as Python says it, where Keras unpacks them
+            raise above.why_none(ValueError("not enough values to unpack (expected 2, got 0)"), [])
+        grads, variables = zip(*pairs, strict=True)
         self.apply(grads, variables)
         return self._iterations
 
@@ -313,12 +317,16 @@ class Optimizer(Slots):
         if len(missing) == len(pairs):
             raise above.why_none(ValueError("No gradients provided for any variable."), variables)
         if missing:
-            warnings.warn(
-                f"Gradients do not exist for variables {missing} when minimizing the loss. If using "
-                "`model.compile()`, did you forget to provide a `loss` argument?",
-                stacklevel=4,
-            )
+            warnings.warn(self._told_of(missing, [v for g, v in pairs if g is None]), stacklevel=4)
         return [(g, v) for g, v in pairs if g is not None]
+
+    def _told_of(self, missing: list[str], variables: list[Any]) -> str:
+        """Keras' warning of gradients that do not exist, and why: which is asked once, for a step is taken many times."""
+        if self._warned[:1] != (missing,):
+            text = (f"Gradients do not exist for variables {missing} when minimizing the loss. If using "
+                    "`model.compile()`, did you forget to provide a `loss` argument?")  # fmt: skip
+            self._warned = missing, f"{text}\n{above.why_some_none(variables)}"
+        return self._warned[1]
 
     def _clipped(self, grads: list[Any]) -> list[Any]:
         """The gradients clipped; what counts of an embedding's are its rows as they came, not their sums."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .placement import FAR, Placement
-from .reading import Reader, spaces
+from .reading import reader_of, spaces
 from .short import printable, short_name, some
 from .stepping import sweep_steps
 
@@ -65,13 +65,12 @@ def draw(tape: GradientTape, target: Structure = None, sources: Structure = None
     >>> print(picture.source.splitlines()[0])
     digraph tape {
     """
-    if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
-        raise TypeError(f"draw() takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
-    reader = Reader(tape, spaces(sys._getframe(1)))
+    reader = reader_of(tape, spaces(sys._getframe(1)), "draw() takes")
+    reader.recompute()
     rows = reader.read_ends(WHOLE)
     reader.name_rows(rows)
     snapshot = reader.frame_of([row.full() for row in rows], 0)
-    snapshot["sweep"] = sweep_steps(tape, target, sources)
+    snapshot["sweep"] = sweep_steps(tape, target, sources, reader.held)
     return Picture(snapshot)
 
 

@@ -106,6 +106,33 @@ EventFields = TypedDict(
 )
 
 
+class EndFields(TypedDict):
+    """A target of a gradient call."""
+
+    name: str | None
+    row: int
+
+
+class SourceFields(TypedDict):
+    """A source of a gradient call, and what it gave."""
+
+    name: str | None
+    rows: list[int]
+    parts: list[Shown | None]
+    gradient: Shown | None
+    reason: str | None
+
+
+class ResultFields(TypedDict):
+    """A RESULT: what a ``gradient`` call gave."""
+
+    target: list[EndFields]
+    sources: list[SourceFields]
+    more: int
+    known: bool
+    shown: bool
+
+
 class Snapshot(TypedDict, total=False):
     """A snapshot, or what a live picture is told of one."""
 
@@ -119,4 +146,6 @@ class Snapshot(TypedDict, total=False):
     tapes: list[TapeFields]
     sources_text: dict[str, str]
     sweep: SweepFields | None
+    results: list[ResultFields]
+    missing: int
     broken: list[int]

@@ -23,6 +23,7 @@ from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.reach import differentiable, on_tape
 from ..engine.record import Record
 from ..engine.rows import CALL, LEAF, REALS, Outline
+from .replay import is_small, missing_bytes, recomputed
 from .rows import Around, Row, fields_of, first_of, last_of
 from .short import short_lines, short_name
 from .values import pack_value
@@ -67,6 +68,15 @@ def spaces(frame: FrameType | None = None) -> list[dict[str, object]]:
     return found if main is None else [*found, vars(main)]
 
 
+def reader_of(tape: Object, namespaces: Iterable[dict[str, object]], who: str) -> Reader:
+    """The reader of a tape, or the one that the recording of another framework brings (:mod:`minitape.bridges`)."""
+    if hasattr(tape, "picture_reader"):
+        return tape.picture_reader(namespaces)
+    if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
+        raise TypeError(f"{who} a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
+    return Reader(tape, namespaces)
+
+
 class Reader:
     """Reads one tape's recording from row 0 on. ``namespaces`` are dictionaries to find Python names of tensors in."""
 
@@ -74,6 +84,8 @@ class Reader:
         self.tape = tape
         self.namespaces = list(namespaces)
         self.record: Record | None = None
+        self._gone: int | None = None
+        self.held: dict[int, Array] = {}  # arrays by row that the recording let go of, and somebody has
         self.name = ""
         self.count = 0  # of the rows read
         self.on: list[int] = []  # of the rows read: bits of the tapes to which a row that reads it belongs
@@ -140,6 +152,28 @@ class Reader:
             rows.append(self._row(row, tuple(cell), value, self._around(row), self.on[row]))
         return rows
 
+    def recompute(self, asked: bool = False) -> bool:
+        """Computes the arrays again that the recording let go of: where they are small, or somebody asked for it.
+
+        True when there are any; the rows that were read before are to be read again.
+        """
+        record = self.tape._record
+        if record is None or record.open or not (asked or is_small(record)):
+            return False
+        found = {row: value for row, value in recomputed(record).items() if row not in self.held}
+        self.held.update(found)
+        self._gone = None
+        return bool(found)
+
+    def _missing(self) -> int:
+        """Bytes of the arrays that the recording let go of and nobody has."""
+        record = self.record
+        if record is None or not self.tape._used or record.open:
+            return 0
+        if self._gone is None:
+            self._gone = max(0, missing_bytes(record) - sum(v.nbytes for row, v in self.held.items() if record.value(row) is None))
+        return self._gone
+
     def _start(self) -> Record | None:
         record = self.tape._record
         if record is None:
@@ -183,6 +217,8 @@ class Reader:
                 spread |= self.on[i] if i < row else 0
             tapes = (spread & around.within) | self._watched_at.get(row, 0)
             self.on.append(tapes if differentiable(record, row) else 0)
+        if type(value) is Outline:
+            value = self.held.get(row, value)
         shown = None if type(value) is Outline else pack_value(value)
         if op == LEAF:
             form = self._form(row, cell, around, tapes) | {"released": shown is None}
@@ -402,6 +438,8 @@ class Reader:
             "tapes": [self._tape(k, tape) for k, tape in enumerate(self.tapes or [self.tape])],
             "sources_text": {file: text for file in sorted(self.files) if (text := short_lines(lines_of(file)))},
             "sweep": None,
+            "results": [],
+            "missing": self._missing(),
         }
 
     def _tape(self, number: int, tape: _Tape) -> TapeFields:

@@ -60,6 +60,9 @@ class Around:
         self.within, self.outside, self.forms = within, outside, forms  # bits of the tapes that record; after one did
 
 
+LABELS = {"negative": "neg", "pow": "**"}  # apart from those of a subtraction and of an exclusive or
+
+
 def fields_of(primitive: Primitive) -> Fields:
     """What a row of this primitive says about it."""
     texts = primitive.texts
@@ -71,7 +74,7 @@ def fields_of(primitive: Primitive) -> Fields:
     elif primitive.flat:
         cut = "nondifferentiable"
     return {
-        "op": primitive.name, "label": primitive.label, "formula": texts[0] if texts else "",
+        "op": primitive.name, "label": LABELS.get(primitive.name, primitive.label), "formula": texts[0] if texts else "",
         "rule": ["" if t == "-" else t for t in texts[1:]], "kind": "operation", "name": None, "version": 0, "cut": cut,
     }  # fmt: skip
 

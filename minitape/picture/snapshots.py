@@ -15,7 +15,9 @@
                 "bytes": 1234}],                   what it still holds
      "sources_text": {"<file>": "text"},           code of the cells and files that the rows come from;
                                   not in a live delta without new ones
-     "sweep": null | SWEEP}       not in a live delta in which it is the same as before
+     "sweep": null | SWEEP,       not in a live delta in which it is the same as before
+     "results": [RESULT, ...],    one for each gradient call, the last ones; travels with the sweep
+     "missing": 0}                bytes of the arrays that the tape let go of; 0 where they could be computed again
 
 A ROW::
 
@@ -49,6 +51,17 @@ A SWEEP is the backward pass of the tape's last ``gradient`` call, or from ``tar
                            "sum": VALUE}]}],                   the input's adjoint after it
      "gradients": [VALUE | null, ...],                         one for each row in "sources"
      "rest": 0}                                                rows for which no steps were made: the sweep is long
+
+A RESULT is what a ``gradient`` call gave::
+
+    {"target": [{"name": "z" | null, "row": 5}],
+     "sources": [{"name": "v" | null, "rows": [0, 4],          the states that something has arrived at
+                  "parts": [VALUE, VALUE],                     what has arrived at each
+                  "gradient": VALUE | null,                    their sum, which the call returned
+                  "reason": null | "..."}],                    why it is None
+     "more": 0,                                                sources that are not listed
+     "known": true,                                            false where the sweep is too long, or cannot be repeated
+     "shown": true}                                            the call whose sweep is "sweep"
 """
 
 from __future__ import annotations
@@ -56,7 +69,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from .reading import Reader, spaces
+from .reading import reader_of, spaces
+from .results import results_of
 from .stepping import sweep_steps
 
 if TYPE_CHECKING:
@@ -83,11 +97,11 @@ def snapshot(tape: GradientTape, target: Structure = None, sources: Structure = 
     >>> [edge["sum"]["text"] for edge in s["sweep"]["steps"][0]["edges"]]
     ['3.0', '6.0']
     """
-    if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
-        raise TypeError(f"snapshot() takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
-    reader = Reader(tape, spaces(sys._getframe(1)))
+    reader = reader_of(tape, spaces(sys._getframe(1)), "snapshot() takes")
+    reader.recompute()
     rows = reader.read(since + most)
     reader.name_rows(rows)
     result = reader.frame_of([row.full() for row in rows[since:]], since)
-    result["sweep"] = sweep_steps(tape, target, sources)
+    result["sweep"] = sweep_steps(tape, target, sources, reader.held)
+    result["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)
     return result

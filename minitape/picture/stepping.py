@@ -43,14 +43,16 @@ def sweep_steps(
 
 def stepper_of(
     tape: GradientTape, target: Structure = None, sources: Structure = None, held: dict[int, Array] | None = None,
-    show: Callable[[Array], Shown | None] = show_value,
+    show: Callable[[Array], Shown | None] = show_value, seeds: list[Adjoint] | None = None,
 ) -> Stepper | None:  # fmt: skip
     """The stepper of the tape's last gradient, or of the one from ``target`` to ``sources``; None where there is none.
 
-    ``show`` makes the VALUEs of its steps.
+    ``show`` makes the VALUEs of its steps; ``seeds`` are the output gradients. The recording of another framework has its
+    sweeps already.
     """
+    if hasattr(tape, "picture_steps"):
+        return tape.picture_steps(target, sources)
     record: Record | None = tape._record
-    seeds: list[Adjoint] | None = None
     if target is None and tape.last is not None:
         target, sources, seeds = tape.last
     if record is None or target is None or sources is None:
@@ -141,11 +143,15 @@ class Stepper:
 
     def gradients(self) -> list[Shown | None]:
         """What has arrived at the sources."""
-        found: list[Shown | None] = []
+        values = [[value for _, value in parts] for parts in self.parts()]
+        return [self.show(sum(parts[1:], parts[0])) if parts else None for parts in values]
+
+    def parts(self) -> list[list[tuple[int, Array]]]:
+        """The same by state: for each source the rows that something has arrived at, and what."""
+        found: list[list[tuple[int, Array]]] = []
         for rows in self.sources:
-            parts = [] if self._sweep is None else [self._sweep.adjoint(r) for r in rows]
-            parts = [_dense(part) for part in parts if part is not None]
-            found.append(self.show(sum(parts[1:], parts[0])) if parts else None)
+            arrived = [] if self._sweep is None else [(r, self._sweep.adjoint(r)) for r in rows]
+            found.append([(r, _dense(value)) for r, value in arrived if value is not None])
         return found
 
     def _step(self, sweep: Sweep, row: int) -> Step | None:

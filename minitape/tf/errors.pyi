@@ -1,4 +1,4 @@
-"""The names of `tf.tf.errors`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.errors`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
 
 from minitape.engine.errors import (
     ABORTED as ABORTED,

@@ -1,4 +1,4 @@
-"""The names of `tf.tf.test`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.tf.test`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
 
 from minitape.graphs.settings import (
     gpu_device_name as gpu_device_name,

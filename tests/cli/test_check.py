@@ -44,6 +44,12 @@ def found(path, variants=("blank",)):
     return [(finding.rule, finding.cell) for finding in result.findings]
 
 
+def checked(*arguments):
+    """What `minitape check` says with these arguments, called here and not in a process of its own."""
+    wide = {"NO_COLOR": "1", "COLUMNS": "120"}
+    return CliRunner().invoke(main, ["check", *map(str, arguments)], env=wide, catch_exceptions=False)
+
+
 def test_a_good_notebook_passes_blank_and_solved_and_is_not_changed(saved_notebook):
     before = saved_notebook.read_bytes()
     files = sorted(saved_notebook.parent.iterdir())
@@ -146,9 +152,9 @@ def test_a_wrong_solution_is_found_in_the_solved_run_only(spoiled):
     def wrong(notebook):
         notebook.cells[SOLVED].source = notebook.cells[SOLVED].source.replace("6.0", "7.0")
 
-    path = spoiled(wrong)
-    assert found(path) == []
-    [finding] = check_notebook(path).findings
+    result = check_notebook(spoiled(wrong))
+    assert [run.variant for run in result.runs] == ["blank"] * 8 + ["solved"] * 8
+    [finding] = result.findings
     assert (finding.rule, finding.cell, finding.variant) == ("exercise", EXERCISE, "solved")
     assert "7.0" in finding.new
 
@@ -185,7 +191,7 @@ def test_an_output_of_chance_is_told_from_one_that_is_wrong_and_one_that_depends
 def test_every_rule_has_a_remedy_which_is_told_once(spoiled):
     source = Path(rules.__file__).read_text()
     assert set(re.findall(r'Finding\(\s*"([\w-]+)"', source)) | {"timeout", "not-runnable"} <= set(rules.REMEDIES)
-    done = run("check", spoiled(code(LAST, "1 / 0"), code(DIGITS, "nothing")), "--variant", "blank")
+    done = checked(spoiled(code(LAST, "1 / 0"), code(DIGITS, "nothing")), "--variant", "blank")
     assert done.stdout.count(rules.REMEDIES["error"]) == 1
     assert "how to mend it\n    [error] mend the program" in done.stdout
 
@@ -213,7 +219,7 @@ def test_several_notebooks_come_back_in_order(saved_notebook, spoiled):
     bad = spoiled(stream(DIGITS, "[0.5, 1.6]\n"))
     seen = []
     results = check_notebooks([bad, saved_notebook], ["blank"], progress=seen.append)
-    assert [result.exit_code for result in results] == [1, 0]
+    assert [result.exit_code for result in results] == [1, 0], "\n".join(map(report.as_text, results))
     assert seen.count(bad) == seen.count(saved_notebook) == 8
 
 
@@ -231,15 +237,15 @@ def test_what_can_not_be_checked_ends_with_2(tmp_path, name, text, message):
         path.write_text(text)
     elif text is not None:
         path.mkdir()
-    done = run("check", path)
-    assert done.returncode == 2
+    done = checked(path)
+    assert done.exit_code == 2
     assert message in done.stderr
 
 
 def test_a_broken_file_is_told_beside_the_others(tmp_path, saved_notebook):
     (tmp_path / "broken.ipynb").write_text("{")
-    done = run("check", tmp_path / "broken.ipynb", saved_notebook, "--variant", "blank")
-    assert done.returncode == 2
+    done = checked(tmp_path / "broken.ipynb", saved_notebook, "--variant", "blank")
+    assert done.exit_code == 2
     assert "not a readable notebook" in done.stdout
     assert f"ok     {saved_notebook}" in done.stdout
 
@@ -276,8 +282,8 @@ def test_the_page_shows_both_sides_escaped():
 
 
 def test_the_report_is_written(saved_notebook, tmp_path):
-    done = run("check", saved_notebook, "--variant", "blank", "--html", tmp_path / "report.html")
-    assert (done.returncode, done.stderr) == (0, "")  # a bar is for terminals only
+    done = checked(saved_notebook, "--variant", "blank", "--html", tmp_path / "report.html")
+    assert (done.exit_code, done.stderr) == (0, "")  # a bar is for terminals only
     page = (tmp_path / "report.html").read_text()
     assert "8 cells ran in" in page
     assert "http://" not in page

@@ -11,6 +11,8 @@ import sys
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from unittest import mock
 from urllib.parse import parse_qs, urlsplit
 
 import nbformat
@@ -61,7 +63,28 @@ def test_a_lesson_that_is_gone_comes_back(tmp_path):
     first.unlink()
     assert copy_missing(tmp_path)[0] == [first.name]
     copy, lesson = (nbformat.read(folder / first.name, as_version=4) for folder in (tmp_path, lessons_folder()))
-    assert copy.cells == lesson.cells
+    assert [(cell.id, cell.source) for cell in copy.cells] == [(cell.id, cell.source) for cell in lesson.cells]
+
+
+def test_a_copy_does_not_answer_its_own_questions(tmp_path):
+    """The repository keeps the outputs, for its tests and for pages. A learner's copy gets them when the learner runs it."""
+    copy_missing(tmp_path)
+    for path in notebooks_in(tmp_path):
+        saved, copy = (nbformat.read(folder / path.name, as_version=4) for folder in (lessons_folder(), tmp_path))
+        nbformat.validate(copy)
+        assert not any(cell.outputs or cell.execution_count for cell in copy.cells if cell.cell_type == "code")
+        assert copy.metadata == saved.metadata
+        assert [(cell.id, cell.metadata) for cell in copy.cells] == [(cell.id, cell.metadata) for cell in saved.cells]
+
+
+def test_an_output_that_a_learner_has_stays(tmp_path):
+    copy_missing(tmp_path)
+    lesson = notebooks_in(tmp_path)[0]
+    notebook = nbformat.read(lesson, as_version=4)
+    notebook.cells[1].outputs = [nbformat.v4.new_output("stream", text="run by me")]
+    nbformat.write(notebook, lesson)
+    copy_missing(tmp_path)
+    assert nbformat.read(lesson, as_version=4) == notebook
 
 
 def contents_of(folder):
@@ -85,7 +108,10 @@ def test_jupyterlab_gets_a_notebook_with_what_the_kernel_will_say_of_its_languag
         assert content("other.ipynb")["metadata"]["language_info"] == {"name": "R"}
         assert content(lesson.name, content=False) is None
         assert {file["name"] for file in content("")} >= {"other.ipynb", lesson.name}
-    assert lesson.read_bytes() == (lessons_folder() / lesson.name).read_bytes()
+    assert (
+        nbformat.read(lesson, as_version=4).metadata
+        == nbformat.read(lessons_folder() / lesson.name, as_version=4).metadata
+    )
 
 
 def test_a_live_widget_comes_back_only_while_the_kernel_that_made_it_runs(tmp_path, monkeypatch):
@@ -97,7 +123,9 @@ def test_a_live_widget_comes_back_only_while_the_kernel_that_made_it_runs(tmp_pa
         return nbformat.v4.new_output("display_data", data=data, metadata=metadata)
 
     outputs = [output(100, "text/html"), output(300, "text/html"), output(None, "text/plain"), output(None)]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("TapeView(tape)", outputs=outputs)])
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell("minitape_widgets.TapeView(tape)", outputs=outputs)]
+    )
     saved = tmp_path / "seen.ipynb"
     nbformat.write(notebook, saved)
     os.utime(saved, (400, 400))
@@ -143,11 +171,18 @@ def test_the_lesson_that_was_last_worked_on_is_opened(tmp_path, monkeypatch):
 
 
 def test_a_copy_that_breaks_off_leaves_nothing(tmp_path, monkeypatch):
-    def full(reader, writer):
-        writer.write(b"half")
-        raise OSError(28, "No space left on device")
+    opened = Path.open
 
-    monkeypatch.setattr("minitape.cli.lessons.shutil.copyfileobj", full)
+    def full(path, mode="r", **options):
+        file = opened(path, mode, **options)
+        if mode == "xb":
+            file = mock.MagicMock(wraps=file)
+            file.__enter__.return_value = file
+            file.__exit__.side_effect = lambda *raised: file.close()
+            file.write.side_effect = OSError(28, "No space left on device")
+        return file
+
+    monkeypatch.setattr(Path, "open", full)
     with pytest.raises(OSError, match="No space left"):
         copy_missing(tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -243,3 +278,20 @@ def test_the_folder_with_the_work_is_named(tmp_path, monkeypatch, capsys):
     said = capsys.readouterr().out
     assert "JupyterLab is ready. Open this address in a browser:\n\n    http://127.0.0.1:8888/lab?token=t\n" in said
     assert f"Your work is saved in {tmp_path}. Ctrl-C here stops JupyterLab." in said
+
+
+def test_a_home_that_cannot_be_written(tmp_path, monkeypatch, capsys):
+    """As in a container that runs as any user."""
+    names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    for name in names:
+        monkeypatch.setenv(name, "before")
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    lab_command._have_folders()
+    assert not any(name in os.environ for name in names) and capsys.readouterr().err == ""
+    monkeypatch.setenv("HOME", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "mine"))
+    lab_command._have_folders()
+    assert os.environ["IPYTHONDIR"] == str(tmp_path / "mine")
+    assert os.access(os.path.dirname(os.environ["JUPYTER_DATA_DIR"]), os.W_OK)
+    assert "nowhere cannot be written: JupyterLab's settings last until it ends." in capsys.readouterr().err

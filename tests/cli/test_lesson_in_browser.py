@@ -21,24 +21,39 @@ TWO_NODES_IN_VIEW = """scene => {
 }"""
 
 
-@pytest.fixture
-def opened(page, start_lab, tmp_path):
-    """The page of lesson 1 with its kernel, nothing run yet."""
-    page.goto(start_lab(tmp_path))
+def open_lesson(page, address):
+    """Opens lesson 1, and waits for its kernel."""
+    page.goto(address)
     page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=LONG)
     expect(page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle"))).to_be_visible(timeout=LONG)
     return page
 
 
-@pytest.fixture
-def lesson(opened):
-    """The page of lesson 1, all cells run in a fresh kernel."""
-    page = opened
+def run_lesson(page):
+    """Runs all cells in the fresh kernel."""
     page.get_by_text("Run", exact=True).click()
     page.get_by_text("Run All Cells", exact=True).click()
     expect(page.locator(".jp-Notebook")).to_contain_text(re.compile(r"Lesson 01: .* of 4 solved"), timeout=LONG)
     expect(page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle"))).to_be_visible(timeout=LONG)
     return page
+
+
+@pytest.fixture
+def opened(page, start_lab, tmp_path):
+    """The page of lesson 1 with its kernel, nothing run yet."""
+    return open_lesson(page, start_lab(tmp_path))
+
+
+@pytest.fixture
+def lesson(opened):
+    """The page of lesson 1, all cells run, for a test that starts the kernel anew."""
+    return run_lesson(opened)
+
+
+@pytest.fixture(scope="module")
+def kept(page_of_module, start_lab, tmp_path_factory):
+    """Such a page for tests that leave the pictures, and one another's cells, as they are."""
+    return run_lesson(open_lesson(page_of_module, start_lab(tmp_path_factory.mktemp("lesson"))))
 
 
 def cell(page, text):
@@ -58,6 +73,7 @@ def test_a_lesson_that_was_only_opened_counts_as_saved(opened):
     expect(opened.locator(".jp-mod-dirty")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_skeleton_that_was_only_opened_counts_as_saved(page, start_lab, tmp_path):
     write_skeleton(str(tmp_path / "14_mine"), None)
     address = start_lab(tmp_path)
@@ -80,7 +96,16 @@ def test_who_goes_on_in_the_middle_of_a_lesson_is_told_what_to_run(opened):
     expect(middle).to_contain_text("run that cell first: menu Run, Run All Above Selected Cell.")
 
 
-def test_lesson_1_runs_and_its_exercises_answer(lesson):
+def test_every_picture_shows_its_nodes_also_when_it_was_made_out_of_sight(kept):
+    pictures = kept.locator(".jp-OutputArea .mt-scene")
+    assert pictures.count() == 5
+    for picture in pictures.element_handles():
+        picture.evaluate("scene => scene.scrollIntoView({block: 'center'})")
+        kept.wait_for_function(TWO_NODES_IN_VIEW, arg=picture, timeout=10_000)
+
+
+def test_lesson_1_runs_and_its_exercises_answer(kept):
+    lesson = kept
     mime = "application/vnd.jupyter"
     assert lesson.locator(f".jp-OutputArea-output[data-mime-type='{mime}.stderr']").count() == 0
     assert lesson.locator(f".jp-OutputArea-output[data-mime-type='{mime}.error']").count() == 0
@@ -108,14 +133,6 @@ def test_lesson_1_runs_and_its_exercises_answer(lesson):
     lesson.keyboard.type('check("01.1", 12.0)')
     lesson.keyboard.press("Control+Enter")
     expect(exercise).to_contain_text("Exercise 01.1: correct.")
-
-
-def test_every_picture_shows_its_nodes_also_when_it_was_made_out_of_sight(lesson):
-    pictures = lesson.locator(".jp-OutputArea .mt-scene")
-    assert pictures.count() == 5
-    for picture in pictures.element_handles():
-        picture.evaluate("scene => scene.scrollIntoView({block: 'center'})")
-        lesson.wait_for_function(TWO_NODES_IN_VIEW, arg=picture, timeout=10_000)
 
 
 BROKEN = """() => [...document.querySelectorAll(".jupyter-widgets-disconnected")].filter(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -16,6 +18,7 @@ import pytest
 
 from minitape.cli.lessons import IN_REPOSITORY, notebooks_in
 
+SWITCHES = "etc/jupyter/jupyter_server_config.d"
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
 
 
@@ -73,6 +76,7 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
         "minitape-stubs": "minitape/tf/stubs",
         "minitape_widgets": "widgets/minitape_widgets",
         "minitape/lessons/en": "notebooks/en",
+        SWITCHES: "deploy/jupyter_server_config.d",
     }
     there = {
         f"{place}/{path.relative_to(repository / source).as_posix()}": path.read_bytes()
@@ -83,7 +87,8 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
         and not any(part[0] == "." or part == "__pycache__" for part in path.relative_to(repository).parts)
     }
     with zipfile.ZipFile(wheel) as archive:
-        held = {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
+        names = {name: re.sub(r"^minitape-[^/]*\.data/data/", "", name) for name in archive.namelist()}
+        held = {names[name]: archive.read(name) for name in names if ".dist-info/" not in name}
     assert sorted(held) == sorted(there)
     assert [name for name in held if held[name] != there[name]] == []
 
@@ -95,6 +100,21 @@ def test_type_checkers_know_public_paths(installed, tmp_path):
     check = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), "--python-executable", str(installed.with_name("python"))]
     told = subprocess.run([*check, str(program)], cwd=tmp_path, text=True, capture_output=True, timeout=300).stdout
     assert "-> minitape.engine.tensor.Tensor" in told and "minitape.graphs.build.Graph" in told and "Success" in told, told
+
+
+def test_installing_switches_the_servers_extension_on(installed):
+    """The environment has a file that names the extension, which can be imported there."""
+    code = "from jupyter_core.paths import ENV_CONFIG_PATH as p; print(*p, sep='\\n')"
+    python = next(installed.parent.glob("python*"))
+    folders = subprocess.run([python, "-c", code], check=True, text=True, capture_output=True).stdout.splitlines()
+    [file] = [path for folder in folders for path in Path(folder, *Path(SWITCHES).parts[2:]).glob("*.json")]
+    for name, enabled in json.loads(file.read_text())["ServerApp"]["jpserver_extensions"].items():
+        done = subprocess.run(
+            [python, "-c", f"import {name} as m; print(m._jupyter_server_extension_points())"],
+            text=True,
+            capture_output=True,
+        )
+        assert enabled and done.stdout == f"[{{'module': '{name}'}}]\n", done.stderr
 
 
 def test_what_lessons_import_is_there(installed, tmp_path):

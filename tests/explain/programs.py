@@ -4,6 +4,7 @@ A case starts with ``#@ case NAME`` and ``#@ cause A; B|C`` (one entry for each 
 right). Its code follows, as a user would write it; it defines ``tape``, ``target`` and ``source`` (and ``grads``, where
 it has taken the gradient itself). ``#!`` marks the line to blame, ``#?`` one that is accepted as well; a mark may be
 bound to the number of a source (``#! 1``), to a cause (``#! :rebound``), or both (``#? 1:independent``).
+``#@ part A B`` are the causes of ways that are cut beside one that holds.
 ``#@ mend N: TEXT`` mends the program: with TEXT as its line N (there may be several) every source has a gradient.
 """
 
@@ -26,6 +27,7 @@ class Case:
     code: str = ""
     marks: list[tuple[int, str, int | None, str | None]] = field(default_factory=list)
     mends: dict[int, str] = field(default_factory=dict)
+    parts: list[str] | None = None
 
     def mended(self) -> str:
         """The code with the lines of ``mends`` in place of its own."""
@@ -57,6 +59,8 @@ def load(folder: Path) -> list[Case]:
                 lines = []
             elif raw.startswith("#@ cause "):
                 cases[-1].causes = [[c.strip() for c in part.split("|")] for part in raw[9:].split(";")]
+            elif raw.startswith("#@ part"):
+                cases[-1].parts = raw[7:].split()
             elif mend := _MEND.match(raw):
                 cases[-1].mends[int(mend[1])] = mend[2]
             else:

@@ -31,7 +31,7 @@ def test_the_picture_of_the_house_is_drawn_from_its_contracts(repository):
     assert house.PICTURE.read_text(encoding="utf-8") == house.drawn(), "python docs/house.py draws it anew"
 
 
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/explain.md", "docs/tapeview.md", "notebooks/en/12_build_your_own_tape.ipynb")
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/explain.md", "docs/tapeview.md", "docs/bridges.md", "notebooks/en/12_build_your_own_tape.ipynb")
 
 
 def text_of(path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from base64 import b64decode
 from itertools import zip_longest
@@ -46,10 +47,19 @@ def test_each_prediction_is_revealed_and_its_truth_was_a_choice(lesson):
         said = outputs_text(cell.outputs)
         for name in re.findall(r'predict\(\s*"([^"]+)"', cell.source):
             assert name.startswith(f"{lesson.stem[:2]}.p")
-            choices[name] = re.findall(r"^  \( \) (.*)$", said, re.MULTILINE)
+            choices[name] = re.findall(r"^  - (.*)$", said, re.MULTILINE)
         for name in re.findall(r'reveal\(\s*"([^"]+)"', cell.source):
             assert re.findall(r"The truth: (.*)", said)[0] in choices.pop(name), name
     assert not choices, "never revealed"
+
+
+def test_a_truth_is_computed(lesson):
+    """A literal would be the answer, in the open below its question; and it would stay when the program is changed."""
+    for cell in cells(lesson, "code"):
+        for call in ast.walk(ast.parse(cell.source)):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "reveal":
+                names = [node for node in ast.walk(call.args[1]) if isinstance(node, ast.Name)]
+                assert names, f"the truth of {ast.unparse(call)} is a literal"
 
 
 def test_an_exercise_speaks_of_the_dots_where_there_are_some(lesson):

@@ -58,6 +58,7 @@ SWEPT = {"tape", "tape_corners", "tape_none", "grads", "higher", "custom_gradien
            "forward_mode", "indexed_slices", "corners", "found", "math_derivatives"}  # fmt: skip
 
 
+@pytest.mark.long(sample=12)
 @pytest.mark.parametrize("case", [_param(case) for area in areas() if area in SWEPT for case in load(area)])
 def test_case_where_no_array_is_kept_that_no_rule_reads(case, module, stored, monkeypatch):
     """As with large arrays: a rule that reads what its primitive does not name finds nothing."""

@@ -8,6 +8,7 @@ from wander import agree, answer, arrays, made, program
 import minitape as tf
 
 
+@pytest.mark.long(sample=5)  # tapes of first and second derivatives, small and large arrays
 @pytest.mark.parametrize("seed", range(1, 91))
 def test_the_ways_to_run_a_program_agree(seed):
     p = program(seed)

@@ -178,13 +178,15 @@ print(json.dumps([[child(folder, program) for program in {programs!r}] for folde
 
 
 @pytest.fixture(scope="module")
-def spoiled(warm):
-    """For each kind of damage what a gradient gave, and then one in a process that cannot compile; and the folder."""
+def spoiled(warm, request):
+    """For each kind of damage that is asked for: what a gradient gave, then one in a process that cannot compile; the folder."""
     if not hasattr(os, "fork"):
         pytest.skip("processes do not fork here")
+    tests = [item for item in request.session.items if getattr(item, "function", None) is test_damaged_files]
+    cases = [(item.callspec.params["damage"], item.callspec.params["suffix"]) for item in tests]
     with tempfile.TemporaryDirectory() as place:
-        folders = [shutil.copytree(warm, Path(place) / str(number)) for number in range(len(CASES))]
-        for (damage, suffix), folder in zip(CASES, folders, strict=True):
+        folders = [shutil.copytree(warm, Path(place) / str(number)) for number in range(len(cases))]
+        for (damage, suffix), folder in zip(cases, folders, strict=True):
             paths = [*folder.rglob(f"*.{suffix}" if suffix == "py" else f"*float32*spread*.{suffix}")]
             assert paths
             for path in paths:
@@ -195,13 +197,14 @@ def spoiled(warm):
         after = EACH.format(programs=["tell()", NO_COMPILER + "tell()"], folders=[*map(str, folders)])
         yield dict(
             zip(
-                CASES,
+                cases,
                 zip(run(after=after, drop=PERMISSIONS, MINITAPE_CACHE=str(warm))[0], folders, strict=True),
                 strict=True,
             )
         )
 
 
+@pytest.mark.long(sample=5)
 @pytest.mark.parametrize(("damage", "suffix"), CASES)
 def test_damaged_files(damage, suffix, spoiled, right):
     if damage == "unreadable" and not PERMISSIONS:
@@ -388,7 +391,8 @@ tell(outcome)
 
 
 @POSIX
-@pytest.mark.parametrize("at", [300, 20_000, 202_000])
+@pytest.mark.long(sample=3)
+@pytest.mark.parametrize("at", [20_000, 300, 202_000])
 def test_an_interrupt_while_the_kernels_are_compiled(at, folder, right):
     """The signal comes at the so manieth call of a function that compiling takes, from the import of numba on."""
     assert run(after=INTERRUPTED.format(at=at), MINITAPE_CACHE=str(folder)) == (["interrupted", right, True], [])

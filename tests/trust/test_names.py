@@ -1,4 +1,4 @@
-"""Names that TensorFlow has no more; tests/core/test_docs.py walks all namespaces."""
+"""Names that TensorFlow has no more; tests/house/test_docs.py walks all namespaces."""
 
 from __future__ import annotations
 

@@ -68,6 +68,7 @@ def forgotten() -> tuple[Any, Any, Any]:
     return tape, y, w
 
 
+@pytest.mark.long(sample=3)  # each program and each theme are among them
 @pytest.mark.parametrize("program", [states, nested, custom_pair, forgotten], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("theme", list(THEMES))
 def test_texts_stand_out_from_what_is_behind_them(theme, program, browser):

@@ -297,6 +297,7 @@ def test_a_long_sweep_is_stepped_into_page_by_page(notebook):
     assert book.count() == "backward 30000 / 30001"
 
 
+@pytest.mark.long
 def test_without_subshells_and_in_the_dark_theme_it_works_the_same(page, start_lab, tmp_path, monkeypatch):
     settings = tmp_path / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)

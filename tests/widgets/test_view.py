@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from minitape.picture import replay
 from minitape_widgets import TapeView, live, wire
 from minitape_widgets.engine import BUNDLE
 from minitape_widgets.page import page
@@ -145,6 +146,71 @@ def test_arrays_that_a_used_tape_released_are_still_swept(sent):
     live.flush(view)
     shown = decoded(sent)[-1]["sweep"]["gradients"][0]
     assert shown["stats"]["max"] == pytest.approx(float(np.max(g.numpy())), rel=1e-6)
+
+
+def used(size):
+    """A tape that gave its gradient before anybody looked at it."""
+    w = tf.Variable(np.linspace(0, 1, size * size).reshape(size, size).astype(np.float32), name="w")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.sin(w @ w))
+    return tape, tape.gradient(y, w).numpy()
+
+
+@pytest.mark.parametrize("again, seen", [(None, True), (True, True), (False, False)])
+def test_a_used_tape_is_computed_again(again, seen):
+    tape, gradient = used(64)
+    shown = wire.decode(TapeView(tape, again=again)._wire)
+    assert [row["released"] for row in shown["rows"]] == [False, not seen, not seen, False]
+    if not seen:
+        assert shown["sweep"] is None and shown["missing"] == 2 * 64 * 64 * 4
+        return
+    result = shown["sweep"]["gradients"][0]["stats"]
+    assert result["max"] == pytest.approx(float(gradient.max()), rel=1e-6)
+    assert result["mean"] == pytest.approx(float(gradient.mean()), rel=1e-5)
+
+
+def test_a_large_used_tape_is_computed_again_when_somebody_asks(sent, monkeypatch):
+    monkeypatch.setattr(replay, "SMALL", 1000)
+    tape, gradient = used(40)
+    view = TapeView(tape)
+    assert wire.decode(view._wire)["sweep"] is None
+    view._asked(view, {"kind": "again"}, [])
+    shown = decoded(sent)[-1]
+    assert sent[-1][0]["replace"] and shown["missing"] == 0
+    assert shown["results"][0]["sources"][0]["gradient"]["stats"]["min"] == pytest.approx(float(gradient.min()), rel=1e-6)
+
+
+def test_what_python_computed_is_not_run_again():
+    calls = []
+
+    def noted(x):
+        calls.append(1)
+        return tf.sin(x)
+
+    w = tf.Variable(np.ones((40, 40), np.float32))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.py_function(noted, [w], tf.float32))
+    tape.gradient(y, w)
+    before = len(calls)
+    assert wire.decode(TapeView(tape, again=True)._wire)["rows"][2]["released"]
+    assert len(calls) == before
+
+
+def test_the_results_are_those_of_every_gradient_call():
+    v, u = tf.Variable(2.0, name="v"), tf.Variable(1.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = v * 3.0
+        v.assign_add(1.0)
+        z = y * v
+    first, second = tape.gradient(y, v), tape.gradient(z, [v, u])
+    found = wire.decode(TapeView(tape)._wire)["results"]
+    assert [[end["name"] for end in call["target"]] for call in found] == [["y"], ["z"]]
+    assert found[0]["sources"][0]["gradient"]["text"] == str(first.numpy())
+    total, none = found[1]["sources"]
+    assert (total["name"], total["gradient"]["text"]) == ("v", str(second[0].numpy()))
+    assert [part["text"] for part in total["parts"]] == ["9.0", "6.0"]
+    expected = tape.explain(z, u)
+    assert (none["name"], none["gradient"], none["reason"]) == ("u", None, f"{expected.message} {expected.fix}")
 
 
 def test_reading_in_another_thread_misses_nothing(sent):

@@ -32,7 +32,9 @@ export default {
   async initialize({ model }) {
     const { lib } = await engine(model);
     await hear(model);
-    shared.set(model.get("_key"), lib.listen(model));
+    const key = model.get("_key");
+    shared.set(key, lib.listen(model));
+    return () => shared.delete(key);
   },
   async render({ model, el }) {
     const { lib, text } = await engine(model);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from minitape.picture.results import results_of
 from minitape.picture.stepping import MOST, Stepper, stepper_of
 from minitape.picture.values import pack_value, unpack_value
 
@@ -13,10 +14,11 @@ PAGE = 2000  # steps of a long sweep that travel at once
 
 
 class Sweeps:
-    """Follows the last gradient of a view's tape. ``sweep`` is the SWEEP with packed values, None without one."""
+    """Follows the last gradient of a view's tape. ``sweep`` is the SWEEP with packed values, None without one; ``results`` are the RESULTs."""
 
     def __init__(self) -> None:
         self.sweep: dict[str, Any] | None = None
+        self.results: list[dict[str, Any]] = []
         self.wanted = False  # somebody asked for the steps of a long sweep
         self._stepper: Stepper | None = None
         self._pages: list[bytes] = []
@@ -24,14 +26,20 @@ class Sweeps:
         self._key: Any = None
         self._number = 0
 
-    def follow(self, tape: Any, target: Any, sources: Any, rows: int, held: dict[int, Any]) -> bool:
-        """Looks for a new gradient; True when there is one. ``held`` are arrays that the tape may have released."""
+    def follow(
+        self, tape: Any, target: Any, sources: Any, rows: int, held: dict[int, Any], spaces: list[dict[str, Any]]
+    ) -> bool:
+        """Looks for a new gradient; True when there is one. ``held`` are arrays that the tape may have released.
+
+        ``spaces`` are dictionaries to find the names of targets and sources in.
+        """
         last = (target, sources) if target is not None else tape.last
         key = (rows, *map(id, last)) if last is not None else None
         if last is None or key == self._key:
             return False
         self._key, self.sweep, self.wanted, self._pages, self._made = key, None, False, [], 0
         self._number += 1
+        self.results = results_of(tape, target, sources, held, spaces)
         self._stepper = stepper = stepper_of(tape, target, sources, held, pack_value)
         if stepper is None or stepper.high >= rows:  # the target is not among the rows that are shown
             return True

@@ -13,12 +13,14 @@ from uuid import uuid4
 import anywidget
 import traitlets
 
+from minitape import GradientTape
 from minitape.picture.drawing import WHOLE, Picture
-from minitape.picture.reading import EMPTY, Reader, Row, spaces
+from minitape.picture.reading import EMPTY, Reader, Row, reader_of, spaces
 
 from .engine import LOADER, engine
 from .interact import Rerun
 from .live import wake, watch
+from .outputs import note, show
 from .sweeps import Sweeps
 from .wire import encode
 
@@ -29,12 +31,18 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 MOST = 200_000  # rows of a longer recording that are shown: a browser has no room for more
 
 
+_NOTHING = GradientTape()  # the tape of closed views
+
+
 class TapeView(anywidget.AnyWidget):
     """A live picture of a ``tf.GradientTape`` that steps through its rows and then through its backward sweep.
 
     Made before the ``with`` block it grows while the block runs; made afterwards it shows what was recorded. After
     ``tape.gradient`` it shows that call's sweep; ``target`` and ``sources`` choose another one. Everything can be
     done with the keyboard: arrow keys step, ``?`` lists the keys. Raises TypeError when ``tape`` is no GradientTape.
+
+    A tape that gave its gradient lets go of its large arrays. The view computes them again from the variables and inputs:
+    by itself where they are small (16 MB), of any size with ``again=True``, never with ``again=False``.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -51,21 +59,25 @@ class TapeView(anywidget.AnyWidget):
     _wire = traitlets.Bytes(b"").tag(sync=True)
     _knobs = traitlets.Unicode("[]").tag(sync=True)
     _given: Any = None  # its first layout
+    _lock: Any = None
+    _told = ""  # what a closed view says of itself
 
-    def __init__(self, tape: Any, target: Any = None, sources: Any = None, *, _rerun: Rerun | None = None) -> None:
-        if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
-            raise TypeError(f"TapeView takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
+    def __init__(
+        self, tape: Any, target: Any = None, sources: Any = None, *, again: bool | None = None, _rerun: Rerun | None = None
+    ) -> None:
+        self._reader = reader_of(tape, spaces(sys._getframe(1)), "TapeView takes")
         self._tape, self._target, self._sources = tape, target, sources
-        self._reader = Reader(tape, spaces(sys._getframe(1)))
         self._rows: list[Row] = []
         self._sweeps = Sweeps()
-        self._arrays: dict[int, Any] = {}  # kept from being released, so that the sweep can be shown
+        self._arrays = self._reader.held  # kept from being released, or computed again, so that the sweep can be shown
+        self._again = again
         self._lock = threading.RLock()
         self._rerun = _rerun
         self._sequence = 0  # of the messages sent
         self._files = 0  # of which the browser has the text
         self._state = (tape._used, tape._recording)  # as the browser last heard it
         self._note()
+        self._recompute()
         self._pull()
         knobs = "[]" if _rerun is None else _rerun.knobs()
         key = uuid4().hex
@@ -75,10 +87,18 @@ class TapeView(anywidget.AnyWidget):
         watch(self)
 
     def close(self) -> None:
-        """Ends the view, and the layout that ipywidgets made for it and would keep."""
+        """Ends the view, and the layout that ipywidgets made for it and would keep; what it shows is let go of."""
         super().close()
         if self._given is not None:
             self._given.close()
+        if self._lock is None or self._told:
+            return
+        with self._lock:
+            self._told = repr(self)
+            self._tape, self._target, self._sources, self._rerun = _NOTHING, None, None, None
+            self._begin(Reader(_NOTHING))
+            self._wire = b""
+            self.__class__ = TapeView  # anywidget makes a class for each instance, which IPython's Out would keep
 
     @classmethod
     def interact(
@@ -105,14 +125,34 @@ class TapeView(anywidget.AnyWidget):
         with self._lock:
             try:
                 self._tape = self._rerun.run([float(v) for v in values])
-                self._reader = Reader(self._tape, self._reader.namespaces)
-                self._rows, self._sweeps, self._arrays = [], Sweeps(), {}
-                self._pull()
-                self._post(self._whole(), replace=True)
+                self._begin(reader_of(self._tape, self._reader.namespaces, "TapeView takes"))
+                self._recompute()
+                self._post(self._read_again(), replace=True)
             except Exception as problem:
                 error = f"{type(problem).__name__}: {problem}"
             if self.comm is not None:
                 self.send({"kind": "ran", "error": error})
+
+    def _begin(self, reader: Reader) -> None:
+        """From now on this reader reads: of another tape, or of the same one from its first row on."""
+        self._reader, self._rows, self._sweeps, self._arrays = reader, [], Sweeps(), reader.held
+
+    def _read_again(self) -> dict[str, Any]:
+        self._pull()
+        return self._whole()
+
+    def _recompute(self) -> None:
+        if self._again is not False:
+            self._reader.recompute(bool(self._again))
+
+    def _compute_again(self) -> None:
+        """The reader of the picture wants what the tape let go of."""
+        with self._lock:
+            reader = reader_of(self._tape, self._reader.namespaces, "TapeView takes")
+            reader.held.update(self._arrays)
+            reader.recompute(True)
+            self._begin(reader)
+            self._post(self._read_again(), replace=True)
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -144,7 +184,8 @@ class TapeView(anywidget.AnyWidget):
 
     def _step_sweep(self) -> bool:
         """Follows the tape's last gradient; True when there is a new sweep."""
-        return self._sweeps.follow(self._tape, self._target, self._sources, len(self._rows), self._arrays)
+        spaces = self._reader.namespaces
+        return self._sweeps.follow(self._tape, self._target, self._sources, len(self._rows), self._arrays, spaces)
 
     def _whole(self) -> dict[str, Any]:
         """Everything read so far, as it travels."""
@@ -154,7 +195,8 @@ class TapeView(anywidget.AnyWidget):
     def _part(self, rows: list[Row], first: int, changed: list[dict[str, Any]], sweep: bool = True) -> dict[str, Any]:
         part = self._reader.frame_of(rows, first) | {"changed": changed}
         part.pop("sweep")
-        return part | {"sweep": self._sweeps.sweep} if sweep else part
+        part.pop("results")
+        return part | {"sweep": self._sweeps.sweep, "results": self._sweeps.results} if sweep else part
 
     def _snapshot(self, most: int | None = None) -> dict[str, Any]:
         """The snapshot of everything read so far; of more than ``most`` rows the first and the last ones."""
@@ -163,7 +205,7 @@ class TapeView(anywidget.AnyWidget):
         if most is not None and len(rows) > most:
             rows = rows[: most // 2] + rows[-(most // 2) :]
         found = self._reader.frame_of([row.full() for row in rows], 0)
-        return found | {"changed": [], "sweep": self._sweeps.snapshot()}
+        return found | {"changed": [], "sweep": self._sweeps.snapshot(), "results": self._sweeps.results}
 
     # -- sending ------------------------------------------------------------------------------------------------------
 
@@ -173,6 +215,8 @@ class TapeView(anywidget.AnyWidget):
             return
         if content.get("kind") == "run" and self._rerun is not None:
             self._run_again(content.get("values", ()))
+        if content.get("kind") == "again":
+            self._compute_again()
         if content.get("kind") == "explain":
             self._explain(content)
         if content.get("kind") == "sweep":
@@ -254,7 +298,12 @@ class TapeView(anywidget.AnyWidget):
     # -- elsewhere ----------------------------------------------------------------------------------------------------
 
     def save(self, path: Any) -> None:
-        """Writes a self-contained HTML page that steps without a kernel (``.html``), or the static picture."""
+        """Writes a self-contained HTML page that steps without a kernel (``.html``), or the static picture.
+
+        Raises RuntimeError when the view was closed.
+        """
+        if self._told:
+            raise RuntimeError("This view was closed: its cell was run again, or close() was called. Make another one with TapeView(tape).")
         from .page import page
 
         if str(path).lower().endswith((".html", ".htm")):
@@ -269,11 +318,25 @@ class TapeView(anywidget.AnyWidget):
             return self._snapshot(most)
 
     def __repr__(self) -> str:
+        if self._told:
+            return self._told
         rows, tapes = len(self._rows), max(1, len(self._reader.tapes))
         return f"TapeView({rows} row{'' if rows == 1 else 's'}, {tapes} tape{'' if tapes == 1 else 's'})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """The widget, and beside it the static picture that notebooks show without a kernel."""
+        note(self)
+        return self._bundle(**kwargs)
+
+    def _ipython_display_(self) -> None:
+        """A view without rows has no picture yet: its output is one that can be replaced later."""
+        if not self._rows:
+            bundle = self._bundle()
+            if bundle is not None and show(self, *bundle):
+                return
+        raise NotImplementedError  # IPython goes on with _repr_mimebundle_
+
+    def _bundle(self, **kwargs: Any) -> Any:
         with self._lock:
             self._pull()
         bundle = super()._repr_mimebundle_(**kwargs)
@@ -285,3 +348,11 @@ class TapeView(anywidget.AnyWidget):
         if self._rows:
             data["text/html"] = Picture(self._snapshot(WHOLE)).html()
         return data, metadata
+
+    def _drawable(self) -> Any:
+        """What a picture of the tape would show, to tell it from the last one; None while it records, or has no rows."""
+        with self._lock:
+            if self._tape._recording:
+                return None
+            self._pull()
+            return (len(self._rows), *map(id, self._tape.last or ())) if self._rows else None

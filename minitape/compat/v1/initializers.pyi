@@ -1,4 +1,4 @@
-"""The names of `tf.compat.v1.initializers`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.compat.v1.initializers`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
 
 from minitape.compat.v1.collections import (
     global_variables_initializer as _global_variables,

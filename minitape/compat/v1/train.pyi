@@ -1,4 +1,4 @@
-"""The names of `tf.compat.v1.train`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.compat.v1.train`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
 
 from minitape.compat.v1.optimizers import (
     AdagradOptimizer as AdagradOptimizer,

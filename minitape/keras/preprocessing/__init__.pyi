@@ -1,4 +1,4 @@
-"""The names of `tf.keras.preprocessing`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.keras.preprocessing`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
 
 from minitape.keras.folders import (
     text_dataset_from_directory as text_dataset_from_directory,

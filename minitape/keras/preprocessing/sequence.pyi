@@ -1,4 +1,4 @@
-"""The names of `tf.keras.preprocessing.sequence`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+"""The names of `tf.keras.preprocessing.sequence`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
 
 from minitape.keras.skipgrams import (
     make_sampling_table as make_sampling_table,

@@ -1,3 +1,3 @@
-"""`tf.bitwise`: see `python tests/core/make_stubs.py`."""
+"""`tf.bitwise`: see `python tests/house/make_stubs.py`."""
 
 from minitape.tf.bitwise import *

@@ -1,3 +1,3 @@
-"""`tf.experimental`: see `python tests/core/make_stubs.py`."""
+"""`tf.experimental`: see `python tests/house/make_stubs.py`."""
 
 from minitape.tf.experimental import *

@@ -1,3 +1,3 @@
-"""`tf.image`: see `python tests/core/make_stubs.py`."""
+"""`tf.image`: see `python tests/house/make_stubs.py`."""
 
 from minitape.tf.image import *

@@ -1,3 +1,3 @@
-"""`tf.io`: see `python tests/core/make_stubs.py`."""
+"""`tf.io`: see `python tests/house/make_stubs.py`."""
 
 from minitape.tf.io import *

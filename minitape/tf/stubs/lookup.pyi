@@ -1,3 +1,3 @@
-"""`tf.lookup`: see `python tests/core/make_stubs.py`."""
+"""`tf.lookup`: see `python tests/house/make_stubs.py`."""
 
 from minitape.tf.lookup import *

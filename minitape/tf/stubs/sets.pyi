@@ -1,3 +1,3 @@
-"""`tf.sets`: see `python tests/core/make_stubs.py`."""
+"""`tf.sets`: see `python tests/house/make_stubs.py`."""
 
 from minitape.tf.sets import *

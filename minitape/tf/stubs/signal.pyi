@@ -1,3 +1,3 @@
-"""`tf.signal`: see `python tests/core/make_stubs.py`."""
+"""`tf.signal`: see `python tests/house/make_stubs.py`."""
 
 from minitape.tf.signal import *

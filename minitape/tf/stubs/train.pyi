@@ -1,3 +1,3 @@
-"""`tf.train`: see `python tests/core/make_stubs.py`."""
+"""`tf.train`: see `python tests/house/make_stubs.py`."""
 
 from minitape.tf.train import *

@@ -1,3 +1,3 @@
-"""`tf.types`: see `python tests/core/make_stubs.py`."""
+"""`tf.types`: see `python tests/house/make_stubs.py`."""
 
 from minitape.tf.types import *

@@ -7,10 +7,12 @@ import { pageText } from "./page";
 import { Scene, type Marks } from "./scene";
 import type { Store } from "./store";
 import { Timeline } from "./timeline";
+import type { Value } from "./schema";
 import { brief, title } from "./value";
 
 const FRAMES = 300; // most frames of an animation
 const [MOVIE_W, MOVIE_H] = [900, 420];
+const CAPTION = 24; // height of the line of words below a film
 
 interface Source {
   el: HTMLElement;
@@ -62,7 +64,7 @@ class Studio {
     private graph: Graph,
   ) {
     const marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null };
-    const nothing = { pick: () => undefined, open: () => undefined, hover: () => undefined, close: () => undefined };
+    const nothing = { pick: () => undefined, open: () => undefined, hover: () => undefined, close: () => undefined, grab: () => undefined, tell: () => undefined };
     this.timeline = new Timeline(view.store);
     this.scene = new Scene(view.store, this.timeline, this.camera, marks, nothing);
     this.home.append(this.scene.svg);
@@ -117,11 +119,31 @@ class Studio {
     return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   }
 
+  /** What happens at the present step, in a line. */
+  private caption(): string {
+    const { timeline, view } = this;
+    const row = view.store.rows[timeline.current];
+    const value = (one: Value | null): string => brief(one, row, 24);
+    if (!row) return "before the first row";
+    if (timeline.step) return `backward ${timeline.position - timeline.forward} of ${timeline.length - timeline.forward}: ${title(row)}, adjoint ${value(timeline.step.adjoint)}`;
+    return `forward ${timeline.position} of ${timeline.forward}: ${title(row)} ${row.inputs.length ? `of row ${row.inputs.join(", ")} ` : ""}= ${value(row.value)}`;
+  }
+
+  private write(context: CanvasRenderingContext2D, text: string): void {
+    const { width, height } = context.canvas;
+    const style = getComputedStyle(this.view.el);
+    context.fillStyle = style.getPropertyValue("--mt-soft") || "#eee";
+    context.fillRect(0, height - CAPTION, width, CAPTION);
+    context.fillStyle = style.color;
+    context.font = "13px Helvetica, Arial, sans-serif";
+    context.fillText(text, 10, height - 7, width - 20);
+  }
+
   /** One frame for each step, forward and backward, following the current row. */
   async gif(note: (text: string) => void): Promise<Blob> {
     const box = this.box();
     const scale = Math.max(0.7, Math.min(1, MOVIE_W / box.w, MOVIE_H / box.h));
-    this.camera.resize(Math.min(MOVIE_W, Math.ceil(box.w * scale)), Math.min(MOVIE_H, Math.ceil(box.h * scale)));
+    this.camera.resize(Math.min(MOVIE_W, Math.ceil(box.w * scale)), Math.min(MOVIE_H, Math.ceil(box.h * scale) + CAPTION));
     [this.camera.x, this.camera.y, this.camera.scale] = [box.x, box.y, scale];
     const stride = Math.max(1, Math.ceil(this.timeline.length / FRAMES));
     const frames: ImageData[] = [];
@@ -131,6 +153,7 @@ class Studio {
       if (box) this.camera.reveal(box, false);
       const canvas = await this.paint(this.shoot(position), 1);
       const context = canvas.getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D;
+      this.write(context, this.caption());
       frames.push(context.getImageData(0, 0, canvas.width, canvas.height));
       note(`frame ${frames.length} of ${Math.floor(this.timeline.length / stride) + 1}`);
     }
@@ -140,17 +163,32 @@ class Studio {
 
 const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "stroke-linecap", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "font-style"];
 
+type Known = Map<string, [string, string][]>;
+
+/** What an element looks like. Elements with the same classes, in the same surroundings, look alike: asking takes long. */
+function stylesOf(el: SVGElement, known: Known): [string, string][] {
+  let key = `${el.tagName}|${el.getAttribute("style") ?? ""}`;
+  for (let up: Element | null = el, k = 0; up && k < 4; up = up.parentElement, k++) key += `|${up.getAttribute("class") ?? ""}`;
+  let found = known.get(key);
+  if (!found) {
+    const style = getComputedStyle(el);
+    found = (el.tagName === "g" ? ["opacity"] : STYLES).map((name): [string, string] => [name, style.getPropertyValue(name)]);
+    found = found.filter(([name, value]) => value && !(name === "opacity" && value === "1"));
+    known.set(key, found);
+  }
+  return found;
+}
+
 /** A copy that looks the same anywhere: classes become attributes, and the background is painted. */
 function inlineStyles(svg: SVGSVGElement, width: number, height: number): SVGSVGElement {
   const copy = svg.cloneNode(true) as SVGSVGElement;
-  const from = svg.querySelectorAll<SVGElement>("path, rect, text, g");
+  for (const hit of copy.querySelectorAll(".mt-hit")) hit.remove();
+  const known: Known = new Map();
+  const from = svg.querySelectorAll<SVGElement>("path:not(.mt-hit), rect, text, g");
   const to = copy.querySelectorAll<SVGElement>("path, rect, text, g");
   from.forEach((el, i) => {
-    const style = getComputedStyle(el);
-    for (const name of el.tagName === "g" ? ["opacity"] : STYLES) {
-      const value = style.getPropertyValue(name);
-      if (value && !(name === "opacity" && value === "1")) to[i].setAttribute(name, value);
-    }
+    for (const [name, value] of stylesOf(el, known)) to[i].setAttribute(name, value);
+    to[i].removeAttribute("style");
     to[i].removeAttribute("class");
     to[i].removeAttribute("role");
     to[i].removeAttribute("aria-label");

@@ -3,6 +3,7 @@ import { h, setText } from "./dom";
 
 const KEYS: [string, string][] = [
   ["← →", "one step"],
+  ["Shift+← Shift+→", "over what is folded"],
   ["Home End", "first, last"],
   ["PgUp PgDn", "ten steps"],
   ["Space", "play, pause"],
@@ -12,6 +13,8 @@ const KEYS: [string, string][] = [
   ["u", "unfold or fold"],
   ["n", "neighbourhood"],
   ["p", "paths"],
+  ["q", "predict"],
+  ["f", "full screen"],
   ["/", "search"],
   ["+ − 0", "zoom, fit"],
   ["Esc", "clear"],

@@ -11,7 +11,7 @@ import { full, shapeText, title, withNumbers, withRows } from "./value";
 // operations whose derivative is no formula of the engine: where it comes from
 const OWN: Record<string, string> = { custom_gradient: "by its own gradient function", py_function: "by a tape inside the Python function" };
 
-const RELEASED = "The gradient released large arrays of this tape, so there is no backward sweep to step through. Show the tape before its gradient, or make it persistent.";
+const RELEASED = "The gradient let go of the large arrays of this tape";
 const LONG = 30; // characters of a value that still fits into an equation
 
 export class Inspector {
@@ -22,7 +22,7 @@ export class Inspector {
   constructor(
     private store: Store,
     private timeline: Timeline,
-    private actions: { back(row: number): void; to(row: number): void; go(row: number): void; end(kind: "source" | "target", row: number): void; unfold(node: Node): void },
+    private actions: { back(row: number): void; to(row: number): void; go(row: number): void; end(kind: "source" | "target", row: number): void; unfold(node: Node): void; again?(): boolean },
   ) {
     this.el.append(this.step, this.chosen);
   }
@@ -35,7 +35,7 @@ export class Inspector {
     this.chosen.hidden = !selected;
     const [position, id] = [String(this.timeline.position), selected?.id ?? ""];
     const [before, chosen] = this.shown.split(" ");
-    if (id && id !== chosen) this.el.scrollTop += this.chosen.getBoundingClientRect().top - this.el.getBoundingClientRect().top - 4;
+    if (id && id !== chosen) this.el.scrollTop += (this.el.querySelector(".mt-feelings:not([hidden])") ?? this.chosen).getBoundingClientRect().top - this.el.getBoundingClientRect().top - 4;
     else if (position !== before) this.el.scrollTop = 0;
     this.shown = `${position} ${id}`;
   }
@@ -60,11 +60,25 @@ export class Inspector {
     const { sweep, rows, tapes, total } = this.store;
     const say = (text: string): HTMLElement[] => [h("p", { class: "mt-note" }, text)];
     if (rows.length < total && !sweep) return say(`Only the first ${count(rows.length)} rows are shown, so there is no backward sweep to step through.`);
-    if (!sweep && tapes.some((tape) => tape.state === "used") && rows.some((row) => row.released)) return say(RELEASED);
+    if (!sweep && tapes.some((tape) => tape.state === "used") && rows.some((row) => row.released)) return this.released();
     if (!sweep?.rest) return [];
     if (this.asked === "in vain") return say(`The backward sweep visits ${count(sweep.rest)} more rows. Without a kernel its steps cannot be computed: run the notebook.`);
     if (this.asked === "no") return say(`The backward sweep visits ${count(sweep.rest)} rows: its steps are computed when you step on.`);
     return say(`Computing the backward sweep: ${count(sweep.steps.length)} steps so far, ${count(sweep.rest)} rows to go.`);
+  }
+
+  /** The tape has let go of what a sweep reads: how to get it back. */
+  private released(): HTMLElement[] {
+    const { missing } = this.store;
+    const size = missing > 0 ? ` (${missing < 1e9 ? `${Math.ceil(missing / 1e6)} MB` : `${(missing / 1e9).toFixed(1)} GB`})` : "";
+    const note = h("p", { class: "mt-note" }, `${RELEASED}${size}, so there is no backward sweep to step through. `);
+    const { again } = this.actions;
+    if (!again) note.append("Show the tape with TapeView(tape, again=True), which computes them once more, or make it persistent.");
+    else {
+      const tell = (): void => void (again() || note.append(" There is no kernel that could: run the notebook."));
+      note.append(h("button", { type: "button", class: "mt-button mt-small mt-again", onclick: tell }, "compute this again, keeping the sweep"));
+    }
+    return [note];
   }
 
   private forwardLines(row: Row): HTMLElement[] {
@@ -139,10 +153,12 @@ export class Inspector {
     const lines: HTMLElement[] = [
       h("p", { class: "mt-what" }, h("b", {}, `Selected: row ${row.row}`), ` · ${title(row)}`),
       h("p", { class: "mt-facts" }, [row.shape.length ? shapeText(row) : `${row.dtype} scalar`, row.kind, ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
-      pre(row.released && !row.value ? "released" : full(row.value)),
+      pre(row.released && !row.value ? "released by the gradient" : full(row.value)),
     ];
-    if (adjoint) lines.push(h("p", { class: "mt-adjoint-line" }, "adjoint ", h("b", {}, full(adjoint))));
     if (picture) lines.push(picture);
+    if (adjoint) lines.push(h("p", { class: "mt-adjoint-line" }, "adjoint ", h("b", {}, full(adjoint))));
+    const arrived = heatmap(adjoint, true);
+    if (arrived) lines.push(arrived);
     lines.push(...notes(row), h("p", { class: "mt-acts" }, ...acts));
     return lines;
   }

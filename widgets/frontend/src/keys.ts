@@ -40,7 +40,7 @@ export class Keys {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (SCROLLING.has(event.key) && target !== this.el && target.tabIndex === 0 && target.scrollHeight > target.clientHeight) return event.stopPropagation();
     if (target.tagName === "BUTTON" && (event.key === " " || event.key === "Enter")) return event.stopPropagation();
-    const action = this.actions[event.key];
+    const action = (event.shiftKey && this.actions[`Shift+${event.key}`]) || this.actions[event.key];
     if (!action) return;
     event.preventDefault();
     event.stopPropagation();

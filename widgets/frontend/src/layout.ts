@@ -20,6 +20,7 @@ export interface SeenGroup {
   end: number;
   only: string; // the id of its one part, where it has no other
   parent: number; // a number in `groups`, -1 for none
+  starts: number[]; // of a folded one: the rows at which its iterations begin
 }
 
 export interface Layout {
@@ -58,6 +59,13 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
     }
     if (rows.leaf[i]) continue; // inside a folded group: its readers carry it
     const known = nodeOf.get(group);
+    if (known === undefined) {
+      for (const leaf of hoisted(rows, tree, group, open)) {
+        if (shown[leaf] >= 0) continue;
+        shown[leaf] = node.push(leaf) - 1;
+        placement.add({ inputs: [], leaf: true, section: sections(i) });
+      }
+    }
     shown[i] = known ?? node.length;
     if (known !== undefined) continue;
     const inputs = groupInputs(rows, tree, group, shown, open);
@@ -71,7 +79,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
     const group = hiddenBy(tree, i, open);
     if (group) shown[i] = nodeOf.get(group) ?? -1;
   }
-  return pack(rows.count, tree, open, placement, node, folded, shown);
+  return pack(rows, tree, open, placement, node, folded, shown);
 }
 
 /** The layout at one go. */
@@ -97,13 +105,29 @@ export async function layoutInSlices(rows: Skeleton, wish: Wish, slice: number, 
   }
 }
 
+const HOISTED = 16; // of one group: more would hide what folding is for
+
+/** The leaves inside a folded group that are seen all the same: what a gradient is asked for. */
+function hoisted(rows: Skeleton, tree: FoldTree, group: Group, open: (g: Group) => boolean): number[] {
+  const found: number[] = [];
+  for (let i = group.start; i < group.end; i++) if (rows.param[i] && hiddenBy(tree, i, open) === group) found.push(i);
+  for (const part of group.children) if (typeof part === "number" && part < group.start && rows.param[part]) found.unshift(part);
+  return found.length <= HOISTED ? found : [];
+}
+
+/** Where the iterations of a folded group begin. */
+function startsOf(group: Group, rows: Skeleton): number[] {
+  if (group.kind !== "repeat" && group.kind !== "page") return [];
+  return group.children.flatMap((part) => (typeof part === "number" ? (rows.leaf[part] ? [] : [part]) : part.kind === "page" ? startsOf(part, rows) : [part.start])).sort((a, b) => a - b);
+}
+
 /** What a folded group reads from outside, each once, in order of first use. */
 function groupInputs(rows: Skeleton, tree: FoldTree, group: Group, shown: Int32Array, open: (g: Group) => boolean): number[] {
   const found = new Set<number>();
   for (let i = group.start; i < group.end; i++) {
     if (hiddenBy(tree, i, open) !== group) continue;
     const inputs = rows.inputs[i];
-    for (let k = 0; k < inputs.length; k++) if (inputs[k] < group.start && shown[inputs[k]] >= 0) found.add(shown[inputs[k]]);
+    for (let k = 0; k < inputs.length; k++) if ((inputs[k] < group.start || rows.leaf[inputs[k]]) && shown[inputs[k]] >= 0) found.add(shown[inputs[k]]);
   }
   return [...found];
 }
@@ -148,7 +172,7 @@ function shared(a: string, b: string): string {
   return one.slice(0, differs).map((id) => `${id}/`).join("");
 }
 
-function pack(count: number, tree: FoldTree, open: (g: Group) => boolean, placement: Placement, node: number[], folded: Group[], shown: Int32Array): Layout {
+function pack(rows: Skeleton, tree: FoldTree, open: (g: Group) => boolean, placement: Placement, node: number[], folded: Group[], shown: Int32Array): Layout {
   for (const [index, column, slot] of placement.provisional()) {
     placement.column[index] = column;
     placement.slot[index] = slot;
@@ -164,10 +188,15 @@ function pack(count: number, tree: FoldTree, open: (g: Group) => boolean, placem
     const only = children.length === 1 && typeof children[0] !== "number" ? children[0].id : "";
     const parent = see(group.parent);
     seen.set(group, groups.length);
-    return groups.push({ id, kind, label, count, start, end, only, parent }) - 1;
+    const starts = open(group) ? [] : startsOf(group, rows);
+    return groups.push({ id, kind, label, count, start, end, only, parent, starts }) - 1;
+  };
+  const around = (what: number): Group | null => {
+    const hiding = what < 0 ? folded[-1 - what] : hiddenBy(tree, what, open); // a leaf may be seen outside of what hides it
+    return hiding ? hiding.parent : tree.home[what];
   };
   const nodes = Int32Array.from(node, (what) => (what < 0 ? -1 - see(folded[-1 - what]) : what));
-  const home = Int32Array.from(node, (what) => see(what < 0 ? folded[-1 - what].parent : tree.home[what]));
+  const home = Int32Array.from(node, (what) => see(around(what)));
   const edgeAt = new Int32Array(node.length + 1);
   const edges: number[] = [];
   placement.edges.forEach((ending, i) => {
@@ -179,7 +208,7 @@ function pack(count: number, tree: FoldTree, open: (g: Group) => boolean, placem
   });
   edgeAt[node.length] = edges.length;
   const [column, slot] = [Int32Array.from(placement.column), Int32Array.from(placement.slot)];
-  return { rows: count, node: nodes, home, column, slot, shown, groups, edgeAt, edges: Int32Array.from(edges) };
+  return { rows: rows.count, node: nodes, home, column, slot, shown, groups, edgeAt, edges: Int32Array.from(edges) };
 }
 
 /** The edges that end in a node. */

@@ -1,7 +1,7 @@
 // The whole graph in a corner, with the part in view; click or drag to move there.
 import type { Camera } from "./camera";
 import { h } from "./dom";
-import { COLUMN, NODE_H, NODE_W, type Graph } from "./graph";
+import { COLUMN, NODE_H, NODE_W, type Graph, type Node } from "./graph";
 
 const [WIDTH, HEIGHT] = [150, 56];
 
@@ -51,6 +51,7 @@ export class Minimap {
     context.clearRect(0, 0, 2 * WIDTH, 2 * HEIGHT);
     context.drawImage(this.base, 0, 0);
     const node = graph.nodeOf(current);
+    this.el.classList.toggle("mt-left", node !== null && this.covers(node));
     context.setTransform(2, 0, 0, 2, 0, 0);
     if (node) {
       context.fillStyle = style.getPropertyValue("--mt-current");
@@ -63,6 +64,13 @@ export class Minimap {
     const right = Math.min(WIDTH - 0.6, (camera.x + camera.width / camera.scale - this.left) * this.scale);
     const bottom = Math.min(HEIGHT - 0.6, (camera.y + camera.height / camera.scale - this.top) * this.scale);
     context.strokeRect(x, y, Math.max(2, right - x), Math.max(2, bottom - y));
+  }
+
+  /** Would it cover a node, at its usual place on the right? */
+  private covers(node: Node): boolean {
+    const { x, y, scale, width, height } = this.camera;
+    const [right, bottom] = [(node.x + NODE_W - x) * scale, (node.y + NODE_H - y) * scale];
+    return right > width - WIDTH - 16 && bottom > height - HEIGHT - 16;
   }
 
   private drawBase(graph: Graph, colour: string): HTMLCanvasElement {

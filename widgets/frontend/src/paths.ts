@@ -6,7 +6,8 @@ const MOST = 64; // paths that are listed
 const STEPS = 200000; // edges that are walked before giving up
 
 export interface Path {
-  rows: number[];
+  rows: number[]; // from the source to the target
+  factors: (number | null)[]; // the local derivatives on the way, from the target back to the source
   product: number | null; // null where a local derivative is not a single number
 }
 
@@ -57,12 +58,12 @@ function sources(store: Store, target: number, among: Set<number>, passes: (row:
 
 function walk(store: Store, source: number, target: number, on: Set<number>, passes: (row: number) => boolean, found: Paths): void {
   const locals = localNumbers(store);
-  const stack: { row: number; rows: number[]; product: number | null }[] = [{ row: target, rows: [target], product: 1 }];
+  const stack: (Path & { row: number })[] = [{ row: target, rows: [target], factors: [], product: 1 }];
   let steps = 0;
   while (stack.length) {
-    const { row, rows, product } = stack.pop() as (typeof stack)[number];
+    const { row, rows, factors, product } = stack.pop() as (typeof stack)[number];
     if (row === source) {
-      found.paths.push({ rows: [...rows].reverse(), product });
+      found.paths.push({ rows: [...rows].reverse(), factors, product });
       if (found.paths.length >= MOST) found.complete = stack.length === 0;
       if (found.paths.length >= MOST) return;
       continue;
@@ -71,7 +72,7 @@ function walk(store: Store, source: number, target: number, on: Set<number>, pas
     store.rows[row].inputs.forEach((input, k) => {
       if (!on.has(input)) return;
       const local = locals(row, k);
-      stack.push({ row: input, rows: [...rows, input], product: product === null || local === null ? null : product * local });
+      stack.push({ row: input, rows: [...rows, input], factors: [...factors, local], product: product === null || local === null ? null : product * local });
     });
     if (++steps > STEPS) {
       found.complete = false;

@@ -1,11 +1,12 @@
 // Choosing a source and a target, and what lies between them.
-import { h } from "./dom";
-import { findPaths, type Path } from "./paths";
+import { h, reducedMotion } from "./dom";
+import { findPaths, type Path, type Paths } from "./paths";
 import type { Marks } from "./scene";
 import { isLeaf, type Store } from "./store";
-import { title } from "./value";
+import { title, withNumbers } from "./value";
 
 const MOST_LINES = 6;
+const FACTOR = 450; // milliseconds for each factor of a product
 const MOST = 400; // rows offered in a list; others are chosen from the selected row's buttons
 
 export class PathsPanel {
@@ -13,6 +14,8 @@ export class PathsPanel {
   private source = h("select", { class: "mt-select", "aria-label": "Source" });
   private target = h("select", { class: "mt-select", "aria-label": "Target" });
   private text = h("div", { class: "mt-pathtext", tabindex: 0, role: "status", "aria-label": "Paths found" });
+  private chain = h("div", { class: "mt-chain", role: "status" });
+  private timer = 0;
   shown = false;
   private chosen = "";
 
@@ -25,7 +28,7 @@ export class PathsPanel {
   ) {
     this.source.addEventListener("change", () => this.draw());
     this.target.addEventListener("change", () => this.draw());
-    this.el = h("div", { class: "mt-paths", hidden: true }, "Paths from ", this.source, " to ", this.target, this.text);
+    this.el = h("div", { class: "mt-paths", hidden: true }, "Paths from ", this.source, " to ", this.target, this.text, this.chain);
   }
 
   toggle(): void {
@@ -35,6 +38,7 @@ export class PathsPanel {
 
   hide(): void {
     this.shown = false;
+    window.clearTimeout(this.timer);
     this.el.hidden = true;
     this.marks.path = this.marks.pathEdges = null;
     this.changed();
@@ -89,23 +93,80 @@ export class PathsPanel {
       void this.explain?.(source, target).then((text) => {
         if (text && this.chosen === chosen) say(text);
       });
-    if (found.sum !== null && found.paths.length) say(`Sum over ${found.paths.length} path${found.paths.length === 1 ? "" : "s"}: ${number(found.sum)}`);
+    this.chain.replaceChildren();
+    if (found.sum !== null && found.paths.length) say(`Sum over ${found.paths.length} path${found.paths.length === 1 ? "" : "s"}: ${number(found.sum)}${this.returned(source, target)}`);
     const lines = alike(found.paths);
-    for (const paths of lines.slice(0, MOST_LINES)) say(this.line(paths));
+    for (const paths of lines.slice(0, MOST_LINES)) this.text.append(this.line(paths, found));
     const more = lines.slice(MOST_LINES).flat().length;
     if (more > 0) say(found.complete ? `and ${more} more` : `and more than ${more} more`);
     this.changed();
   }
 
+  /** Is the sum over these paths what the program got? */
+  private returned(source: number, target: number): string {
+    const { sweep } = this.store;
+    return sweep && sweep.target.length === 1 && sweep.target[0] === target && sweep.sources.includes(source) && !this.store.moved ? ", which is what tape.gradient returned" : "";
+  }
+
+  /** A row's name in a path. */
+  private name(row: number): string {
+    const found = this.store.rows[row];
+    if (found.name || isLeaf(found)) return title(found).split(" = ")[0];
+    return `${title(found)} (row ${row})`;
+  }
+
   /** Paths over the same rows: the products of each, and which row reads another one twice. */
-  private line(paths: Path[]): string {
+  private line(paths: Path[], found: Paths): HTMLElement {
     const { rows } = paths[0];
-    const shown = rows.length > 12 ? [...rows.slice(0, 6), "…", ...rows.slice(-5)] : rows;
+    const names = rows.map((row) => this.name(row));
+    const shown = names.length > 12 ? [...names.slice(0, 6), "…", ...names.slice(-5)] : names;
     const products = paths.map(({ product }) => (product === null ? null : product < 0 && paths.length > 1 ? `(${number(product)})` : number(product)));
     const text = products.includes(null) ? "" : `: ${products.length > 1 ? "products" : "product"} ${products.join(" + ")}`;
     const times = (row: number, input: number): number => this.store.rows[row].inputs.filter((other) => other === input).length;
-    const again = rows.slice(1).flatMap((row, k) => (times(row, rows[k]) > 1 ? [`row ${row} reads row ${rows[k]} ${times(row, rows[k]) > 2 ? `${times(row, rows[k])} times` : "twice"}`] : []));
-    return `${shown.join(" → ")}${text}${again.length ? ` (${again.join(", ")})` : ""}`;
+    const again = rows.slice(1).flatMap((row, k) => (times(row, rows[k]) > 1 ? [`${this.name(row)} reads ${this.name(rows[k])} ${times(row, rows[k]) > 2 ? `${times(row, rows[k])} times` : "twice"}`] : []));
+    const words = `${shown.join(" → ")}${text}${again.length ? ` (${again.join(", ")})` : ""}`;
+    return h("p", {}, h("button", { type: "button", class: "mt-link mt-path", title: "Multiply along this path", onclick: () => this.multiply(paths[0], found) }, words));
+  }
+
+  /** The chain rule along one path: the product grows factor by factor, and the edge of each is lit. */
+  private multiply(path: Path, found: Paths): void {
+    const { rows, factors } = path;
+    window.clearTimeout(this.timer);
+    this.marks.path = new Set(rows);
+    const back = [...rows].reverse();
+    const edges = back.slice(1).map((input, k) => `${input}>${back[k]}`);
+    const [source, target] = [this.name(rows[0]), this.name(back[0])];
+    const grow = (k: number): void => {
+      this.marks.pathEdges = new Set(edges.slice(0, k));
+      const product = factors.slice(0, k).reduce<number | null>((all, one) => (all === null || one === null ? null : all * one), 1);
+      const parts = factors.slice(0, k).map((factor, i) => this.factor(back[i], back[i + 1], factor));
+      const end = k === factors.length;
+      const last = product === null ? [] : [" = ", h("b", {}, number(product))];
+      this.chain.replaceChildren(`∂${target} / ∂${end ? source : this.name(back[k])} along this path = `, ...parts.flatMap((part, i) => (i ? [" × ", part] : [part])), ...(k > 1 || end ? last : []));
+      if (end && found.sum !== null) this.chain.append(h("div", {}, found.paths.length > 1 ? `Σ of all ${found.paths.length} paths = ` : "the only path: ", h("b", {}, number(found.sum)), this.returned(rows[0], back[0])));
+      this.changed();
+      if (!end) this.timer = window.setTimeout(() => grow(k + 1), FACTOR);
+    };
+    grow(reducedMotion() ? factors.length : 1);
+  }
+
+  /** A local derivative: what it comes from stands where the pointer is, and its edge is lit. */
+  private factor(row: number, input: number, value: number | null): HTMLElement {
+    const { rows } = this.store;
+    const rule = rows[row].rule[rows[row].inputs.indexOf(input)] ?? "";
+    const words = `∂ ${this.name(row)} / ∂ ${this.name(input)}${rule ? `: ${withNumbers({ ...rows[row], formula: rule.replace(/\bg \* |^g$/g, (all) => (all === "g" ? "1" : "")) }, rows)}` : ""}`;
+    const el = h("span", { class: "mt-factor", title: words, tabindex: 0 }, value === null ? "array" : value < 0 ? `(${number(value)})` : number(value));
+    const light = (edges: Set<string> | null): void => {
+      this.marks.pathEdges = edges;
+      this.changed();
+    };
+    let before: Set<string> | null = null;
+    el.addEventListener("pointerenter", () => {
+      before = this.marks.pathEdges;
+      light(new Set([`${input}>${row}`]));
+    });
+    el.addEventListener("pointerleave", () => light(before));
+    return el;
   }
 }
 

@@ -4,17 +4,35 @@ import type { Camera } from "./camera";
 /** The pane follows the pointer; nodes, references and captions keep their own clicks. */
 export function panAndZoom(pane: HTMLElement, camera: Camera): void {
   let last: [number, number] | null = null;
+  const fingers = new Map<number, [number, number]>();
+  const apart = (): number => {
+    const [[ax, ay], [bx, by]] = [...fingers.values()];
+    return Math.hypot(ax - bx, ay - by);
+  };
   pane.addEventListener("pointerdown", (event) => {
+    if (event.pointerType === "touch") fingers.set(event.pointerId, [event.clientX, event.clientY]);
     if (event.button !== 0 || (event.target as Element).closest(".mt-node, .mt-chip, [role=button]")) return;
     last = [event.clientX, event.clientY];
     pane.setPointerCapture(event.pointerId);
   });
   pane.addEventListener("pointermove", (event) => {
+    if (fingers.size === 2 && fingers.has(event.pointerId)) {
+      const before = apart();
+      fingers.set(event.pointerId, [event.clientX, event.clientY]);
+      const box = pane.getBoundingClientRect();
+      const [[ax, ay], [bx, by]] = [...fingers.values()];
+      if (before > 0) camera.zoom(apart() / before, (ax + bx) / 2 - box.left, (ay + by) / 2 - box.top);
+      last = null;
+      return;
+    }
     if (!last) return;
     camera.pan(event.clientX - last[0], event.clientY - last[1]);
     last = [event.clientX, event.clientY];
   });
-  const stop = (): void => void (last = null);
+  const stop = (event: PointerEvent): void => {
+    fingers.delete(event.pointerId);
+    last = null;
+  };
   pane.addEventListener("pointerup", stop);
   pane.addEventListener("pointercancel", stop);
   pane.addEventListener(

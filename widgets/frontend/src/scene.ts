@@ -1,16 +1,22 @@
 // The live drawing: an SVG that holds only what the pane shows, changed in place as the reader steps.
 import type { Camera } from "./camera";
 import { s, setText } from "./dom";
-import { COLUMN, NODE_H, NODE_W, type Frame, type Graph, type Node } from "./graph";
-import { CHARS, edgePath, farChips, linkPath, nodeText, portY } from "./shapes";
+import { COLUMN, NODE_H, NODE_W, type Frame, type Graph, type Group, type Node } from "./graph";
+import { drawnEdge, edgeId, LETTER, MAP, placeLabels, type Label } from "./labels";
+import type { Edge } from "./place";
+import { CHARS, edgePath, farChips, isShort, linkPath, nodeText, nodeValue, portY } from "./shapes";
+import { signedMap } from "./heatmap";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { brief, describe, elide } from "./value";
+import { brief, describe, elide, full, title } from "./value";
+import { edgeWidth, notFinite } from "./scale";
+import type { Row, Value } from "./schema";
 
 const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
 const CAPTION = 11.5; // the size of a frame's label
 const FAR_CAPTION = 10; // in pixels
 
+const MAP_X = 72; // where the picture of an array begins in its node
 const PRODUCT = 11; // characters of a number on an edge
 
 export interface Marks {
@@ -26,12 +32,15 @@ interface Drawn {
   el: SVGGElement;
   value: SVGTextElement | null;
   adjoint: SVGTextElement | null;
+  maps: SVGGElement; // pictures of the arrays
+  mapped: [Value | null, Value | null]; // of which
+  title: SVGTitleElement | null; // what the browser shows where the pointer rests: all digits
   key: string;
 }
 
 interface DrawnEdges {
   el: SVGGElement;
-  parts: [SVGElement, Node][]; // each edge or reference, and the node it comes from
+  parts: { el: SVGElement; edge: Edge; from: Node; line: SVGElement }[]; // each edge or reference; its line has the width and the arrow
   key: string;
 }
 
@@ -40,6 +49,9 @@ export interface SceneEvents {
   open(node: Node): void;
   hover(node: Node | null): void;
   close(frame: Frame): void;
+  grab(row: number, event: PointerEvent): void;
+  /** says something beside the pointer; nothing takes it away */
+  tell(text: string, event: PointerEvent | null): void;
 }
 
 export class Scene {
@@ -143,7 +155,7 @@ export class Scene {
     }
     el.append(s("rect", { class: "mt-box", width: NODE_W, height: NODE_H, rx: text.kind === "group" ? 6 : radius }));
     if (text.kind === "variable") el.append(s("rect", { class: "mt-inner", x: 3, y: 3, width: NODE_W - 6, height: NODE_H - 6, rx: 1.5 }));
-    const drawn: Drawn = { el, value: null, adjoint: null, key: "" };
+    const drawn: Drawn = { el, value: null, adjoint: null, maps: s("g"), mapped: [null, null], title: null, key: "" };
     if (!this.plain) {
       const pad = text.kind === "source" ? 16 : 10;
       el.append(s("text", { class: "mt-title", x: pad, y: 17 }, text.title));
@@ -151,15 +163,23 @@ export class Scene {
       el.append(s("text", { class: "mt-number", x: NODE_W - (text.kind === "source" ? 16 : 8), y: 16, "text-anchor": "end" }, number));
       drawn.value = s("text", { class: "mt-value", x: pad, y: 32 });
       drawn.adjoint = s("text", { class: "mt-adjoint", x: pad, y: 45.5 });
-      el.append(drawn.value, drawn.adjoint);
-      el.append(s("title", {}, label));
+      el.append(drawn.value, drawn.adjoint, drawn.maps);
+      drawn.title = s("title", {}, label);
+      el.append(drawn.title);
     }
     el.addEventListener("click", () => this.events.pick(node));
+    if (row) el.addEventListener("pointerdown", (event) => event.button === 0 && this.events.grab(row.row, event));
     el.addEventListener("dblclick", () => this.events.open(node));
     el.addEventListener("pointerenter", () => this.events.hover(node));
     el.addEventListener("pointerleave", () => this.events.hover(null));
     this.nodes.set(node.index, drawn);
     return el;
+  }
+
+  /** Other numbers on the same rows. */
+  refresh(): void {
+    for (const drawn of [...this.nodes.values(), ...this.edges.values()]) drawn.key = "";
+    this.update();
   }
 
   /** Brings classes and numbers of what is drawn to the current position. */
@@ -188,19 +208,47 @@ export class Scene {
     if (row?.status === "ghost") name += " mt-ghost";
     if (row?.cut) name += " mt-cut";
     if (row && row.by !== null) name += " mt-written";
+    if (row && done && notFinite(row.value)) name += " mt-nan";
     if (adjoint) name += " mt-has-adjoint";
+    if (node.group && node === current && !this.timeline.backward) name += " mt-inside";
     if (this.store.sweep?.target.includes(last)) name += " mt-target";
     if (this.any(this.marks.found, node)) name += " mt-found";
     if (this.marks.path && !this.any(this.marks.path, node)) name += " mt-off";
     if (this.marks.near && !this.any(this.marks.near, node)) name += " mt-off";
-    const value = drawn.value && done ? nodeText(this.store, node).value : node.group ? nodeText(this.store, node).value : "";
-    const adjointText = drawn.adjoint && adjoint ? `∂ ${brief(adjoint, this.store.rows[last], CHARS - 2)}` : "";
+    const inside = node === current && node.group ? this.inside(node.group) : null;
+    const value = inside ? inside[0] : drawn.value && done ? nodeText(this.store, node).value : node.group ? nodeText(this.store, node).value : "";
+    const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : "";
+    if (row?.shape.length && !this.plain) this.paintMaps(drawn, done ? row.value : null, adjoint);
     const key = `${name}|${value}|${adjointText}`;
     if (key === drawn.key) return;
     drawn.key = key;
     drawn.el.setAttribute("class", name);
     if (drawn.value) setText(drawn.value, value);
     if (drawn.adjoint) setText(drawn.adjoint, adjointText);
+    if (!row) return;
+    const words = adjoint ? `${describe(row)}, adjoint ${elide(full(adjoint).replace(/\s+/g, " "), 60)}` : describe(row);
+    drawn.el.setAttribute("aria-label", words);
+    if (drawn.title) setText(drawn.title, words);
+  }
+
+  /** Where in a folded group the reader is, and the number there. */
+  private inside(group: Group): [string, string] {
+    const { timeline, store } = this;
+    const row = store.rows[timeline.current];
+    let turn = 0;
+    while (turn < group.starts.length && group.starts[turn] <= row.row) turn++;
+    const where = turn ? `${turn} of ${group.count}` : elide(title(row), CHARS);
+    const adjoint = timeline.adjoint(row.row);
+    if (adjoint) return [where, `∂ ${nodeValue(adjoint, row, CHARS - 2)}`];
+    return [where, `= ${nodeValue(row.value, row, CHARS - 2)}`];
+  }
+
+  /** Arrays that are too long to be written are seen. */
+  private paintMaps(drawn: Drawn, value: Value | null, adjoint: Value | null): void {
+    if (drawn.mapped[0] === value && drawn.mapped[1] === adjoint) return;
+    drawn.mapped = [value, adjoint];
+    const seen = (one: Value | null, y: number): SVGGElement | null => (one && !isShort(one) ? signedMap(one, MAP_X, y, NODE_W - MAP_X - 8, 10) : null);
+    drawn.maps.replaceChildren(...[seen(value, 23), seen(adjoint, 37)].filter((map) => map !== null));
   }
 
   private any(rows: Set<number>, node: Node): boolean {
@@ -215,20 +263,47 @@ export class Scene {
     const graph = this.graph as Graph;
     const el = s("g", { "aria-hidden": "true" });
     const edges = graph.edges(node.index);
+    const parts: DrawnEdges["parts"] = [];
     for (const edge of edges) {
       if (edge.far) continue;
-      el.append(s("path", { class: "mt-edge", d: edgePath(graph, edge), "data-from": edge.from }));
+      const from = graph.nodes[edge.from];
+      const line = s("path", { class: "mt-edge", d: edgePath(graph, edge), "data-from": edge.from, "data-edge": edgeId(edge) });
+      const hit = s("path", { class: "mt-hit", d: edgePath(graph, edge, true) });
+      hit.addEventListener("pointerenter", (event) => this.events.tell(this.edgeWords(node, edge), event));
+      hit.addEventListener("pointerleave", () => this.events.tell("", null));
+      el.append(line, hit);
+      parts.push({ el: line, edge, from, line });
     }
-    if (!this.plain) for (const chip of farChips(graph, edges)) el.append(this.chip(node, chip));
+    if (!this.plain)
+      for (const chip of farChips(graph, edges)) {
+        const drawn = this.chip(node, chip);
+        el.append(drawn);
+        parts.push({ el: drawn, edge: chip.edge, from: graph.nodes[chip.edge.from], line: drawn.querySelector(".mt-edge") as SVGElement });
+      }
     if (node.row?.cut && edges.length) el.append(this.cross(node.x - 12, portY(node, edges[0])));
-    const parts = [...el.querySelectorAll<SVGElement>("[data-from]")].map((part): [SVGElement, Node] => [part, graph.nodes[Number(part.dataset.from)]]);
     this.edges.set(node.index, { el, parts, key: "" });
     return el;
   }
 
+  /** What an edge carries at the present step: the value, and on the way back what the sweep has sent along it. */
+  private edgeWords(node: Node, edge: Edge): string {
+    const { timeline } = this;
+    const from = (this.graph as Graph).nodes[edge.from];
+    const [source, reader] = [from.row, node.row];
+    const words = [`${source ? title(source) : `rows ${from.first} …`} → ${reader ? title(reader) : "a folded part"}`];
+    if (source?.value && timeline.done(source.row)) words.push(`carries ${elide(full(source.value).replace(/\s+/g, " "), 60)}`);
+    for (const sent of reader ? timeline.sent(reader.row) : []) {
+      if (drawnEdge(this.graph as Graph, node, sent, reader as Row) !== edge) continue;
+      const adjoint = timeline.stepOn(node.first)?.adjoint ?? null;
+      const product = elide(full(sent.product).replace(/\s+/g, " "), 60);
+      words.push(sent.local && adjoint ? `back: ${elide(full(sent.local).replace(/\s+/g, " "), 40)} × ${elide(full(adjoint).replace(/\s+/g, " "), 40)} = ${product}` : `back: ${product}`);
+    }
+    return words.join("\n");
+  }
+
   private chip(node: Node, chip: ReturnType<typeof farChips>[number]): SVGGElement {
     const from = (this.graph as Graph).nodes[chip.edge.from];
-    const el = s("g", { class: "mt-chip", "data-from": chip.edge.from });
+    const el = s("g", { class: "mt-chip", "data-from": chip.edge.from, "data-edge": edgeId(chip.edge) });
     el.append(
       s("path", { class: "mt-edge", d: `M${chip.x + chip.w} ${chip.y}L${node.x - 2} ${chip.y}m-5 -3.5l5 3.5l-5 3.5` }),
       s("rect", { x: chip.x, y: chip.y - 7.5, width: chip.w, height: 15, rx: 7.5 }),
@@ -246,22 +321,34 @@ export class Scene {
 
   private paintEdges(node: Node, drawn: DrawnEdges, current: Node | null): void {
     const { pathEdges, near } = this.marks;
+    const graph = this.graph as Graph;
     const active = node === current && node.row !== null;
     const ran = this.timeline.done(node.first);
-    const step = active && this.timeline.backward ? this.timeline.step : null;
-    const fed = step && new Set(step.edges.map((edge) => this.graph?.nodeOf(edge.input))); // backwards: who gets a share
-    const key = pathEdges || near || fed ? "" : `${active}|${active && this.timeline.backward}|${ran}`;
+    const sent = node.row ? this.timeline.sent(node.first) : []; // what the sweep has handed on by now
+    const key = pathEdges || near ? "" : `${active}|${active && this.timeline.backward}|${ran}|${sent.length}`;
     if (key && key === drawn.key) return;
     drawn.key = key;
-    for (const [part, from] of drawn.parts) {
-      let name = part.tagName === "g" ? "mt-chip" : "mt-edge";
-      if (active && (!fed || fed.has(from))) name += this.timeline.backward ? " mt-active mt-backward" : " mt-active";
+    const shares = new Map<Edge, Value>();
+    for (const one of sent) {
+      const edge = drawnEdge(graph, node, one, node.row as Row);
+      if (edge) shares.set(edge, one.product);
+    }
+    for (const { el, edge, from, line } of drawn.parts) {
+      const chip = el.tagName === "g";
+      const share = shares.get(edge);
+      let name = chip ? "mt-chip" : "mt-edge";
+      if (active && (share || !this.timeline.backward)) name += this.timeline.backward ? " mt-active mt-backward" : " mt-active";
       if (!ran) name += " mt-todo";
+      if (share) name += " mt-sent";
       if (node.row?.cut) name += " mt-cut";
       if (node.row?.status === "ghost") name += " mt-ghost";
       if (pathEdges) name += pathEdges.has(`${from.first}>${node.first}`) ? " mt-on" : " mt-off";
       else if (near && !(this.any(near, node) && this.any(near, from))) name += " mt-off";
-      if (part.getAttribute("class") !== name) part.setAttribute("class", name);
+      if (el.getAttribute("class") !== name) el.setAttribute("class", name);
+      if (chip) continue;
+      line.setAttribute("d", edgePath(graph, edge, share !== undefined));
+      const width = share && edgeWidth(share);
+      line.style.strokeWidth = width ? `${width}px` : "";
     }
   }
 
@@ -273,25 +360,19 @@ export class Scene {
     layer.replaceChildren();
     if (!step || !current?.row || this.plain) return;
     const graph = this.graph as Graph;
-    const boxes: { y: number; x: number; lines: string[]; h: number }[] = [];
+    const wanted: { edge: Edge; texts: string[]; map: Value | null }[] = [];
     step.edges.forEach((edge, k) => {
-      const from = graph.nodeOf(edge.input);
-      const drawn = graph.edges(current.index).find((e) => e.port === edge.port) ?? graph.edges(current.index).find((e) => e.from === from?.index);
-      if (!from || from === current || !drawn) return;
+      const drawn = drawnEdge(graph, current, edge, this.store.rows[step.row]);
+      if (!drawn) return;
       const row = this.store.rows[edge.input];
-      const lines: string[] = [];
-      if (edge.local) lines.push(brief(edge.local, this.store.rows[step.row], PRODUCT), `× ${brief(step.adjoint, this.store.rows[step.row], PRODUCT)}`);
-      lines.push(`= ${brief(edge.product, row, PRODUCT)}`);
-      const before = this.sumBefore(step.edges, k);
-      if (before) lines.push(`Σ ${brief(edge.sum, row, PRODUCT)}`);
-      const h = 6 + 12 * lines.length;
-      const gap = (COLUMN - NODE_W) / 2;
-      const at = drawn.far ? { x: current.x - gap, y: current.y + NODE_H + h / 2 + 3 } : { x: from.x + NODE_W + gap, y: from.y + NODE_H / 2 };
-      boxes.push({ ...at, lines, h });
+      const texts: string[] = [];
+      if (edge.local) texts.push(brief(edge.local, this.store.rows[step.row], PRODUCT), `× ${brief(step.adjoint, this.store.rows[step.row], PRODUCT)}`);
+      texts.push(`= ${brief(edge.product, row, PRODUCT)}`);
+      if (this.sumBefore(step.edges, k)) texts.push(`Σ ${brief(edge.sum, row, PRODUCT)}`);
+      const map = isShort(edge.product, PRODUCT - 2) ? null : edge.product;
+      wanted.push({ edge: drawn, texts, map });
     });
-    boxes.sort((a, b) => a.y - b.y);
-    spread(boxes);
-    for (const box of boxes) layer.append(label(box.x, box.y, box.lines));
+    for (const one of placeLabels(graph, current, wanted)) layer.append(label(one));
   }
 
   /** Did this input hold an adjoint before this edge added its product? */
@@ -331,26 +412,17 @@ export class Scene {
   }
 }
 
-/** Pushes boxes that overlap apart, downwards and upwards alike. */
-function spread(boxes: { x: number; y: number; h: number }[]): void {
-  for (let i = 1; i < boxes.length; i++) {
-    for (let k = 0; k < i; k++) {
-      if (Math.abs(boxes[k].x - boxes[i].x) > COLUMN - NODE_W) continue;
-      const overlap = boxes[k].y + boxes[k].h / 2 + 3 - (boxes[i].y - boxes[i].h / 2);
-      if (overlap <= 0) continue;
-      boxes[k].y -= overlap / 2;
-      boxes[i].y += overlap / 2;
-    }
-  }
-}
-
-function label(x: number, y: number, lines: string[]): SVGGElement {
-  const w = Math.max(...lines.map((line) => line.length)) * 6 + 10;
-  const h = 6 + 12 * lines.length;
-  const el = s("g", { class: "mt-product" }, s("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 4 }));
+function label({ id, x, y, w, h, lines, map }: Label): SVGGElement {
+  const el = s("g", { class: "mt-product", "data-edge": id }, s("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 4 }));
   lines.forEach((line, k) => {
-    const kind = line.startsWith("=") ? "mt-equals" : line.startsWith("Σ") ? "mt-sum" : "";
-    el.append(s("text", { class: kind, x: x + w / 2 - 5, y: y - h / 2 + 13 + 12 * k, "text-anchor": "end" }, line));
+    let end = x + w / 2 - 5;
+    for (const text of [...line].reverse()) {
+      const kind = text.startsWith("=") ? "mt-equals" : text.startsWith("Σ") ? "mt-sum" : "";
+      el.append(s("text", { class: kind, x: end, y: y - h / 2 + 13 + 12 * k, "text-anchor": "end" }, text));
+      end -= LETTER * (text.length + 1);
+    }
   });
+  const picture = signedMap(map, x - w / 2 + 5, y + h / 2 - MAP - 4, w - 10, MAP);
+  if (picture) el.append(picture);
   return el;
 }

@@ -81,6 +81,15 @@ export interface Sweep {
   rest: number; // rows for which no steps were made
 }
 
+/** What a gradient call gave. */
+export interface Result {
+  target: { name: string | null; row: number }[];
+  sources: { name: string | null; rows: number[]; parts: (Value | null)[]; gradient: Value | null; reason: string | null }[];
+  more: number; // sources that are not listed
+  known: boolean; // false where the sweep is too long, or cannot be repeated
+  shown: boolean; // its sweep is the one to step through
+}
+
 export interface Snapshot {
   version: 1;
   record: string;
@@ -92,6 +101,8 @@ export interface Snapshot {
   tapes: Tape[];
   sources_text?: Record<string, string>; // not there in a delta without new ones
   sweep?: Sweep | null; // not there in a delta: the same as before
+  results?: Result[]; // they travel with the sweep
+  missing?: number; // bytes of the arrays that the tape let go of
 }
 
 // How minitape_widgets/wire.py packs it. A value is null, the text of a float (behind "~" that of a float32), or itself.

@@ -9,6 +9,7 @@ export interface SkeletonPart {
   inputs: Int32Array;
   leaf: Uint8Array;
   source: Uint8Array;
+  param: Uint8Array;
   sign: Int32Array;
   scope: Int32Array;
   by: Int32Array;
@@ -19,6 +20,7 @@ export class Skeleton {
   inputs: ArrayLike<number>[] = [];
   leaf: boolean[] = [];
   source: boolean[] = []; // a leaf that was watched: it is nobody's own
+  param: boolean[] = []; // a leaf that a gradient is asked for: it is seen even where its readers are folded
   sign: number[] = []; // equal for rows of the same operation at the same place
   scope: number[] = []; // a number in `scopes`
   scopes: string[][] = [[]];
@@ -39,15 +41,16 @@ export class Skeleton {
       const sign = number(this.signs, `${row.op}|${row.inputs.length}|${row.line}|${row.file}|${row.status}|${row.by}`);
       const scope = row.scope.length ? number(this.scopeOf, row.scope.join("\0")) : 0;
       this.scopes[scope] ??= row.scope;
-      this.push(row.inputs, isLeaf(row), row.kind === "source", sign, scope, row.by ?? -1);
+      this.push(row.inputs, isLeaf(row), row.kind === "source", row.kind === "source" || (row.kind === "variable" && row.watched !== null), sign, scope, row.by ?? -1);
     }
   }
 
-  private push(inputs: ArrayLike<number>, leaf: boolean, source: boolean, sign: number, scope: number, by: number): void {
+  private push(inputs: ArrayLike<number>, leaf: boolean, source: boolean, param: boolean, sign: number, scope: number, by: number): void {
     const row = this.leaf.length;
     this.inputs.push(inputs);
     this.leaf.push(leaf);
     this.source.push(source);
+    this.param.push(param);
     this.sign.push(sign);
     this.scope.push(scope);
     this.by.push(by);
@@ -74,6 +77,7 @@ export class Skeleton {
       inputs: Int32Array.from(flat),
       leaf: Uint8Array.from(this.leaf.slice(first), Number),
       source: Uint8Array.from(this.source.slice(first), Number),
+      param: Uint8Array.from(this.param.slice(first), Number),
       sign: Int32Array.from(this.sign.slice(first)),
       scope: Int32Array.from(this.scope.slice(first)),
       by: Int32Array.from(this.by.slice(first)),
@@ -86,7 +90,7 @@ export class Skeleton {
     let at = 0;
     this.scopes = part.scopes;
     part.counts.forEach((count, i) => {
-      this.push(part.inputs.subarray(at, at + count), part.leaf[i] === 1, part.source[i] === 1, part.sign[i], part.scope[i], part.by[i]);
+      this.push(part.inputs.subarray(at, at + count), part.leaf[i] === 1, part.source[i] === 1, part.param[i] === 1, part.sign[i], part.scope[i], part.by[i]);
       at += count;
     });
   }

@@ -1,6 +1,8 @@
 // Sliders bound to variables: moving one runs the function again in the kernel, and the numbers change in place.
 import { h, setText } from "./dom";
 
+const PATIENCE = 20000; // milliseconds for the kernel to run the function
+
 export interface Knob {
   name: string;
   value: number;
@@ -15,13 +17,17 @@ export class Sliders {
   private wanted: number[] | null = null;
   private values: number[] = [];
   private outputs: HTMLElement[] = [];
+  private inputs: HTMLInputElement[] = [];
+  private shown: number[]; // those that the picture shows
+  private timer: ReturnType<typeof setTimeout> | undefined;
   private error = h("span", { class: "mt-note", role: "alert" });
 
   constructor(
     knobs: Knob[],
-    private send: (values: number[]) => void,
+    private send: (values: number[]) => boolean,
   ) {
     this.values = knobs.map((knob) => knob.value);
+    this.shown = [...this.values];
     knobs.forEach((knob, k) => {
       const { low: min, high: max, step } = knob;
       const input = h("input", { type: "range", class: "mt-slider mt-knob", min, max, step, "aria-label": knob.name });
@@ -29,6 +35,7 @@ export class Sliders {
       input.value = String(knob.value);
       input.addEventListener("input", () => this.moved(k, Number(input.value)));
       this.outputs.push(output);
+      this.inputs.push(input);
       this.el.append(h("label", {}, h("b", {}, knob.name), input, output));
     });
     this.el.append(this.error);
@@ -44,14 +51,30 @@ export class Sliders {
 
   private flow(): void {
     if (this.waiting || !this.wanted) return;
-    this.waiting = true;
-    this.send(this.wanted);
+    const sent = this.send(this.wanted);
     this.wanted = null;
+    if (!sent) return this.alone();
+    this.waiting = true;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.alone(), PATIENCE);
+  }
+
+  /** Nobody runs the function: the sliders go back to the numbers that are shown. */
+  private alone(): void {
+    this.waiting = false;
+    this.shown.forEach((value, k) => {
+      this.values[k] = value;
+      this.inputs[k].value = String(value);
+      setText(this.outputs[k], String(value));
+    });
+    setText(this.error, "No kernel answers, so the numbers stay as they are: run the notebook.");
   }
 
   /** The kernel has answered, with what went wrong if something did. */
   answered(error: string): void {
+    clearTimeout(this.timer);
     this.waiting = false;
+    if (!error) this.shown = [...this.values];
     setText(this.error, error);
     this.flow();
   }

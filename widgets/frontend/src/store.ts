@@ -1,7 +1,7 @@
 // What the view knows of a recording: rows in order, tapes, events, source text and the last backward sweep.
-import { completeRow, type Page, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent } from "./schema";
+import { completeRow, type Page, type Result, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent, type Value } from "./schema";
 
-export type Change = "rows" | "sweep" | "steps" | "reset";
+export type Change = "rows" | "sweep" | "steps" | "reset" | "numbers";
 
 export class Store {
   record = "";
@@ -14,6 +14,10 @@ export class Store {
   consumers: number[][] = [];
   /** rows of the recording; more than `rows` where not all were sent */
   total = 0;
+  /** what the gradient calls gave */
+  results: Result[] = [];
+  /** bytes of the arrays that the tape let go of, and that could be computed again */
+  missing = 0;
   /** how often rows became leaves of another kind: what was watched late */
   recast = 0;
   private listeners = new Set<(change: Change) => void>();
@@ -29,6 +33,7 @@ export class Store {
 
   /** Takes a snapshot or a delta. Returns false, and changes nothing, when rows between are missing. */
   take(part: Snapshot): boolean {
+    this.recorded();
     const other = part.record !== this.record;
     if (other && part.first > 0) return false;
     if (part.first > (other ? 0 : this.rows.length)) return false;
@@ -41,6 +46,8 @@ export class Store {
     Object.assign(this.sources, part.sources_text);
     const known = this.sweep?.id !== undefined && this.sweep.id === part.sweep?.id && this.sweep.steps.length > part.sweep.steps.length;
     if (part.sweep !== undefined && !known) this.sweep = part.sweep;
+    this.results = part.results ?? this.results;
+    this.missing = part.missing ?? 0;
     this.total = Math.max(part.total ?? 0, this.rows.length);
     this.tell(replaced ? "reset" : part.sweep ? "sweep" : "rows");
     return true;
@@ -68,14 +75,45 @@ export class Store {
 
   /** Takes a whole snapshot in place of the present one. */
   replace(part: Snapshot): void {
+    this.recorded();
     this.clear(part.record);
     for (const row of part.rows) this.append(completeRow(row));
     this.tapes = part.tapes;
     this.events = part.events;
     this.sources = { ...part.sources_text };
     this.sweep = part.sweep ?? null;
+    this.results = part.results ?? [];
+    this.missing = part.missing ?? 0;
     this.total = Math.max(part.total ?? 0, this.rows.length);
     this.tell("reset");
+  }
+
+  private real: { values: Map<number, Value | null>; sweep: Sweep | null } | null = null; // while a leaf is moved
+  /** how often numbers were put in the place of the recorded ones; 0 when they are the recorded ones */
+  moved = 0;
+
+  /** Puts other numbers in the place of the recorded ones, until `comeBack` or until new ones arrive. */
+  imagine(values: Map<number, Value>, sweep: Sweep | null): void {
+    this.real ??= { values: new Map(), sweep: this.sweep };
+    for (const [row, value] of values) {
+      if (!this.real.values.has(row)) this.real.values.set(row, this.rows[row].value);
+      this.rows[row].value = value;
+    }
+    this.sweep = sweep;
+    this.moved++;
+    this.tell("numbers");
+  }
+
+  comeBack(): void {
+    if (!this.real) return;
+    this.recorded();
+    this.tell("numbers");
+  }
+
+  private recorded(): void {
+    for (const [row, value] of this.real?.values ?? []) this.rows[row].value = value;
+    if (this.real) this.sweep = this.real.sweep;
+    [this.real, this.moved] = [null, 0];
   }
 
   snapshot(): Snapshot {
@@ -89,6 +127,8 @@ export class Store {
       tapes: this.tapes,
       sources_text: this.sources,
       sweep: this.sweep,
+      results: this.results,
+      missing: this.missing,
     };
   }
 
@@ -97,6 +137,7 @@ export class Store {
     this.rows = [];
     this.consumers = [];
     this.sweep = null;
+    this.results = [];
   }
 
   private append(row: Row): void {

@@ -3,7 +3,7 @@ import { h, setText } from "./dom";
 import type { Row } from "./schema";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { brief, shortName, title } from "./value";
+import { brief, gone, shortName, title } from "./value";
 
 const LINE = 22;
 const LETTER = 6.95; // pixels
@@ -101,7 +101,7 @@ export class Table {
     const done = this.timeline.done(row.row);
     const adjoint = this.timeline.adjoint(row.row);
     const name = title(row);
-    const value = row.released && !row.value ? "released" : brief(row.value, row, this.room.value);
+    const value = row.released && !row.value ? gone(row, this.room.value) : brief(row.value, row, this.room.value);
     const texts = [String(row.row), shortName(name, this.room.operation), row.inputs.join(" "), done ? value : "", adjoint ? brief(adjoint, row, this.room.adjoint) : "", row.line === null ? "" : String(row.line)];
     texts.forEach((text, k) => setText(line.children[k + 1], text));
     let names = `mt-line mt-k-${row.kind}`;

@@ -1,5 +1,5 @@
 // Stepping: position 0 is before the first row, 1..N after row N-1, N+1..N+S after step S of the backward sweep.
-import type { SweepStep, Value } from "./schema";
+import type { SweepEdge, SweepStep, Value } from "./schema";
 import type { Store } from "./store";
 
 export class Timeline {
@@ -88,6 +88,17 @@ export class Timeline {
       else high = middle;
     }
     return low ? list[low - 1][1] : null;
+  }
+
+  /** The step of the sweep that works on this row, where it has been made by now. */
+  stepOn(row: number): SweepStep | null {
+    const k = this.stepOf.get(row);
+    return k !== undefined && this.backward && k <= this.position - this.forward ? (this.store.sweep?.steps[k - 1] ?? null) : null;
+  }
+
+  /** What this row has handed on to its inputs by now. */
+  sent(row: number): SweepEdge[] {
+    return this.stepOn(row)?.edges ?? [];
   }
 
   /** Steps of the sweep are still missing. */

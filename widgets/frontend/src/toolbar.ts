@@ -1,6 +1,7 @@
 // Title, tapes, search, folding, zoom, paths, export.
 import { button, h, setText } from "./dom";
 import type { Tape } from "./schema";
+import { firstBad } from "./scale";
 import type { Store } from "./store";
 
 export type FoldMode = "auto" | "all" | "none";
@@ -13,6 +14,9 @@ export interface ToolbarActions {
   fit(): void;
   focus(): void;
   paths(): void;
+  predict(): void;
+  full(): void;
+  go(row: number): void;
   save(kind: string): void;
   stop(): void; // placing
   help(): void;
@@ -31,11 +35,13 @@ export class Toolbar {
   readonly search = h("input", { type: "search", class: "mt-search", placeholder: "Search", "aria-label": "Search rows", title: "Search rows by operation, name, line or dtype ( / )" });
   private title = h("span", { class: "mt-name" });
   private chips = h("span", { class: "mt-chips" });
+  private badge = h("button", { type: "button", class: "mt-badge", hidden: true });
   private found = h("span", { class: "mt-found-count", role: "status" });
   private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, h("option", { value: "auto" }, "fold: auto"), h("option", { value: "all" }, "fold: all"), h("option", { value: "none" }, "fold: none"));
   private stop: HTMLButtonElement;
   private focusButton: HTMLButtonElement;
   private pathsButton: HTMLButtonElement;
+  private predictButton: HTMLButtonElement;
 
   constructor(
     private store: Store,
@@ -44,6 +50,7 @@ export class Toolbar {
     this.stop = h("button", { type: "button", class: "mt-button mt-small", title: "Stop placing the nodes (Esc)", onclick: actions.stop }, "placing… stop");
     this.focusButton = button("focus", "Only the neighbourhood of the selected row (n)", actions.focus);
     this.pathsButton = button("paths", "Paths between a source and a target (p)", actions.paths);
+    this.predictButton = button("predict", "Predict each product on the way back before it is shown (q)", actions.predict);
     this.foldSelect.addEventListener("change", () => actions.fold(this.foldSelect.value as FoldMode));
     this.search.addEventListener("input", () => this.look());
     this.search.addEventListener("keydown", (event) => event.key === "Enter" && actions.next());
@@ -59,15 +66,18 @@ export class Toolbar {
       this.title,
       this.stop,
       this.chips,
+      this.badge,
       h("span", { class: "mt-gap" }),
       this.search,
       this.found,
       this.foldSelect,
       this.focusButton,
       this.pathsButton,
+      this.predictButton,
       button("minus", "Zoom out (-)", () => actions.zoom(1 / 1.25)),
       button("plus", "Zoom in (+)", () => actions.zoom(1.25)),
       button("fit", "Fit (0)", actions.fit),
+      button("full", "Full screen (f)", actions.full),
       save,
       button("help", "Keys (?)", actions.help),
     );
@@ -78,23 +88,34 @@ export class Toolbar {
     setText(this.found, this.search.value ? `${count} found` : "");
   }
 
+  /** The first row that is no finite number, and a way there. */
+  private warn(bad: { row: number; what: string } | null): void {
+    this.badge.hidden = !bad;
+    if (!bad) return;
+    setText(this.badge, `${bad.what} from row ${bad.row} on`);
+    this.badge.title = "Go to the first row that is not finite";
+    this.badge.onclick = () => this.actions.go(bad.row);
+  }
+
   /** Empties the search, and with it what was found. */
   forget(): void {
     this.search.value = "";
     this.look();
   }
 
-  draw(state: { fold: FoldMode; focus: boolean; paths: boolean; busy: boolean }): void {
+  draw(state: { fold: FoldMode; focus: boolean; paths: boolean; predict: boolean; busy: boolean }): void {
     const { rows, tapes } = this.store;
     const recording = tapes.some((tape) => tape.state === "recording");
     const more = this.store.total > rows.length && !recording ? ` of ${this.store.total.toLocaleString("en")}` : "";
     const count = `${rows.length.toLocaleString("en")}${more} row${rows.length === 1 && !more ? "" : "s"}`;
     setText(this.title, count);
     this.stop.hidden = !state.busy;
+    this.warn(firstBad(this.store));
     this.chips.replaceChildren(...tapes.slice(0, 6).map(chip), tapes.length > 6 ? ` and ${tapes.length - 6} more` : "");
     this.foldSelect.value = state.fold;
     this.focusButton.setAttribute("aria-pressed", String(state.focus));
     this.pathsButton.setAttribute("aria-pressed", String(state.paths));
+    this.predictButton.setAttribute("aria-pressed", String(state.predict));
   }
 }
 

@@ -12,10 +12,15 @@ export function brief(value: Value | null, row: Pick<Row, "dtype" | "shape"> | n
   return elide(value.text ?? "…", room);
 }
 
-/** A number with its first digits, an ellipsis for the others, and its exponent. */
+/** A number rounded to what fits; all of its digits are in the inspector, and shown where the pointer is. */
 function shorter(text: string, room: number): string {
-  const [, digits, exponent] = /^([^e]*)(e[-+]?\d+)?$/.exec(text) ?? [text, text, ""];
-  return elide(digits, room - (exponent?.length ?? 0)) + (exponent ?? "");
+  const number = Number(text);
+  if (Number.isFinite(number))
+    for (let digits = 16; digits > 0; digits--) {
+      const short = String(Number(number.toPrecision(digits)));
+      if (short.length <= room) return short;
+    }
+  return elide(text, room);
 }
 
 /** A name that fits: of a path the last parts, else both ends, which tell names apart better than the beginning. */
@@ -38,6 +43,12 @@ export function elide(text: string, room: number): string {
 
 export function shapeText(row: Pick<Row, "dtype" | "shape">): string {
   return `${shortType(row.dtype)}[${row.shape.join(",")}]`;
+}
+
+/** What stands in the place of a value that a tape let go of: its shape, and as there is room that it was released. */
+export function gone(row: Row, room: number): string {
+  const text = row.shape.length ? shapeText(row) : "";
+  return text.length + 9 <= room ? `${text} released`.trim() : elide(text, room);
 }
 
 export function shortType(dtype: string): string {
@@ -83,9 +94,9 @@ export function matrix(value: Value | null): number[][] | null {
   return lines.length && lines.every((line) => line.length === lines[0].length) ? lines : null;
 }
 
-/** The name that a row goes by: its own, or its operation's label. */
+/** The name that a row goes by: its own, or its operation's label, behind the Python name of what it computed. */
 export function title(row: Row): string {
-  if (row.kind === "operation") return row.label || row.op;
+  if (row.kind === "operation") return `${row.name ? `${row.name} = ` : ""}${row.label || row.op}`;
   const name = row.name || (row.kind === "constant" ? "const" : row.label || row.kind);
   if (row.kind === "variable") return row.version > 0 ? `${name.replace(/:0$/, "")} v${row.version}` : name.replace(/:0$/, "");
   return name;

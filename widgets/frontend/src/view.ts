@@ -4,6 +4,7 @@ import { h } from "./dom";
 import { exportAs } from "./export";
 import { matching, neighbourhood } from "./find";
 import { borders, buildGraph, PAD, stage, type Graph, type Group, type Node } from "./graph";
+import { FeelPanel } from "./feelpanel";
 import { Help } from "./help";
 import { Inspector } from "./inspector";
 import { Keys } from "./keys";
@@ -11,12 +12,15 @@ import { Minimap } from "./minimap";
 import { PathsPanel } from "./pathspanel";
 import { Planner } from "./planner";
 import { panAndZoom } from "./pointer";
+import { Predict } from "./predict";
+import { Results } from "./results";
 import { Scene, type Marks } from "./scene";
 import { SourcePane } from "./source";
 import { StepBar } from "./stepbar";
 import type { Change, Store } from "./store";
 import { Table } from "./table";
 import { Timeline } from "./timeline";
+import { Tip } from "./tip";
 import { Toolbar, type FoldMode } from "./toolbar";
 
 const PATIENCE = 15000; // milliseconds to wait for the first steps of a long sweep
@@ -27,6 +31,15 @@ export interface ViewOptions {
   sliders?: HTMLElement;
   explain?(source: number, target: number): Promise<string>; // asks the kernel why no gradient flows
   sweep?(): boolean; // asks the kernel for the steps of a long sweep; false where there is none
+  again?(): boolean; // asks the kernel to compute again what the tape let go of
+}
+
+/** Where a reader is in a view. */
+export interface Place {
+  position: number;
+  following: boolean;
+  selected: number;
+  focused: boolean;
 }
 
 export class View {
@@ -53,8 +66,12 @@ export class View {
   private help = new Help();
   private keys: Keys;
   private pane: HTMLElement;
+  private tip: Tip;
   private hint = h("p", { class: "mt-hint" }, "The graph grows here while the tape records.");
   private below: HTMLElement;
+  private results: Results;
+  private feel: FeelPanel;
+  private predict: Predict;
   private pending = new Set<string>();
   private frame = 0;
   private toFit: "first" | "all" | null = "first"; // how the camera takes the next graph
@@ -77,6 +94,8 @@ export class View {
       open: (node) => (node.group ? this.toggle(node.group, true) : this.goRow(node.first)),
       hover: (node) => this.hover(node ? (node.group ? node.group.end - 1 : node.first) : -1),
       close: (frame) => frame.group && this.toggle(frame.group, false),
+      grab: (row, event) => this.feel.can(store.rows[row]) && this.feel.grab(store.rows[row], event),
+      tell: (text, event) => this.tip.say(text, event),
     });
     this.table = new Table(store, this.timeline, { pick: (row) => this.goRow(row), hover: (row) => this.hover(row) });
     this.sourcePane = new SourcePane(store, (file, line) => this.goLine(file, line));
@@ -86,6 +105,7 @@ export class View {
       go: (row) => this.select(row),
       end: (kind, row) => this.paths.choose(kind, row),
       unfold: (node) => node.group && this.toggle(node.group, true),
+      again: options.again,
     });
     this.stepbar = new StepBar(this.timeline, (position) => this.moveTo(position), (row) => this.goRow(row));
     this.toolbar = new Toolbar(store, {
@@ -96,13 +116,25 @@ export class View {
       fit: () => this.fit(),
       focus: () => this.focus(!this.marks.near),
       paths: () => this.paths.toggle(),
+      predict: () => this.guess(),
+      full: () => this.full(),
+      go: (row) => this.goRow(row),
       save: (kind) => void this.save(kind),
       stop: () => this.stopPlacing(),
       help: () => this.el.classList.toggle("mt-show-help"),
     });
     this.minimap = new Minimap(this.camera);
     this.paths = new PathsPanel(store, this.marks, () => this.timeline.current, () => this.schedule("scene", "toolbar"), options.explain);
+    this.feel = new FeelPanel(store);
+    this.predict = new Predict(store, (position) => {
+      this.go(position);
+      this.el.focus({ preventScroll: true });
+    });
+    this.inspector.el.lastElementChild?.before(this.feel.el);
+    this.results = new Results(store, (row) => this.select(row));
     this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el, this.hint);
+    this.tip = new Tip(this.pane);
+    this.pane.append(this.tip.el);
     this.below = h("div", { class: "mt-below" }, this.table.el, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el));
     this.el = h(
       "div",
@@ -113,6 +145,8 @@ export class View {
       options.sliders,
       this.pane,
       this.stepbar.el,
+      this.predict.el,
+      this.results.el,
       this.below,
     );
     panAndZoom(this.pane, this.camera);
@@ -121,28 +155,40 @@ export class View {
     this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(this.pane);
     this.observer.observe(this.table.el);
-    this.place();
+    this.layOut();
     this.takeRoom();
   }
 
   /** A small tape needs less room; a live view, which begins empty, takes more as the tape grows, and never less. */
   private takeRoom(): void {
     if (!this.graph) return;
-    const take = (part: HTMLElement, wanted: number, low: number): void => {
+    const take = (part: HTMLElement, wanted: number, low: number, most: number): void => {
       const given = this.given.get(part) ?? 0;
       if (given !== (parseFloat(part.style.height) || 0)) return; // the reader has drawn it to another size
-      const height = Math.round(Math.max(given, low, Math.min(310, wanted)));
+      const height = Math.round(Math.max(given, low, Math.min(most, wanted)));
       this.given.set(part, height);
       part.style.height = `${height}px`;
     };
-    take(this.pane, this.graph.bottom - this.graph.top + 130, 200);
-    take(this.below, 22 * this.store.rows.length + 110, 260);
+    take(this.pane, this.graph.bottom - this.graph.top + 130, 200, [...this.toggled.values()].includes(true) ? 520 : 310);
+    take(this.below, 22 * this.store.rows.length + 110, 260, 310);
   }
 
   /** Light or dark, as the page is. */
   theme(dark: boolean): void {
     this.el.classList.toggle("mt-dark", dark);
     this.schedule("scene");
+  }
+
+  /** Where the reader is; `goBack` leads another view of the same tape there. */
+  place(): Place {
+    const { position } = this.timeline;
+    return { position, following: this.following, selected: this.marks.selected, focused: this.el.contains(document.activeElement) };
+  }
+
+  goBack(to: Place): void {
+    if (!to.following) this.go(to.position);
+    if (to.selected < this.store.rows.length) this.marks.selected = to.selected;
+    if (to.focused) requestAnimationFrame(() => this.el.focus({ preventScroll: true }));
   }
 
   destroy(): void {
@@ -162,14 +208,20 @@ export class View {
     const atEnd = this.following && !this.timeline.backward;
     const backward = this.timeline.backward ? this.timeline.position - this.timeline.forward : 0;
     if (change === "steps") return this.stepsCame();
+    if (change === "numbers") {
+      this.timeline.index();
+      this.scene.refresh();
+      return this.drawState();
+    }
+    this.feel.forget();
     if (change !== "rows") [this.goal, this.asked] = [null, "no"];
     this.timeline.index();
     if (change === "reset") {
       this.table.reset();
       this.planner.reset();
-      if (!this.sameGraph()) this.place();
+      if (!this.sameGraph()) this.layOut();
       else this.scene.setGraph(this.graph as Graph);
-    } else this.place(true);
+    } else this.layOut(true);
     this.takeRoom();
     if (atEnd && backward === 0) {
       this.timeline.position = this.timeline.forward;
@@ -221,7 +273,7 @@ export class View {
   }
 
   /** Folds and places anew. Nodes keep their places: placing goes by the order of rows. */
-  private place(patient = false): void {
+  private layOut(patient = false): void {
     const { store, mode } = this;
     if (this.recast !== store.recast) this.planner.reset();
     this.recast = store.recast;
@@ -242,6 +294,7 @@ export class View {
     const node = this.anchor && graph.nodeOf(this.anchor.row);
     if (this.anchor && node) [this.camera.x, this.camera.y] = [node.x - this.anchor.x, node.y - this.anchor.y];
     this.anchor = null;
+    this.takeRoom();
     this.takeGraph();
     this.schedule("all");
   }
@@ -281,16 +334,19 @@ export class View {
   }
 
   private toolbarState() {
-    return { fold: this.mode, focus: this.marks.near !== null, paths: this.paths.shown, busy: this.planner.busy };
+    return { fold: this.mode, focus: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, busy: this.planner.busy };
   }
 
   private drawState(): void {
     const row = this.store.rows[this.timeline.current];
     this.table.draw(this.marks);
     this.stepbar.draw();
+    this.results.draw(this.predict.on && (!this.timeline.backward || this.timeline.position < this.timeline.length));
     this.sourcePane.show(row?.file ?? null, row?.line ?? null, this.timeline.backward);
     this.inspector.asked = this.asked;
-    this.inspector.draw(this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null);
+    const selected = this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null;
+    this.feel.draw(selected?.row ?? null, this.predict.on);
+    this.inspector.draw(selected);
   }
 
   // --- moving --------------------------------------------------------------------------------------------------------
@@ -348,7 +404,7 @@ export class View {
     this.mode = mode;
     this.toggled.clear();
     this.toFit = "first";
-    this.place();
+    this.layOut();
     this.schedule("all");
   }
 
@@ -359,7 +415,7 @@ export class View {
     this.toggled.set(group.id, open);
     if (open && group.kind === "repeat" && group.only) this.toggled.set(group.only, true);
     this.marks.selected = -1;
-    this.place();
+    this.layOut();
     this.schedule("all");
   }
 
@@ -436,6 +492,8 @@ export class View {
     return {
       ArrowRight: () => this.step(1),
       ArrowLeft: () => this.step(-1),
+      "Shift+ArrowRight": () => this.stepOver(1),
+      "Shift+ArrowLeft": () => this.stepOver(-1),
       PageDown: () => this.step(10),
       PageUp: () => this.step(-10),
       Home: () => this.step(-Infinity),
@@ -448,6 +506,8 @@ export class View {
       u: () => this.toggleAt(chosen()),
       n: () => this.focus(!this.marks.near),
       p: () => this.paths.toggle(),
+      q: () => this.guess(),
+      f: () => this.full(),
       "+": () => this.camera.zoom(1.25),
       "=": () => this.camera.zoom(1.25),
       "-": () => this.camera.zoom(0.8),
@@ -463,15 +523,50 @@ export class View {
     this.moveTo(this.timeline.position + by);
   }
 
+  /** One step, or all those inside of a folded group. */
+  private stepOver(by: number): void {
+    this.stepbar.stop();
+    const { timeline } = this;
+    const rowAt = (position: number): number => (position > timeline.forward ? (this.store.sweep?.steps[position - timeline.forward - 1]?.row ?? -1) : position - 1);
+    const nodeAt = (position: number): Node | null => this.graph?.nodeOf(rowAt(position)) ?? null;
+    let position = timeline.position + by;
+    const node = nodeAt(position);
+    const backward = position > timeline.forward;
+    while (node?.group && position > 0 && position < timeline.length && nodeAt(position + by) === node && position + by > timeline.forward === backward) position += by;
+    this.moveTo(position);
+  }
+
   /** As the keys and buttons move: past the last step that is there, the others are asked for. */
   private moveTo(position: number): void {
     this.goal = null;
     const { timeline } = this;
+    if (position > timeline.position && position > timeline.forward) {
+      const next = Math.max(timeline.position, timeline.forward) + 1;
+      if (this.predict.ask(next, timeline.forward)) {
+        this.stepbar.stop();
+        return timeline.position < timeline.forward ? this.go(timeline.forward) : undefined;
+      }
+    } else this.predict.close();
     if (position <= timeline.length) this.go(position);
     else this.reach(() => (timeline.unfinished && position > timeline.length ? null : position));
   }
 
+  /** The whole screen for the view, or no longer. */
+  private full(): void {
+    if (document.fullscreenElement) void document.exitFullscreen();
+    else void this.el.requestFullscreen?.().catch(() => undefined); // the page may forbid it
+  }
+
+  /** Predict mode begins before the way back, or ends. */
+  private guess(): void {
+    this.predict.toggle();
+    if (this.predict.on && this.timeline.backward) this.go(this.timeline.forward);
+    this.schedule("all");
+  }
+
   private clear(): void {
+    this.predict.close();
+    this.feel.back();
     if (this.planner.busy) this.stopPlacing();
     this.marks.selected = -1;
     this.toolbar.forget();

@@ -3,7 +3,7 @@ import { decode, decodePage, type Snapshot } from "./schema";
 import { Sliders, type Knob } from "./slider";
 import { Store } from "./store";
 import css from "./theme.css";
-import { View, type ViewOptions } from "./view";
+import { View, type Place, type ViewOptions } from "./view";
 
 export interface Model {
   get(name: string): unknown;
@@ -17,9 +17,13 @@ export interface Shared {
   ready: Promise<void>;
   knobs: Knob[];
   sliders: Set<Sliders>;
-  run(values: number[]): void;
+  /** where the reader was in a view that was taken away: JupyterLab draws an output anew when it is replaced */
+  place: Place | null;
+  run(values: number[]): boolean;
   /** asks for the steps of a long sweep; false where there is no kernel to ask */
   sweep(): boolean;
+  /** asks the kernel to compute again what the tape let go of; false without one */
+  again(): boolean;
   /** why no gradient flows between two rows, in the engine's words; "" where it does not say */
   explain(source: number, target: number): Promise<string>;
 }
@@ -46,13 +50,15 @@ export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<s
   await one.ready;
   const sliders = new Sliders(one.knobs, one.run);
   one.sliders.add(sliders);
-  const view = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep });
+  const view = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep, again: one.again });
+  if (one.place) view.goBack(one.place);
   const dark = new MutationObserver(() => view.theme(isDark()));
   dark.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "data-theme"] });
   dark.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "data-theme", "theme"] });
   return () => {
     dark.disconnect();
     one.sliders.delete(sliders);
+    one.place = view.place();
     view.destroy();
     view.el.remove();
   };
@@ -121,7 +127,8 @@ export function listen(model: Model): Shared {
     later();
     return tell(model, { kind: "sweep" });
   };
-  return { store, ready, knobs, sliders, explain, sweep, run: (values) => void tell(model, { kind: "run", values }) };
+  const again = (): boolean => tell(model, { kind: "again" });
+  return { store, ready, knobs, sliders, place: null, explain, sweep, again, run: (values) => tell(model, { kind: "run", values }) };
 }
 
 /** Sends to the kernel; false when there is none to send to: it was restarted, or the view was closed. */

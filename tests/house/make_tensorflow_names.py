@@ -2,7 +2,7 @@
 
 Run it with a Python that has TensorFlow.
 
-    python tests/core/make_tensorflow_names.py
+    python tests/house/make_tensorflow_names.py
 """
 
 from __future__ import annotations

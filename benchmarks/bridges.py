@@ -1,0 +1,100 @@
+"""What a recording of a bridge costs: ``python -m benchmarks.bridges torch`` (or tensorflow). A training step, plain and
+recorded, in turns."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+TURNS = 15
+
+
+def torch_steps() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Name and training step of some networks."""
+    import torch
+    from torch import nn
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+
+    def step_of(net: Any, x: Any) -> Callable[[], Any]:
+        labels, optimizer = torch.randint(0, 10, (len(x),)), torch.optim.Adam(net.parameters())
+
+        def step() -> None:
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(net(x), labels).backward()
+            optimizer.step()
+
+        return step
+
+    for batch in (32, 64, 256):
+        net = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))
+        yield f"MLP 784-256-128-10, batch {batch}", step_of(net, torch.randn(batch, 784))
+    net = nn.Sequential(
+        nn.Conv2d(3, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(64 * 64, 10),
+    )  # fmt: skip
+    yield "CNN, batch 32", step_of(net, torch.randn(32, 3, 32, 32))
+    net = nn.Sequential(nn.TransformerEncoderLayer(64, 4, 256, batch_first=True), nn.Flatten(), nn.Linear(32 * 64, 10))
+    yield "Transformer layer, batch 32", step_of(net, torch.randn(32, 32, 64))
+
+
+def tensorflow_steps() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """The same for TensorFlow, in eager mode."""
+    import keras
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    layers, loss_of = keras.layers, keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    def step_of(net: Any, x: Any) -> Callable[[], Any]:
+        labels, optimizer = tf.range(len(x)) % 10, keras.optimizers.Adam()
+
+        def step() -> None:
+            with tf.GradientTape() as tape:
+                loss = loss_of(labels, net(x))
+            gradients = tape.gradient(loss, net.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, net.trainable_variables, strict=True))
+
+        return step
+
+    for batch in (32, 64, 256):
+        net = keras.Sequential([layers.Dense(256, activation="relu"), layers.Dense(128, activation="relu"), layers.Dense(10)])
+        yield f"MLP 784-256-128-10, batch {batch}", step_of(net, tf.random.normal([batch, 784]))
+    net = keras.Sequential([layers.Conv2D(32, 3), layers.ReLU(), layers.MaxPool2D(), layers.Flatten(), layers.Dense(10)])
+    yield "CNN, batch 32", step_of(net, tf.random.normal([32, 32, 32, 3]))
+    w, x = tf.Variable(tf.random.normal([256, 256])), tf.random.normal([64, 256])
+
+    def by_hand() -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((tf.tanh(tf.tanh(x @ w) @ w) - x) ** 2)
+        w.assign_sub(0.01 * tape.gradient(loss, w))
+
+    yield "two layers without Keras, batch 64", by_hand
+
+
+def seconds(step: Callable[[], Any], around: Callable[[], AbstractContextManager[Any]]) -> float:
+    """How long a step takes in a context."""
+    start = time.perf_counter()
+    with around():
+        step()
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Prints a line for each network of the framework that is named."""
+    name = sys.argv[1] if len(sys.argv) > 1 else "torch"
+    bridge = importlib.import_module(f"minitape.bridges.{name}")
+    for network, step in {"torch": torch_steps, "tensorflow": tensorflow_steps}[name]():
+        step()
+        times = [(seconds(step, nullcontext), seconds(step, bridge.record)) for _ in range(TURNS)]
+        plain, recorded = (min(column) for column in zip(*times, strict=True))
+        print(f"{network:36} {plain * 1e3:7.2f} ms, recorded {recorded * 1e3:7.2f} ms, ratio {recorded / plain:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""Bridges: the same picture and the same answers for programs that are written in another framework.
+
+A bridge watches a program while it runs, unchanged, and writes what it sees into a :class:`Recording`. The live picture
+(``TapeView``), the static one (``tf.draw``) and ``recording.explain`` read that. The adjoints are those which the framework
+computed. Nothing of a framework is imported before its bridge is.
+
+    ``recording``   what was recorded, in the words of the snapshot that pictures read; no framework is known here
+    ``site``        on which line of the user's the program stands
+    ``inquiry``     what explain asks of a recording, in every framework
+    ``torch``       PyTorch: ``record()`` and what it adds to a recording
+    ``torch_mode``  ... what is called in the block, and in which module
+    ``torch_log``   ... the rows that are made of it
+    ``torch_graph`` ... autograd's nodes, and the hooks that read what passes through them
+    ``torch_value`` ... tensors that are shown later, but as they were
+    ``torch_why``   ... why a .grad is None, zero or NaN; ``torch_texts``: the sentences
+    ``tensorflow``  TensorFlow: ``record()``; ``tensorflow_watch``, ``tensorflow_log``, ``tensorflow_why``, ``tensorflow_texts``:
+                    the same parts, on TensorFlow's callbacks and tapes instead of hooks
+
+>>> from minitape.bridges import Recording
+>>> recording = Recording("by hand")
+>>> x = recording.leaf(3.0, name="x")
+>>> y = recording.operation("square", [x], 9.0)
+>>> recording.close()
+>>> [(row["label"], row["value"]["text"]) for row in recording.snapshot()["rows"]]
+[('x', '3.0'), ('square', '9.0')]
+"""
+
+from .recording import Recording
+
+__all__ = ["Recording"]

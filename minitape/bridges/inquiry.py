@@ -1,0 +1,117 @@
+"""A question about a recording, for every framework: what stands behind the target, the way there, and the words."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import deque
+from typing import Any
+
+from ..engine.frames import lines_of, own_file
+from ..explain.words import Explanation, where
+from ..picture.reading import spaces
+from .site import NOWHERE, Site
+
+_SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")  # an exit that is only looked at
+
+
+class Inquiry:
+    """Why ``source`` gets no gradient from ``target``. A row's ``extra`` has ``why`` (why no gradient passes it, or "") and
+    ``came`` (rows with whose values a leaf was made)."""
+
+    texts: dict[str, tuple[str, str]]  # cause, and a kind of it -> what happened, what mends it
+
+    def __init__(self, recording: Any, target: Any, source: Any, rows: list[int], known: str) -> None:
+        self.recording, self.entries = recording, recording.entries
+        self.target, self.source, self.rows = target, source, rows
+        self.name = self._name(known)
+        self.end = recording.row_of(target)
+        self.behind = self._behind()
+
+    # -- words ----------------------------------------------------------------------------------------------------------
+
+    def say(self, cause: str, site: Site = NOWHERE, row: int | None = None, what: str = "", other: str = "",
+            kind: str = "") -> Explanation:  # fmt: skip
+        """An explanation; of a row its function and place."""
+        if row is not None:
+            site = self.entries[row].site if site is NOWHERE else site
+            what = what or self._called(row)
+        message, fix = self.texts[f"{cause} {kind}".strip()]
+        line = "" if site[1] is None else f" ({where(*site)})"
+        fields = {"x": self.name, "line": line, "what": what, "other": other}
+        mends = fix.format(**fields | {"x": "x" if self.name == "the tensor" else self.name})
+        answer = Explanation(cause, message.format(**fields), mends, *site)
+        answer._tape, answer._rows = self.recording, [] if row is None else [row]
+        return answer
+
+    def _called(self, row: int) -> str:
+        return self.entries[row].op
+
+    def _name(self, known: str) -> str:
+        """The Python name of the source, or the name that its framework has for it."""
+        frame = sys._getframe(1)
+        while frame.f_back is not None and own_file(frame.f_code.co_filename):
+            frame = frame.f_back
+        for space in spaces(frame):
+            for name, value in list(space.items()):
+                if value is self.source and not name.startswith("_"):
+                    return name
+        return known
+
+    # -- the graph of the rows --------------------------------------------------------------------------------------------
+
+    def _inputs(self, row: int) -> list[int]:
+        """The rows with whose values a row was computed, or a leaf was made."""
+        entry = self.entries[row]
+        return [*entry.inputs, *entry.extra.came]
+
+    def _behind(self) -> set[int]:
+        """The rows from which the target was computed, whether a gradient passes or not."""
+        seen, stack = set(), [] if self.end is None else [self.end]
+        while stack:
+            row = stack.pop()
+            if row not in seen:
+                seen.add(row)
+                stack += self._inputs(row)
+        return seen
+
+    def _after(self) -> set[int]:
+        """The rows that were computed from the source."""
+        found = set(self.rows)
+        for entry in self.entries[min(found, default=0) :]:
+            if any(row in found for row in self._inputs(entry.row)):
+                found.add(entry.row)
+        return found
+
+    def _way(self, begin: int) -> list[int]:
+        """The rows from ``begin`` to the target, with the fewest breaks."""
+        readers: dict[int, list[int]] = {}
+        for row in self.behind:
+            for given in self._inputs(row):
+                readers.setdefault(given, []).append(row)
+        cost, came = {begin: 0}, {begin: -1}
+        queue = deque([begin])
+        while queue:
+            row = queue.popleft()
+            for following in readers.get(row, ()):
+                price = cost[row] + bool(self.entries[following].extra.why)
+                if price < cost.get(following, 1 << 30):
+                    cost[following], came[following] = price, row
+                    (queue.append if price > cost[row] else queue.appendleft)(following)
+        way, row = [], -1 if self.end not in came else self.end
+        while row != -1:
+            way.append(row)
+            row = came[row]
+        return way[::-1]
+
+    @property
+    def used(self) -> list[int]:
+        """Those rows of the source from which the target was computed."""
+        return [row for row in self.rows if row in self.behind]
+
+
+def is_looked_at(site: Site) -> bool:
+    """Whether the statement that took a value out only shows or logs it."""
+    lines = lines_of(site[0] or "")
+    text = lines[site[1] - 1] if site[1] and site[1] <= len(lines) else ""
+    return bool(_SAID.search(text))

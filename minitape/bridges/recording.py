@@ -1,0 +1,336 @@
+"""What another framework computed, as pictures read it. No framework is known here: a bridge writes, a picture reads.
+
+A bridge adds a row for each leaf and each operation, and for each backward pass a :class:`Sweep`: the adjoint that arrived
+at a row, and what the row's operation sent on to its inputs. ``docs/bridges.md`` writes one by hand.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..picture.reading import Reader, spaces
+from ..picture.rows import Row
+from ..picture.values import show_value
+from .site import NOWHERE, Site
+
+MOST = 20_000  # rows
+
+
+def shown(value: Any) -> Any:
+    """The VALUE of a number or an array, or of an object that makes its own when it is asked (``shown()``).
+
+    >>> shown(2.0)
+    {'text': '2.0', 'data': 2.0}
+    """
+    return value.shown() if hasattr(value, "shown") else show_value(value)
+
+
+class Entry:
+    """One row: a leaf or a result of an operation. A bridge may keep more about it in ``extra``."""
+
+    __slots__ = ("row", "op", "label", "kind", "name", "version", "inputs", "call", "output", "dtype", "shape", "value",
+                 "site", "scope", "cut", "differentiable", "watched", "extra")  # fmt: skip
+
+    def __init__(self, row: int, op: str, label: str, kind: str, value: Any, site: Site, differentiable: bool) -> None:
+        self.row, self.op, self.label, self.kind, self.value, self.site = row, op, label, kind, value, site
+        self.differentiable = differentiable  # on the way of a gradient
+        self.name: str | None = None
+        self.version = 0
+        self.inputs: list[int] = []
+        self.call, self.output = row, 0
+        self.dtype, self.shape, self.scope = "", (), ()
+        self.cut: str | None = None
+        self.watched: str | None = None
+        self.extra: Any = None
+
+    def picture_row(self) -> Row:
+        """The row of a snapshot."""
+        value = shown(self.value)
+        operation = self.kind == "operation"
+        form = {
+            "op": self.op, "label": self.label, "formula": "", "rule": [], "kind": self.kind, "name": self.name,
+            "version": self.version, "output": self.output, "call": self.call, "dtype": self.dtype,
+            "shape": list(self.shape), "released": value is None, "line": self.site[1], "file": self.site[0], "cell": None,
+            "status": "ghost" if operation and not self.differentiable else "recorded", "watched": self.watched,
+            "cut": self.cut, "tapes": [0] if self.differentiable else [], "by": None, "scope": list(self.scope),
+        }  # fmt: skip
+        return Row(self.row, form, tuple(self.inputs), None, value)
+
+
+class Sweep:
+    """One backward pass as the framework ran it."""
+
+    def __init__(self, target: Sequence[int] = ()) -> None:
+        self.target = list(target)
+        self.asked = ""  # by which function of the framework
+        self.sources: list[int] = []  # what was asked for; nothing: the leaves at which it arrives
+        self.adjoints: dict[int, Any] = {}  # by row
+        self.edges: dict[int, list[tuple[int, int, Any, Any]]] = {}  # by call: (input, port, product, sum), as they came
+
+    def arrive(self, row: int, adjoint: Any) -> None:
+        """The complete adjoint of a row."""
+        self.adjoints[row] = adjoint
+
+    def send(self, call: int, row: int, port: int, product: Any, total: Any) -> None:
+        """What an operation adds to the adjoint of its input ``row``, and the adjoint after it."""
+        self.edges.setdefault(call, []).append((row, port, product, total))
+
+
+class Recording:
+    """What a program in another framework computed. ``TapeView``, ``tf.draw`` and ``tf.snapshot`` take it for a tape.
+
+    >>> recording = Recording("by hand")
+    >>> x = recording.leaf(3.0, name="x")
+    >>> y = recording.operation("square", [x], 9.0, label="x²")
+    >>> sweep = recording.sweep([y])
+    >>> sweep.arrive(y, 1.0)
+    >>> sweep.send(y, x, 0, 6.0, 6.0)
+    >>> sweep.arrive(x, 6.0)
+    >>> recording.close()
+    >>> recording.snapshot()["sweep"]["gradients"]
+    [{'text': '6.0', 'data': 6.0}]
+    """
+
+    # What a picture asks of a tape (minitape/picture): a recording shows its rows when it is complete.
+    _persistent = True
+    last: Any = None
+
+    def __init__(self, framework: str) -> None:
+        self.framework = framework
+        self.entries: list[Entry] = []
+        self.sweeps: list[Sweep] = []
+        self.events: list[dict[str, Any]] = []
+        self.left_out = 0  # operations after the first MOST rows
+        self.watched: dict[int, int] = {}
+        self.watchers: list[Callable[[], None]] = []
+        self._open = True
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def leaf(self, value: Any, *, name: str | None = None, kind: str = "source", version: int = 0, site: Site = NOWHERE,
+             dtype: str = "", shape: Sequence[int] = (), differentiable: bool = True) -> int:  # fmt: skip
+        """A row for a value that no recorded operation made; returns its number. ``kind`` is source, variable or constant."""
+        label = "const" if kind == "constant" else (name or "x")
+        entry = self._add("leaf", label, kind, value, site, differentiable, dtype, shape)
+        entry.name, entry.version = name, version
+        if differentiable:
+            entry.watched = "automatic" if kind == "variable" else "explicit"
+        return entry.row
+
+    def operation(
+        self, op: str, inputs: Sequence[int], value: Any, *, label: str = "", call: int | None = None, output: int = 0,
+        site: Site = NOWHERE, dtype: str = "", shape: Sequence[int] = (), scope: Sequence[str] = (),
+        cut: str | None = None, differentiable: bool = True,
+    ) -> int:  # fmt: skip
+        """A row for a result of an operation on earlier rows; returns its number.
+
+        Several results of one call have its first row as ``call``. ``cut`` says why no gradient passes.
+        """
+        entry = self._add(op, label or op, "operation", value, site, differentiable, dtype, shape)
+        entry.inputs, entry.output, entry.scope, entry.cut = list(inputs), output, tuple(scope), cut
+        entry.call = entry.row if call is None else call
+        return entry.row
+
+    def _add(self, op: str, label: str, kind: str, value: Any, site: Site, differentiable: bool, dtype: str,
+             shape: Sequence[int]) -> Entry:  # fmt: skip
+        entry = Entry(len(self.entries), op, label, kind, value, site, differentiable)
+        entry.dtype, entry.shape = dtype, tuple(shape)
+        self.entries.append(entry)
+        return entry
+
+    def sweep(self, target: Sequence[int] = ()) -> Sweep:
+        """A new backward pass."""
+        self.sweeps.append(Sweep(target))
+        return self.sweeps[-1]
+
+    def close(self) -> None:
+        """The recording is complete: pictures may read it."""
+        self._open = False
+        if self.sweeps:
+            self.last = self.sweeps[-1].target, self.sources(self.sweeps[-1]), None
+        for told in self.watchers:
+            told()
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def snapshot(self, target: Any = None, sources: Any = None) -> dict[str, Any]:
+        """What pictures show, as :mod:`minitape.picture.snapshots` documents it; see ``tf.snapshot``."""
+        reader = self.picture_reader(spaces(sys._getframe(1)))
+        rows = reader.read()
+        reader.name_rows(rows)
+        steps = self.picture_steps(target, sources)
+        result = reader.frame_of([row.full() for row in rows], 0)
+        return result | {"sweep": None if steps is None else steps.whole()}
+
+    def explain(self, target: Any, source: Any) -> Any:
+        """Why no gradient arrives: a bridge that knows says so."""
+        raise NotImplementedError(f"explain() is not there for recordings of {self.framework!r}.")
+
+    def row_of(self, value: Any) -> int | None:
+        """The last row that stands for one of the framework's tensors; a number is a row itself."""
+        return value if isinstance(value, int) and 0 <= value < len(self.entries) else None
+
+    def sources(self, sweep: Sweep) -> list[int]:
+        """What a sweep was asked for, or the leaves at which it arrived."""
+        return sweep.sources or [row for row in sorted(sweep.adjoints) if self.entries[row].kind != "operation"]
+
+    def sweep_of(self, target: Any = None) -> Sweep | None:
+        """The last sweep, or the last one that began at ``target``."""
+        if target is None:
+            return self.sweeps[-1] if self.sweeps else None
+        row = self.row_of(target)
+        return next((s for s in reversed(self.sweeps) if row in s.target), None)
+
+    def __repr__(self) -> str:
+        count, sweeps = len(self.entries), len(self.sweeps)
+        return (f"Recording({self.framework}, {count} row{'' if count == 1 else 's'}, "
+                f"{sweeps} backward pass{'' if sweeps == 1 else 'es'})")  # fmt: skip
+
+    # -- what a picture asks of a tape ----------------------------------------------------------------------------------
+
+    @property
+    def _recording(self) -> bool:
+        return self._open
+
+    @property
+    def _used(self) -> bool:
+        return not self._open
+
+    @property
+    def _record(self) -> Recording | None:
+        return None if self._open else self
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """The rows of the block."""
+        return [(0, len(self.entries))]
+
+    open = False  # once there is a _record, it grows no more
+
+    @property
+    def leaves(self) -> Mapping[int, Any]:
+        """The tensors of rows, where the bridge still knows them: a picture asks ``explain`` about them."""
+        return {}
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def tell(self, told: Callable[[], None]) -> None:
+        """Nothing more will come."""
+
+    def large_arrays(self) -> dict[int, Any]:
+        """Nothing is released later."""
+        return {}
+
+    def picture_reader(self, namespaces: Iterable[dict[str, Any]]) -> Reader:
+        """What reads the rows for a picture."""
+        return _Reader(self, namespaces)
+
+    def picture_steps(self, target: Any, sources: Any) -> Steps | None:
+        """The sweep for a picture; None where there is none from ``target``."""
+        found = None if self._open else self.sweep_of(target)
+        return None if found is None else Steps(self, found, sources)
+
+
+class Steps:
+    """A sweep that was recorded, as a picture takes it: all steps are there at once."""
+
+    def __init__(self, recording: Recording, sweep: Sweep, sources: Any = None) -> None:
+        self._recording, self._sweep, self.rest = recording, sweep, 0
+        wanted = sources if isinstance(sources, (list, tuple)) else [] if sources is None else [sources]
+        found = [recording.row_of(s) for s in wanted]
+        self._sources = [-1 if row is None else row for row in found] if wanted else recording.sources(sweep)
+        self.high = max(sweep.adjoints, default=-1)
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """The SWEEP but for its steps and gradients."""
+        return {"target": sorted(self._sweep.target), "sources": self._sources, "rest": 0}
+
+    def take(self, most: int | None = None) -> list[dict[str, Any]]:
+        """Its steps, in the order in which the framework went."""
+        return [self._step(call, edges) for call, edges in self._sweep.edges.items()]
+
+    def _step(self, call: int, edges: list[tuple[int, int, Any, Any]]) -> dict[str, Any]:
+        parts = [{"input": row, "port": port, "local": None, "product": shown(product), "sum": shown(total)}
+                 for row, port, product, total in edges]  # fmt: skip
+        step = {"row": call, "adjoint": self._adjoint(call), "edges": parts}
+        entries = self._recording.entries
+        others = [row for row in range(call + 1, len(entries)) if entries[row].call == call] if self._several(call) else []
+        return step | {"others": [{"row": row, "adjoint": self._adjoint(row)} for row in others]} if others else step
+
+    def _several(self, call: int) -> bool:
+        entries = self._recording.entries
+        return call + 1 < len(entries) and entries[call + 1].call == call
+
+    def _adjoint(self, row: int) -> Any:
+        """What arrived; zeros for a result of several to which nothing came."""
+        adjoint = self._sweep.adjoints.get(row)
+        return show_value(np.zeros(self._recording.entries[row].shape)[()]) if adjoint is None else shown(adjoint)
+
+    def gradients(self) -> list[Any]:
+        """What arrived at the sources."""
+        found = [self._sweep.adjoints.get(row) for row in self._sources]
+        return [None if adjoint is None else shown(adjoint) for adjoint in found]
+
+    def whole(self) -> dict[str, Any]:
+        """The SWEEP."""
+        return self.head | {"steps": self.take(), "gradients": self.gradients()}
+
+
+class _Reader(Reader):
+    """Reads a recording that is complete."""
+
+    def read(self, limit: int | None = None) -> list[Row]:
+        if not self._start():
+            return []
+        first = self.count
+        last = len(self.record) if limit is None else min(len(self.record), first + limit)
+        self.count = last
+        return [self._row_at(row) for row in range(first, last)]
+
+    def read_ends(self, most: int) -> list[Row]:
+        if not self._start() or len(self.record) <= most:
+            return self.read()
+        ends = [*range(most // 2), *range(len(self.record) - most // 2, len(self.record))]
+        return [self._row_at(row) for row in ends]
+
+    def _row_at(self, row: int) -> Row:
+        entry = self.tape.entries[row]
+        if entry.site[0]:
+            self.files.add(entry.site[0])
+        return entry.picture_row()
+
+    def changes(self) -> list[dict[str, Any]]:
+        return []
+
+    def recompute(self, asked: bool = False) -> bool:
+        return False
+
+    def _missing(self) -> int:
+        return 0
+
+    def names(self) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for space in self.namespaces if self.record is not None else ():
+            for name, value in list(space.items()):
+                if isinstance(name, str) and not name.startswith("_") and not isinstance(value, (int, bool)):
+                    row = self.tape.row_of(value)
+                    if row is not None:
+                        found.setdefault(row, name)
+        return found
+
+    def _events(self) -> list[dict[str, Any]]:
+        return list(self.tape.events)
+
+    def _tape(self, number: int, tape: Any) -> dict[str, Any]:
+        state = "recording" if tape._recording else "closed"
+        return {"id": number, "name": self._tape_name(tape, number), "persistent": True, "state": state,
+                "spans": [list(span) for span in tape.spans], "bytes": 0}  # fmt: skip

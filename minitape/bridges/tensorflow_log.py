@@ -1,0 +1,394 @@
+"""The rows of a recording of TensorFlow: which row stands for which tensor or variable, and a new one for what was computed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.eager import context, record
+from tensorflow.python.framework import ops
+from tensorflow.python.ops import gen_resource_variable_ops
+
+from ..picture.values import show_value
+from .recording import MOST
+from .site import Site, here
+
+MOST_BYTES = 256 * 2**20
+LABELS = {
+    "AddV2": "+", "Add": "+", "Sub": "−", "Mul": "×", "RealDiv": "÷", "MatMul": "@", "BatchMatMulV2": "@", "Neg": "−x",
+    "Square": "x²", "Sqrt": "√", "Sum": "Σ", "Pow": "xʸ", "StridedSlice": "[ ]",
+}  # fmt: skip
+# operations whose later inputs say how, not what: their axes, shapes and places are not shown as rows
+HOW = set(
+    "Sum Mean Max Min Prod All Any Reshape Tile Transpose ExpandDims StridedSlice Slice Pad PadV2 MirrorPad Fill BroadcastTo "
+    "Cumsum Cumprod ArgMax ArgMin Split SplitV GatherV2 ReverseV2 OneHot ResourceGather Roll MatrixDiagV3 Squeeze EuclideanNorm".split()
+)
+
+
+SHAPES = {"Shape", "ShapeN", "Rank", "Size", "BroadcastGradientArgs"}  # say nothing of values
+_NAMELESS = re.compile(r"(.*/)?[Vv]ariable(_\d+)?(:0)?").fullmatch
+
+
+class TensorValue:
+    """A tensor, to be shown when somebody asks. TensorFlow's tensors do not change."""
+
+    __slots__ = ("tensor", "_shown", "_facts")
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+        self._shown: dict[str, Any] | None = None
+        self._facts: tuple[bool, bool] | None = None
+
+    def array(self) -> np.ndarray | None:
+        """Its elements; None for what has none, such as a resource."""
+        tensor = self.tensor
+        if isinstance(tensor, tf.IndexedSlices):
+            with record.stop_recording():
+                tensor = tf.convert_to_tensor(tensor)
+        if tensor is None or tensor.dtype in (tf.resource, tf.variant):
+            return None
+        return tensor._numpy()  # not .numpy(): that is where a program's values leave TensorFlow
+
+    def shown(self) -> dict[str, Any] | None:
+        """The VALUE of a snapshot."""
+        if self._shown is None:
+            array = self.array()
+            self._shown = None if array is None else show_value(array[()])
+        return self._shown
+
+    def facts(self) -> tuple[bool, bool]:
+        """(all elements are zero, all are finite)."""
+        if self._facts is None:
+            array = self.array()
+            if array is None or array.dtype.kind not in "biufcV":
+                return False, True
+            numbers = array if array.dtype.kind == "c" else array.astype(np.float64)
+            self._facts = not numbers.any(), bool(np.isfinite(numbers).all())
+        return self._facts
+
+    def summarize(self) -> None:
+        """Lets go of the tensor: what a picture shows is left."""
+        self.shown()
+        self.facts()
+        self.tensor = None
+
+
+class Extra:
+    """What explain asks about a row of TensorFlow. ``asked`` is the tensor or the variable's handle of which a sweep is asked."""
+
+    __slots__ = ("asked", "why", "came", "op", "late")
+
+    def __init__(self, asked: Any, why: str = "", op: str = "") -> None:
+        self.asked, self.why, self.op = asked, why, op
+        self.came: Sequence[int] = ()
+        self.late = False  # watched after it was used
+
+
+class Left(NamedTuple):
+    """A value left TensorFlow: by ``.numpy()``, ``float()`` and the like."""
+
+    row: int
+    how: str
+    site: Site
+    before: int
+
+
+class Variable(NamedTuple):
+    """A variable that the program read or changed."""
+
+    handle: Any
+    variable: Any
+
+
+class Log:
+    """Writes the rows of a recording."""
+
+    def __init__(self, recording: Any) -> None:
+        self.recording, self.entries = recording, recording.entries
+        self.left: list[Left] = []
+        self.spans: list[tuple[str, int, Site]] = []  # (a tape "begins", "ends", "pauses" or "goes on", at which row)
+        self.watches: list[tuple[Any, int, Site]] = []
+        self.stores: list[tuple[int, int | None, Site]] = []  # (a variable's handle, the row that was stored in it)
+        self.tapes: list[Any] = []
+        self.variables: dict[int, Variable] = {}  # by the identity of the handle
+        self._unsure: list[int] = []  # rows of which a tape may hear later
+        self._places: dict[tuple[int, str], int] = {}  # where in memory a variable's state is; its tensors are kept
+        self._current: dict[int, int] = {}  # handle -> the row of its present state
+        self._rows: dict[int, tuple[Any, list[int]]] = {}  # by the identity of a tensor or handle, which is kept
+        self._bytes = 0
+        self._large: list[tuple[TensorValue, int]] = []
+
+    # -- which row ----------------------------------------------------------------------------------------------------
+
+    def rows_of(self, value: Any) -> list[int]:
+        """All rows that stood for a tensor or a variable, in order."""
+        value = handle_of(value)
+        found = self._rows.get(id(value))
+        return [] if found is None or found[0] is not value else found[1]
+
+    def remember(self, value: Any, row: int) -> None:
+        """This row stands for a tensor or a handle."""
+        self._rows.setdefault(id(value), (value, []))[1].append(row)
+
+    def row_of(self, tensor: Any) -> int:
+        """The row that stands for a tensor, or for a variable's present state; a new leaf where there is none."""
+        if tensor.dtype == tf.resource:
+            return self.state_of(tensor)
+        rows = self.rows_of(tensor)
+        return rows[-1] if rows else self._constant(tensor)
+
+    def state_of(self, handle: Any, value: Any = None) -> int:
+        """The row of a variable's present state."""
+        row = self._current.get(id(handle))
+        if row is not None:
+            return row
+        known = self.variables.get(id(handle))
+        if value is None and known is not None and known.variable is not None:
+            with record.stop_recording():
+                value = gen_resource_variable_ops.read_variable_op(handle, known.variable.dtype)
+        taken = self._take(handle, value)
+        if taken is not None:
+            return taken
+        name = None if known is None else name_of(known.variable)
+        watched = watching(handle)
+        row = self.recording.leaf(
+            None if value is None else self.keep(value), name=name, kind="variable",
+            version=len(self.rows_of(handle)), site=here(), differentiable=watched, **self._form(value),
+        )  # fmt: skip
+        self.entries[row].extra = Extra(handle)
+        self._current[id(handle)] = row
+        self.remember(handle, row)
+        place = place_of(value)
+        if place is not None:
+            self._places[place] = row
+        return row
+
+    def _constant(self, tensor: Any) -> int:
+        watched = watching(tensor)
+        place = place_of(tensor)
+        if place in self._places:  # a variable that TensorFlow read by itself: the same memory, the same state
+            row = self._places[place]
+            self.remember(tensor, row)
+            return row
+        row = self.recording.leaf(self.keep(tensor), kind="source" if watched else "constant", site=here(),
+                                  differentiable=watched, **self._form(tensor))  # fmt: skip
+        self.entries[row].extra = Extra(tensor)
+        self.remember(tensor, row)
+        if place is not None:
+            self._places[place] = row
+        return row
+
+    def adopt(self, variables: Sequence[Any]) -> None:
+        """A tape says which variables it watched: leaves that have the same memory were these."""
+        for variable in variables:
+            handle = handle_of(variable)
+            self.variables[id(handle)] = Variable(handle, variable)
+            if id(handle) in self._current or not isinstance(variable, tf.Variable):
+                continue
+            with record.stop_recording():
+                value = gen_resource_variable_ops.read_variable_op(handle, variable.dtype)
+            self._take(handle, value)
+
+    def _take(self, handle: Any, value: Any) -> int | None:
+        """A leaf whose memory is that of a variable's value is a state of this variable."""
+        row = self._places.get(place_of(value))
+        if row is None or self.entries[row].kind not in ("source", "constant"):
+            return None
+        entry, known = self.entries[row], self.variables.get(id(handle))
+        entry.kind, entry.extra.asked = "variable", handle
+        entry.name = None if known is None else name_of(known.variable)
+        entry.label = entry.name or entry.label
+        entry.watched = "automatic" if entry.differentiable else None
+        self._current[id(handle)] = row
+        self.remember(handle, row)
+        return row
+
+    @property
+    def full(self) -> bool:
+        """True when no more rows are written."""
+        return len(self.entries) >= MOST
+
+    # -- new rows -----------------------------------------------------------------------------------------------------
+
+    def wrote(self, op: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+        """An operation ran eagerly."""
+        if op in ("ReadVariableOp", "ResourceGather") and id(inputs[0]) not in self.variables:
+            self.variables[id(inputs[0])] = Variable(inputs[0], None)
+        if op == "ReadVariableOp":
+            row = self.state_of(inputs[0], outputs[0])
+            self.remember(outputs[0], row)
+            return
+        if changes_variable(op):
+            self._stored(inputs)
+            return
+        if op in SHAPES or not inputs or not outputs or all(t.dtype == tf.resource for t in outputs):
+            return  # constants enter when they are used
+        if self.full:
+            self.recording.left_out += 1
+            return
+        rows = [self.row_of(t) for k, t in enumerate(inputs) if not self._says_how(op, k, t)]
+        self._write(op, rows, outputs)
+
+    def _says_how(self, op: str, number: int, tensor: Any) -> bool:
+        return number > 0 and op in HOW and tensor.dtype in (tf.int32, tf.int64) and not self.rows_of(tensor)
+
+    def _write(self, op: str, rows: list[int], outputs: Sequence[Any]) -> None:
+        on_way = any(self.entries[row].differentiable for row in rows)
+        site, scope = here(), scopes()
+        first: int | None = None
+        name = plain(op)
+        for number, tensor in enumerate(outputs):
+            watched = watching(tensor)
+            why = self._reason(op, tensor, watched, on_way)
+            row = self.recording.operation(
+                name, rows, self.keep(tensor), label=LABELS.get(op, name), call=first, output=number, site=site, scope=scope,
+                cut=CUTS.get(why) if on_way else None, differentiable=watched and not why, **self._form(tensor),
+            )  # fmt: skip
+            self.entries[row].extra = Extra(tensor, why, op)
+            if why == "not_recorded":
+                self._unsure.append(row)
+            self.remember(tensor, row)
+            first = row if first is None else first
+
+    def settle(self) -> None:
+        """Tapes hear of some results (those of a ``tf.function``, most of all) only after the operation was seen."""
+        for row in self._unsure:
+            entry = self.entries[row]
+            if watching(entry.extra.asked):
+                entry.differentiable, entry.cut, entry.extra.why = True, None, ""
+        self._unsure = []
+
+    def _reason(self, op: str, tensor: Any, watched: bool, on_way: bool) -> str:
+        """Why no gradient passes an operation; empty where one does."""
+        if op in ("StopGradient", "PreventGradient"):
+            return "stop_gradient"
+        if not (tensor.dtype.is_floating or tensor.dtype.is_complex):
+            return "integer_dtype" if op == "Cast" else "nondifferentiable"
+        if has_no_gradient(op):
+            return "nondifferentiable"
+        if on_way and not watched:
+            return "not_recorded"
+        return ""
+
+    def _stored(self, inputs: Sequence[Any]) -> None:
+        """A variable has a new value: its next use is another state."""
+        handle = inputs[0]
+        value = inputs[1] if len(inputs) > 1 else None
+        stored = self.rows_of(value)[-1:] if value is not None and value.dtype != tf.resource else []
+        known = self.variables.get(id(handle))
+        row = self._current.pop(id(handle), None)
+        site = here()
+        self.stores.append((id(handle), stored[0] if stored else None, site))
+        name = None if known is None else name_of(known.variable)
+        self.recording.events.append({"kind": "assign", "name": name or "variable", "line": site[1]} | ({} if row is None else {"from": row}))
+
+    def leave(self, tensor: Any, how: str) -> None:
+        """A value leaves TensorFlow."""
+        if tensor.dtype in (tf.resource, tf.variant):
+            return
+        row, site = self.row_of(tensor), here()
+        self.left.append(Left(row, how, site, len(self.entries)))
+        self.recording.events.append({"kind": "numpy", "row": row, "line": site[1]})
+
+    def watched(self, value: Any) -> None:
+        """``tape.watch`` was called."""
+        value = handle_of(value)
+        if not isinstance(value, tf.Tensor):
+            return
+        for row in self.rows_of(value):
+            entry = self.entries[row]
+            if entry.kind == "operation":  # from now on it counts as a source
+                entry.watched, entry.differentiable, entry.extra.why, entry.cut = "explicit", True, "", None
+            else:
+                entry.extra.late = not entry.differentiable
+        if not self.rows_of(value):
+            self.row_of(value)
+        self.watches.append((value, len(self.entries), here()))
+
+    # -- values ---------------------------------------------------------------------------------------------------------
+
+    def keep(self, tensor: Any) -> TensorValue:
+        """A tensor to be shown later; above MOST_BYTES the oldest large ones become summaries."""
+        value = TensorValue(tensor)
+        dense = tensor.values if isinstance(tensor, tf.IndexedSlices) else tensor
+        count = dense.shape.num_elements() or 0
+        if count > 4096 and dense.dtype not in (tf.resource, tf.variant, tf.string):
+            self._large.append((value, count * dense.dtype.size))
+            self._bytes += count * dense.dtype.size
+            if self._bytes > MOST_BYTES:
+                half = len(self._large) // 2 + 1
+                for old, size in self._large[:half]:
+                    old.summarize()
+                    self._bytes -= size
+                self._large = self._large[half:]
+        return value
+
+    def _form(self, tensor: Any) -> dict[str, Any]:
+        if tensor is None:
+            return {}
+        return {"dtype": tensor.dtype.name, "shape": tuple(tensor.shape) if tensor.shape.rank is not None else ()}
+
+
+CUTS = {"stop_gradient": "stop_gradient", "integer_dtype": "integer", "nondifferentiable": "nondifferentiable",
+        "not_recorded": "paused"}  # fmt: skip
+
+
+def name_of(variable: Any) -> str | None:
+    """The name that a variable was given."""
+    name = getattr(variable, "path", None) or getattr(variable, "name", None) or ""
+    return None if not name or _NAMELESS(name) else name.removesuffix(":0")
+
+
+def scopes() -> list[str]:
+    """The open name scopes: Keras opens one for each layer."""
+    name = context.context().scope_name or ""
+    return [part for part in (name.decode() if isinstance(name, bytes) else name).split("/") if part]
+
+
+def place_of(tensor: Any) -> tuple[int, str] | None:
+    """Where in memory a tensor's elements are: reads of a variable's state share them. None where that cannot be asked."""
+    if tensor is None or tensor.dtype in (tf.resource, tf.variant, tf.string) or not tensor.shape.num_elements():
+        return None
+    try:
+        return np.asarray(memoryview(tensor)).__array_interface__["data"][0], tensor.dtype.name
+    except (TypeError, ValueError, BufferError):
+        return None
+
+
+def handle_of(value: Any) -> Any:
+    """The handle of a variable, TensorFlow's or Keras's; any other value itself."""
+    value = getattr(value, "_value", value) if type(value).__module__.startswith("keras") else value
+    return value.handle if isinstance(value, tf.Variable) else value
+
+
+def watching(tensor: Any) -> bool:
+    """Whether an open tape watches a tensor."""
+    return bool(pywrap_tfe.TFE_Py_TapeSetShouldRecordBackprop([tensor]))
+
+
+def changes_variable(op: str) -> bool:
+    """Whether an operation gives a variable a new value."""
+    return op.startswith(("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter"))
+
+
+def has_no_gradient(op: str) -> bool:
+    """Whether TensorFlow says of an operation that it has no gradient."""
+    try:
+        return ops.gradient_registry.lookup(op) is None
+    except LookupError:  # a tf.function, or one for which TensorFlow raises an error of its own
+        return False
+
+
+def plain(op: str) -> str:
+    """The name of an operation; of a call of a ``tf.function`` that of the function.
+
+    >>> plain("MatMul"), plain("__inference_step_12"), plain("__forward_step_12")
+    ('MatMul', 'step', 'step')
+    """
+    if not op.startswith("__"):
+        return op
+    return op.removeprefix("__inference_").removeprefix("__forward_").rpartition("_")[0] or op

@@ -1,0 +1,130 @@
+"""The sentences of ``explain`` for TensorFlow: what each cause means, and what mends it. The causes are those of ``tape.explain``.
+
+{x} is what is asked about, {line} the place in brackets, {what} the operation, {other} another tensor's name.
+"""
+
+from __future__ import annotations
+
+TEXT = {
+    # cause: (what happened, what mends it)
+    "connected": ("{x} has a gradient.", ""),
+    "not_watched": (
+        "{x} is a tensor that no tape watches, so what was computed from it{line} was not recorded for it.",
+        "Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.",
+    ),
+    "watched_late": (
+        "{x} was used{line} before the tape watched it.",
+        "Move tape.watch({x}) to the top of the block, before {x} is used.",
+    ),
+    "not_trainable": (
+        "{x} is a variable with trainable=False, so no tape watches it by itself{line}.",
+        "Call tape.watch({x}) at the top of the block, or create the variable with trainable=True.",
+    ),
+    "not_accessed_watched": (
+        "The tape has watch_accessed_variables=False, and nothing watched {x} before its use{line}.",
+        "Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables at True.",
+    ),
+    "integer_dtype": (
+        "{x} has the dtype {what}{line}. Gradients flow through floating-point values only.",
+        "Make {x} a float: write 1.0 instead of 1, or dtype=tf.float32.",
+    ),
+    "integer_dtype inside": (
+        "{what}{line} makes the value a whole number. Gradients flow through floating-point values only.",
+        "Leave out the cast, and compute with the float.",
+    ),
+    "stop_gradient": (
+        "tf.stop_gradient{line} cuts the way from {x} to the target.",
+        "Leave out tf.stop_gradient, or apply it only to the part that should count as a constant.",
+    ),
+    "nondifferentiable": (
+        "{what}{line} has no derivative: its result does not change smoothly with its input.",
+        "Use a smooth function of the values instead: tf.nn.softmax for argmax, tf.sigmoid for a comparison, the maximum itself.",
+    ),
+    "recording_paused": (
+        "The tape was inside stop_recording() when {what}{line} ran, so it was not recorded.",
+        "Move the line out of the stop_recording() block.",
+    ),
+    "computed_before_tape": (
+        "{what}{line} ran before the tape's with block began, so the tape does not know it.",
+        "Move the line into the with block.",
+    ),
+    "computed_after_tape": (
+        "{what}{line} ran after the tape's with block had ended, so the tape does not know it.",
+        "Move the line into the with block.",
+    ),
+    "left_through_numpy": (
+        "The value left TensorFlow by {what}{line}; what came back is a constant that knows nothing of {x}.",
+        "Stay with tf operations: leave out {what}, and use tf.reduce_mean instead of np.mean.",
+    ),
+    "variable_assign": (
+        "A variable was assigned{line}. It is a state: it does not know where its value came from.",
+        "Compute with the value itself, and assign the variable after it, or outside of the tape.",
+    ),
+    "python_branch": (
+        "A Python condition{line} read the value. The program took one branch, and no gradient passes that choice.",
+        "Choose with tensors: tf.where(condition, a, b), tf.maximum, or smoothly with tf.sigmoid.",
+    ),
+    "wrong_object": (
+        "{x} was not used. Another variable of the same shape, {other}{line}, was.",
+        "Ask about the object that the program uses: the layer or variable was made anew.",
+    ),
+    "independent": (
+        "{x} was not used for the target.",
+        "Use it in the computation, or leave it out of the sources.",
+    ),
+    "target_not_tensor": (
+        "The target is a plain {what}: only a tensor knows how it was computed.",
+        "Leave out .numpy() and float() where the target is made.",
+    ),
+    "zero_derivative": (
+        "{what}{line} is constant in steps: TensorFlow gives no derivative for it, or zeros.",
+        "Leave it out while training, or pass the gradient as if it were not there: x + tf.stop_gradient(tf.round(x) - x).",
+    ),
+    "dead_relu": (
+        "All inputs of {what}{line} that matter here are negative, where its derivative is zero.",
+        "Use tf.nn.leaky_relu, gelu or softplus, a smaller learning rate, or a positive bias at the beginning.",
+    ),
+    "saturated": (
+        "{what}{line} is saturated: its input lies so far out that the derivative is zero.",
+        "Make its input smaller (scale or normalize it), or work with the logits: from_logits=True, "
+        "tf.nn.sigmoid_cross_entropy_with_logits.",
+    ),
+    "not_selected": (
+        "{what}{line} takes other elements, so those of {x} have no influence on the target.",
+        "Use all elements (a mean, a softmax-weighted sum), or choose those that you want gradients for.",
+    ),
+    "zero_factor": (
+        "{what}{line} multiplies by zeros, so what passes back is zero.",
+        "Look at the other factor: weights that begin at zero, a mask without ones, or a coefficient of 0.",
+    ),
+    "zero_cancels": (
+        "What {what}{line} computes does not depend on this input: its contributions cancel.",
+        "Use a result that changes with {x}: for softmax or a normalization, not the sum or mean of all of it.",
+    ),
+    "zero_sum": (
+        "The contributions to {x}{line} are not zero, and their sum is.",
+        "Look at the signs: two uses of {x} cancel each other.",
+    ),
+    "nan_forward": (
+        "{what}{line} gives NaN or an infinity for finite inputs, and everything after it has that, too.",
+        "Keep its input where it is finite: tf.maximum(x, 1e-6) before log, sqrt and division, tf.math.divide_no_nan, "
+        "tf.reduce_logsumexp instead of exp.",
+    ),
+    "nan_input": (
+        "{other}{line} holds NaN or an infinity before anything is computed.",
+        "Look at the data: leave these rows out, or replace them with tf.where(tf.math.is_finite(x), x, 0.0).",
+    ),
+    "nan_backward": (
+        "The derivative of {what}{line} is infinite or NaN at its input, though its value is finite.",
+        "Keep its input away from that point: tf.sqrt(x + 1e-12), tf.maximum(x, 1e-6). Where tf.where hides such elements, "
+        "replace them before the function, too.",
+    ),
+}  # fmt: skip
+
+STEPS = {"Round", "Floor", "Ceil", "Sign", "Rint", "FloorDiv", "FloorMod"}
+RELUS = {"Relu", "Relu6"}
+CURVES = {"Sigmoid", "Tanh", "Erf", "Exp", "Softsign", "ClipByValue"}
+CHOICES = {"Max", "Min", "Maximum", "Minimum", "SelectV2", "Select", "StridedSlice", "GatherV2", "GatherNd", "TopKV2", "Slice", "Split",
+           "Unpack", "MaxPool", "ResourceGather", "MatrixBandPart", "SplitV", "BooleanMask"}  # fmt: skip
+PRODUCTS = {"Mul", "MatMul", "BatchMatMulV2", "Einsum", "Conv2D", "Prod", "RealDiv", "MulNoNan", "DivNoNan"}
+CANCELS = {"Softmax", "LogSoftmax", "Sub"}

@@ -1,0 +1,289 @@
+"""What a program does of TensorFlow inside the block: operations, tapes, reads of variables, values that leave, gradients."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.eager import backprop, imperative_grad, record
+from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
+from tensorflow.python.framework import op_callbacks, ops
+from tensorflow.python.ops import resource_variable_ops
+
+from .recording import Sweep
+from .site import here
+from .tensorflow_log import Log, Variable, changes_variable, handle_of
+
+LEAVES = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__complex__")
+
+
+class Watcher:
+    """Follows a program from the beginning of the block to its end."""
+
+    def __init__(self, recording: Any) -> None:
+        self.recording = recording
+        self.log: Log = recording.log
+        self.quiet = 0
+        self._applying = 0  # more than 0 in the step of an optimizer
+        self._calls: list[Any] = []  # the tf.functions that run
+        self._undo: list[tuple[Any, str, Any]] = []
+        self._passed: list[tuple[str, Any, Any, Any]] = []  # operations of the sweep that runs: (op, inputs, came, gives)
+
+    # -- the block ------------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """From now on everything is seen."""
+        op_callbacks.add_op_callback(self._ran)
+        self._gradient_function = backprop._gradient_function
+        pywrap_tfe.TFE_Py_RegisterGradientFunction(self._passing)
+        self._wrap(resource_variable_ops, "variable_accessed", self._read)
+        self._wrap(imperative_grad, "imperative_grad", self._gradient)
+        optimizers = sys.modules.get("keras.src.optimizers.base_optimizer")  # where no one imported Keras, there is none
+        if optimizers is not None:
+            self._wrap(optimizers.BaseOptimizer, "apply", self._apply)
+        self._wrap(ConcreteFunction, "_call_flat", self._call)
+        self._wrap(tf.GradientTape, "watch", self._watch)
+        for name, word in (("__enter__", "begins"), ("__exit__", "ends")):
+            self._wrap(tf.GradientTape, name, self._border(word))
+        self._wrap(tf.GradientTape, "stop_recording", self._paused)
+        for name in LEAVES:
+            self._wrap(ops._EagerTensorBase, name, self._left(name))
+
+    def end(self) -> None:
+        """TensorFlow is as it was."""
+        op_callbacks.remove_op_callback(self._ran)
+        pywrap_tfe.TFE_Py_RegisterGradientFunction(self._gradient_function)
+        for owner, name, before in reversed(self._undo):
+            setattr(owner, name, before)
+        self._undo = []
+
+    def _wrap(self, owner: Any, name: str, around: Callable[..., Any]) -> None:
+        """Until the block ends, ``around(function, ...)`` runs in place of a function of TensorFlow's."""
+        before = vars(owner).get(name)
+        if before is None:
+            return
+
+        @wraps(before)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            return around(before, *args, **kwargs)
+
+        self._undo.append((owner, name, before))
+        setattr(owner, name, wrapped)
+
+    def _safely(self, write: Callable[..., Any], *arguments: Any) -> Any:
+        """Writes something down. A mistake in that ends the recording, with a warning, and never the program."""
+        if self.recording.failure is not None or self.quiet:
+            return None
+        self.quiet += 1
+        try:
+            return write(*arguments)
+        except Exception as error:
+            self.recording.fail(error)
+            return None
+        finally:
+            self.quiet -= 1
+
+    # -- what is seen -----------------------------------------------------------------------------------------------------
+
+    def _ran(self, op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
+        if graph is None:  # not while a tf.function is traced
+            op = op_type.decode() if isinstance(op_type, bytes) else op_type
+            if self._applying and not changes_variable(op):
+                return
+            if op.startswith("__") and self._calls:  # what it keeps for its gradient comes behind its results
+                outputs = outputs[: len(self._calls[-1].function_type.flat_outputs)]
+            elif not self._calls:  # inside of one no tape is open
+                self._safely(self.log.settle)
+            self._safely(self.log.wrote, op, inputs, outputs)
+
+    def _call(self, function: Any, concrete: Any, *args: Any, **kwargs: Any) -> Any:
+        self._calls.append(concrete)
+        try:
+            return function(concrete, *args, **kwargs)
+        finally:
+            self._calls.pop()
+
+    def _apply(self, function: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        """An optimizer's step: the variables have new states, and what it computes is no row."""
+        self._applying += 1
+        try:
+            return function(optimizer, *args, **kwargs)
+        finally:
+            self._applying -= 1
+
+    def _read(self, function: Any, variable: Any) -> Any:
+        if tf.executing_eagerly() or tf.inside_function():
+            handle = handle_of(variable)
+            known = self.log.variables.get(id(handle))
+            if known is None or known.variable is None:
+                self.log.variables[id(handle)] = Variable(handle, variable)
+        return function(variable)
+
+    def _watch(self, function: Any, tape: Any, tensor: Any) -> Any:
+        for value in tf.nest.flatten(tensor, expand_composites=False):
+            self._safely(self._before_watch, value)
+        result = function(tape, tensor)
+        for value in tf.nest.flatten(tensor, expand_composites=False):
+            self._safely(self.log.watched, value)
+        return result
+
+    def _before_watch(self, value: Any) -> None:
+        if isinstance(value, tf.Variable):
+            self.log.variables.setdefault(id(value.handle), Variable(value.handle, value))
+
+    def _border(self, word: str) -> Callable[..., Any]:
+        def around(function: Any, tape: Any, *args: Any) -> Any:
+            self._safely(self._settle, tape._tape if word == "ends" else None)
+            self.log.spans.append((word, len(self.log.entries), here()))
+            if word == "begins":
+                self.log.tapes.append(tape)
+            return function(tape, *args)
+
+        return around
+
+    def _paused(self, function: Any, tape: Any) -> Any:
+        self._safely(self._settle, None)
+        self.log.spans.append(("pauses", len(self.log.entries), here()))
+        return function(tape)
+
+    def _left(self, name: str) -> Callable[..., Any]:
+        def around(function: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            if not self.quiet:
+                self._safely(self.log.leave, tensor, name)
+            self.quiet += 1
+            try:
+                return function(tensor, *args, **kwargs)
+            finally:
+                self.quiet -= 1
+
+        return around
+
+    def _settle(self, tape: Any) -> None:
+        """What is known by now: which results are on a tape, and which variables it watched."""
+        self.log.settle()
+        if tape is not None:
+            self.log.adopt(tape.watched_variables())
+
+    # -- gradients --------------------------------------------------------------------------------------------------------
+
+    def _gradient(self, function: Any, tape: Any, target: Any, sources: Any, output_gradients: Any = None,
+                  sources_raw: Any = None, **options: Any) -> Any:  # fmt: skip
+        """TensorFlow's sweep, asked for the adjoints of what lies between, too."""
+        raw = sources if sources_raw is None else sources_raw
+        self._safely(self._settle, tape)
+        between = self._safely(self._between, target) if not tf.inside_function() else None
+        if not between:
+            return function(tape, target, sources, output_gradients, sources_raw=sources_raw, **options)
+        before, self._passed = self._passed, []
+        silent = bool(pywrap_tfe.TFE_Py_TapeSetIsEmpty())  # nobody records the sweep: its operations are no rows
+        self.quiet += silent
+        try:
+            more = [asked for _, asked in between]
+            found = function(tape, target, [*sources, *more], output_gradients, sources_raw=[*raw, *more], **options)
+        finally:
+            self.quiet -= silent
+            passed, self._passed = self._passed, before
+        self._safely(self._note, target, sources, [row for row, _ in between], found, passed, output_gradients)
+        return found[: len(sources)]
+
+    def _between(self, target: Sequence[Any]) -> list[tuple[int, Any]]:
+        """The rows behind the targets, with what a sweep is asked for."""
+        stack = [row for t in target for row in self.log.rows_of(t)[-1:]]
+        seen: set[int] = set()
+        while stack:
+            row = stack.pop()
+            if row not in seen:
+                seen.add(row)
+                stack += self.log.entries[row].inputs
+        rows = [(row, self.log.entries[row].extra.asked) for row in sorted(seen)]
+        return [(row, asked) for row, asked in rows if asked is not None
+                and (asked.dtype.is_floating or asked.dtype.is_complex or asked.dtype == tf.resource)]  # fmt: skip
+
+    def _passing(self, op_name: str, attrs: Any, num_inputs: Any, inputs: Any, outputs: Any, out_grads: Any, *rest: Any) -> Any:
+        """An operation of the sweep: TensorFlow's own function computes what it gives."""
+        gives = self._gradient_function(op_name, attrs, num_inputs, inputs, outputs, out_grads, *rest)
+        if self.recording.failure is None:
+            self._passed.append((op_name, inputs, list(out_grads), list(gives) if isinstance(gives, (list, tuple)) else [gives]))
+        return gives
+
+    def _note(self, target: Any, sources: Any, rows: list[int], found: Any, passed: list[Any], seeds: Any) -> None:
+        """Writes the sweep down."""
+        log = self.log
+        ends = [row for t in target for row in log.rows_of(t)[-1:]]
+        sweep = self.recording.sweep(ends)
+        sweep.sources = [row for tensor in sources for row in log.rows_of(tensor)[-1:]]
+        adjoints = dict(zip(rows, found[len(sources) :], strict=True))
+        for row, adjoint in adjoints.items():
+            if adjoint is not None and (isinstance(adjoint, tf.IndexedSlices) or adjoint.dtype != tf.resource):
+                sweep.arrive(row, log.keep(adjoint))
+        for tensor, adjoint in zip(sources, found, strict=False):
+            for row in log.rows_of(tensor)[-1:]:
+                if adjoint is not None and row not in sweep.adjoints:
+                    sweep.arrive(row, log.keep(adjoint))
+        Sent(log, sweep, adjoints).write(passed)
+
+
+class Sent:
+    """What operations sent to their inputs in a sweep: TensorFlow names an operation and its adjoints, here is which row it is."""
+
+    def __init__(self, log: Log, sweep: Sweep, adjoints: dict[int, Any]) -> None:
+        self.log, self.sweep, self.adjoints = log, sweep, adjoints
+        self.waiting: dict[str, list[int]] = {}
+        for row in sorted(adjoints):
+            entry = log.entries[row]
+            if entry.kind == "operation" and entry.output == 0:
+                self.waiting.setdefault(entry.extra.op, []).append(row)
+        self.sums: dict[int, Any] = {}
+        self.last: dict[int, tuple[int, int]] = {}  # where the last contribution to a row stands
+
+    def write(self, passed: list[tuple[str, Any, Any, Any]]) -> None:
+        """The steps, in TensorFlow's order."""
+        for op, inputs, came, gives in passed:
+            call = self._call(op, inputs, came)
+            if call is not None:
+                self._step(call, gives)
+        for row, (call, at) in self.last.items():  # the last sum is the adjoint itself
+            edges = self.sweep.edges[call]
+            if row in self.sweep.adjoints:
+                given, port, product, _ = edges[at]
+                edges[at] = given, port, product, self.sweep.adjoints[row]
+
+    def _call(self, op: str, inputs: Any, came: list[Any]) -> int | None:
+        """The row of an operation: the last one with its inputs, and with what came to it."""
+        waiting = self.waiting.get(op, [])
+        for row in reversed(waiting):
+            if self._matches(row, inputs, came):
+                waiting.remove(row)
+                return row
+        return None
+
+    def _matches(self, row: int, inputs: Any, came: list[Any]) -> bool:
+        if len(came) == 1 and self.adjoints.get(row) is not came[0]:
+            return False
+        given = self._given(row)
+        if inputs is None:
+            return len(came) > 1 or self.adjoints.get(row) is came[0]
+        return all(tensor is None or tensor.dtype == tf.resource or self.log.rows_of(tensor)[-1:] in ([], [number])
+                   for tensor, number in zip(inputs, given, strict=False))  # fmt: skip
+
+    def _given(self, row: int) -> list[int]:
+        return self.log.entries[row].inputs
+
+    def _step(self, call: int, gives: list[Any]) -> None:
+        for port, (row, product) in enumerate(zip(self._given(call), gives, strict=False)):
+            if product is None or row not in self.sweep.adjoints:
+                continue
+            before = self.sums.get(row)
+            if before is None:
+                total = product
+            else:
+                with record.stop_recording():
+                    total = tf.convert_to_tensor(before) + tf.convert_to_tensor(product)
+            self.sums[row] = total
+            kept = self.log.keep(product)
+            self.sweep.send(call, row, port, kept, kept if before is None else self.log.keep(total))
+            self.last[row] = call, len(self.sweep.edges[call]) - 1

@@ -1,0 +1,211 @@
+"""Autograd's nodes and the recording's rows: hooks read what passes through them in a backward pass, and change nothing."""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import torch
+
+from .recording import Entry, Sweep
+
+
+class Graph:
+    """Hooks on the tensors and nodes of a recording."""
+
+    def __init__(self, log: Any) -> None:
+        self.log = log
+        self.asked: list[int] = []  # rows from which the backward pass that runs was asked
+        self.by = ""  # and by which function: backward or grad
+        self._nodes: dict[Any, dict[int, int]] = {}  # node of autograd -> output -> row
+        self._handles: list[Any] = []
+        self._bare: list[torch.Tensor] = []  # leaves that had no hooks
+        self._task = -1
+        self._sweep: Sweep | None = None
+        self._sums: dict[int, torch.Tensor] = {}  # adjoints so far, of rows to which something was sent
+        self._last: dict[int, list[Any]] = {}  # where the last sums stand, until the adjoint itself arrives
+
+    # -- while the program runs -----------------------------------------------------------------------------------------
+
+    def watch(self, tensor: torch.Tensor, row: int) -> None:
+        """Reads the adjoint of a result when it is complete."""
+        self._handles.append(tensor.register_hook(partial(self._guarded, partial(self._arrive, row, False))))
+
+    def watch_leaf(self, tensor: torch.Tensor) -> None:
+        """The same for a leaf, once: it may have several rows, one for each state."""
+        if tensor._backward_hooks is None:
+            self._bare.append(tensor)
+        ref = weakref.ref(tensor)
+
+        def arrive(adjoint: torch.Tensor) -> None:
+            leaf = ref()
+            rows = [] if leaf is None else self.log.leaf_rows(leaf)
+            self._now()
+            for row in [row for row in rows if row in self._sums] or rows[-1:]:
+                self._arrive(row, True, adjoint)
+
+        self._handles.append(tensor.register_hook(partial(self._guarded, arrive)))
+
+    def connect(self, rows: list[int], outputs: list[torch.Tensor]) -> None:
+        """Reads what the call that made ``outputs`` sends back to the rows that it read."""
+        own = []
+        for row, tensor in zip(rows, outputs, strict=True):
+            node = node_of(tensor)
+            if node is not None:
+                own.append(node)
+                self._nodes.setdefault(node, {})[tensor.output_nr] = row
+                self.watch(tensor, row)
+        if own:
+            entries = [self.log.entries[row] for row in rows]
+            port_of = ports_of(entries[0])
+            for node, ends in self._borders(own):
+                ports = [(k, row, port_of(row)) for k, row in ends]
+                self._handles.append(node.register_hook(partial(self._guarded, partial(self._sent, rows[0], ports))))
+            for entry in entries[1:]:
+                entry.inputs = entries[0].inputs
+
+    def rows_behind(self, tensors: Iterable[torch.Tensor]) -> list[int]:
+        """The nearest rows on which autograd knows these to depend."""
+        nodes = [node_of(tensor) for tensor in tensors]
+        found = [row for _, ends in self._borders([node for node in nodes if node is not None]) for _, row in ends]
+        return list(dict.fromkeys(found))
+
+    def _borders(self, own: list[Any]) -> Iterable[tuple[Any, list[tuple[int, int]]]]:
+        """Nodes behind ``own`` from which an edge leads to a row, each with (number of the edge, row)."""
+        seen, stack = set(own), list(own)
+        while stack:
+            node = stack.pop()
+            ends = []
+            for k, (following, output) in enumerate(node.next_functions):
+                if following is None or following in seen:
+                    continue
+                row = self._row_at(following, output)
+                if row is not None:
+                    ends.append((k, row))
+                else:
+                    seen.add(following)
+                    stack.append(following)
+            if ends:
+                yield node, ends
+
+    def _row_at(self, node: Any, output: int) -> int | None:
+        found = self._nodes.get(node)
+        if found is not None:
+            return found.get(output)
+        variable = getattr(node, "variable", None)  # of the nodes that write .grad
+        if variable is None:
+            return None
+        rows = self.log.leaf_rows(variable)  # a change in place since then is no matter: it is the same leaf for autograd
+        return rows[-1] if rows else self.log.row_of(variable)
+
+    # -- while a backward pass runs -------------------------------------------------------------------------------------
+
+    def _guarded(self, read: Callable[..., None], *arguments: Any) -> None:
+        """Runs a hook. It gives nothing back, so that nothing changes, and no mistake of its own stops the program."""
+        log = self.log
+        if log.recording.failure is not None:
+            return
+        try:
+            with torch._C.DisableTorchFunction(), torch.no_grad():
+                read(*arguments)
+        except Exception as error:
+            log.recording.fail(error)
+
+    def _now(self) -> Sweep:
+        """The backward pass that runs."""
+        task = torch._C._current_graph_task_id()
+        if task != self._task or self._sweep is None:
+            self._task, self._sums, self._last = task, {}, {}
+            self._sweep = self.log.recording.sweep(self.asked)
+            self._sweep.asked = self.by
+        return self._sweep
+
+    def _arrive(self, row: int, leaf: bool, adjoint: torch.Tensor | None) -> None:
+        if adjoint is None:  # of one of several results: the target does not depend on it
+            return
+        sweep = self._now()
+        if not self.asked and not sweep.target:
+            sweep.target.append(row)
+        value = self.log.keeper.keep(adjoint, copy=leaf)  # a leaf's becomes .grad, which changes
+        sweep.arrive(row, value)
+        place = self._last.pop(row, None)
+        self._sums.pop(row, None)
+        if place is not None:
+            edges, at, alone = place
+            given, port, product, _ = edges[at]
+            edges[at] = given, port, value if alone else product, value
+
+    def _sent(self, call: int, ports: list[tuple[int, int, int]], products: tuple[Any, ...], _: Any) -> None:
+        sweep = self._now()
+        for k, row, port in ports:
+            product = products[k]
+            if product is None:
+                continue
+            before = self._sums.get(row)
+            plain = product.detach()
+            total = self._sums[row] = plain if before is None else before + plain
+            first = before is None
+            if not first:  # those that came before are there to stay
+                self._keep_sums(row)
+            sweep.send(call, row, port, plain, total)
+            edges = sweep.edges[call]
+            self._last[row] = [edges, len(edges) - 1, first]
+            if not first:
+                self._keep_sums(row)
+
+    def _keep_sums(self, row: int) -> None:
+        """Keeps the last edge to a row as it is."""
+        edges, at, _ = self._last[row]
+        given, port, product, total = edges[at]
+        if isinstance(product, torch.Tensor):
+            kept = self.log.keeper.keep(product)
+            edges[at] = given, port, kept, kept if total is product else self.log.keeper.keep(total)
+
+    # -- afterwards -----------------------------------------------------------------------------------------------------
+
+    def release(self) -> None:
+        """Takes away all hooks; leaves are as they were."""
+        for handle in self._handles:
+            handle.remove()
+        for tensor in self._bare:
+            if not tensor._backward_hooks:
+                tensor._backward_hooks = None
+        for sweep in self.log.recording.sweeps:
+            self._settle(sweep)
+        self._handles, self._bare, self._nodes, self._sums, self._last = [], [], {}, {}, {}
+
+    def _settle(self, sweep: Sweep) -> None:
+        """What was sent to a row whose adjoint never came (a pass that ended in an error) is kept, too."""
+        keep = self.log.keeper.keep
+        for call, edges in sweep.edges.items():
+            sweep.edges[call] = [
+                (row, port, keep(product) if isinstance(product, torch.Tensor) else product,
+                 keep(total) if isinstance(total, torch.Tensor) else total)
+                for row, port, product, total in edges
+            ]  # fmt: skip
+
+
+def node_of(tensor: torch.Tensor) -> Any:
+    """The node of autograd that computed a tensor; None for a leaf, and where PyTorch refuses to say it."""
+    try:
+        return tensor.grad_fn
+    except RuntimeError:  # a view from a no_grad block whose base has been changed
+        return None
+
+
+def ports_of(entry: Entry) -> Callable[[int], int]:
+    """A function that says, each time that it is asked about a row, the how many-th input it is then."""
+    taken: Counter[int] = Counter()
+
+    def port(row: int) -> int:
+        places = [k for k, given in enumerate(entry.inputs) if given == row]
+        if taken[row] >= len(places):  # an input that the arguments do not show, such as a hidden state
+            entry.inputs.append(row)
+            places.append(len(entry.inputs) - 1)
+        taken[row] += 1
+        return places[taken[row] - 1]
+
+    return port

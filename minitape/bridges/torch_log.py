@@ -1,0 +1,232 @@
+"""The rows of a recording of PyTorch: which row stands for which tensor, and a new one for what was computed."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from .recording import MOST
+from .site import NOWHERE, Site, here
+from .torch_graph import Graph, node_of
+from .torch_value import Keeper
+
+LABELS = {
+    "add": "+", "__iadd__": "+", "add_": "+", "sub": "−", "sub_": "−", "__isub__": "−", "mul": "×", "mul_": "×",
+    "__imul__": "×", "div": "÷", "div_": "÷", "__itruediv__": "÷", "true_divide": "÷", "matmul": "@", "mm": "@", "bmm": "@",
+    "neg": "−x", "__rsub__": "−", "rsub": "−", "__rdiv__": "÷", "__rtruediv__": "÷", "__getitem__": "[ ]",
+    "__setitem__": "[ ] =", "pow": "xʸ", "__rpow__": "xʸ", "square": "x²", "sqrt": "√", "sum": "Σ",
+}  # fmt: skip
+
+
+class Known(NamedTuple):
+    """Which row stands for a tensor."""
+
+    ref: weakref.ref[torch.Tensor]
+    version: int
+    row: int
+
+
+class Extra:
+    """What explain asks about a row of PyTorch."""
+
+    __slots__ = ("ref", "why", "node", "came", "requires")
+
+    def __init__(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> None:
+        self.ref = weakref.ref(tensor)
+        self.why = why  # why no gradient passes
+        self.came = came  # rows with whose values a leaf was made
+        node = node_of(tensor)
+        self.node = "" if node is None else node.name()
+        self.requires = tensor.requires_grad
+
+
+class Left(NamedTuple):
+    """A value left PyTorch: by ``.item()``, ``.numpy()`` and the like."""
+
+    row: int
+    how: str
+    site: Site
+    before: int  # rows that were there
+
+
+class Log:
+    """Writes the rows of a recording."""
+
+    def __init__(self, recording: Any) -> None:
+        self.recording = recording
+        self.entries = recording.entries
+        self.keeper = Keeper()
+        self.graph = Graph(self)
+        self.scope: tuple[str, ...] = ()
+        self.names: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}  # of parameters and buffers, by identity
+        self.left: list[Left] = []
+        self.changes: list[tuple[int, int]] = []  # rows before and after a change in place
+        self.clearings: dict[int, tuple[weakref.ref[torch.Tensor], Site, int]] = {}  # where .grad was set to None
+        self._known: dict[int, Known] = {}
+        self._rows: dict[int, tuple[weakref.ref[torch.Tensor], list[int]]] = {}  # all rows that stood for a tensor
+        self._born: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
+
+    # -- which row ----------------------------------------------------------------------------------------------------
+
+    def known(self, tensor: torch.Tensor) -> int | None:
+        """The row that stands for a tensor as it is now; None where there is none."""
+        found = self._known.get(id(tensor))
+        if found is None or found.ref() is not tensor or found.version != version_of(tensor):
+            return None
+        return found.row
+
+    def row_of(self, tensor: torch.Tensor) -> int:
+        """The same; a new row for a leaf, or for what was computed unseen."""
+        row = self.known(tensor)
+        if row is not None:
+            return row
+        return self._leaf(tensor) if node_of(tensor) is None else self._unseen(tensor)
+
+    def rows_of(self, tensor: torch.Tensor) -> list[int]:
+        """All rows that stood for a tensor, in order."""
+        found = self._rows.get(id(tensor))
+        return [] if found is None or found[0]() is not tensor else found[1]
+
+    def leaf_rows(self, tensor: torch.Tensor) -> list[int]:
+        """Those in which it was a leaf: one for each of its states that were used."""
+        return [row for row in self.rows_of(tensor) if self.entries[row].kind != "operation"]
+
+    def forget(self, tensor: torch.Tensor) -> None:
+        """From now on another row stands for it."""
+        self._known.pop(id(tensor), None)
+
+    def remember(self, tensor: torch.Tensor, row: int) -> None:
+        """This row stands for a tensor."""
+        key, ref = id(tensor), weakref.ref(tensor)
+        self._known[key] = Known(ref, version_of(tensor), row)
+        found = self._rows.get(key)
+        if found is None or found[0]() is not tensor:
+            found = self._rows[key] = ref, []
+        found[1].append(row)
+
+    def born(self, tensor: torch.Tensor) -> None:
+        """A function that took no tensors made this one: its line is known when it is used."""
+        self._born[id(tensor)] = weakref.ref(tensor), here()
+
+    @property
+    def full(self) -> bool:
+        """True when no more rows are written."""
+        return len(self.entries) >= MOST
+
+    # -- new rows -----------------------------------------------------------------------------------------------------
+
+    def _leaf(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> int:
+        born = self._born.get(id(tensor))
+        site = here() if born is None or born[0]() is not tensor else born[1]
+        kind = "variable" if isinstance(tensor, torch.nn.Parameter) else "source" if tensor.requires_grad else "constant"
+        earlier = self.leaf_rows(tensor)
+        row = self.recording.leaf(
+            self.keeper.keep(tensor, copy=True), kind=kind, version=len(earlier), site=site,
+            dtype=dtype_of(tensor), shape=tensor.shape, differentiable=tensor.requires_grad,
+        )  # fmt: skip
+        latest = self.rows_of(tensor)[-1:]
+        if latest and self.entries[latest[0]].kind == "operation":  # a result that became a leaf by requires_grad_()
+            came = latest
+        self.entries[row].extra = Extra(tensor, why, came)
+        self.remember(tensor, row)
+        if tensor.requires_grad and not any(self.entries[r].differentiable for r in earlier):
+            self.graph.watch_leaf(tensor)
+        return row
+
+    def _unseen(self, tensor: torch.Tensor) -> int:
+        """A row for a tensor that autograd knows and the recording does not: made before the block, or by C++ alone."""
+        rows = self.graph.rows_behind([tensor])
+        name = tensor.grad_fn.name().rpartition("::")[2]
+        head, found, number = name.partition("Backward")
+        return self.write(head if found and (not number or number.isdigit()) else name, rows, [tensor])[0]
+
+    def write(self, op: str, inputs: list[int], outputs: list[torch.Tensor], why: str = "", site: Site = NOWHERE) -> list[int]:
+        """Rows for the results of a call."""
+        site = here() if site is NOWHERE else site
+        on_way = any(self.entries[row].differentiable for row in inputs)
+        label = LABELS.get(op) or op.strip("_")
+        rows: list[int] = []
+        for number, tensor in enumerate(outputs):
+            if tensor.requires_grad and node_of(tensor) is None:  # a new leaf: torch.tensor(t, requires_grad=True)
+                rows.append(self._leaf(tensor, why, inputs))
+                continue
+            reason = "" if tensor.requires_grad else self._reason(tensor, why, on_way)
+            row = self.recording.operation(
+                op.strip("_") or op, inputs, self.keeper.keep(tensor), label=label, call=rows[0] if rows else None,
+                output=number, site=site, dtype=dtype_of(tensor), shape=tensor.shape, scope=self.scope,
+                cut=CUTS.get(reason) if on_way else None, differentiable=tensor.requires_grad,
+            )  # fmt: skip
+            self.entries[row].extra = Extra(tensor, reason)
+            self.remember(tensor, row)
+            rows.append(row)
+        self.graph.connect(rows, outputs)
+        return rows
+
+    def _reason(self, tensor: torch.Tensor, why: str, on_way: bool) -> str:
+        """Why a result has no gradient; empty for what is computed from constants, and would have one otherwise."""
+        if why:
+            return why
+        if tensor.is_inference():
+            return "inference_mode"
+        if not torch.is_grad_enabled():
+            return "no_grad"
+        if not differentiable(tensor.dtype):
+            return "no_derivative"
+        return "not_differentiable" if on_way else ""
+
+    def leave(self, tensor: torch.Tensor, how: str) -> None:
+        """A value leaves PyTorch."""
+        row = self.row_of(tensor)
+        site = here()
+        self.left.append(Left(row, how, site, len(self.entries)))
+        self.recording.events.append({"kind": "numpy", "row": row, "line": site[1]})
+
+    def assigned(self, tensor: torch.Tensor) -> None:
+        """A leaf was given new values, by an optimizer or in place."""
+        self.forget(tensor)
+        event = {"kind": "assign", "name": self.name_of(tensor), "line": here()[1]}
+        rows = self.leaf_rows(tensor)
+        self.recording.events.append(event | ({"from": rows[-1]} if rows else {}))
+
+    def cleared(self, tensor: torch.Tensor) -> None:
+        """Its .grad was set to None."""
+        self.clearings[id(tensor)] = weakref.ref(tensor), here(), len(self.recording.sweeps)
+
+    def name_of(self, tensor: torch.Tensor) -> str:
+        """The name that its module has for it, or "tensor"."""
+        found = self.names.get(id(tensor))
+        return found[1] if found is not None and found[0]() is tensor else "tensor"
+
+    def name_leaves(self) -> None:
+        """Gives parameters the names that their modules have for them."""
+        for entry in self.entries:
+            if entry.kind == "operation" or entry.name is not None:
+                continue
+            tensor = entry.extra.ref()
+            if tensor is not None and id(tensor) in self.names:
+                entry.name = entry.label = self.name_of(tensor)
+
+
+CUTS = {
+    "detach": "stop_gradient", "data": "stop_gradient", "copied": "stop_gradient", "no_grad": "paused",
+    "inference_mode": "paused", "integer": "integer", "no_derivative": "nondifferentiable",
+    "not_differentiable": "nondifferentiable",
+}  # fmt: skip
+
+
+def differentiable(dtype: torch.dtype) -> bool:
+    """Whether gradients flow through values of this dtype."""
+    return dtype.is_floating_point or dtype.is_complex
+
+
+def version_of(tensor: torch.Tensor) -> int:
+    """How often it was changed in place."""
+    return 0 if tensor.is_inference() else tensor._version
+
+
+def dtype_of(tensor: torch.Tensor) -> str:
+    """The name without "torch."."""
+    return str(tensor.dtype).removeprefix("torch.")

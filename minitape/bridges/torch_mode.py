@@ -1,0 +1,281 @@
+"""What a program calls of PyTorch inside the block, and in which module: each call is run as it is, then written down."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch.nn.modules import module as modules
+from torch.optim import optimizer as optimizers
+from torch.overrides import TorchFunctionMode
+
+from .site import here
+from .torch_graph import node_of
+from .torch_log import Log, differentiable, version_of
+
+LEAVES = {"item", "numpy", "tolist", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__"}
+VIEWS = {"T", "mT", "H", "mH", "real", "imag", "data"}  # attributes that are tensors computed from this one
+SILENT = set(
+    "size dim stride numel nelement ndimension is_floating_point is_complex is_contiguous __len__ __repr__ __str__ __format__ "
+    "__hash__ __dir__ __reduce_ex__ __setstate__ register_hook retain_grad element_size data_ptr storage untyped_storage "
+    "get_device is_inference allclose equal is_same_size storage_offset is_pinned is_shared _is_view backward_hooks "
+    "_record_function_enter_new _record_function_exit _set_grad_enabled is_nonzero is_tensor result_type can_cast "
+    "is_grad_enabled set_printoptions manual_seed type share_memory_ register_post_accumulate_grad_hook".split()
+)
+COPIES = {"tensor", "Tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor"}
+HIDDEN = {"batch_norm", "instance_norm"}  # change arguments although their name does not say so
+
+
+class Mode(TorchFunctionMode):
+    """Hands every call of a PyTorch function to a :class:`Watcher`."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__()
+        self.watcher = watcher
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return self.watcher.call(func, args, kwargs or {})
+
+
+class Watcher:
+    """Follows a program from the beginning of the block to its end."""
+
+    def __init__(self, recording: Any) -> None:
+        self.recording = recording
+        self.log: Log = recording.log
+        self.quiet = 0  # more than 0 while a call is one row whose inner calls are not to be seen
+        self._mode = Mode(self)
+        self._path: list[tuple[Any, tuple[str, ...]]] = []  # the modules that run
+        self._children: weakref.WeakKeyDictionary[Any, dict[int, str]] = weakref.WeakKeyDictionary()
+        self._handles: list[Any] = []
+        self._apply: Any = None
+
+    # -- the block ------------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """From now on calls are seen."""
+        self._handles = [
+            modules.register_module_forward_pre_hook(self._enter),
+            modules.register_module_forward_hook(self._leave, always_call=True),
+            optimizers.register_optimizer_step_pre_hook(self._before_step),
+            optimizers.register_optimizer_step_post_hook(self._after_step),
+        ]
+        self._apply = original = torch.autograd.Function.__dict__["apply"]
+        watcher = self
+
+        def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            return watcher.custom(cls, original.__get__(None, cls), args, kwargs)
+
+        torch.autograd.Function.apply = classmethod(apply)
+        self._mode.__enter__()
+
+    def end(self) -> None:
+        """PyTorch is as it was."""
+        self._mode.__exit__(None, None, None)
+        torch.autograd.Function.apply = self._apply
+        for handle in self._handles:
+            handle.remove()
+        self.log.graph.release()
+
+    # -- calls ----------------------------------------------------------------------------------------------------------
+
+    def call(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Runs a call of the program's, and writes down what it was."""
+        name = getattr(func, "__name__", "")
+        if self.quiet or name in SILENT or self.recording.failure is not None or torch._C._are_functorch_transforms_active():
+            return func(*args, **kwargs)
+        if name == "__get__" or name == "__set__":
+            return self._attribute(func, args, name == "__set__")
+        if name == "backward" or (name == "grad" and func is torch.autograd.grad):
+            return self._backward(func, name, args, kwargs)
+        if name in LEAVES:
+            self._safely(self.log.leave, args[0], name)
+            return func(*args, **kwargs)
+        if name == "requires_grad_":
+            self._safely(self.log.forget, args[0])
+            return func(*args, **kwargs)
+        return self._operation(func, name, args, kwargs)
+
+    def _safely(self, write: Callable[..., Any], *arguments: Any) -> Any:
+        """Writes something down. A mistake in that ends the recording, with a warning, and never the program."""
+        try:
+            with torch._C.DisableTorchFunction():  # what is called here is not the program's
+                return write(*arguments)
+        except Exception as error:
+            self.recording.fail(error)
+            return None
+
+    def _attribute(self, func: Any, args: tuple[Any, ...], sets: bool) -> Any:
+        name = func.__self__.__name__
+        if not sets:
+            return self._operation(func, name, args, {}) if name in VIEWS else func(*args)
+        if name == "data":
+            self._safely(self.log.keeper.before_change, args[:1])
+        if name in ("data", "requires_grad"):
+            self.log.forget(args[0])
+        if name == "grad" and args[1] is None:
+            self.log.cleared(args[0])
+        return func(*args)
+
+    def _operation(self, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self.log.full:
+            self.recording.left_out += 1
+            return func(*args, **kwargs)
+        inputs = list(tensors_in((args, kwargs)))
+        changed = changed_by(name, args, kwargs)
+        before = self._safely(self._rows_before, inputs, changed) if changed or name in HIDDEN else None
+        versions = [version_of(t) for t in inputs]
+        result = func(*args, **kwargs)
+        if self.recording.failure is None:
+            self._safely(self._write, name, inputs, versions, before, changed, result)
+        return result
+
+    def _rows_before(self, inputs: list[torch.Tensor], changed: list[torch.Tensor]) -> list[int]:
+        rows = [self.log.row_of(t) for t in inputs]
+        self.log.keeper.before_change(changed)
+        return rows
+
+    def _write(self, name: str, inputs: list[torch.Tensor], versions: list[int], before: list[int] | None,
+               changed: list[torch.Tensor], result: Any) -> None:  # fmt: skip
+        outputs = changed or list(tensors_in((result,)))
+        if changed:
+            outputs = [t for t in outputs if not self._assigned(t, name)]
+        else:
+            outputs = [t for t in outputs if not any(t is given for given in inputs)]
+        if not outputs:
+            return
+        if not inputs:
+            for tensor in outputs:
+                self.log.born(tensor)
+            return
+        rows = before if before is not None else [self.log.row_of(t) for t in inputs]
+        for tensor in changed:
+            base = tensor._base if tensor._is_view() else None
+            earlier = [] if base is None else self.log.rows_of(base)[-1:]
+            if earlier:  # what it is a view of has changed with it
+                self.log.changes.append((earlier[0], self.log.row_of(base)))
+        written = self.log.write(name, rows, outputs, self._why(name, inputs, outputs))
+        for tensor, row in zip(outputs, written, strict=True) if changed else ():
+            self.log.changes += [(rows[k], row) for k, given in enumerate(inputs) if given is tensor]
+
+    def _assigned(self, tensor: torch.Tensor, name: str) -> bool:
+        """Whether a leaf was given new values: it is a leaf still, with a row of its own from its next use on."""
+        if node_of(tensor) is not None or not tensor.requires_grad:
+            return False
+        self.log.assigned(tensor)
+        return True
+
+    def _why(self, name: str, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> str:
+        """Why no gradient passes a call, where its name says so."""
+        if name in ("detach", "detach_"):
+            return "detach"
+        if name == "data":
+            return "data"
+        if name in COPIES:
+            return "copied"
+        if not differentiable(outputs[0].dtype) and name in ("to", "long", "int", "short", "char", "byte", "bool", "type"):
+            return "integer"
+        return ""
+
+    def custom(self, cls: Any, apply: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call of the user's own ``torch.autograd.Function``: one row, whatever it calls."""
+        if self.quiet:
+            return apply(*args, **kwargs)
+        self.quiet += 1
+        try:
+            return self._operation(apply, cls.__name__, args, kwargs)
+        finally:
+            self.quiet -= 1
+
+    def _backward(self, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Autograd's own backward pass: the hooks see what passes through it."""
+        targets = list(tensors_in(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
+        graph = self.log.graph
+        graph.asked = self._safely(self._targets, targets) or []
+        graph.by = name
+        self.quiet += 1
+        try:
+            result = func(*args, **kwargs)
+        except RuntimeError as error:
+            self.recording.error = error, here()
+            raise
+        finally:
+            graph.asked = []
+            self.quiet -= 1
+        if name == "grad":
+            self._safely(self._gradients, targets, result)
+        return result
+
+    def _targets(self, targets: list[torch.Tensor]) -> list[int]:
+        return [self.log.row_of(t) for t in targets if not self.log.full or self.log.known(t) is not None]
+
+    def _gradients(self, targets: list[torch.Tensor], result: Any) -> None:
+        """Gradients that a program goes on with: each is a row."""
+        for tensor in tensors_in((result,)):
+            if self.log.known(tensor) is None and not self.log.full:
+                behind = self.log.graph.rows_behind([tensor]) or [self.log.row_of(t) for t in targets]
+                self.log.write("grad", behind, [tensor])
+
+    # -- modules and optimizers -------------------------------------------------------------------------------------------
+
+    def _enter(self, module: Any, _: Any) -> None:
+        if not self._path:
+            self._name_parameters(module)
+            path: tuple[str, ...] = (type(module).__name__,)
+        else:
+            parent, above = self._path[-1]
+            names = self._children.get(parent)
+            if names is None:
+                names = self._children[parent] = {id(m): name for name, m in parent.named_modules()}
+            path = (*above, names.get(id(module)) or type(module).__name__)
+        self._path.append((module, path))
+        self.log.scope = path
+
+    def _leave(self, *_: Any) -> None:
+        if self._path:
+            self._path.pop()
+        self.log.scope = self._path[-1][1] if self._path else ()
+
+    def _name_parameters(self, module: Any) -> None:
+        for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+            known = self.log.names.get(id(tensor))
+            if known is None or known[0]() is not tensor:
+                self.log.names[id(tensor)] = weakref.ref(tensor), name
+
+    def _before_step(self, optimizer: Any, *_: Any) -> None:
+        self.quiet += 1
+        self._safely(self.log.keeper.before_change, [p for group in optimizer.param_groups for p in group["params"]])
+
+    def _after_step(self, optimizer: Any, *_: Any) -> None:
+        self.quiet -= 1
+        for group in optimizer.param_groups:
+            for tensor in group["params"]:
+                if self.log.rows_of(tensor):
+                    self._safely(self.log.assigned, tensor)
+
+
+def tensors_in(values: Any) -> Iterable[torch.Tensor]:
+    """The tensors in arguments, in order.
+
+    >>> [t.item() for t in tensors_in((torch.tensor(1), [torch.tensor(2), "a"], {"b": torch.tensor(3)}))]
+    [1, 2, 3]
+    """
+    for value in values.values() if isinstance(values, dict) else values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (tuple, list, dict)):
+            yield from tensors_in(value)
+
+
+def changed_by(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
+    """The arguments that a call changes in place."""
+    if kwargs.get("out") is not None:
+        return list(tensors_in((kwargs["out"],)))
+    inplace = kwargs.get("inplace") is True
+    if inplace or name == "__setitem__" or (name.endswith("_") and not name.endswith("__")) or (
+        name.startswith("__i") and name.endswith("__") and name not in ("__invert__", "__int__", "__iter__", "__index__", "__init__")
+    ):  # fmt: skip
+        return list(tensors_in(args[:1]))
+    return []

@@ -1,0 +1,170 @@
+"""The sentences of ``explain`` for PyTorch: what each cause means, and what mends it.
+
+{x} is the tensor that is asked about, {line} the place in brackets, {what} the function, {other} another tensor's name.
+"""
+
+from __future__ import annotations
+
+TEXT = {
+    # cause: (what happened, what mends it)
+    "connected": ("{x} has a gradient.", ""),
+    "requires_grad": (
+        "{x} has requires_grad=False{line}, so autograd keeps no gradient for it.",
+        "Write {x}.requires_grad_() before it is used, or make it with requires_grad=True or as an nn.Parameter.",
+    ),
+    "requires_grad late": (
+        "{x} was used{line} before requires_grad was set: that use is not differentiated.",
+        "Set requires_grad before {x} is used for the first time, or compute the loss again after it.",
+    ),
+    "integer_dtype": (
+        "{x} has the dtype {what}{line}. Gradients flow through floating-point values only.",
+        "Make {x} a float: write 1.0 instead of 1, or dtype=torch.float32, and set requires_grad=True.",
+    ),
+    "integer_cast": (
+        "{what}{line} makes the value a whole number. Gradients flow through floating-point values only.",
+        "Leave out the cast, and compute with the float.",
+    ),
+    "detach": (
+        "{what}{line} cuts the way from {x} to the target.",
+        "Leave out .detach(), or apply it only to the part that should count as a constant.",
+    ),
+    "data": (
+        ".data{line} gives the values without their history, so the way from {x} to the target ends there.",
+        "Leave out .data, and use the tensor itself. To change a parameter in place, write it under torch.no_grad().",
+    ),
+    "no_grad": (
+        "{what}{line} ran under torch.no_grad(), so autograd did not record it.",
+        "Move the line out of the no_grad block (or off the function's decorator): only what needs no gradient belongs there.",
+    ),
+    "no_grad source": (
+        "{x} was made by {what}{line} under torch.no_grad(), so it is a new tensor without requires_grad.",
+        "Change the parameter in place (w.sub_(lr * w.grad), under torch.no_grad()), or write .requires_grad_() behind the line.",
+    ),
+    "inference_mode": (
+        "{what}{line} ran under torch.inference_mode(), so autograd did not record it.",
+        "Move the line out of the inference_mode block.",
+    ),
+    "copied": (
+        "torch.{what}(...){line} makes a new tensor from the values. It does not know where they came from.",
+        "Leave it out: use the tensor itself, and torch.stack([...]) for a list of tensors.",
+    ),
+    "left_torch": (
+        "The value left PyTorch by {what}{line}; what was computed with it is a constant that knows nothing of {x}.",
+        "Stay with tensors: leave out {what} and use torch functions instead of NumPy's and Python's.",
+    ),
+    "branch": (
+        "A Python condition{line} read the value. The program took one branch, and no gradient passes that choice.",
+        "Choose with tensors: torch.where(condition, a, b), torch.clamp, or smoothly with torch.sigmoid.",
+    ),
+    "no_derivative": (
+        "{what}{line} has no derivative: its result does not change smoothly with its input.",
+        "Use a smooth function of the values instead: torch.softmax for argmax, torch.sigmoid for a comparison, the maximum itself.",
+    ),
+    "non_leaf": (
+        "{x} is not a leaf: {what}{line} computed it, and autograd writes .grad of leaves only.",
+        "Call {x}.retain_grad() before backward(). If {x} is to be trained, make it the leaf: compute first, then .requires_grad_().",
+    ),
+    "in_place": (
+        "{what}{line} changed a tensor in place that autograd needs as it was.",
+        "Compute a new tensor instead of changing this one: write y = y + 1 for y += 1, and relu(y) for relu_(y).",
+    ),
+    "in_place parameter": (
+        "Parameters were changed{line} between the forward pass and backward(), and autograd needs them as they were.",
+        "Call all backward() first and step() after them, or compute the loss again after step().",
+    ),
+    "backward_twice": (
+        "backward(){line} ran a second time through the same graph, which the first one has freed.",
+        "Compute the loss again before each backward(), and detach a state that goes from one step to the next; or write "
+        "backward(retain_graph=True) the first time.",
+    ),
+    "not_scalar": (
+        "The target has {what} elements{line}, and backward() wants one number.",
+        "Reduce it: write loss.mean() or loss.sum() before backward().",
+    ),
+    "unused": (
+        "{x} was not used for the target.",
+        "Use it in the computation, or leave it out of what is trained.",
+    ),
+    "rebound": (
+        "{x} was not used. Another tensor of the same shape, {other}{line}, was: the object was made anew or copied.",
+        "Ask about the object that the program uses, and give its parameters to the optimizer after it was made.",
+    ),
+    "no_backward": (
+        "No backward pass from this target ran in the block.",
+        "Call backward() on the target inside the block of record().",
+    ),
+    "grad_cleared": (
+        "The gradient arrived, and .grad was set to None{line} afterwards.",
+        "Call zero_grad() before backward(), and read .grad before the next zero_grad().",
+    ),
+    "grad_returned": (
+        "torch.autograd.grad{line} returns the gradient and does not write .grad.",
+        "Take the gradient from its result, or call backward().",
+    ),
+    "no_gradient": (
+        "The backward of {what}{line} gave no gradient (None) for this input.",
+        "Return a gradient for this input from backward(), in the order of forward()'s arguments.",
+    ),
+    "not_tensor": (
+        "The target is a plain {what}: only a tensor knows how it was computed.",
+        "Leave out .item(), float() or .numpy() where the target is made.",
+    ),
+    "zero_derivative": (
+        "{what}{line} is constant in steps: its derivative is zero everywhere, and autograd sends zeros on.",
+        "Leave {what} out while training, or pass the gradient as if it were not there: x + ({what}(x) - x).detach().",
+    ),
+    "dead_relu": (
+        "All inputs of {what}{line} that matter here are negative, where its derivative is zero.",
+        "Use leaky_relu, gelu or softplus, a smaller learning rate, or a positive bias at the beginning.",
+    ),
+    "saturated": (
+        "{what}{line} is saturated: its input lies so far out that the derivative is zero.",
+        "Make its input smaller (scale or normalize it), or work with the logits: cross_entropy, "
+        "binary_cross_entropy_with_logits, logsigmoid.",
+    ),
+    "not_selected": (
+        "{what}{line} takes other elements, so those of {x} have no influence on the target.",
+        "Use all elements (a mean, a softmax-weighted sum), or choose those that you want gradients for.",
+    ),
+    "zero_factor": (
+        "{what}{line} multiplies by zeros, so what passes back is zero.",
+        "Look at the other factor: weights that begin at zero, a mask without ones, or a coefficient of 0.",
+    ),
+    "zero_cancels": (
+        "What {what}{line} computes does not depend on this input: its contributions cancel.",
+        "Use a result that changes with {x}: for softmax or a normalization, not the sum or mean of all of it.",
+    ),
+    "zero_sum": (
+        "The contributions to {x}{line} are not zero, and their sum is.",
+        "Look at the signs: two uses of {x} cancel each other.",
+    ),
+    "zero_seed": (
+        "backward() began with zeros{line}.",
+        "Call backward() without an argument, or with ones.",
+    ),
+    "nan_forward": (
+        "{what}{line} gives NaN or an infinity for finite inputs, and everything after it has that, too.",
+        "Keep its input where it is finite: torch.clamp(x, min=1e-6) before log, sqrt and division, logsumexp or log_softmax "
+        "instead of exp.",
+    ),
+    "nan_input": (
+        "{other}{line} holds NaN or an infinity before anything is computed.",
+        "Look at the data: torch.nan_to_num, or leave these rows out.",
+    ),
+    "nan_backward": (
+        "The derivative of {what}{line} is infinite or NaN at its input, though its value is finite.",
+        "Keep its input away from that point: torch.sqrt(x + 1e-12), torch.clamp(x, min=1e-6). Where torch.where hides such "
+        "elements, replace them before the function: {what}(torch.where(mask, x, 1.0)).",
+    ),
+}  # fmt: skip
+
+STEPS = {"round", "floor", "ceil", "sign", "sgn", "trunc", "fix", "heaviside", "frac_", "bernoulli", "floor_divide"}
+RELUS = {"relu", "relu6", "threshold", "hardtanh", "hardswish", "hardsigmoid", "clamp", "clip", "clamp_min", "clamp_max"}
+CLAMPS = {"clamp", "clip", "clamp_min", "clamp_max", "hardtanh", "relu6", "hardsigmoid"}
+CURVES = {"sigmoid", "tanh", "erf", "exp", "softsign", "gelu", "binary_cross_entropy", "logsigmoid"}
+CHOICES = {"max", "min", "amax", "amin", "maximum", "minimum", "where", "getitem", "gather", "index_select", "topk", "sort",
+           "embedding", "masked_select", "masked_fill", "take", "setitem", "unbind", "split", "chunk", "max_pool2d", "median",
+           "select", "narrow", "fmax", "fmin", "kthvalue", "tril", "triu"}  # fmt: skip
+PRODUCTS = {"mul", "matmul", "mm", "bmm", "linear", "einsum", "dot", "mv", "dropout", "prod", "div", "conv2d", "conv1d", "addmm",
+            "imul", "truediv", "scaled_dot_product_attention"}  # fmt: skip
+CANCELS = {"softmax", "log_softmax", "layer_norm", "batch_norm", "group_norm", "instance_norm", "normalize", "std", "var", "sub"}

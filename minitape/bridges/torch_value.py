@@ -1,0 +1,137 @@
+"""Tensors that are shown later, but as they were: a small one is copied, a large one is kept and copied before it changes.
+
+What is kept is bounded: above ``MOST_BYTES`` the oldest become what a picture shows of them (text, statistics, thumbnail).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import torch
+
+from ..picture.values import show_value
+
+SMALL = 4096  # elements of a tensor that is copied at once: it costs less than to look after it
+MOST_BYTES = 256 * 2**20
+
+
+class TensorValue:
+    """A tensor as it was when it was kept."""
+
+    __slots__ = ("tensor", "version", "_shown", "_facts")
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor: torch.Tensor | None = tensor
+        self.version = tensor._version if not tensor.is_inference() else 0
+        self._shown: dict[str, Any] | None = None
+        self._facts: tuple[bool, bool] | None = None
+
+    def current(self) -> torch.Tensor | None:
+        """The tensor; None when something changed it that the recording did not see."""
+        tensor = self.tensor
+        if tensor is None or (not tensor.is_inference() and tensor._version != self.version):
+            return None
+        return tensor
+
+    def copy(self) -> None:
+        """Copies the tensor, because the original may change now."""
+        tensor = self.current()
+        if tensor is None:
+            self.tensor = None
+        else:
+            self.tensor = tensor.clone()
+            self.version = self.tensor._version if not self.tensor.is_inference() else 0
+
+    def shown(self) -> dict[str, Any] | None:
+        """The VALUE of a snapshot; None when the tensor has changed unseen."""
+        if self._shown is None:
+            tensor = self.current()
+            if tensor is not None:
+                self._shown = show_value(array_of(tensor))
+        return self._shown
+
+    def summarize(self) -> None:
+        """Lets go of the tensor: what a picture shows is left."""
+        self.shown()
+        self.facts()
+        self.tensor = None
+
+    def facts(self) -> tuple[bool, bool]:
+        """(all elements are zero, all are finite); (False, True) where that is not known."""
+        if self._facts is None:
+            tensor = self.current()
+            if tensor is None or tensor.is_meta or tensor.is_sparse:
+                return False, True
+            with torch.no_grad():
+                self._facts = not bool(tensor.any()), bool(torch.isfinite(tensor).all())
+        return self._facts
+
+
+class Keeper:
+    """Keeps tensors for a recording."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, list[TensorValue]] = {}  # by storage: a change of it concerns all of them
+        self._order: list[tuple[TensorValue, int]] = []
+        self._bytes = 0
+
+    def keep(self, tensor: torch.Tensor, copy: bool = False) -> TensorValue:
+        """The tensor as it is now; ``copy`` where somebody may change it unseen."""
+        plain = tensor.detach()
+        small = tensor.numel() <= SMALL
+        if copy or small:
+            value = TensorValue(plain.clone())
+        else:
+            value = TensorValue(plain)
+            self._waiting.setdefault(_storage(plain), []).append(value)
+        if not small:
+            size = plain.numel() * plain.element_size()
+            self._order.append((value, size))
+            self._bytes += size
+            if self._bytes > MOST_BYTES:
+                self._summarize()
+        return value
+
+    def before_change(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Copies what shares memory with tensors that are about to change."""
+        for tensor in tensors:
+            for value in self._waiting.pop(_storage(tensor), ()) if self._waiting else ():
+                value.copy()
+
+    def _summarize(self) -> None:
+        """Of the older half, what a picture shows."""
+        half = len(self._order) // 2 + 1
+        for value, size in self._order[:half]:
+            value.summarize()
+            self._bytes -= size
+        self._order = self._order[half:]
+        self._waiting = {key: kept for key, values in self._waiting.items()
+                         if (kept := [v for v in values if v.tensor is not None])}  # fmt: skip
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    if tensor.layout is not torch.strided:
+        return id(tensor)
+    return tensor.untyped_storage().data_ptr()
+
+
+def array_of(tensor: torch.Tensor) -> np.ndarray:
+    """A NumPy array with a tensor's elements.
+
+    >>> array_of(torch.tensor([1.0, 2.0], requires_grad=True))
+    array([1., 2.], dtype=float32)
+    """
+    plain = tensor.detach()
+    if plain.is_meta:
+        raise ValueError("A tensor on the device 'meta' has no elements.")
+    if plain.layout is not torch.strided:
+        plain = plain.to_dense()
+    plain = plain.cpu().resolve_conj().resolve_neg()
+    if plain.dtype is torch.bfloat16:
+        return plain.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    if plain.is_floating_point() and plain.element_size() == 1:  # the kinds of float8
+        plain = plain.to(torch.float32)
+    return plain.numpy()[()]

@@ -1,0 +1,232 @@
+"""Why a ``.grad`` of PyTorch is None, zero or NaN: from the rows of a recording, and from what autograd sent back."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import torch
+
+from ..explain.words import Explanation
+from .inquiry import Inquiry, is_looked_at
+from .recording import Sweep
+from .site import NOWHERE
+from .torch_log import differentiable, dtype_of
+from .torch_texts import CANCELS, CHOICES, CLAMPS, CURVES, PRODUCTS, RELUS, STEPS, TEXT
+
+_CHANGED = re.compile(r"output \d+ of (\w+), is at version \d+")
+
+
+def why(recording: Any, target: Any, source: Any) -> Explanation:
+    """The explanation of one gradient; see ``TorchRecording.explain``."""
+    return TorchInquiry(recording, target, source).answer()
+
+
+class TorchInquiry(Inquiry):
+    """One question."""
+
+    texts = TEXT
+
+    def __init__(self, recording: Any, target: Any, source: Any) -> None:
+        self.log = recording.log
+        rows = self.log.rows_of(source) if isinstance(source, torch.Tensor) else []
+        known = self.log.name_of(source) if isinstance(source, torch.Tensor) else "tensor"
+        super().__init__(recording, target, source, rows, "the tensor" if known == "tensor" else known)
+
+    def answer(self) -> Explanation:
+        """The first of the checks that knows something says it."""
+        if not isinstance(self.source, torch.Tensor):
+            raise TypeError(f"explain() takes a tensor as its source, but received {self.source!r}.")
+        checks = (self._plain_target, self._error, self._own, self._break, self._outside, self._not_used, self._grad, self._nan,
+                  self._zero)  # fmt: skip
+        for check in checks:
+            found = check()
+            if found is not None:
+                return found
+        return self.say("connected")
+
+    # -- checks: why nothing arrives --------------------------------------------------------------------------------------
+
+    def _plain_target(self) -> Explanation | None:
+        if isinstance(self.target, torch.Tensor):
+            return None
+        return self.say("not_tensor", what=type(self.target).__name__)
+
+    def _error(self) -> Explanation | None:
+        """A backward pass ended in an error that a place in the program explains."""
+        if self.recording.error is None:
+            return None
+        error, site = self.recording.error
+        text = str(error)
+        if "modified by an inplace operation" in text:
+            return self._changed(text)
+        if "second time" in text:
+            return self.say("backward_twice", site)
+        if "only for scalar outputs" in text:
+            return self.say("not_scalar", site, what=str(self.target.numel()))
+        return None
+
+    def _changed(self, text: str) -> Explanation:
+        found = _CHANGED.search(text)
+        for before, after in reversed(self.log.changes):
+            nodes = [_plain(self.entries[row].extra.node) for row in (after, before)]
+            if found is not None and _plain(found[1]) in nodes and (before in self.behind or after in self.behind):
+                return self.say("in_place", row=after)
+        assigned = [event for event in self.recording.events if event["kind"] == "assign"]
+        file = self.entries[self.end].site[0] if self.end is not None else None
+        return self.say("in_place", (file, assigned[-1]["line"]) if assigned else NOWHERE, kind="parameter")
+
+    def _own(self) -> Explanation | None:
+        """The source cannot have a gradient."""
+        first = self.used[0] if self.used else None
+        if not differentiable(self.source.dtype):
+            return self.say("integer_dtype", row=first, what=dtype_of(self.source))
+        requires = self.source.requires_grad
+        if requires and first is not None and not self.entries[first].extra.requires and self.entries[first].kind != "operation":
+            reader = next((row for row in sorted(self.behind) if first in self.entries[row].inputs), first)
+            return self.say("requires_grad", row=reader, kind="late")
+        if requires:
+            return None
+        made = next((row for row in self.rows if self.entries[row].kind == "operation"), None)
+        if made is not None and self.entries[made].extra.why:
+            cause = CAUSES[self.entries[made].extra.why]
+            return self.say(cause, row=made, kind="source" if cause == "no_grad" else "")
+        return self.say("requires_grad", row=first)
+
+    def _break(self) -> Explanation | None:
+        """A row on the way through which no gradient passes."""
+        ways = [self._way(row) for row in self.used]
+        breaks = [[row for row in way if self.entries[row].extra.why and row not in self.rows] for way in ways if way]
+        if not breaks or min(map(len, breaks)) == 0:
+            return None
+        first, *others = min(breaks, key=len)
+        answer = self.say(CAUSES[self.entries[first].extra.why], row=first)
+        answer.others = [self.say(CAUSES[self.entries[row].extra.why], row=row) for row in others]
+        return answer
+
+    def _outside(self) -> Explanation | None:
+        """The value left PyTorch, and the target was computed with what came back."""
+        if self.used or self.end is None:
+            return None
+        after = self._after()
+        left = [exit for exit in self.log.left if exit.row in after and exit.how not in ("__bool__",)]
+        left = [exit for exit in left if exit.before <= max(self.behind) and not is_looked_at(exit.site)]
+        if left:
+            return self.say("left_torch", left[0].site, row=left[0].row, what=NAMES.get(left[0].how, f".{left[0].how}()"))
+        branch = next((exit for exit in self.log.left if exit.row in after and exit.how == "__bool__"), None)
+        return None if branch is None else self.say("branch", branch.site, row=branch.row)
+
+    def _not_used(self) -> Explanation | None:
+        if self.used:
+            return None
+        alike = [row for row in sorted(self.behind) if self._like_source(row)]
+        if alike and isinstance(self.source, torch.nn.Parameter) and self.log.name_of(self.source) == "tensor":
+            other = self.entries[alike[0]].name or "a parameter"
+            return self.say("rebound", row=alike[0], other=other)
+        return self.say("unused")
+
+    def _like_source(self, row: int) -> bool:
+        entry = self.entries[row]
+        return entry.kind != "operation" and entry.differentiable and entry.shape == tuple(self.source.shape)
+
+    # -- checks: what arrived ---------------------------------------------------------------------------------------------
+
+    @property
+    def sweep(self) -> Sweep | None:
+        """The last backward pass from the target."""
+        return next((s for s in reversed(self.recording.sweeps) if self.end in s.target), None)
+
+    def _grad(self) -> Explanation | None:
+        """The gradient did not become .grad."""
+        sweep = self.sweep
+        if sweep is None:
+            return self.say("no_backward", what="")
+        row = next((row for row in self.used if row in sweep.adjoints), None)
+        if row is None:
+            return self._given_up(sweep)
+        asked = sweep.asked
+        if not self.source.is_leaf and not self.source.retains_grad and asked != "grad":
+            return self.say("non_leaf", row=row)
+        if self.source.is_leaf and self.source.grad is None:
+            cleared = self.log.clearings.get(id(self.source))
+            if cleared is not None and cleared[0]() is self.source and cleared[2] > self.recording.sweeps.index(sweep):
+                return self.say("grad_cleared", cleared[1], row=row)
+        return None
+
+    def _given_up(self, sweep: Sweep) -> Explanation | None:
+        """An operation on the way to which an adjoint came and that sent nothing on."""
+        for row in reversed(self._way(self.used[-1])[1:]):
+            if row in sweep.adjoints and self.entries[row].call not in sweep.edges:
+                return self.say("no_gradient", row=row)
+        way = self._way(self.used[-1])
+        for row, given in zip(reversed(way), reversed(way[:-1]), strict=False):
+            sent = [edge[0] for edge in sweep.edges.get(self.entries[row].call, ())]
+            if row in sweep.adjoints and given not in sent:
+                return self.say("no_gradient", row=row)
+        return self.say("unused")
+
+    def _nan(self) -> Explanation | None:
+        sweep = self.sweep
+        arrived = [sweep.adjoints[row] for row in self.used if row in sweep.adjoints]
+        if all(value.facts()[1] for value in arrived):
+            return None
+        for row in sorted(self.behind):
+            entry = self.entries[row]
+            if not entry.value.facts()[1]:
+                if entry.kind == "operation":
+                    return self.say("nan_forward", row=row)
+                return self.say("nan_input", row=row, other=entry.name or "A tensor")
+        for call, edges in sweep.edges.items():
+            came = sweep.adjoints.get(call)
+            if (came is None or came.facts()[1]) and not all(edge[2].facts()[1] for edge in edges):
+                return self.say("nan_backward", row=call)
+        return None
+
+    def _zero(self) -> Explanation | None:
+        sweep = self.sweep
+        arrived = [row for row in self.used if row in sweep.adjoints]
+        if not arrived or not all(sweep.adjoints[row].facts()[0] for row in arrived):
+            return None
+        if all(sweep.adjoints[row].facts()[0] for row in sweep.target if row in sweep.adjoints):
+            return self.say("zero_seed", row=self.end)
+        after = self._after()
+        for call, edges in sweep.edges.items():
+            came = sweep.adjoints.get(call)
+            toward = [edge for edge in edges if edge[0] in after]
+            if came is None or came.facts()[0] or not toward:
+                continue
+            if all(edge[2].facts()[0] for edge in toward):
+                cause = self._zero_of(call)
+                if cause == "moved":  # it hands on a part that was zero before: who took another part?
+                    later = [row for row in self._way(call)[1:] if self.entries[row].op in CHOICES]
+                    return self.say("not_selected", row=later[0]) if later else self.say("zero_factor", row=call)
+                return self.say(cause, row=call)
+            if sum_is_zero(toward):
+                return self.say("zero_sum", row=call)
+        return self.say("zero_sum", row=arrived[0])
+
+    def _zero_of(self, row: int) -> str:
+        op = self.entries[row].op
+        for cause, ops in (("zero_derivative", STEPS), ("saturated", CLAMPS), ("dead_relu", RELUS), ("saturated", CURVES),
+                           ("not_selected", CHOICES), ("zero_factor", PRODUCTS), ("zero_cancels", CANCELS)):  # fmt: skip
+            if op in ops:
+                return cause
+        return "moved"
+
+
+def _plain(node: str) -> str:
+    """The name of a node as errors write it: "Exp" for "ExpBackward0"."""
+    return re.sub(r"Backward\d*$", "", node.rpartition("::")[2])
+
+
+def sum_is_zero(edges: list[Any]) -> bool:
+    """Whether the last adjoint that these edges lead to is zero, though they are not."""
+    return edges[-1][3].facts()[0]
+
+
+CAUSES = {
+    "detach": "detach", "data": "data", "copied": "copied", "no_grad": "no_grad", "inference_mode": "inference_mode",
+    "integer": "integer_cast", "no_derivative": "no_derivative", "not_differentiable": "no_derivative",
+}  # fmt: skip
+NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",
+         "__complex__": "complex()"}  # fmt: skip

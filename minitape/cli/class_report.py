@@ -1,0 +1,111 @@
+"""`minitape class` on the terminal and as CSV; `class_page` writes its page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .class_page import number, summary
+from .figures import Class, ExerciseFigures
+from .handins import HandIn, find, read
+from .report import bar
+
+COLUMNS = "learner lesson exercise solved tries right_at seconds wrong_answers".split()
+_NUMBER = re.compile(r"[+-]?[\d.]+(?:e[+-]?\d+)?", re.IGNORECASE)
+
+
+def read_with_progress(folders: Sequence[Path]) -> list[HandIn]:
+    """Read what lies in the folders, with a progress bar on stderr (none where stderr is no terminal)."""
+    found = find(folders)
+    with bar(Console(stderr=True)) as shown:
+        task = shown.add_task("reading", total=len(found))
+        return read(found, lambda learner: shown.update(task, advance=1))
+
+
+def print_class(figures: Class, hand_ins: Sequence[HandIn]) -> None:
+    """Print the learners, the exercises, one line of summary, and the files that could not be read."""
+    console = Console(highlight=False)
+    console.print(_learners(figures))
+    console.print(_exercises(figures))
+    for hand_in in hand_ins:
+        for path, why in hand_in.problems:
+            console.print(Text(f"not counted: {path} {why}", style="red"), soft_wrap=True)
+    console.print(Text(summary(figures), style="bold"))
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
+    for column in columns:
+        table.add_column(Text(column), justify="left" if column in ("learner", "exercise", "wrong") else "right")
+    return table
+
+
+def _learners(figures: Class) -> Table:
+    table = _table("learner", *figures.lessons, "solved", "1st try", "tries", "min")
+    for learner in figures.by_learner:
+        parts = [f"{learner.solved[lesson]}/{len(names)}" for lesson, names in figures.lessons.items()]
+        cells = [
+            learner.learner,
+            *parts,
+            learner.all_solved,
+            learner.first_try,
+            learner.tries,
+            f"{learner.minutes:.0f}",
+        ]
+        table.add_row(*(Text(str(cell)) for cell in cells))
+    table.columns[0].no_wrap = True
+    table.add_section()
+    return table
+
+
+def _exercises(figures: Class) -> Table:
+    table = _table("exercise", "1st try", "later", "stuck", "no answer", "tries", "min", "wrong")
+    table.columns[-1].header = Text("the commonest wrong answer, and its hint")
+    table.title, table.title_justify = "\n", "left"
+    hardest = max((exercise.stuck for exercise in figures.by_exercise), default=0)
+    for exercise in figures.by_exercise:
+        counts = (exercise.first_try, exercise.later, exercise.stuck, exercise.untried)
+        cells = [exercise.name, *counts, number(exercise.tries), number(exercise.minutes), _wrong(exercise)]
+        style = "bold yellow" if exercise.stuck == hardest > 0 else ""
+        table.add_row(*(Text(str(cell)) for cell in cells), style=style)
+    return table
+
+
+def _wrong(exercise: ExerciseFigures) -> str:
+    wrong = exercise.wrong
+    return "" if wrong is None else f"{wrong.answer} ({wrong.learners}x) {wrong.hint}"
+
+
+def as_csv(figures: Class, hand_ins: Sequence[HandIn]) -> str:
+    """A row for each learner and exercise; what a file does not say stays empty."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
+    for hand_in in hand_ins:
+        for lesson, names in figures.lessons.items():
+            for name in names:
+                work = hand_in.work.get(name)
+                row: list[object] = [hand_in.learner, lesson, name, int(work is not None and work.solved)]
+                if work is not None:
+                    row += [work.tries, work.right_at, work.seconds, " | ".join(work.wrong)]
+                writer.writerow([_harmless(cell) for cell in [*row, *[None] * (len(COLUMNS) - len(row))]])
+    return text.getvalue()
+
+
+def _harmless(cell: object) -> object:
+    """A cell that no spreadsheet takes for a formula.
+
+    >>> _harmless("=HYPERLINK(1)"), _harmless("-1.0"), _harmless(3)
+    ("'=HYPERLINK(1)", '-1.0', 3)
+    """
+    formula = (
+        isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not _NUMBER.fullmatch(cell)
+    )
+    return f"'{cell}" if formula else cell

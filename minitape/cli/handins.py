@@ -1,0 +1,218 @@
+"""What learners handed in, for `minitape class`: progress files and returned notebooks, found and read.
+
+Strangers wrote these files. They are read as JSON and nothing in them is run, imported or opened.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise, takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from minitape.course.checker import CORRECT, NOT_YET
+from minitape.course.progress import FILE_NAME, is_progress
+
+from .lessons import lessons_folder, notebooks_in
+from .rules import plain
+
+if TYPE_CHECKING:
+    from ..course.progress import Progress
+    from .rules import Notebook
+
+PAUSE = 15 * 60
+"""Seconds without an answer after which a learner counts as away."""
+MOST_BYTES = 50_000_000
+LONGEST = 200
+_SAID = re.compile(rf"^Exercise (\S+): ({CORRECT}|{NOT_YET})\.\n?((?:(?!^Exercise ).*\n?)*)", re.MULTILINE)
+_GIVEN = re.compile(r"^\s*given: +(.*)$", re.MULTILINE)
+_HINT = re.compile(r"^Hint: (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a learner did with one exercise; None where the files do not say it.
+
+    `wrong` maps each wrong answer, as text, to the hint that it got.
+    """
+
+    solved: bool
+    tries: int | None = None
+    right_at: int | None = None
+    seconds: int | None = None
+    wrong: dict[str, str] = field(default_factory=dict)
+
+    def with_other(self, other: Work) -> Work:
+        """This work and that of another file about the same exercise of the same learner."""
+        one, two = sorted((self, other), key=lambda work: work.tries or 0)
+        right_at = two.right_at if two.solved or two.tries else one.right_at
+        seconds = two.seconds if two.seconds is not None else one.seconds
+        return Work(one.solved or two.solved, two.tries, right_at, seconds, {**one.wrong, **two.wrong})
+
+
+@dataclass
+class HandIn:
+    """All that one learner handed in: the work on each exercise by its name, and the files that could not be read."""
+
+    learner: str
+    work: dict[str, Work] = field(default_factory=dict)
+    problems: list[tuple[Path, str]] = field(default_factory=list)
+
+
+def find(folders: Sequence[Path]) -> dict[str, list[Path]]:
+    """The files of each learner, by the learner's name.
+
+    A folder with a progress file in it, or with a lesson under its own name, is one learner's. In any other each folder is a
+    learner's, and each file that lies there directly: `jane.json`, or `jane_01_the_first_tape.ipynb`.
+    """
+    lessons = [path.stem for path in notebooks_in(lessons_folder())]
+    found: dict[str, list[Path]] = {}
+    own = []
+    for folder in folders:
+        files = list(_files(folder))
+        if any(path.parent == folder and (path.name == FILE_NAME or path.stem in lessons) for path in files):
+            own.append((folder, files))
+            continue
+        for path in files:
+            first, *below = path.relative_to(folder).parts
+            found.setdefault(first if below else _learner(path, [*lessons, "minitape-progress"]), []).append(path)
+    for name, (_, files) in zip(_names([folder for folder, _ in own]), own, strict=True):
+        found.setdefault(name, []).extend(files)
+    return {printable(name): found[name] for name in sorted(found, key=str.casefold)}
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The hand-ins below a folder, without JupyterLab's copies and without links, which may lead anywhere."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
+        for name in sorted(names):
+            path = Path(place, name)
+            handed_in = path.suffix == ".ipynb" and not name.startswith(".")
+            progress = name.endswith("progress.json") or (path.suffix == ".json" and path.parent == folder)
+            if (handed_in or progress) and not path.is_symlink() and path.is_file():
+                yield path
+
+
+def _learner(path: Path, lessons: Iterable[str]) -> str:
+    """The learner's part of a file's name: what stands before the lesson's.
+
+    >>> _learner(Path("doe_jane_4711_01_the_first_tape-2.ipynb"), ["01_the_first_tape"])
+    'doe_jane_4711'
+    """
+    cut = next((path.stem.index(name) for name in lessons if name in path.stem), None)
+    return path.stem[:cut].rstrip("_- .") or path.stem
+
+
+def _names(folders: Sequence[Path]) -> list[str]:
+    """A name for each folder: the part of the path in which it differs from the others.
+
+    >>> _names([Path("/home/ann/minitape-lessons"), Path("/home/bob/minitape-lessons")])
+    ['ann', 'bob']
+    """
+    paths = [folder.absolute().parts for folder in folders]
+    if len(paths) < 2:
+        return [parts[-1] for parts in paths]
+    first, last = _in_common(paths), _in_common([parts[::-1] for parts in paths])
+    return ["/".join(parts[first : len(parts) - last]) or parts[-1] for parts in paths]
+
+
+def _in_common(paths: Sequence[tuple[str, ...]]) -> int:
+    """How many parts the paths share at the beginning."""
+    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False)))
+
+
+def read(found: dict[str, list[Path]], done: Callable[[str], object] = lambda learner: None) -> list[HandIn]:
+    """Read the files of each learner; `done` is called after each learner."""
+    hand_ins = []
+    for learner, paths in found.items():
+        hand_in = HandIn(learner)
+        for path in paths:
+            try:
+                works = _works(path)
+            except (OSError, ValueError, RecursionError) as error:
+                hand_in.problems.append((path, _why(error)))
+                continue
+            for name, work in works.items():
+                known = hand_in.work.get(name)
+                hand_in.work[name] = work if known is None else known.with_other(work)
+        hand_ins.append(hand_in)
+        done(learner)
+    return hand_ins
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return "is not whole: it ends or breaks off in the middle"
+    return printable(getattr(error, "strerror", None) or str(error) or type(error).__name__)
+
+
+def _works(path: Path) -> dict[str, Work]:
+    """The work that one file tells of. Raises OSError and ValueError where it cannot be read."""
+    if path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"is larger than {MOST_BYTES // 1_000_000} MB")
+    content = json.loads(path.read_bytes())
+    if path.suffix == ".ipynb":
+        return _of_notebook(content)
+    if not is_progress(content):
+        raise ValueError("is not a progress file")
+    return _of_progress(content)
+
+
+def _of_progress(kept: Progress) -> dict[str, Work]:
+    """The work that a progress file tells of.
+
+    >>> exercises = {"01.1": {"tries": 2, "solved": True, "right_at": 2, "wrong": {"8.0": {"times": 1, "hint": "That is y."}}}}
+    >>> times = {"01.p1": [100], "01.1": [160, 200]}
+    >>> _of_progress({"exercises": exercises, "predictions": {}, "times": times})["01.1"]
+    Work(solved=True, tries=2, right_at=2, seconds=100, wrong={'8.0': 'That is y.'})
+    """
+    seconds = _seconds(kept.get("times", {}))
+    works = {}
+    for name, entry in kept["exercises"].items():
+        only = 1 if entry["solved"] and entry["tries"] == 1 else None
+        wrong = {printable(text): printable(note["hint"]) for text, note in entry.get("wrong", {}).items()}
+        right_at = entry.get("right_at", only)
+        works[printable(name)] = Work(entry["solved"], entry["tries"], right_at, seconds.get(name), wrong)
+    return works
+
+
+def _seconds(times: dict[str, list[int]]) -> dict[str, int]:
+    """How long each exercise took: the times from one answer to the next, without pauses."""
+    answers = sorted((at, name) for name, all_of_it in times.items() for at in all_of_it)
+    taken: dict[str, int] = {}
+    for (before, _), (at, name) in pairwise(answers):
+        if at - before <= PAUSE:
+            taken[name] = taken.get(name, 0) + at - before
+    return taken
+
+
+def _of_notebook(notebook: Notebook) -> dict[str, Work]:
+    """The work that the saved outputs of a notebook tell of: the last answer of each exercise.
+
+    >>> said = "Exercise 01.1: not yet.\\n  given:    8.0\\n  expected: a number\\nHint: That is y."
+    >>> cell = {"cell_type": "code", "outputs": [{"output_type": "stream", "text": said}]}
+    >>> _of_notebook({"cells": [cell]})
+    {'01.1': Work(solved=False, tries=None, right_at=None, seconds=None, wrong={'8.0': 'That is y.'})}
+    """
+    try:
+        outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
+        texts = ["".join(output.get("text", "")) for output in outputs]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError("is not a notebook") from error
+    works: dict[str, Work] = {}
+    for name, state, rest in (said for text in texts for said in _SAID.findall(plain(text))):
+        given, hint = _GIVEN.search(rest), _HINT.search(rest)
+        answer = given[1] if given else rest.strip().partition("\n")[0]
+        wrong = {printable(answer): printable(hint[1]) if hint else ""} if state == NOT_YET and answer else {}
+        work = Work(state == CORRECT, wrong=wrong)
+        works[name] = replace(work, solved=work.solved or works[name].solved) if name in works else work
+    return {printable(name): work for name, work in works.items()}
+
+
+def printable(text: str) -> str:
+    """A stranger's text in one line, without characters that would steer a terminal; not longer than anyone reads."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text))[:LONGEST]

@@ -1,0 +1,169 @@
+"""`minitape export --nbgrader`: a lesson as an assignment of nbgrader, which hands out, collects and grades it.
+
+Of each exercise the given part is kept. A grade cell is put behind it, which fails while the answer is wrong. The folded
+solutions stay in the teacher's version only.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import nbformat
+from nbformat.v4 import new_code_cell
+
+from .lessons import lessons_folder, notebooks_in
+from .rules import SOLUTION, is_exercise, solution_of, tags_of
+
+if TYPE_CHECKING:
+    from .rules import Cell
+from .save import clean, write
+from .writing import advice
+
+SETTINGS = "nbgrader_config.py"
+STUB = 'c.ClearSolutions.code_stub = {"python": "# Your answer goes into the cell above this line."}'
+SETTINGS_TEXT = f"""\
+c = get_config()  # noqa
+
+# What stands in the place of a solution. nbgrader's own stub raises an error; here the cell still holds its "...".
+{STUB}
+"""
+SOLVED = "{given}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
+GRADE = (
+    'from minitape.course import is_right\n\nassert is_right("{name}", {answer}), "Exercise {name} is not right yet."'
+)
+HIDDEN = "### BEGIN HIDDEN TESTS\nfrom minitape.course import Exercise, Mistake, add_exercise\n\n{key}\n\n{grade}\n### END HIDDEN TESTS"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A call of `check` in an exercise's cell: the exercise's name, and the code of the answer."""
+
+    name: str
+    answer: str
+    lines: tuple[int, int]
+
+
+def export(lesson: str, course: Path) -> tuple[Path, int]:
+    """Write a lesson to the folder `course` of nbgrader as an assignment; give back its notebook and its exercises' number.
+
+    `lesson` is a number of the course's own, or a notebook. Raises click.ClickException where it is neither, cannot be
+    read, has no exercises, or where the assignment exists already.
+    """
+    path = find_lesson(lesson)
+    target = course / "source" / path.stem / path.name
+    if target.exists():
+        raise click.ClickException(f"{target} exists already; delete it to export the lesson anew")
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except Exception as error:
+        raise click.ClickException(f"{path} is not a readable notebook: {error}{advice(path)}") from error
+    notebook.cells = list(_cells(notebook.cells, str(path)))
+    count = sum(cell.metadata.get("nbgrader", {}).get("grade", False) for cell in notebook.cells)
+    if not count:
+        raise click.ClickException(f"{path} has no exercises: no cell tagged exercise calls check")
+    clean(notebook)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write(notebook, target)
+    return target, count
+
+
+def find_lesson(lesson: str) -> Path:
+    """The notebook that is meant: a file, or the number of a lesson of the course.
+
+    >>> find_lesson("1").name
+    '01_the_first_tape.ipynb'
+    """
+    if Path(lesson).suffix == ".ipynb" and Path(lesson).is_file():
+        return Path(lesson)
+    own = notebooks_in(lessons_folder())
+    found = [path for path in own if lesson.isdigit() and path.stem.startswith(f"{int(lesson):02d}_")]
+    if not found:
+        numbers = ", ".join(path.stem[:2] for path in own if path.stem[:2].isdigit())
+        raise click.UsageError(f"{lesson} is neither a notebook nor the number of a lesson ({numbers})")
+    return found[0]
+
+
+def settings(course: Path) -> str | None:
+    """Write nbgrader's settings where there are none; else give back the line that is missing in them, if it is."""
+    path = course / SETTINGS
+    if path.exists():
+        return None if "code_stub" in path.read_text(encoding="utf-8") else STUB
+    path.write_text(SETTINGS_TEXT, encoding="utf-8")
+    return None
+
+
+def _cells(cells: list[Cell], name: str) -> Iterator[Cell]:
+    """The assignment's cells. A lesson that brings its own answers keeps them hidden: they move into the grade cells."""
+    keys = [cell for cell in cells if cell.cell_type == "code" and _calls(cell.source, "add_exercise")]
+    key = "\n\n".join(cell.source for cell in keys)
+    for place, cell in enumerate(cells):
+        if is_exercise(cell):
+            yield from _exercise(cell, solution_of(cells, place), key, name)
+        elif cell not in keys and SOLUTION not in tags_of(cell):
+            yield cell
+
+
+def _exercise(cell: Cell, solution: str | None, key: str, name: str) -> Iterator[Cell]:
+    """The cell for the answer, and a cell for the grade of each call of `check` in it."""
+    checks = list(_checks(cell.source))
+    if solution is None or not checks:
+        missing = "calls no check(NAME, ANSWER)" if solution is not None else "has no solution"
+        raise click.ClickException(
+            f"{name}: the exercise that begins {cell.source[:40]!r} {missing}; see minitape check"
+        )
+    answer = copy.deepcopy(cell)
+    given, solved = (_without(text, list(_checks(text))) if key else text for text in (cell.source, solution))
+    answer.source = SOLVED.format(given=given, solution=solved)
+    answer.outputs, answer.execution_count = [], None
+    answer.metadata["nbgrader"] = _metadata(f"exercise-{_id(checks[0])}", solution=True)
+    yield answer
+    for check in checks:
+        grade = GRADE.format(name=check.name, answer=check.answer)
+        source = HIDDEN.format(key=key, grade=grade) if key else grade
+        yield new_code_cell(source, metadata={"nbgrader": _metadata(f"grade-{_id(check)}", grade=True)})
+
+
+def _metadata(grade_id: str, grade: bool = False, solution: bool = False) -> dict[str, object]:
+    """What nbgrader keeps with a cell; the words are its own."""
+    kept = {
+        "grade_id": grade_id,
+        "grade": grade,
+        "solution": solution,
+        "locked": grade,
+        "task": False,
+        "schema_version": 3,
+    }
+    return {**kept, "points": 1} if grade else kept
+
+
+def _id(check: Check) -> str:
+    return "".join(c if c.isalnum() else "-" for c in check.name)
+
+
+def _calls(source: str, function: str) -> list[ast.Call]:
+    """The statements of a cell that call a function of this name."""
+    try:
+        statements = ast.parse(source).body
+    except SyntaxError:  # a cell with a magic
+        return []
+    calls = [s.value for s in statements if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
+    return [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == function]
+
+
+def _checks(source: str) -> Iterator[Check]:
+    for call in _calls(source, "check"):
+        if len(call.args) == 2 and isinstance(call.args[0], ast.Constant):
+            answer = ast.get_source_segment(source, call.args[1]) or ast.unparse(call.args[1])
+            yield Check(str(call.args[0].value), answer, (call.lineno, call.end_lineno or call.lineno))
+
+
+def _without(source: str, checks: list[Check]) -> str:
+    """A cell without its calls of `check`: who is examined has no answers to compare with."""
+    left_out = {line for check in checks for line in range(check.lines[0], check.lines[1] + 1)}
+    return "\n".join(line for n, line in enumerate(source.splitlines(), 1) if n not in left_out).rstrip()

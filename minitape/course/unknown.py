@@ -1,0 +1,63 @@
+"""Functions that an exercise hands in. Who does not know their formula cannot do without a tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .exercise import Answer
+
+TENSORS_ONLY = "this function takes tensors: values that a tape can follow"
+
+
+class Unknown:
+    """A function whose formula is shown in the feedback, and not before.
+
+    It takes tensors and variables only. So its slope cannot be measured with plain numbers, by a small step.
+
+    >>> Unknown("x * x", lambda x: x * x)(3.0)
+    Traceback (most recent call last):
+        ...
+    TypeError: this function takes tensors: values that a tape can follow
+    """
+
+    def __init__(self, formula: str, compute: Callable[..., Answer], slopes: Callable[..., Answer] | None = None):
+        """`slopes` gives its derivatives, for whoever made it."""
+        self.formula, self._compute, self.slopes = formula, compute, slopes
+
+    def __call__(self, *inputs: Answer) -> Answer:
+        if not all(hasattr(one, "numpy") for one in inputs):
+            raise TypeError(TENSORS_ONLY)
+        return self._compute(*inputs)
+
+    def __repr__(self) -> str:
+        return self.formula
+
+
+class Polynomial(Unknown):
+    """An unknown function of one number, which knows its own derivatives.
+
+    >>> cubic = Polynomial(0, 2, 0, 1)
+    >>> cubic, cubic.derivative(2.0), cubic.derivative(2.0, order=2)
+    (2x + x**3, 14.0, 12.0)
+    """
+
+    def __init__(self, *coefficients: float):
+        """`coefficients` are those of 1, x, x**2 and so on."""
+        powers = [(c, ("", "x")[k] if k < 2 else f"x**{k}") for k, c in enumerate(coefficients) if c]
+        terms = [f"{'-' if c == -1 and x else '' if c == 1 and x else f'{c:g}'}{x}" for c, x in powers]
+        super().__init__(" + ".join(terms).replace("+ -", "- "), self._by_horner)
+        self.coefficients = coefficients
+
+    def _by_horner(self, x: Answer) -> Answer:
+        total = x * self.coefficients[-1]
+        for coefficient in self.coefficients[-2:0:-1]:
+            total = (total + coefficient) * x
+        return total + self.coefficients[0]
+
+    def derivative(self, at: float, order: int = 1) -> float:
+        """The derivative of this order, at a plain number."""
+        return float(np.polynomial.Polynomial(self.coefficients).deriv(order)(at))

@@ -1,0 +1,85 @@
+"""Into bodies: the rows of a ``tf.function``, of a loop, of a branch, as one call of them ran.
+
+Loops are walked as they are written, not turn by turn: what a turn is given was given to the loop, or is what a turn made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ..engine.rows import Call
+    from ..engine.typed import Graph, Object
+    from .trace import Node
+
+INTO = ("function", "while", "case")
+
+
+class Caller(NamedTuple):
+    """The call of a graph: its node, by row of the graph the row outside, and of a loop by row what the next turn is given."""
+
+    node: Node
+    outer: dict[int, int]
+    again: dict[int, int]
+
+
+class Body(NamedTuple):
+    """A graph that a call runs, the row that it computes a result with, and how its inputs are called outside."""
+
+    graph: Graph
+    row: int
+    outer: dict[int, int]
+    again: dict[int, int]
+
+
+def bodies_of(call: Call, output: int) -> Iterator[Body]:
+    """The bodies in which a call computes one of its outputs; none where nothing is known of them."""
+    attrs = call.attrs
+    if call.primitive.name == "function":
+        yield _of_function(attrs, call, output)
+    elif call.primitive.name == "while" and call.primitive.rules is not None:  # else: over a dataset, which no gradient passes
+        body, count = attrs["body"], attrs["count"]
+        if output < count:
+            inputs, fetches = _given(call), body.fetches
+            again = {row: fetches[at] for at, row in enumerate(body.feeds[:count])}
+            yield Body(body.graph, fetches[output], dict(zip(body.feeds, inputs, strict=True)), again)
+    elif call.primitive.name == "case":
+        for body in attrs["bodies"]:
+            if output < len(body.fetches):
+                yield Body(body.graph, body.fetches[output], dict(zip(body.feeds, call.inputs[1:], strict=True)), {})
+
+
+def test_of(call: Call) -> Body | None:
+    """The condition of a loop, which decides how many turns it takes; None for other calls."""
+    test = call.attrs.get("test")
+    if test is None or call.primitive.name != "while":
+        return None
+    return Body(test.graph, test.fetches[0], dict(zip(test.feeds, _given(call), strict=True)), {})
+
+
+def _given(call: Call) -> tuple[int, ...]:
+    """The inputs of a loop that its bodies know: without the most turns, where a run alone knows that."""
+    count = call.attrs["count"]
+    return call.inputs[:count] + call.inputs[count + len(call.inputs) - len(call.attrs["body"].feeds) :]
+
+
+def _of_function(attrs: dict[str, Object], call: Call, output: int) -> Body:
+    concrete = attrs["concrete"] if "concrete" in attrs else attrs["taped"].concrete
+    feeds = [[t._row] for t in concrete.body.inputs] + [rows for _, rows in concrete._reads.values()]
+    if "taped" in attrs:
+        feeds += [[row] for row in attrs["taped"].held]
+    outer = {row: given for rows, given in zip(feeds, call.inputs, strict=False) for row in rows}
+    return Body(concrete.graph, concrete.body.fetches[output], outer, {})
+
+
+def assigns(graph: Graph, variable: object, before: int) -> Iterator[tuple[Call, list[Call]]]:
+    """The calls that assign to a variable before a row of a graph, each with the calls in whose bodies it stands."""
+    for call in graph.calls:
+        if call.row >= before:
+            continue
+        if call.attrs.get("variable") is variable and call.primitive.name.startswith("assign"):
+            yield call, []
+        for body in [call.attrs.get("body"), *call.attrs.get("bodies", ())]:
+            for made, around in () if body is None or call.primitive.name not in INTO else assigns(body.graph, variable, len(body.graph)):
+                yield made, [call, *around]

@@ -1,0 +1,139 @@
+"""Ways that are cut beside one that holds: the gradient is there, and lacks what would have come along them.
+
+Choices cut nothing: the condition of a ``tf.where``, an index, a shape. Nor does what a library stops inside of its functions, nor a
+variable's step before the block: every training loop has one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+from ..engine.evidence import Exit, Origin
+from ..engine.rows import CALL
+from .search import LIMIT
+from .source import last_name
+from .trace import Break, Node, Place
+
+if TYPE_CHECKING:
+    from ..engine.typed import End
+    from .reasons import Inquiry
+
+_VALUES = ("left_through_numpy", "recording_paused", "outside_tape", "state")  # causes that cut values, whatever the text says
+_STEPS = ("Round", "Floor", "Ceil", "Rint", "FloorDiv")  # operations whose result is a value, not a choice
+_CHOICES = ("bool", "index", "text")  # how a value leaves that comes back as none
+MOST = 50  # exits that are looked at, the last first
+
+Edge = tuple[Node, Node, "Break | None"]
+
+
+class Parts:
+    """The cut ways to the connected sources of one question."""
+
+    def __init__(self, inquiry: Inquiry) -> None:
+        self.inquiry, self.trace = inquiry, inquiry.trace
+        self._since = min((note[2] for note in inquiry.tape.notes if note[0] == "enter"), default=0)
+        self._edges = self._walk()
+        self._cuts = [edge for edge in self._edges if edge[2] is not None]
+        self._into: dict[Hashable, list[Node]] = {}  # by the key of a node: what was computed from it, without a break
+        for child, parent, broken in self._edges if self._cuts else ():
+            if broken is None:
+                self._into.setdefault(parent.key, []).append(child)
+
+    def of(self, source: End) -> list[Break]:
+        """What cuts a way from a source, in the order of the program; behind each what else cuts that way."""
+        found: list[Break] = []
+        clean = self._from(source)
+        for child, parent, broken in self._cuts:
+            if parent.key in clean and broken is not None:
+                found += self._with_further(broken, child)
+        found += self._by_python(source)
+        kept: dict[Hashable, Break] = {}
+        for b in found:
+            at = None if b.place is None else (b.place.filename, b.place.line)
+            kept.setdefault((b.cause, at), b)
+        return sorted(kept.values(), key=_order)
+
+    # -- the graph ----------------------------------------------------------------------------------------------------
+
+    def _walk(self) -> list[Edge]:
+        """The edges on all ways that carry values to the targets."""
+        edges: list[Edge] = []
+        seen: set[Hashable] = set()
+        waiting = list(self.inquiry.starts)
+        while waiting and len(seen) < LIMIT:
+            node = waiting.pop()
+            if node.key in seen:
+                continue
+            seen.add(node.key)
+            for parent, broken in self.trace.edges(node):
+                if broken is None or self._carries(broken):
+                    edges.append((node, parent, broken))
+                    waiting.append(parent)
+        return edges
+
+    def _carries(self, b: Break) -> bool:
+        """Whether a value goes on where the way breaks, and not only a choice, a step of before or a library's doing."""
+        if b.cause in _VALUES:
+            made = b.subject
+            if isinstance(made, Exit):
+                return made.how not in _CHOICES
+            return not (b.cause == "state" and isinstance(made, Origin) and made.when < self._since)
+        node = b.subject
+        if b.cause == "integer_dtype":
+            return isinstance(node, Node) and (self.trace.label(node) == "cast" or _elementwise(node))
+        written = self._written(b.place)
+        if b.cause == "stop_gradient":
+            return last_name(written.func) == "stop_gradient" if isinstance(written, ast.Call) else False
+        if b.cause == "nondifferentiable_op" and b.what in _STEPS:
+            return isinstance(written, ast.BinOp) or (isinstance(written, ast.Call) and isinstance(written.func, ast.Attribute))
+        return False
+
+    def _written(self, place: Place | None) -> ast.expr | None:
+        """The expression that stands at a place."""
+        found = next(iter(self.inquiry.statements(place)), None)
+        return None if found is None or place is None else found[0].expression(place.span)
+
+    def _from(self, source: End) -> set[Hashable]:
+        """The nodes that were computed from a source as it is now, without a break."""
+        found: set[Hashable] = set()
+        waiting = self.trace.of(source) if self._cuts else []
+        while waiting:
+            node = waiting.pop()
+            if node.key not in found:
+                found.add(node.key)
+                waiting += self._into.get(node.key, [])
+        return found
+
+    def _with_further(self, first: Break, child: Node) -> list[Break]:
+        """A break, and those behind it on the way to a target."""
+        from .reasons import merge
+
+        steps = self.trace.path_of(self.inquiry.starts, child) or []
+        return [self.inquiry.called_outside(b) for b in merge([first, *(b for _, _, b in steps if b is not None)])]
+
+    # -- through Python -----------------------------------------------------------------------------------------------
+
+    def _by_python(self, source: End) -> list[Break]:
+        """Values that left as numbers of Python's, and by the text came back on the way to the target."""
+        found = []
+        mine = {node.key for node in self.trace.of(source)}
+        exits = [e for e in self.inquiry.in_time()[:MOST] if e.how not in _CHOICES and e.when > self._since and e.stack]
+        leading = {e.when for e in self.inquiry.leading_to(source)} if exits else set()
+        for exit in exits:
+            if exit.when not in leading or not self.inquiry.arrived(exit) or self.inquiry.only_decides(exit):
+                continue
+            path = self.trace.path([self.trace.of_ref(exit.value)], source)
+            if path is None or any(b is not None for _, _, b in path) or (path and path[0][1].key not in mine):
+                continue
+            found.append(Break("left_through_numpy", Place(exit.stack), exit.how, exit))
+        return found
+
+
+def _elementwise(node: Node) -> bool:
+    return node.record is not None and node.record.cell(node.row)[0] > CALL
+
+
+def _order(b: Break) -> tuple[str, int]:
+    return ("", 0) if b.place is None else (b.place.filename, b.place.line)

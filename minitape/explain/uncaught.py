@@ -1,0 +1,76 @@
+"""Errors that Python itself raises for a None, ``0.1 * None``: nobody asks minitape then, so it looks when one is shown.
+
+The first gradient that is None puts a hook in front of the one that shows errors, ``sys.excepthook``; in IPython and Jupyter,
+which have another way, in front of that. Both do what they did before, with one note more.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from ..engine.tensor import Tensor
+from ..engine.variable import ResourceVariable
+
+if TYPE_CHECKING:
+    from ..engine.typed import Function, Object
+
+_KINDS = (TypeError, AttributeError, ValueError)
+_set: list[bool] = []
+
+
+def watch_errors() -> None:
+    """From now on an error that is shown, and comes of a gradient that is None, carries the reason."""
+    if _set:
+        return
+    _set.append(True)
+    before = sys.excepthook
+
+    def excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        _explain(error, trace)
+        before(kind, error, trace)
+
+    sys.excepthook = excepthook
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if shell is not None and not shell.custom_exceptions:  # else somebody wants these errors for themselves
+        shell.set_custom_exc(_KINDS, _show_in_shell)
+
+
+def _show_in_shell(shell: Object, kind: type[BaseException], error: BaseException, trace: TracebackType, tb_offset: int | None = None) -> Object:
+    _explain(error, trace)
+    return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+
+
+def _explain(error: BaseException, trace: TracebackType | None) -> None:
+    """Adds the reason to an error that a None caused; what is wrong in here must not hide the error itself."""
+    if not isinstance(error, _KINDS) or getattr(error, "__notes__", None):
+        return
+    with suppress(Exception):
+        text = str(error)
+        if "values to unpack" in text and "got 0" in text:
+            note: Function = _note_of("why_nothing")
+        elif _is_of_none(error, text):
+            note = _note_of("why_none_at")
+        else:
+            return
+        frames = []
+        while trace is not None:
+            frames.append(trace.tb_frame)
+            trace = trace.tb_next
+        note(error, frames[::-1])
+
+
+def _note_of(name: str) -> Function:
+    from . import unasked
+
+    return getattr(unasked, name)
+
+
+def _is_of_none(error: BaseException, text: str) -> bool:
+    """Whether Python says that a None stood where a tensor is wanted: of an attribute, one that tensors have."""
+    if isinstance(error, AttributeError):
+        return error.obj is None and any(hasattr(kind, error.name or "") for kind in (Tensor, ResourceVariable))
+    return "NoneType" in text

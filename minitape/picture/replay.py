@@ -1,0 +1,90 @@
+"""Values that a recording let go of, computed again from its leaves: a picture of a used tape needs them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..engine.primitives import TABLE
+from ..engine.primitives.elementwise import form_of
+from ..engine.rows import CALL, operation_of
+
+if TYPE_CHECKING:
+    from ..engine.record import Record
+    from ..engine.typed import Array
+
+SMALL = 16_000_000  # bytes that a picture computes again without being asked
+MANY = 20_000  # rows of which it does
+
+
+def missing_bytes(record: Record) -> int:
+    """How large the arrays are of which the recording keeps nothing but their shapes."""
+    held = record.columns()[-1] if record.large or not record.open else ()
+    return sum(math.prod(v.shape) * v.dtype.itemsize for v in held if type(v) is not np.ndarray and getattr(v, "shape", None))
+
+
+def is_small(record: Record) -> bool:
+    """Whether computing the missing values again costs nobody anything."""
+    return len(record) <= MANY and missing_bytes(record) <= SMALL
+
+
+def recomputed(record: Record | None) -> dict[int, Array]:
+    """The missing values by row, as far as they follow from what is held; none where the recording goes on.
+
+    Only operations that always give the same are run again: no Python functions, no custom gradients. A value that is
+    held and comes out in another way shows that something else is at work: then there are none.
+
+    >>> import minitape as tf
+    >>> x = tf.Variable(tf.ones([40, 40]))
+    >>> with tf.GradientTape() as tape:
+    ...     y = tf.reduce_sum(tf.sin(x * 2.0))
+    >>> _ = tape.gradient(y, x)
+    >>> {row: value.shape for row, value in recomputed(tape._record).items()}
+    {2: (40, 40), 3: (40, 40)}
+    """
+    if record is None or record.open:
+        return {}
+    found: dict[int, Array] = {}
+    known = record.columns()[-1]
+    missing = [row for row, value in enumerate(known) if record.value(row) is None]
+    wanted = _needed(record, missing)
+    with np.errstate(all="ignore"):
+        for row in wanted:
+            outputs = _run(record, row, known, found)
+            for k, value in enumerate(outputs):
+                held = record.value(row + k)
+                if held is None:
+                    found[row + k] = value
+                elif not np.array_equal(held, value, equal_nan=held.dtype.kind in "fc"):
+                    return {}
+    return found
+
+
+def _needed(record: Record, missing: list[int]) -> list[int]:
+    """The first rows of the calls to run, in order: those whose value is missing."""
+    first = set()
+    for row in missing:
+        op, number, output, _ = record.cell(row)
+        first.add(row - output if op == CALL and number < len(record.calls) else row)
+    return sorted(first)
+
+
+def _run(record: Record, row: int, known: list[Array], found: dict[int, Array]) -> tuple[Array, ...]:
+    """The outputs of the operation at a row; none where it cannot be run again."""
+    primitive, inputs = operation_of(record, row)
+    if primitive is None or primitive.forward is None or primitive.asked or TABLE.get(primitive.name) is not primitive:
+        return ()
+    arrays: list[Array] = [record.value(i) if record.value(i) is not None else found.get(i) for i in inputs]
+    if any(a is None for a in arrays):
+        return ()
+    op, number, _, _ = record.cell(row)
+    if op != CALL:
+        like = max(arrays, key=np.size)
+        return (form_of(op, like).forward(None, None, arrays[0], arrays[-1]),)
+    try:
+        out: Array = primitive.forward(*arrays, **record.calls[number].attrs)
+    except Exception:  # it ran once: what is different now is nothing that a picture should raise
+        return ()
+    return out if type(out) is tuple else (out,)

@@ -1,0 +1,96 @@
+"""What a tape's ``gradient`` calls gave, for the row of results under a picture (RESULT in :mod:`.snapshots`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ..engine.backward import ends_of
+from .short import short_name
+from .stepping import stepper_of
+from .values import show_value
+
+if TYPE_CHECKING:
+    from ..engine.tape import GradientTape
+    from ..engine.typed import Adjoint, Array, End, Object, Structure
+    from .fields import EndFields, ResultFields, SourceFields
+
+CALLS = 16  # of one tape that are shown, the last ones
+SOURCES = 64  # of one call
+LONG = 2000  # rows: what a longer sweep gave is known when its steps are
+
+
+def results_of(
+    tape: GradientTape, target: Structure = None, sources: Structure = None, held: dict[int, Array] | None = None,
+    namespaces: Iterable[dict[str, object]] = (),
+) -> list[ResultFields]:  # fmt: skip
+    """The RESULTs of a tape's gradient calls; with ``target`` that of the gradient from it to ``sources``.
+
+    >>> import minitape as tf
+    >>> v, u = tf.Variable(2.0, name="v"), tf.Variable(1.0, name="u")
+    >>> with tf.GradientTape() as tape:
+    ...     y = v * 3.0
+    ...     _ = v.assign_add(1.0)
+    ...     z = y * v
+    >>> _ = tape.gradient(z, [v, u])
+    >>> found = results_of(tape, namespaces=[{"z": z}])
+    >>> for source in found[0]["sources"]:
+    ...     print(found[0]["target"][0]["name"], source["name"], source["gradient"] and source["gradient"]["text"], source["rows"])
+    z v 15.0 [0, 3]
+    z u None []
+    """
+    if tape._record is None or hasattr(tape, "picture_steps"):  # the recording of another framework has no calls of ours
+        return []
+    if target is not None:
+        calls: list[tuple[list[End], list[End], list[Adjoint] | None]] = [(ends_of(target)[1], ends_of(sources)[1], None)]
+    else:
+        calls = [*tape.asked[-CALLS:]] or ([tape.last] if tape.last is not None else [])
+    names = _Names(namespaces)
+    return [_result(tape, call, held, names, k == len(calls) - 1) for k, call in enumerate(calls)]
+
+
+def _result(
+    tape: GradientTape, call: tuple[list[End], list[End], list[Adjoint] | None], held: dict[int, Array] | None, names: _Names, last: bool
+) -> ResultFields:
+    targets, sources, seeds = call
+    stepper = stepper_of(tape, targets, sources, held, show_value, seeds)
+    known = stepper is not None and stepper.rest <= LONG and stepper.take() is not None
+    parts = stepper.parts() if stepper is not None and known else [[] for _ in sources]
+    shown: list[SourceFields] = []
+    for source, own in zip(sources[:SOURCES], parts, strict=False):
+        row: SourceFields = {"name": names.of(source), "rows": list(tape._rows_of(source)), "parts": [show_value(p) for _, p in own],
+               "gradient": show_value(sum((p for _, p in own[1:]), own[0][1])) if own else None, "reason": None}  # fmt: skip
+        if known and not own:
+            row["rows"], row["reason"] = [], _reason(tape, targets, source)
+        elif own:
+            row["rows"] = [r for r, _ in own]
+        shown.append(row)
+    ends: list[EndFields] = [{"name": names.of(t), "row": (tape._rows_of(t) or (-1,))[-1]} for t in targets[:SOURCES]]
+    return {"target": ends, "sources": shown, "more": max(0, len(sources) - SOURCES), "known": known, "shown": last}
+
+
+def _reason(tape: GradientTape, targets: list[End], source: End) -> str | None:
+    """Why a gradient is None, in the words of ``tape.explain``."""
+    with suppress(Exception):  # the picture goes on without words
+        found = tape.explain(targets[0] if len(targets) == 1 else targets, source)
+        return None if found.connected else f"{found.message} {found.fix}"
+    return None
+
+
+class _Names:
+    """The names that tensors and variables go by in Python."""
+
+    def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:
+        self._by_id: dict[int, str] = {}
+        for space in namespaces:
+            for name, value in list(space.items()):
+                if isinstance(name, str) and not name.startswith("_"):
+                    self._by_id.setdefault(id(value), name)
+
+    def of(self, value: Object) -> str | None:
+        """A name for a value, None where nobody gave it one."""
+        name = getattr(value, "name", None) if hasattr(value, "assign") else None
+        if isinstance(name, str) and not name.split("/")[-1].startswith("Variable"):
+            return short_name(name.removesuffix(":0"))
+        return self._by_id.get(id(value))

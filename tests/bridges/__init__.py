@@ -1,0 +1,1 @@
+"""Bridges to other frameworks: each file is skipped where its framework is not installed."""

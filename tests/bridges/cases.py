@@ -1,0 +1,42 @@
+"""Programs with a mistake in them, and the same ones mended; :mod:`torch_cases` says how they are written."""
+
+import linecache
+import re
+from types import CodeType
+
+CASE = re.compile(r"^#@ (\w+) (\w+)\n(.*?)(?=^#@|\Z)", re.M | re.S)
+
+
+def programs(text: str) -> dict[str, tuple[str, str]]:
+    """Name -> (cause, text) of each program."""
+    return {name: (cause, program) for name, cause, program in CASE.findall(text)}
+
+
+def compiled(text: str, name: str) -> CodeType:
+    """The code of a program, whose lines can be read."""
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    return compile(text, name, "exec")
+
+
+def broken(text: str) -> str:
+    """A program as it was asked about."""
+    return re.sub(r"^ *#\+.*$| *#[!-].*$", "", text, flags=re.M)
+
+
+def blamed(text: str) -> list[int]:
+    """The line to blame, if there is one."""
+    return [number for number, line in enumerate(text.splitlines(), 1) if "#!" in line]
+
+
+def mended(text: str) -> str:
+    """The program after what the advice says."""
+    lines = []
+    for line in text.splitlines():
+        indent = re.match(" *", line)[0]
+        if line.strip().startswith("#+ "):
+            line = indent + line.strip()[3:]
+        elif "#-" in line:
+            instead = line.partition("#-")[2].strip()
+            line = indent + instead if instead else ""
+        lines.append(re.sub(r" *#!.*$", "", line))
+    return "\n".join(lines) + "\n"

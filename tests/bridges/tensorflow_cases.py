@@ -1,0 +1,288 @@
+"""Programs whose gradient is None, zero or NaN, as people asked about them in forums and issues.
+
+The marks are those of :mod:`torch_cases`. ``y`` is the target, ``w`` what is asked about, and ``grad`` its gradient.
+"""
+
+CASES = '''
+#@ constant_is_not_watched not_watched
+w = tf.constant(3.0)
+with tf.GradientTape() as tape:
+    #+ tape.watch(w)
+    y = w * w #!
+grad = tape.gradient(y, w)
+
+#@ watched_after_its_use watched_late
+w = tf.constant([1.0, 2.0])
+with tf.GradientTape() as tape:
+    #+ tape.watch(w)
+    h = tf.exp(w) #!
+    tape.watch(w)
+    y = tf.reduce_sum(h)
+grad = tape.gradient(y, w)
+
+#@ variable_not_trainable not_trainable
+w = tf.Variable([1.0, 2.0], trainable=False) #- w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(w * w) #!
+grad = tape.gradient(y, w)
+
+#@ tape_that_watches_nothing not_accessed_watched
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape(watch_accessed_variables=False) as tape:
+    #+ tape.watch(w)
+    y = tf.reduce_sum(tf.sin(w) * 2.0) #!
+grad = tape.gradient(y, w)
+
+#@ integer_variable integer_dtype
+w = tf.Variable([1, 2]) #- w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.cast(w, tf.float32) * 2.0) #!
+grad = tape.gradient(y, w)
+
+#@ cast_to_int integer_dtype
+w = tf.Variable([1.5, 2.5])
+with tf.GradientTape() as tape:
+    k = tf.cast(w * 2.0, tf.int32) #! #- k = w * 2.0
+    y = tf.reduce_sum(tf.cast(k, tf.float32))
+grad = tape.gradient(y, w)
+
+#@ stop_gradient_on_the_way stop_gradient
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    h = tf.stop_gradient(w * 3.0) #! #- h = w * 3.0
+    y = tf.reduce_sum(h * h)
+grad = tape.gradient(y, w)
+
+#@ argmax_of_the_scores nondifferentiable
+w = tf.Variable([[0.1, 0.7], [0.4, 0.2]])
+with tf.GradientTape() as tape:
+    best = tf.argmax(w, axis=1) #! #- best = tf.nn.softmax(w, axis=1)[:, 1]
+    y = tf.reduce_mean(tf.cast(best, tf.float32))
+grad = tape.gradient(y, w)
+
+#@ accuracy_as_the_loss nondifferentiable
+w = tf.Variable([0.3, -0.2, 0.9])
+with tf.GradientTape() as tape:
+    p = tf.sigmoid(w * 2.0)
+    right = p > 0.5 #! #- right = p
+    y = 1.0 - tf.reduce_mean(tf.cast(right, tf.float32))
+grad = tape.gradient(y, w)
+
+#@ numpy_in_the_middle left_through_numpy
+import numpy as np
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    h = tf.exp(w)
+    z = np.log1p(h) #! #- z = tf.math.log1p(h)
+    y = tf.reduce_sum(tf.convert_to_tensor(z))
+grad = tape.gradient(y, w)
+
+#@ dot_numpy left_through_numpy
+w = tf.Variable([1.0, 2.0])
+x = tf.Variable([3.0, 4.0])
+with tf.GradientTape() as tape:
+    scale = tf.reduce_sum(w * w).numpy() #! #- scale = tf.reduce_sum(w * w)
+    y = tf.reduce_sum(x * scale)
+grad = tape.gradient(y, w)
+
+#@ float_of_a_tensor left_through_numpy
+w = tf.Variable(2.0)
+x = tf.Variable(3.0)
+with tf.GradientTape() as tape:
+    h = tf.sin(w)
+    s = float(h) #! #- s = h
+    y = x * s
+grad = tape.gradient(y, w)
+
+#@ list_of_numbers left_through_numpy
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    parts = [float(v * 2.0) for v in tf.unstack(w * 1.0)] #! #- parts = tf.unstack(w * 2.0)
+    y = tf.reduce_sum(tf.stack(parts))
+grad = tape.gradient(y, w)
+
+#@ computed_before_the_tape computed_before_tape
+w = tf.Variable([1.0, 2.0])
+h = tf.sin(w * 2.0) #! #-
+with tf.GradientTape() as tape:
+    #+ h = tf.sin(w * 2.0)
+    y = tf.reduce_sum(h * h)
+grad = tape.gradient(y, w)
+
+#@ computed_after_the_tape computed_after_tape
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    h = w * w
+    #+ y = tf.reduce_sum(h)
+y = tf.reduce_sum(h) #! #-
+grad = tape.gradient(y, w)
+
+#@ stop_recording_on_the_way recording_paused
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    h = w * 2.0
+    with tape.stop_recording(): #- if True:
+        z = tf.exp(h) #!
+    y = tf.reduce_sum(z)
+grad = tape.gradient(y, w)
+
+#@ through_a_state variable_assign
+w = tf.Variable([1.0, 2.0])
+state = tf.Variable([0.0, 0.0])
+with tf.GradientTape() as tape:
+    h = tf.tanh(w * 2.0)
+    state.assign(h) #!
+    y = tf.reduce_sum(state * 3.0) #- y = tf.reduce_sum(h * 3.0)
+grad = tape.gradient(y, w)
+
+#@ running_mean_as_the_target variable_assign
+w = tf.Variable(2.0)
+total = tf.Variable(0.0)
+with tf.GradientTape() as tape:
+    h = tf.exp(w)
+    total.assign_add(h) #!
+    y = total + 0.0 #- y = total + h
+grad = tape.gradient(y, w)
+
+#@ not_used_at_all independent
+w = tf.Variable([[1.0, 2.0]])
+x = tf.Variable(3.0)
+with tf.GradientTape() as tape:
+    y = x * x #- y = x * x * tf.reduce_sum(w)
+grad = tape.gradient(y, w)
+
+#@ layer_made_anew wrong_object
+w = tf.Variable([1.0, 2.0])
+old = w
+w = tf.Variable([3.0, 4.0]) #-
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(w * w) #!
+w = old
+grad = tape.gradient(y, w)
+
+#@ branch_on_a_value python_branch
+w = tf.Variable(0.3)
+x = tf.Variable(2.0)
+with tf.GradientTape() as tape:
+    h = tf.sin(w)
+    if h > 0: #!
+        y = x * 2.0 #- y = x * h
+    else:
+        y = x * 3.0
+grad = tape.gradient(y, w)
+
+#@ numpy_function left_through_numpy
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    h = tf.numpy_function(lambda a: a * 2, [w * 1.0], tf.float32) #! #- h = w * 2
+    y = tf.reduce_sum(h)
+grad = tape.gradient(y, w)
+
+#@ rounding zero_derivative
+w = tf.Variable([1.2, 2.7])
+with tf.GradientTape() as tape:
+    q = tf.round(w * 10.0) #! #- q = w * 10.0
+    y = tf.reduce_sum(q * q)
+grad = tape.gradient(y, w)
+
+#@ floor_of_a_value zero_derivative
+w = tf.Variable([1.2, 2.7])
+with tf.GradientTape() as tape:
+    q = tf.floor(w) #! #- q = w + tf.stop_gradient(tf.floor(w) - w)
+    y = tf.reduce_sum(q * 2.0)
+grad = tape.gradient(y, w)
+
+#@ sign_activation zero_derivative
+w = tf.Variable([1.2, -2.7])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.sign(w * 2.0)) #! #- y = tf.reduce_sum(tf.tanh(w * 2.0))
+grad = tape.gradient(y, w)
+
+#@ dead_relu dead_relu
+w = tf.Variable([-1.0, -2.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.nn.relu(w * 3.0)) #! #- y = tf.reduce_sum(tf.nn.leaky_relu(w * 3.0))
+grad = tape.gradient(y, w)
+
+#@ saturated_sigmoid saturated
+w = tf.Variable([200.0, 300.0])
+with tf.GradientTape() as tape:
+    p = tf.sigmoid(w) #! #- p = tf.sigmoid(w / 100.0)
+    y = tf.reduce_sum(p * p)
+grad = tape.gradient(y, w)
+
+#@ softmax_over_one_class zero_cancels
+w = tf.Variable([[1.0], [2.0]])
+with tf.GradientTape() as tape:
+    p = tf.nn.softmax(w, axis=1) #! #- p = tf.sigmoid(w)
+    y = -tf.reduce_mean(tf.math.log(p))
+grad = tape.gradient(y, w)
+
+#@ mask_of_zeros zero_factor
+w = tf.Variable([1.0, 2.0])
+mask = tf.zeros([2]) #- mask = tf.ones([2])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(w * mask) #!
+grad = tape.gradient(y, w)
+
+#@ weights_that_begin_at_zero zero_factor
+w = tf.Variable([[1.0, 2.0]])
+v = tf.Variable(tf.zeros([2, 1])) #- v = tf.Variable(tf.ones([2, 1]))
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.tanh(w) @ v) #!
+grad = tape.gradient(y, w)
+
+#@ other_rows_are_taken not_selected
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    both = tf.concat([tf.ones([3]), w], axis=0)
+    y = tf.reduce_sum(both[:3] * 2.0) #! #- y = tf.reduce_sum(both * 2.0)
+grad = tape.gradient(y, w)
+
+#@ the_maximum_is_the_other not_selected
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    m = tf.maximum(w, 5.0) #! #- m = tf.math.softplus(w)
+    y = tf.reduce_sum(m)
+grad = tape.gradient(y, w)
+
+#@ two_uses_cancel zero_sum
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(w - w) #! #- y = tf.reduce_sum(w + w)
+grad = tape.gradient(y, w)
+
+#@ sqrt_of_zero nan_backward
+w = tf.Variable([0.0, 0.0])
+with tf.GradientTape() as tape:
+    y = tf.sqrt(tf.reduce_sum(w * w)) #! #- y = tf.sqrt(tf.reduce_sum((w - 1.0) ** 2) + 1e-12)
+grad = tape.gradient(y, w)
+
+#@ where_hides_the_arc_cosine nan_backward
+w = tf.Variable([1.0, 0.5])
+with tf.GradientTape() as tape:
+    h = tf.acos(w) #! #- h = tf.acos(tf.where(w < 1, w, 0.0))
+    y = tf.reduce_sum(tf.where(w < 1, h, 0.0))
+grad = tape.gradient(y, w)
+
+#@ log_of_zero nan_forward
+w = tf.Variable([0.0, 1.0])
+with tf.GradientTape() as tape:
+    y = -tf.reduce_sum(w * tf.math.log(w)) #! #- y = -tf.reduce_sum(w * tf.math.log(tf.maximum(w, 1e-6)))
+grad = tape.gradient(y, w)
+
+#@ exp_overflows nan_forward
+w = tf.Variable([100.0, 1.0])
+with tf.GradientTape() as tape:
+    e = tf.exp(w) #! #- e = tf.exp(w - 100.0)
+    y = e[0] / tf.reduce_sum(e)
+    #+ y = tf.reduce_logsumexp(w)
+grad = tape.gradient(y, w)
+
+#@ nan_in_the_data nan_input
+x = tf.constant([1.0, float("nan")])
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum((x * w) ** 2) #! #- y = tf.reduce_sum((tf.where(tf.math.is_nan(x), 0.5, x) * w) ** 2)
+grad = tape.gradient(y, w)
+'''

@@ -1,0 +1,312 @@
+"""Programs for TensorFlow as people write them. Each returns what must stay the same, to the last bit, when it is recorded."""
+
+import keras
+import tensorflow as tf
+
+PROGRAMS = {}
+
+
+def program(function):
+    PROGRAMS[function.__name__] = function
+    return function
+
+
+def trained(model, optimizer, inputs, labels, loss_of, steps=2):
+    losses = []
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            loss = loss_of(labels, model(inputs, training=True))
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+        losses.append(loss)
+    return [*losses, *gradients, *model.trainable_variables]
+
+
+@program
+def scalar_by_hand():
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = x * tf.sin(x) + x**2 / (1 - x)
+    return [y, tape.gradient(y, x)]
+
+
+@program
+def linear_regression():
+    x, t = tf.random.normal([32, 4]), tf.random.normal([32, 1])
+    w, b = tf.Variable(tf.random.normal([4, 1])), tf.Variable(tf.zeros([1]))
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((x @ w + b - t) ** 2)
+        dw, db = tape.gradient(loss, [w, b])
+        w.assign_sub(0.1 * dw)
+        b.assign_sub(0.1 * db)
+    return [loss, dw, db, w, b]
+
+
+@program
+def mlp_with_adam():
+    net = keras.Sequential([keras.layers.Dense(32, activation="relu"), keras.layers.Dense(10)])
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    return trained(net, keras.optimizers.Adam(), tf.random.normal([16, 20]), tf.range(16) % 10, loss)
+
+
+@program
+def mlp_with_large_weights():
+    net = keras.Sequential([keras.layers.Dense(256, activation="tanh"), keras.layers.Dense(10)])
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    return trained(net, keras.optimizers.SGD(0.1), tf.random.normal([64, 784]), tf.range(64) % 10, loss)
+
+
+@program
+def cnn_with_batch_norm():
+    layers = keras.layers
+    net = keras.Sequential([layers.Conv2D(4, 3), layers.BatchNormalization(), layers.ReLU(), layers.MaxPool2D(), layers.Flatten(),
+                            layers.Dense(3)])  # fmt: skip
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    parts = trained(net, keras.optimizers.SGD(0.1, momentum=0.9), tf.random.normal([8, 8, 8, 1]), tf.range(8) % 3, loss)
+    return [*parts, *net.non_trainable_variables]
+
+
+@program
+def rnn_by_hand():
+    w, u = tf.Variable(tf.random.normal([2, 4])), tf.Variable(tf.random.normal([4, 4]))
+    h = tf.zeros([3, 4])
+    with tf.GradientTape() as tape:
+        loss = 0.0
+        for x in tf.unstack(tf.random.normal([5, 3, 2])):
+            h = tf.tanh(x @ w + h @ u)
+            loss += tf.reduce_mean(h**2)
+    return [loss, *tape.gradient(loss, [w, u])]
+
+
+@program
+def lstm_layer():
+    net = keras.layers.LSTM(4)
+    x = tf.random.normal([2, 5, 3])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(net(x) ** 2)
+    return [loss, *tape.gradient(loss, net.trainable_variables)]
+
+
+@program
+def attention_by_hand():
+    q, k, v = (tf.Variable(tf.random.normal([8, 8])) for _ in range(3))
+    x = tf.random.normal([2, 5, 8])
+    with tf.GradientTape() as tape:
+        scores = (x @ q) @ tf.transpose(x @ k, [0, 2, 1]) / 8**0.5
+        scores = tf.where(tf.linalg.band_part(tf.ones([5, 5]), -1, 0) > 0, scores, -1e9)
+        loss = tf.reduce_mean(tf.nn.softmax(scores) @ (x @ v))
+    return [loss, *tape.gradient(loss, [q, k, v])]
+
+
+@program
+def multihead_attention():
+    net = keras.layers.MultiHeadAttention(2, 4)
+    x = tf.random.normal([2, 4, 8])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.reduce_sum(net(x, x) ** 2)
+    return [loss, tape.gradient(loss, x)]
+
+
+@program
+def embedding_of_words():
+    table = tf.Variable(tf.random.normal([50, 8]))
+    words = tf.constant([[1, 2, 3], [3, 4, 1]])
+    with tf.GradientTape() as tape:
+        rows = tf.gather(table, words)
+        loss = tf.reduce_sum(tf.reduce_mean(rows, axis=1) ** 2)
+    return [loss, tf.convert_to_tensor(tape.gradient(loss, table))]
+
+
+@program
+def gan_step():
+    maker = keras.Sequential([keras.layers.Dense(8, activation="relu"), keras.layers.Dense(2)])
+    judge = keras.Sequential([keras.layers.Dense(8, activation="leaky_relu"), keras.layers.Dense(1)])
+    loss = keras.losses.BinaryCrossentropy(from_logits=True)
+    noise, real = tf.random.normal([16, 2]), tf.random.normal([16, 2])
+    one, two = keras.optimizers.Adam(), keras.optimizers.Adam()
+    with tf.GradientTape() as for_maker, tf.GradientTape() as for_judge:
+        fake = maker(noise)
+        says_real, says_fake = judge(real), judge(fake)
+        maker_loss = loss(tf.ones([16, 1]), says_fake)
+        judge_loss = loss(tf.ones([16, 1]), says_real) + loss(tf.zeros([16, 1]), says_fake)
+    a = for_maker.gradient(maker_loss, maker.trainable_variables)
+    b = for_judge.gradient(judge_loss, judge.trainable_variables)
+    one.apply_gradients(zip(a, maker.trainable_variables, strict=True))
+    two.apply_gradients(zip(b, judge.trainable_variables, strict=True))
+    return [maker_loss, judge_loss, *a, *b, *maker.trainable_variables]
+
+
+@program
+def gradient_penalty():
+    w, v = tf.Variable(tf.random.normal([3, 8])), tf.Variable(tf.random.normal([8, 1]))
+    x = tf.random.normal([6, 3])
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.reduce_sum(tf.tanh(x @ w) @ v)
+        slope = inner.gradient(y, x)
+        penalty = tf.reduce_mean((tf.norm(slope, axis=1) - 1) ** 2)
+    return [penalty, slope, *outer.gradient(penalty, [w, v])]
+
+
+@program
+def second_derivative():
+    x = tf.constant([0.5, 1.5])
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.reduce_sum(x**3 * tf.sin(x))
+        first = inner.gradient(y, x)
+    return [y, first, outer.gradient(first, x)]
+
+
+@program
+def persistent_tape():
+    x = tf.Variable(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = x * x
+        z = y * tf.exp(x)
+    return [tape.gradient(y, x), tape.gradient(z, [x, y])[0], tape.gradient(z, y)]
+
+
+@program
+def custom_gradient():
+    @tf.custom_gradient
+    def clipped(x):
+        return tf.exp(x), lambda g: tf.clip_by_value(g, -1.0, 1.0)
+
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(clipped(x * 2) * 3)
+    return [y, tape.gradient(y, x)]
+
+
+@program
+def tf_function():
+    w = tf.Variable(tf.random.normal([3, 3]))
+
+    @tf.function
+    def step(x):
+        return tf.reduce_sum(tf.sin(x @ w) * x)
+
+    x = tf.random.normal([2, 3])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = step(x * 2) + step(x)
+    return [loss, *tape.gradient(loss, [w, x])]
+
+
+@program
+def tf_function_that_trains():
+    w = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def train(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((w * x) ** 2)
+        w.assign_sub(0.1 * tape.gradient(loss, w))
+        return loss
+
+    with tf.GradientTape() as tape:
+        y = train(tf.constant([1.0, 1.0])) + tf.reduce_sum(w * w)
+    return [y, w, tape.gradient(y, w)]
+
+
+@program
+def state_in_a_variable():
+    w, state = tf.Variable([1.0, 2.0]), tf.Variable([0.5, 0.5], trainable=False)
+    with tf.GradientTape() as tape:
+        h = tf.tanh(w * state)
+        state.assign(h)
+        y = tf.reduce_sum(h + w * state)
+    return [y, tape.gradient(y, w), state]
+
+
+@program
+def mixed_dtypes():
+    a, b = tf.Variable(tf.constant([1.0, 2.0], tf.float64)), tf.Variable([3.0, 4.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(a * tf.cast(b, tf.float64)) + tf.cast(tf.reduce_sum(tf.cast(b, tf.bfloat16) ** 2), tf.float64)
+    return [y, *tape.gradient(y, [a, b])]
+
+
+@program
+def complex_numbers():
+    z = tf.Variable(tf.constant([1 + 2j, 0.5 - 1j], tf.complex64))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.abs(z * z)) + tf.reduce_sum(tf.math.real(tf.signal.fft(z)))
+    return [y, tape.gradient(y, z)]
+
+
+@program
+def many_outputs():
+    x = tf.constant(tf.random.normal([6, 3]))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        a, b = tf.split(x, [2, 4])
+        top, places = tf.math.top_k(a, 2)
+        rows = tf.unstack(tf.sort(b, axis=1))
+        y = tf.reduce_sum(top) * tf.reduce_mean(rows[0]) + tf.math.reduce_std(b)
+    return [y, places, tape.gradient(y, x)]
+
+
+@program
+def several_targets_with_seeds():
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y, z = x * 3, tf.sin(x)
+    return [tape.gradient([y, z], x, output_gradients=[tf.constant([1.0, 0.5]), tf.constant([2.0, 2.0])])]
+
+
+@program
+def unconnected_zero():
+    x, w = tf.Variable(2.0), tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = x * x
+    return tape.gradient(y, [x, w], unconnected_gradients=tf.UnconnectedGradients.ZERO)
+
+
+@program
+def convolution_and_pooling():
+    k = tf.Variable(tf.random.normal([3, 3, 1, 2]))
+    x = tf.random.normal([2, 8, 8, 1])
+    with tf.GradientTape() as tape:
+        h = tf.nn.relu(tf.nn.conv2d(x, k, 1, "SAME"))
+        y = tf.reduce_mean(tf.nn.avg_pool2d(h, 2, 2, "VALID"))
+    return [y, tape.gradient(y, k)]
+
+
+@program
+def variational_autoencoder():
+    e, d = tf.Variable(tf.random.normal([6, 4])), tf.Variable(tf.random.normal([2, 6]))
+    x = tf.random.uniform([5, 6])
+    with tf.GradientTape() as tape:
+        mean, spread = tf.split(x @ e, 2, axis=1)
+        z = mean + tf.exp(0.5 * spread) * tf.random.normal(tf.shape(mean), seed=3)
+        loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(x, z @ d))
+        loss -= 0.5 * tf.reduce_mean(1 + spread - mean**2 - tf.exp(spread))
+    return [loss, *tape.gradient(loss, [e, d])]
+
+
+@program
+def einsum_and_where():
+    a, b = tf.Variable(tf.random.normal([3, 4])), tf.Variable(tf.random.normal([4, 5]))
+    with tf.GradientTape() as tape:
+        c = tf.einsum("ij,jk->ik", a, b)
+        y = tf.reduce_sum(tf.reduce_logsumexp(tf.where(c > 0, c, 0.1 * c), axis=1)) + tf.norm(a)
+    return [y, *tape.gradient(y, [a, b])]
+
+
+@program
+def stop_recording_and_reset():
+    x = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = x * x
+        with tape.stop_recording():
+            z = y * 2
+        y = y + z
+    return [y, tape.gradient(y, x)]

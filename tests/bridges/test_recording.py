@@ -1,0 +1,89 @@
+"""A recording that is written by hand: what pictures make of it, without any framework."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+import minitape as tf
+from minitape.bridges import Recording
+from minitape_widgets import TapeView
+from minitape_widgets.live import flush
+
+PAGE = (Path(__file__).parents[2] / "docs" / "bridges.md").read_text(encoding="utf-8")
+
+
+def by_hand():
+    recording = Recording("by hand")
+    x = recording.leaf(3.0, name="x", site=("<program>", 1))
+    c = recording.leaf(2.0, kind="constant", differentiable=False)
+    y = recording.operation("mul", [x, c], 6.0, label="×", site=("<program>", 2), scope=("net",))
+    recording.operation("floor", [y], 6.0, differentiable=False, cut="nondifferentiable")
+    sweep = recording.sweep([y])
+    sweep.arrive(y, 1.0)
+    sweep.send(y, x, 0, 2.0, 2.0)
+    sweep.arrive(x, 2.0)
+    return recording
+
+
+def test_a_snapshot_is_what_the_format_says():
+    recording = by_hand()
+    recording.close()
+    tape_x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(tape_x)
+        tape_y = tape_x * 2.0
+    like, snapshot = tf.snapshot(tape, tape_y, tape_x), tf.snapshot(recording)
+    assert snapshot.keys() == like.keys()
+    assert snapshot["rows"][2].keys() == like["rows"][-1].keys()
+    assert snapshot["tapes"][0].keys() == like["tapes"][0].keys()
+    assert snapshot["sweep"].keys() == like["sweep"].keys()
+    assert snapshot["sweep"]["steps"][0].keys() == like["sweep"]["steps"][0].keys()
+    assert snapshot["sweep"]["steps"][0]["edges"][0].keys() == like["sweep"]["steps"][0]["edges"][0].keys()
+    assert [row["status"] for row in snapshot["rows"]] == ["recorded", "recorded", "recorded", "ghost"]
+
+
+def test_a_view_shows_a_recording_when_it_is_complete():
+    recording = by_hand()
+    view = TapeView(recording)
+    assert repr(view) == "TapeView(0 rows, 1 tape)"
+    recording.close()
+    flush(view)
+    assert repr(view) == "TapeView(4 rows, 1 tape)"
+    assert view._snapshot()["sweep"].items() >= recording.snapshot()["sweep"].items()
+    view.close()
+
+
+def test_a_picture_of_many_rows_reads_the_ends():
+    recording = Recording("long")
+    row = recording.leaf(0.0, name="x")
+    for k in range(3000):
+        row = recording.operation("add", [row], float(k))
+    recording.close()
+    rows = tf.draw(recording).snapshot["rows"]
+    assert (len(rows), rows[0]["row"], rows[-1]["row"]) == (2000, 0, 3000)
+
+
+def test_a_recording_without_a_backward_pass_has_no_sweep():
+    recording = Recording("forward")
+    recording.leaf(1.0, name="x")
+    recording.close()
+    assert recording.snapshot()["sweep"] is None and recording.last is None
+    with pytest.raises(NotImplementedError, match=r"explain\(\) is not there for recordings of 'forward'"):
+        recording.explain(0, 0)
+
+
+@pytest.mark.parametrize("program", re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
+def test_the_programs_of_the_page_run(program):
+    for name in ("torch", "tensorflow"):
+        if f"import {name}\n" in program:
+            pytest.importorskip(name, reason=f"{name} is not installed: pip install 'minitape[{name}]'")
+    if program.startswith("from minitape_widgets"):
+        return  # it goes on with the program before it
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(program, "<page>", "exec"), {"__name__": "page"})
+    said = "connected" if "torch" in program else "stop_gradient: " if "tensorflow" in program else "24.0"
+    assert said in printed.getvalue()

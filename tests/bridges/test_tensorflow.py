@@ -1,0 +1,191 @@
+"""The bridge to TensorFlow: what is on screen is what TensorFlow's sweep computed, and the program does not notice."""
+
+import json
+
+import pytest
+
+tensorflow = pytest.importorskip("tensorflow", reason="TensorFlow is not installed: pip install 'minitape[tensorflow]'")
+
+import numpy as np  # noqa: E402 - behind the check for TensorFlow
+from tensorflow.python.eager import backprop  # noqa: E402
+from tensorflow.python.framework import op_callbacks, ops  # noqa: E402
+
+import minitape as tf  # noqa: E402
+from minitape.bridges import tensorflow as bridge  # noqa: E402
+from minitape.picture.values import show_value  # noqa: E402
+
+from .tensorflow_programs import PROGRAMS  # noqa: E402
+
+
+def run(name):
+    tensorflow.keras.utils.set_random_seed(7)
+    return [np.asarray(value) if value is not None else None for value in PROGRAMS[name]()]
+
+
+def same(a, b):
+    if a is None or b is None:
+        return a is b
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_nothing_changes_for_the_program(name):
+    plain = run(name)
+    with bridge.record() as recording:
+        recorded = run(name)
+    assert recording.failure is None
+    assert len(plain) == len(recorded) and all(same(a, b) for a, b in zip(plain, recorded, strict=True))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_adjoint_is_tensorflows_own(name, monkeypatch):
+    """Every tape is persistent here, so that TensorFlow can be asked again, without the bridge, for one adjoint at a time."""
+    made, asked = backprop.GradientTape.__init__, []
+
+    def persistent(self, persistent=False, watch_accessed_variables=True):
+        made(self, persistent=True, watch_accessed_variables=watch_accessed_variables)
+
+    plain = backprop.GradientTape.gradient
+
+    def gradient(self, target, sources, output_gradients=None, **options):
+        asked.append((self, target, output_gradients))
+        return plain(self, target, sources, output_gradients, **options)
+
+    monkeypatch.setattr(backprop.GradientTape, "__init__", persistent)
+    monkeypatch.setattr(backprop.GradientTape, "gradient", gradient)
+    with bridge.record() as recording:
+        run(name)
+    assert recording.failure is None
+    asked = [(tape, target, seeds) for tape, target, seeds in asked if not isinstance(tensorflow.nest.flatten(target)[0], int)]
+    eager = [a for a in asked if all(hasattr(t, "_numpy") for t in tensorflow.nest.flatten(a[1]))]
+    assert len(eager) == len(recording.sweeps)
+    compared = 0
+    for (tape, target, seeds), sweep in zip(eager, recording.sweeps, strict=True):
+        for row, adjoint in sweep.adjoints.items():
+            tensor = recording.entries[row].extra.asked
+            if tensor.dtype == tensorflow.resource:
+                continue
+            alone = tensorflow.convert_to_tensor(plain(tape, target, tensor, seeds)).numpy()
+            assert same(adjoint.array(), alone), recording.entries[row].op
+            assert adjoint.shown() == show_value(alone[()])
+            compared += 1
+        for call, edges in sweep.edges.items():
+            for row, port, _, _ in edges:
+                assert recording.entries[call].inputs[port] == row
+    assert compared
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_rows_are_whole(name):
+    with bridge.record() as recording:
+        run(name)
+    snapshot = recording.snapshot()
+    json.dumps(snapshot, allow_nan=False)
+    rows = snapshot["rows"]
+    assert [row["row"] for row in rows] == list(range(len(rows)))
+    assert all(i < row["row"] for row in rows for i in row["inputs"])
+    here = {PROGRAMS[name].__code__.co_filename, __file__}
+    assert all(row["file"] in here and row["dtype"] for row in rows)
+    assert any(gradient is not None for gradient in snapshot["sweep"]["gradients"])
+
+
+def test_rows_have_lines_names_and_scopes():
+    w = tensorflow.Variable([1.0, 2.0], name="w")
+    first = test_rows_have_lines_names_and_scopes.__code__.co_firstlineno
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape, tensorflow.name_scope("block"):
+            y = w * 3.0
+            loss = tensorflow.reduce_sum(y)
+        tape.gradient(loss, w)
+        w.assign_add([1.0, 1.0])
+        z = w + 0.0
+    rows = [(r["name"] or r["op"], r["line"] - first, r["scope"], r["version"]) for r in recording.snapshot()["rows"]]
+    assert rows == [("w", 5, [], 0), ("leaf", 5, [], 0), ("y", 5, ["block"], 0), ("loss", 6, ["block"], 0), ("w", 9, [], 1),
+                    ("leaf", 9, [], 0), ("z", 9, [], 0)]  # fmt: skip
+    assert recording.snapshot()["events"] == [{"kind": "assign", "name": "w", "line": first + 8, "from": 0}]
+    assert z.shape == (2,)
+
+
+def test_a_step_has_what_each_input_is_given():
+    x = tensorflow.Variable(3.0)
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            y = x * x
+        tape.gradient(y, x)
+    assert tf.snapshot(recording, y)["sweep"] == {
+        "target": [1], "sources": [0], "rest": 0, "gradients": [{"text": "6.0", "data": 6.0}],
+        "steps": [{"row": 1, "adjoint": {"text": "1.0", "data": 1.0}, "edges": [
+            {"input": 0, "port": 0, "local": None, "product": {"text": "3.0", "data": 3.0}, "sum": {"text": "3.0", "data": 3.0}},
+            {"input": 0, "port": 1, "local": None, "product": {"text": "3.0", "data": 3.0}, "sum": {"text": "6.0", "data": 6.0}},
+        ]}],
+    }  # fmt: skip
+
+
+def test_a_call_of_a_function_is_one_row():
+    with bridge.record() as recording:
+        run("tf_function")
+    assert [entry.op for entry in recording.entries if entry.op == "step"] == ["step", "step"]
+    assert all(entry.differentiable for entry in recording.entries if entry.op == "step")
+
+
+def test_tensorflow_is_as_it_was_after_an_exception():
+    before = [backprop.GradientTape.watch, backprop.GradientTape.__enter__, ops._EagerTensorBase.numpy, backprop._gradient_function]
+    x = tensorflow.Variable(2.0)
+    with pytest.raises(ZeroDivisionError), bridge.record(), tensorflow.GradientTape():
+        x * x
+        1 / 0  # noqa: B018 - the exception
+    after = [backprop.GradientTape.watch, backprop.GradientTape.__enter__, ops._EagerTensorBase.numpy, backprop._gradient_function]
+    assert before == after
+    assert not op_callbacks.should_invoke_op_callbacks()
+    with tensorflow.GradientTape() as tape:
+        y = x * x
+    assert float(tape.gradient(y, x)) == 4.0
+
+
+def test_a_mistake_of_the_bridge_ends_the_recording_and_not_the_program(monkeypatch):
+    from minitape.bridges import tensorflow_log
+
+    def broken(*_):
+        raise KeyError("mistake")
+
+    monkeypatch.setattr(tensorflow_log.Log, "_write", broken)
+    x = tensorflow.Variable(2.0)
+    with pytest.warns(RuntimeWarning, match="The recording ended early: KeyError: 'mistake'"), bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            y = x * x
+        slope = tape.gradient(y, x)
+    assert float(slope) == 4.0
+    assert isinstance(recording.failure, KeyError)
+
+
+def test_the_pictures_take_a_recording(tmp_path):
+    from minitape_widgets import TapeView
+
+    with bridge.record() as recording:
+        run("cnn_with_batch_norm")
+    view = TapeView(recording)
+    assert repr(view) == f"TapeView({len(recording.entries)} rows, 1 tape)"
+    assert "Conv2D" in tf.draw(recording).source
+    view.save(tmp_path / "page.html")
+    view.close()
+
+
+def test_memory_is_bounded_by_summaries(monkeypatch):
+    from minitape.bridges import tensorflow_log
+
+    monkeypatch.setattr(tensorflow_log, "MOST_BYTES", 10 * 40_000)
+    with bridge.record() as recording:
+        for k in range(40):
+            tensorflow.zeros([100, 100]) + float(k)
+    large = [entry.value for entry in recording.entries if entry.op == "AddV2"]
+    assert sum(value.tensor is not None for value in large) <= 10
+    assert [value.shown()["stats"]["mean"] for value in large] == list(range(40))
+
+
+def test_an_optimizer_gives_variables_new_states_and_no_rows():
+    with bridge.record() as recording:
+        run("mlp_with_adam")
+    states = {entry.version for entry in recording.entries if entry.kind == "variable"}
+    assert states == {0, 1, 2}  # of two steps, and what the program returns
+    assert not any(entry.op.startswith("Assign") or entry.op == "Sqrt" for entry in recording.entries)
+    assert sum(event["kind"] == "assign" for event in recording.snapshot()["events"]) >= 8

@@ -1,0 +1,283 @@
+"""The bridge to PyTorch: what is on screen is what autograd computed, and the program does not notice."""
+
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'minitape[torch]'")
+
+from torch.overrides import TorchFunctionMode  # noqa: E402
+
+import minitape as tf  # noqa: E402 - behind the check for PyTorch
+from minitape.bridges import torch as bridge  # noqa: E402
+from minitape.bridges import torch_log, torch_value  # noqa: E402
+from minitape.bridges.torch_value import Keeper, TensorValue, array_of  # noqa: E402
+from minitape.picture.values import show_value  # noqa: E402
+
+from .torch_programs import PROGRAMS  # noqa: E402
+
+# CPU kernels that PyTorch warns of in programs that are right
+pytestmark = pytest.mark.filterwarnings("ignore:.*nested tensor.*", "ignore:.*create_graph=True.*")
+
+
+def run(name):
+    torch.manual_seed(7)
+    return PROGRAMS[name]()
+
+
+def same(a, b):
+    """Equal to the last bit, NaN and the sign of zero included."""
+    if a is None or b is None:
+        return a is b
+    a, b = torch.as_tensor(a).detach(), torch.as_tensor(b).detach()
+    return a.dtype == b.dtype and a.shape == b.shape and array_of(a).tobytes() == array_of(b).tobytes()
+
+
+class Retained(TorchFunctionMode):
+    """What PyTorch's own ``retain_grad`` says of every result, in each backward pass."""
+
+    def __init__(self):
+        super().__init__()
+        self.results, self.passes = [], []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        backward = func in (torch.Tensor.backward, torch.autograd.backward, torch.autograd.grad)
+        for tensor in self.results if backward else ():
+            tensor.grad = None
+        out = func(*args, **kwargs)
+        if backward:
+            self.passes.append([(t, None if t.grad is None else t.grad.detach().clone()) for t in self.results])
+        else:
+            for tensor in out if isinstance(out, (tuple, list)) else [out]:
+                if torch.is_grad_enabled() and isinstance(tensor, torch.Tensor) and tensor.grad_fn is not None:
+                    tensor.retain_grad()
+                    self.results.append(tensor)
+        return out
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_nothing_changes_for_the_program(name):
+    plain = run(name)
+    with bridge.record() as recording:
+        recorded = run(name)
+    assert recording.failure is None
+    assert all(same(a, b) for a, b in zip(plain, recorded, strict=True))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_adjoint_is_autograds_own(name):
+    reference = Retained()
+    with reference, bridge.record() as recording:
+        run(name)
+    assert recording.failure is None
+    assert len(recording.sweeps) == len(reference.passes)
+    compared = set()
+    for sweep, retained in zip(recording.sweeps, reference.passes, strict=True):
+        for tensor, grad in retained:
+            rows = [row for row in recording.log.rows_of(tensor) if recording.entries[row].kind == "operation"]
+            if rows and grad is not None:
+                adjoint = sweep.adjoints[rows[-1]]
+                assert same(adjoint.tensor, grad), recording.entries[rows[-1]].op
+                assert adjoint.shown() == show_value(array_of(grad))
+                compared.add(rows[-1])
+        for call, edges in sweep.edges.items():
+            assert recording.entries[call].kind == "operation"
+            for row, port, _, _ in edges:
+                assert recording.entries[call].inputs[port] == row
+        for row, adjoint in sweep.adjoints.items():  # the last sum is the adjoint itself
+            sums = [edge[3] for edges in sweep.edges.values() for edge in edges if edge[0] == row]
+            assert not sums or any(same(total.tensor, adjoint.tensor) for total in sums)
+    swept = {row for sweep in recording.sweeps for row in sweep.adjoints if recording.entries[row].kind == "operation"}
+    unseen = {row for row in swept - compared if recording.entries[row].op in ("Square", "grad", "CopySlices")}
+    kept = {row for row in swept - compared - unseen if recording.entries[row].extra.ref() is not None}
+    changed = {before for before, _ in recording.log.changes}
+    assert kept <= changed, [recording.entries[row].op for row in kept - changed]
+    assert compared
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_gradients_of_leaves_are_those_that_the_program_gets(name):
+    with bridge.record() as recording:
+        run(name)
+    snapshot = recording.snapshot()
+    json.dumps(snapshot, allow_nan=False)
+    rows = snapshot["rows"]
+    assert [row["row"] for row in rows] == list(range(len(rows)))
+    assert all(i < row["row"] for row in rows for i in row["inputs"])
+    for row in rows:
+        entry = recording.entries[row["row"]]
+        assert row["file"] == PROGRAMS[name].__code__.co_filename, row
+        assert row["dtype"] == entry.dtype and row["value"] is not None
+    assert any(gradient is not None for gradient in snapshot["sweep"]["gradients"])
+
+
+def test_rows_have_their_lines_names_and_modules():
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = torch.nn.ModuleList([torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)])
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x)
+            return x * 2
+
+    net, first = Net(), test_rows_have_their_lines_names_and_modules.__code__.co_firstlineno
+    with bridge.record() as recording:
+        loss = net(torch.ones(1, 2)).sum()
+        loss.backward()
+    rows = [(r["name"] or r["op"], r["line"] - first, r["scope"]) for r in recording.snapshot()["rows"]]
+    assert rows == [
+        ("leaf", 13, []),
+        ("layers.0.weight", 8, []), ("layers.0.bias", 8, []), ("linear", 8, ["Net", "layers.0"]),
+        ("layers.1.weight", 8, []), ("layers.1.bias", 8, []), ("linear", 8, ["Net", "layers.1"]),
+        ("mul", 9, ["Net"]), ("loss", 13, []),
+    ]  # fmt: skip
+
+
+def test_a_step_has_what_each_input_is_given():
+    x = torch.tensor(3.0, requires_grad=True)
+    with bridge.record() as recording:
+        y = x * x
+        y.backward()
+    assert tf.snapshot(recording, y)["sweep"] == {
+        "target": [1], "sources": [0], "rest": 0, "gradients": [{"text": "6.0", "data": 6.0}],
+        "steps": [{"row": 1, "adjoint": {"text": "1.0", "data": 1.0}, "edges": [
+            {"input": 0, "port": 0, "local": None, "product": {"text": "3.0", "data": 3.0}, "sum": {"text": "3.0", "data": 3.0}},
+            {"input": 0, "port": 1, "local": None, "product": {"text": "3.0", "data": 3.0}, "sum": {"text": "6.0", "data": 6.0}},
+        ]}],
+    }  # fmt: skip
+
+
+def test_of_several_backward_passes_the_target_chooses_one():
+    w = torch.tensor(2.0, requires_grad=True)
+    with bridge.record() as recording:
+        one, two = w * 3, w * w
+        one.backward()
+        two.backward()
+    assert recording.snapshot()["sweep"]["gradients"][0]["data"] == 4.0
+    assert recording.snapshot(one)["sweep"]["gradients"][0]["data"] == 3.0
+    assert recording.snapshot(w)["sweep"] is None
+
+
+def test_a_value_stays_as_it_was_when_the_tensor_changes():
+    x = torch.zeros(100, 100)
+    with bridge.record() as recording:
+        y = x + 1
+        before = recording.row_of(y)
+        y.mul_(5)
+        y.data.fill_(7)
+    assert recording.entries[before].value.shown()["stats"]["max"] == 1.0
+    assert recording.entries[before + 1].value.shown()["stats"]["max"] == 5.0
+
+
+def test_a_value_that_changed_unseen_is_not_shown():
+    x = torch.zeros(100, 100)
+    with bridge.record() as recording:
+        y = x + 1
+    y.add_(1)
+    assert recording.snapshot()["rows"][-1]["value"] is None
+    assert recording.snapshot()["rows"][-1]["released"] is True
+
+
+def test_memory_is_bounded_by_summaries(monkeypatch):
+    monkeypatch.setattr(torch_value, "MOST_BYTES", 10 * 40_000)
+    keeper = Keeper()
+    kept = [keeper.keep(torch.full((100, 100), float(k))) for k in range(40)]
+    assert sum(value.tensor is not None for value in kept) <= 10
+    assert [value.shown()["stats"]["mean"] for value in kept] == list(range(40))
+    assert kept[0].facts() == (True, True) and kept[1].facts() == (False, True)
+
+
+def test_rows_are_bounded(monkeypatch):
+    monkeypatch.setattr(torch_log, "MOST", 10)
+    x = torch.tensor(1.0, requires_grad=True)
+    with bridge.record() as recording:
+        y = x
+        for _ in range(30):
+            y = y * 2
+        y.backward()
+    assert len(recording.entries) == 10 and recording.left_out == 21
+    assert x.grad == 2.0**30
+
+
+def test_pytorch_is_as_it_was_after_an_exception():
+    from torch.nn.modules import module as modules
+    from torch.optim import optimizer as optimizers
+
+    apply, w = torch.autograd.Function.__dict__["apply"], torch.nn.Parameter(torch.ones(3))
+    hooks = modules._global_forward_hooks, modules._global_forward_pre_hooks, optimizers._global_optimizer_pre_hooks
+    before = [dict(h) for h in hooks]
+    with pytest.raises(ZeroDivisionError), bridge.record():
+        (w * w).sum().backward()
+        1 / 0  # noqa: B018 - the exception
+    assert torch.autograd.Function.__dict__["apply"] is apply
+    assert [dict(h) for h in hooks] == before
+    assert w._backward_hooks is None
+    assert torch.overrides._get_current_function_mode_stack() == []
+    y = w * 2
+    assert y._backward_hooks is None
+
+
+def test_a_mistake_of_the_bridge_ends_the_recording_and_not_the_program(monkeypatch):
+    def broken(*_):
+        raise KeyError("mistake")
+
+    monkeypatch.setattr(torch_log.Log, "write", broken)
+    x = torch.tensor(2.0, requires_grad=True)
+    with pytest.warns(RuntimeWarning, match="The recording ended early: KeyError: 'mistake'"), bridge.record() as recording:
+        (x * x).backward()
+    assert x.grad == 4.0
+    assert isinstance(recording.failure, KeyError)
+
+
+def test_nested_recordings_both_see_the_program():
+    x = torch.tensor(2.0, requires_grad=True)
+    with bridge.record() as outer:
+        y = x * 3
+        with bridge.record() as inner:
+            y.exp().backward()
+    assert [e.op for e in inner.entries] == ["leaf", "Mul", "exp"]
+    assert [e.op for e in outer.entries] == ["leaf", "mul", "exp"]
+    assert len(outer.sweeps) == len(inner.sweeps) == 1
+
+
+def test_the_pictures_take_a_recording(tmp_path):
+    from minitape_widgets import TapeView
+    from minitape_widgets.live import flush
+
+    with bridge.record() as recording:
+        early = TapeView(recording)
+        run("cnn_with_batch_norm")
+    picture, view = tf.draw(recording), TapeView(recording)
+    assert repr(view) == f"TapeView({len(recording.entries)} rows, 1 tape)"
+    flush(early)
+    assert repr(early) == repr(view)
+    assert "conv2d" in picture.svg and "conv2d" in picture.source
+    view.save(tmp_path / "page.html")
+    assert "conv2d" in Path(tmp_path / "page.html").read_text()
+    assert view._snapshot()["sweep"]["steps"] == recording.snapshot()["sweep"]["steps"]
+    for one in (early, view):
+        one.close()
+
+
+def test_values_of_all_kinds_are_shown():
+    assert TensorValue(torch.tensor([1.0, 2.0], dtype=torch.bfloat16)).shown()["data"] == [1.0, 2.0]
+    assert TensorValue(torch.tensor(1 + 2j)).shown()["text"] == "(1+2j)"
+    assert TensorValue(torch.eye(2).to_sparse()).shown()["data"] == [[1.0, 0.0], [0.0, 1.0]]
+    with pytest.raises(ValueError, match="meta"):
+        array_of(torch.empty(2, device="meta"))
+
+
+def test_a_version_that_is_too_old_is_refused(monkeypatch):
+    import importlib
+
+    with monkeypatch.context() as old:
+        old.setattr(torch, "__version__", "2.1.0")
+        with pytest.raises(ImportError, match=r"needs PyTorch 2.4 or newer, and 2.1.0 is installed"):
+            importlib.reload(bridge)
+    with warnings.catch_warnings():
+        importlib.reload(bridge)

@@ -1,0 +1,354 @@
+"""Programs whose ``.grad`` is None, zero or NaN, or whose backward() fails, as people asked about them in forums and issues.
+
+Each begins with ``#@ name cause``. The line to blame ends in ``#!``; where none is to blame there is no such line. A line that
+ends in ``#- text`` is replaced by the text in the mended program (nothing: it is left out). ``#+ text`` is a line of the mended
+program only. ``loss`` is the target and ``w`` what is asked about.
+"""
+
+CASES = '''
+#@ leaf_without_requires_grad requires_grad
+w = torch.randn(3) #! #- w = torch.randn(3, requires_grad=True)
+x = torch.randn(3)
+loss = (w * x).sum()
+loss.backward()
+
+#@ frozen_layer requires_grad
+net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+net[0].weight.requires_grad = False  #-
+w = net[0].weight
+loss = net(torch.randn(5, 3)).mean() #!
+loss.backward()
+
+#@ requires_grad_too_late requires_grad
+w = torch.ones(3)  #- w = torch.ones(3, requires_grad=True)
+y = torch.exp(w) #!
+w.requires_grad_()
+loss = y.sum()
+loss.backward()
+
+#@ detached_hidden_state detach
+w = torch.randn(4, 4, requires_grad=True)
+h = torch.tanh(torch.randn(2, 4) @ w)
+h = h.detach() #! #-
+loss = (h * 2).sum()
+loss.backward()
+
+#@ detach_in_place detach
+w = torch.randn(4, requires_grad=True)
+h = w * 2
+h.detach_() #! #-
+loss = h.sum()
+loss.backward()
+
+#@ data_of_the_output data
+net = nn.Linear(3, 1)
+w = net.weight
+out = net(torch.randn(4, 3))
+loss = (out.data ** 2).mean() #! #- loss = (out ** 2).mean()
+loss.backward()
+
+#@ forward_under_no_grad no_grad
+net = nn.Linear(3, 1)
+w = net.weight
+with torch.no_grad(): #- if True:
+    out = net(torch.randn(4, 3)) #!
+loss = out.mean()
+loss.backward()
+
+#@ decorated_with_no_grad no_grad
+w = torch.randn(3, requires_grad=True)
+@torch.no_grad() #-
+def features(x):
+    return torch.tanh(x * w) #!
+loss = features(torch.randn(3)).sum()
+loss.backward()
+
+#@ inference_mode inference_mode
+net = nn.Linear(3, 1)
+w = net.weight
+with torch.inference_mode(): #- if True:
+    out = net(torch.randn(4, 3)) #!
+loss = out.sum()
+loss.backward()
+
+#@ item_in_the_loss left_torch
+w = torch.randn(3, requires_grad=True)
+x = torch.randn(3, requires_grad=True)
+total = (w * w).sum().item() #! #- total = (w * w).sum()
+loss = x.sum() * total
+loss.backward()
+
+#@ float_into_a_new_tensor left_torch
+w = torch.randn(3, requires_grad=True)
+score = float((w * 2).sum()) #! #- score = (w * 2).sum()
+loss = torch.tensor(score, requires_grad=True) #- loss = score
+loss.backward()
+
+#@ numpy_in_the_middle left_torch
+import numpy as np
+w = torch.rand(3, requires_grad=True)
+y = torch.exp(w)
+z = np.log1p(y.detach().numpy()) #! #- z = torch.log1p(y)
+loss = torch.from_numpy(z).sum().requires_grad_() #- loss = z.sum()
+loss.backward()
+
+#@ list_of_items left_torch
+ws = [torch.tensor(float(k), requires_grad=True) for k in range(3)]
+w = ws[1]
+parts = [(v * 2).item() for v in ws] #! #- parts = [v * 2 for v in ws]
+loss = torch.tensor(parts, requires_grad=True).sum() #- loss = torch.stack(parts).sum()
+loss.backward()
+
+#@ torch_tensor_of_a_tensor copied
+w = torch.tensor(2.0, requires_grad=True)
+y = w * 3
+loss = torch.tensor(y, requires_grad=True) * 2 #! #- loss = y * 2
+loss.backward()
+
+#@ torch_tensor_of_a_list copied
+a = torch.tensor(1.0, requires_grad=True)
+w = torch.tensor(2.0, requires_grad=True)
+v = torch.tensor([a * 2, w * 3]) #! #- v = torch.stack([a * 2, w * 3])
+loss = v.sum()
+loss.backward()
+
+#@ integer_parameter integer_dtype
+w = torch.tensor([1, 2, 3]) #! #- w = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+x = torch.randn(3, requires_grad=True)
+loss = (w * x).sum()
+loss.backward()
+
+#@ cast_to_long integer_cast
+w = torch.tensor([1.5, 2.5], requires_grad=True)
+k = (w * 2).long() #! #- k = w * 2
+loss = (k.float() ** 2).sum()
+loss.backward()
+
+#@ argmax_of_the_scores no_derivative
+w = torch.randn(4, 3, requires_grad=True)
+scores = torch.randn(5, 4) @ w
+best = scores.argmax(dim=1) #! #- best = (scores.softmax(dim=1) * torch.arange(3)).sum(dim=1)
+loss = best.float().mean()
+loss.backward()
+
+#@ accuracy_as_the_loss no_derivative
+w = torch.randn(3, requires_grad=True)
+p = torch.sigmoid(torch.randn(6, 3) @ w)
+right = p > 0.5 #! #- right = p
+loss = 1 - right.float().mean()
+loss.backward()
+
+#@ grad_of_a_non_leaf non_leaf
+x = torch.randn(3, requires_grad=True)
+w = x * 0.1 #!
+#+ w.retain_grad()
+loss = (w ** 2).sum()
+loss.backward()
+
+#@ scaled_parameter non_leaf
+w = torch.randn(3, requires_grad=True) * 0.01 #! #- w = (torch.randn(3) * 0.01).requires_grad_()
+loss = (w ** 2).sum()
+loss.backward()
+
+#@ double_parameter non_leaf
+w = torch.randn(3, requires_grad=True).double() #! #- w = torch.randn(3).double().requires_grad_()
+loss = (w ** 2).sum()
+loss.backward()
+
+#@ in_place_on_a_saved_result in_place
+w = torch.randn(3, requires_grad=True)
+y = torch.exp(w)
+y += 1 #! #- y = y + 1
+loss = (y * 2).sum()
+loss.backward()
+
+#@ in_place_relu_after_sigmoid in_place
+w = torch.randn(3, 3, requires_grad=True)
+y = torch.sigmoid(torch.randn(2, 3) @ w)
+y[0] = 0.0 #! #- y = torch.cat([torch.zeros(1, 3), y[1:]])
+loss = y.sum()
+loss.backward()
+
+#@ step_before_backward in_place
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+w = net[0].weight
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+loss = net(torch.randn(5, 3)).mean()
+with torch.no_grad(): #-
+    net[2].weight.add_(1.0) #! #-
+loss.backward()
+
+#@ backward_twice backward_twice
+w = torch.randn(3, requires_grad=True)
+h = w.exp()
+first = h.sum()
+first.backward() #- first.backward(retain_graph=True)
+loss = (h * h).sum()
+loss.backward() #!
+
+#@ loss_is_not_a_number not_scalar
+w = torch.randn(3, requires_grad=True)
+loss = (w * 2) ** 2  #- loss = ((w * 2) ** 2).mean()
+loss.backward() #!
+
+#@ unused_head unused
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head, self.spare = nn.Linear(3, 4), nn.Linear(4, 1), nn.Linear(2, 1)
+    def forward(self, x):
+        return self.head(torch.tanh(self.body(x)))  #- return self.head(torch.tanh(self.body(x))) + self.spare(x[:, :2])
+net = Net()
+w = net.spare.weight
+loss = net(torch.randn(2, 3)).sum()
+loss.backward()
+
+#@ module_built_anew rebound
+net = nn.Linear(3, 2)
+w = net.weight
+net = nn.Linear(3, 2) #-
+loss = net(torch.randn(4, 3)).pow(2).mean() #!
+loss.backward()
+
+#@ deep_copied_model rebound
+import copy
+net = nn.Linear(3, 2)
+trained = copy.deepcopy(net) #- trained = net
+w = net.weight
+loss = trained(torch.randn(4, 3)).pow(2).mean() #!
+loss.backward()
+
+#@ update_that_makes_a_new_tensor no_grad
+w = torch.ones(3, requires_grad=True)
+(w * w).sum().backward()
+with torch.no_grad():
+    w = w - 0.1 * w.grad #! #- w.sub_(0.1 * w.grad)
+loss = (w * 3).sum()
+loss.backward()
+
+#@ backward_was_forgotten no_backward
+w = torch.ones(3, requires_grad=True)
+loss = (w * w).sum()
+#+ loss.backward()
+
+#@ zero_grad_after_backward grad_cleared
+net = nn.Linear(2, 1)
+w = net.weight
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+loss = net(torch.ones(3, 2)).sum()
+loss.backward()
+optimizer.zero_grad() #! #-
+
+#@ custom_backward_gives_none no_gradient
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.save_for_backward(x, factor)
+        return x * factor
+    @staticmethod
+    def backward(ctx, g):
+        x, factor = ctx.saved_tensors
+        return g * factor, None  #- return g * factor, (g * x).sum()
+w = torch.tensor(2.0, requires_grad=True)
+x = torch.randn(3, requires_grad=True)
+loss = Scale.apply(x, w).sum() #!
+loss.backward()
+
+#@ rounding zero_derivative
+w = torch.randn(3, requires_grad=True)
+q = torch.round(w * 10) #! #- q = (w * 10) + (torch.round(w * 10) - (w * 10)).detach()
+loss = (q ** 2).sum()
+loss.backward()
+
+#@ sign_activation zero_derivative
+w = torch.randn(3, 2, requires_grad=True)
+h = torch.sign(torch.randn(4, 3) @ w) #! #- h = torch.tanh(torch.randn(4, 3) @ w)
+loss = h.sum()
+loss.backward()
+
+#@ dead_relu dead_relu
+net = nn.Linear(3, 4)
+with torch.no_grad():
+    net.bias.fill_(-100.0)
+w = net.weight
+loss = torch.relu(net(torch.randn(5, 3))).mean() #! #- loss = torch.nn.functional.leaky_relu(net(torch.randn(5, 3))).mean()
+loss.backward()
+
+#@ clamped_probability saturated
+w = torch.tensor([5.0, 6.0], requires_grad=True)
+p = torch.clamp(w, 0.0, 1.0) #! #- p = torch.sigmoid(w)
+loss = ((p - 0.5) ** 2).sum()
+loss.backward()
+
+#@ saturated_sigmoid saturated
+w = torch.tensor([200.0, 300.0], requires_grad=True)
+p = torch.sigmoid(w) #! #- p = torch.sigmoid(w / 100)
+loss = ((p - 0.5) ** 2).sum()
+loss.backward()
+
+#@ softmax_over_one_class zero_cancels
+w = torch.randn(4, 1, requires_grad=True)
+p = torch.softmax(torch.randn(3, 4) @ w, dim=1) #! #- p = torch.sigmoid(torch.randn(3, 4) @ w)
+loss = -torch.log(p).mean()
+loss.backward()
+
+#@ mask_of_zeros zero_factor
+w = torch.randn(3, requires_grad=True)
+mask = torch.zeros(3) #- mask = torch.ones(3)
+loss = (w * mask).sum() #!
+loss.backward()
+
+#@ weights_that_begin_at_zero zero_factor
+one, two = nn.Linear(3, 4), nn.Linear(4, 1)
+nn.init.zeros_(two.weight) #-
+w = one.weight
+loss = two(torch.tanh(one(torch.randn(5, 3)))).sum() #!
+loss.backward()
+
+#@ other_rows_are_taken not_selected
+table = torch.randn(5, 2)
+w = torch.randn(3, 2, requires_grad=True)
+both = torch.cat([table, w])
+loss = both[:5].sum() #! #- loss = both.sum()
+loss.backward()
+
+#@ sqrt_of_zero nan_backward
+w = torch.zeros(3, requires_grad=True)
+d = torch.sqrt((w ** 2).sum()) #! #- d = torch.sqrt(((w - 1) ** 2).sum() + 1e-12)
+loss = d * 2
+loss.backward()
+
+#@ where_hides_the_root nan_backward
+w = torch.tensor([0.0, 2.0], requires_grad=True)
+y = torch.sqrt(w) #! #- y = torch.sqrt(torch.where(w > 0, w, 1.0))
+loss = torch.where(w > 0, y, 0.0).sum()
+loss.backward()
+
+#@ log_of_zero nan_forward
+w = torch.tensor([0.0, 1.0], requires_grad=True)
+p = w / w.sum()
+loss = -(p * torch.log(p)).sum() #! #- loss = -(p * torch.log(p.clamp(min=1e-6))).sum()
+loss.backward()
+
+#@ exp_overflows nan_forward
+w = torch.tensor([100.0, 1.0], requires_grad=True)
+e = torch.exp(w) #! #- p = torch.softmax(w, dim=0)
+p = e / e.sum() #-
+loss = (p * torch.tensor([1.0, 2.0])).sum() #- loss = torch.logsumexp(w, dim=0)
+loss.backward()
+
+#@ nan_in_the_data nan_input
+x = torch.tensor([[1.0, float("nan")], [2.0, 3.0]]) #!
+w = torch.ones(2, requires_grad=True)
+loss = ((x @ w) ** 2).mean() #- loss = ((torch.nan_to_num(x) @ w) ** 2).mean()
+loss.backward()
+
+#@ branch_on_a_value branch
+w = torch.tensor(0.3, requires_grad=True)
+x = torch.tensor(2.0, requires_grad=True)
+if w > 0: #!
+    loss = x * 2 #- loss = x * torch.sigmoid(w)
+else:
+    loss = x * 3
+loss.backward()
+'''

@@ -1,0 +1,341 @@
+"""Programs for PyTorch as people write them. Each returns what must stay the same, to the last bit, when it is recorded."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+PROGRAMS = {}
+
+
+def program(function):
+    PROGRAMS[function.__name__] = function
+    return function
+
+
+def grads(module):
+    return [p.grad for p in module.parameters()]
+
+
+def trained(module, optimizer, inputs, labels, loss_of, steps=2):
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = loss_of(module(inputs), labels)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss)
+    return [*losses, *grads(module), *module.parameters()]
+
+
+@program
+def scalar_by_hand():
+    x = torch.tensor(3.0, requires_grad=True)
+    y = x * torch.sin(x) + x**2 / (1 - x)
+    y.backward()
+    return y, x.grad
+
+
+@program
+def linear_regression():
+    x, t = torch.randn(32, 4), torch.randn(32, 1)
+    w, b = torch.randn(4, 1, requires_grad=True), torch.zeros(1, requires_grad=True)
+    for _ in range(3):
+        loss = ((x @ w + b - t) ** 2).mean()
+        loss.backward()
+        with torch.no_grad():
+            w -= 0.1 * w.grad
+            b -= 0.1 * b.grad
+            w.grad.zero_()
+            b.grad = None
+    return loss, w, b
+
+
+@program
+def mlp_with_adam():
+    net = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 10))
+    labels = torch.randint(0, 10, (16,))
+    return trained(net, torch.optim.Adam(net.parameters()), torch.randn(16, 20), labels, F.cross_entropy)
+
+
+@program
+def mlp_with_large_weights():
+    net = nn.Sequential(nn.Linear(784, 256), nn.Tanh(), nn.Linear(256, 10))
+    labels = torch.randint(0, 10, (64,))
+    return trained(net, torch.optim.SGD(net.parameters(), 0.1), torch.randn(64, 784), labels, F.cross_entropy)
+
+
+@program
+def cnn_with_batch_norm():
+    net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(36, 3))
+    labels = torch.randint(0, 3, (8,))
+    parts = trained(net, torch.optim.SGD(net.parameters(), 0.1, momentum=0.9), torch.randn(8, 1, 8, 8), labels, F.cross_entropy)
+    return [*parts, net[1].running_mean, net[1].running_var]
+
+
+@program
+def residual_block():
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = nn.Conv2d(3, 3, 3, padding=1), nn.Conv2d(3, 3, 3, padding=1)
+
+        def forward(self, x):
+            return F.relu(x + self.second(F.relu(self.first(x))))
+
+    net = nn.Sequential(Block(), Block())
+    loss = net(torch.randn(2, 3, 6, 6)).square().mean()
+    loss.backward()
+    return [loss, *grads(net)]
+
+
+@program
+def rnn_by_hand():
+    cell, out = nn.Linear(6, 4), nn.Linear(4, 2)
+    h = torch.zeros(3, 4)
+    loss = 0.0
+    for x in torch.randn(5, 3, 2):
+        h = torch.tanh(cell(torch.cat([x, h], dim=1)))
+        loss = loss + out(h).pow(2).mean()
+    loss.backward()
+    return [loss, *grads(cell), *grads(out)]
+
+
+@program
+def lstm():
+    net, out = nn.LSTM(3, 5, batch_first=True), nn.Linear(5, 1)
+    states, (h, c) = net(torch.randn(2, 4, 3))
+    loss = out(states[:, -1]).mean() + h.sum() * c.mean()
+    loss.backward()
+    return [loss, *grads(net), *grads(out)]
+
+
+@program
+def gru_two_layers():
+    net = nn.GRU(3, 4, num_layers=2)
+    states, h = net(torch.randn(5, 2, 3))
+    loss = (states**2).mean() + h.abs().sum()
+    loss.backward()
+    return [loss, *grads(net)]
+
+
+@program
+def attention_by_hand():
+    q, k, v = (nn.Linear(8, 8) for _ in range(3))
+    x = torch.randn(2, 5, 8)
+    scores = q(x) @ k(x).transpose(1, 2) / 8**0.5
+    scores = scores.masked_fill(torch.triu(torch.ones(5, 5, dtype=torch.bool), 1), float("-inf"))
+    loss = (torch.softmax(scores, dim=-1) @ v(x)).mean()
+    loss.backward()
+    return [loss, *grads(q), *grads(k), *grads(v)]
+
+
+@program
+def transformer_layer():
+    net = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1, batch_first=True)
+    loss = net(torch.randn(2, 5, 8)).square().sum()
+    loss.backward()
+    return [loss, *grads(net)]
+
+
+@program
+def multihead_attention():
+    net = nn.MultiheadAttention(8, 2, batch_first=True)
+    x = torch.randn(2, 4, 8, requires_grad=True)
+    out, weights = net(x, x, x)
+    (out.sum() + weights[:, 0].sum()).backward()
+    return [out, x.grad, *grads(net)]
+
+
+@program
+def embedding_bag_of_words():
+    table, out = nn.Embedding(50, 8, padding_idx=0), nn.Linear(8, 2)
+    words = torch.randint(0, 50, (4, 6))
+    loss = F.cross_entropy(out(table(words).mean(dim=1)), torch.tensor([0, 1, 0, 1]))
+    loss.backward()
+    return [loss, *grads(table), *grads(out)]
+
+
+@program
+def gan_step():
+    generator = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 2))
+    judge = nn.Sequential(nn.Linear(2, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1))
+    one, two = torch.optim.Adam(generator.parameters()), torch.optim.Adam(judge.parameters())
+    real, fake = torch.randn(16, 2), generator(torch.randn(16, 2))
+    ones, zeros = torch.ones(16, 1), torch.zeros(16, 1)
+    loss = F.binary_cross_entropy_with_logits
+    for_judge = loss(judge(real), ones) + loss(judge(fake.detach()), zeros)
+    two.zero_grad()
+    for_judge.backward()
+    two.step()
+    one.zero_grad()
+    for_generator = loss(judge(fake), ones)
+    for_generator.backward()
+    one.step()
+    return [for_judge, for_generator, *generator.parameters(), *judge.parameters(), *grads(judge)]
+
+
+@program
+def gradient_penalty():
+    judge = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
+    x = torch.randn(6, 3, requires_grad=True)
+    (slope,) = torch.autograd.grad(judge(x).sum(), x, create_graph=True)
+    penalty = ((slope.norm(2, dim=1) - 1) ** 2).mean()
+    penalty.backward()
+    return [penalty, slope, *grads(judge)[:-1]]
+
+
+@program
+def second_derivative():
+    x = torch.tensor([0.5, 1.5], requires_grad=True)
+    y = (x**3 * torch.sin(x)).sum()
+    (first,) = torch.autograd.grad(y, x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    return y, first, second
+
+
+@program
+def backward_with_create_graph():
+    x = torch.tensor(2.0, requires_grad=True)
+    (x**4).backward(create_graph=True)
+    slope = x.grad
+    x.grad = None
+    (slope * 3).backward()
+    return slope, x.grad
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, scale):
+        ctx.save_for_backward(x)
+        ctx.scale = scale
+        return scale * x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return 2 * ctx.scale * x * g, None
+
+
+@program
+def custom_function():
+    x = torch.randn(4, requires_grad=True)
+    y = Square.apply(torch.exp(x), 3.0)
+    y.sum().backward()
+    return y, x.grad
+
+
+@program
+def in_place_operations():
+    x = torch.randn(4, 3, requires_grad=True)
+    y = x * 2
+    y.add_(1)
+    y[0] = 0.0
+    z = y.clone()
+    z[:, 1] *= 3
+    row = z[2]
+    row.mul_(2)
+    z = torch.relu_(z)
+    loss = z.sum() + y.mean()
+    loss.backward()
+    return loss, x.grad, z
+
+
+@program
+def written_into_a_buffer():
+    weights = torch.randn(3, requires_grad=True)
+    out = torch.zeros(3, 2)
+    for k in range(3):
+        out[k] = weights[k] * torch.tensor([1.0, -1.0])
+    (out**2).sum().backward()
+    return out, weights.grad
+
+
+@program
+def mixed_dtypes():
+    a = torch.randn(4, dtype=torch.float64, requires_grad=True)
+    b = torch.randn(4, requires_grad=True)
+    c = torch.randn(4, requires_grad=True).to(torch.bfloat16)
+    loss = (a * b).sum() + (c * c).float().sum() + (b.half() * 2).sum()
+    loss.backward()
+    return loss, a.grad, b.grad
+
+
+@program
+def autocast():
+    net = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 2))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = net(torch.randn(4, 8)).float().pow(2).mean()
+    loss.backward()
+    return [loss, *grads(net)]
+
+
+@program
+def complex_numbers():
+    z = torch.tensor([1 + 2j, 0.5 - 1j], requires_grad=True)
+    loss = (z * z.conj()).real.sum() + torch.fft.fft(z).abs().sum()
+    loss.backward()
+    return loss, z.grad
+
+
+@program
+def many_outputs():
+    x = torch.randn(6, 3, requires_grad=True)
+    a, b = x.split([2, 4])
+    values, places = b.max(dim=0)
+    top, _ = torch.sort(a, dim=1)
+    rows = torch.unbind(top)
+    loss = values.sum() * rows[0].mean() + torch.std(b)
+    loss.backward()
+    return loss, x.grad, places
+
+
+@program
+def accumulated_gradients():
+    net = nn.Linear(5, 3)
+    for _ in range(3):
+        (net(torch.randn(4, 5)).pow(2).mean() / 3).backward()
+    norm = nn.utils.clip_grad_norm_(net.parameters(), 0.1)
+    return [norm, *grads(net)]
+
+
+@program
+def shared_weights_and_retained_graph():
+    w = torch.randn(3, 3, requires_grad=True)
+    h = torch.tanh(w @ w.T)
+    loss = h.sum() + (h * h).sum() + w[0, 0]
+    loss.backward(retain_graph=True)
+    loss.backward()
+    return loss, w.grad
+
+
+@program
+def checkpointed():
+    from torch.utils.checkpoint import checkpoint
+
+    one, two = nn.Linear(4, 4), nn.Linear(4, 4)
+    x = torch.randn(2, 4, requires_grad=True)
+    y = checkpoint(lambda v: torch.tanh(one(v)), x, use_reentrant=False)
+    loss = two(y).sum()
+    loss.backward()
+    return [loss, x.grad, *grads(one), *grads(two)]
+
+
+@program
+def variational_autoencoder():
+    encoder, decoder = nn.Linear(6, 4), nn.Linear(2, 6)
+    x = torch.rand(5, 6)
+    mean, spread = encoder(x).chunk(2, dim=1)
+    z = mean + torch.exp(0.5 * spread) * torch.randn_like(mean)
+    divergence = -0.5 * torch.mean(1 + spread - mean.pow(2) - spread.exp())
+    loss = F.binary_cross_entropy(torch.sigmoid(decoder(z)), x) + divergence
+    loss.backward()
+    return [loss, *grads(encoder), *grads(decoder)]
+
+
+@program
+def mesh_einsum_and_where():
+    a, b = torch.randn(3, 4, requires_grad=True), torch.randn(4, 5, requires_grad=True)
+    c = torch.einsum("ij,jk->ik", a, b)
+    loss = torch.where(c > 0, c, 0.1 * c).logsumexp(dim=1).sum() + torch.linalg.norm(a)
+    torch.autograd.backward([loss, a.sum()])
+    return loss, a.grad, b.grad

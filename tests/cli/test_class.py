@@ -1,0 +1,240 @@
+"""`minitape class`: what a teacher is told of a class, compared with what its learners are known to have done."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import re
+import shutil
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+
+from minitape.cli import main
+from minitape.cli.figures import figures
+from minitape.cli.handins import find, read
+from minitape.cli.lessons import lessons_folder
+from minitape.course.checker import exercises_of, feedback
+from minitape.course.progress import FILE_NAME
+
+from .conftest import run
+
+
+def told(*arguments):
+    done = CliRunner().invoke(main, ["class", *map(str, arguments)], env={"COLUMNS": "160", "NO_COLOR": "1"})
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def answered(monkeypatch, folder, *answers):
+    """A learner's folder after these answers, given to the checker itself."""
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("MINITAPE_PROGRESS", str(folder / FILE_NAME))
+    for name, answer in answers:
+        feedback(name, answer)
+
+
+def notebook(path, *outputs, lesson="01_the_first_tape"):
+    cells = [
+        nbformat.v4.new_code_cell("check(...)", outputs=[nbformat.v4.new_output("stream", text=text)])
+        for text in outputs
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+
+
+@pytest.fixture
+def three(tmp_path, monkeypatch):
+    """Ann is right at once, Bob later, Cem not yet; nobody else did anything in lesson 1."""
+    answered(monkeypatch, tmp_path / "ann", ("01.1", 12.0), ("01.3", [None, 6.0, None]))
+    answered(monkeypatch, tmp_path / "bob", ("01.1", 8.0), ("01.1", 4.0), ("01.1", 12.0))
+    answered(monkeypatch, tmp_path / "cem" / "minitape-lessons", ("01.1", 8.0), ("01.1", ...))
+    return tmp_path
+
+
+def test_each_exercise_is_counted(three):
+    found = figures(read(find([three])))
+    assert found.lessons == {"01": ["01.1", "01.2", "01.3", "01.4"]}
+    first, second, third, _ = found.by_exercise
+    assert (first.first_try, first.later, first.stuck, first.untried, first.tries) == (1, 1, 1, 0, 2)
+    hint = next(mistake.hint for mistake in exercises_of("01")["01.1"].mistakes if mistake.answer == 8.0)
+    assert (first.wrong.answer, first.wrong.hint, first.wrong.learners) == ("8.0", hint, 2)
+    assert (second.untried, second.tries, second.wrong) == (3, None, None)
+    assert (third.first_try, third.untried) == (1, 2)
+    [lesson] = found.by_lesson
+    assert (lesson.done, lesson.begun, lesson.untouched) == (0, 3, 0)
+    assert [(who.learner, who.solved["01"], who.tries, who.first_try) for who in found.by_learner] == [
+        ("ann", 2, 2, 2), ("bob", 1, 3, 0), ("cem", 0, 1, 0),
+    ]  # fmt: skip
+
+
+def test_the_terminal_shows_learners_and_exercises(three):
+    text = told(three)
+    assert re.search(r"^bob +1/4 +1 +0 +3 +0\s*$", text, re.MULTILINE)
+    assert re.search(r"^01\.1 +1 +1 +1 +0 +2 +0 +8\.0 \(2x\) 8\.0 is y itself\.", text, re.MULTILINE)
+    assert text.rstrip().endswith("3 learners, 1 lesson, 4 exercises: 25 % solved.")
+
+
+def test_the_table_for_a_spreadsheet(three, tmp_path):
+    told(three, "--csv", tmp_path / "class.csv")
+    with open(tmp_path / "class.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 3 * 4
+    [bob] = [row for row in rows if (row["learner"], row["exercise"]) == ("bob", "01.1")]
+    assert (bob["solved"], bob["tries"], bob["right_at"], bob["wrong_answers"]) == ("1", "3", "3", "4.0 | 8.0")
+    [ann] = [row for row in rows if (row["learner"], row["exercise"]) == ("ann", "01.2")]
+    assert (ann["solved"], ann["tries"], ann["seconds"]) == ("0", "", "")
+
+
+def test_time_is_counted_from_answer_to_answer_without_pauses(tmp_path):
+    entry = {"tries": 2, "solved": True, "right_at": 2}
+    times = {"01.p1": [1000], "01.1": [1060, 1120], "01.2": [1120 + 86_400, 1150 + 86_400], "02.1": [99]}
+    kept = {
+        "version": 1,
+        "exercises": dict.fromkeys(("01.1", "01.2", "02.1"), entry),
+        "predictions": {},
+        "times": times,
+    }
+    (tmp_path / "ann.json").write_text(json.dumps(kept))
+    [ann] = read(find([tmp_path]))
+    assert ann.learner == "ann"
+    assert {name: work.seconds for name, work in ann.work.items()} == {"01.1": 120, "01.2": 30, "02.1": None}
+
+
+def test_returned_notebooks_tell_the_last_answer(tmp_path):
+    wrong = "Exercise 01.1: not yet.\n  given:    8.0\n  expected: a number\n  exact: no\nHint: That is y.\n"
+    notebook(
+        tmp_path / "ann" / "01_the_first_tape.ipynb",
+        wrong,
+        "Exercise 01.2: correct.\n  exact: yes",
+        "Exercise 01.3: not answered yet.",
+    )
+    notebook(tmp_path / "doe_jane_4711_01_the_first_tape.ipynb", "Exercise 01.1: correct.")
+    ann, jane = read(find([tmp_path]))
+    assert {name: work.solved for name, work in ann.work.items()} == {"01.1": False, "01.2": True}
+    assert ann.work["01.1"].wrong == {"8.0": "That is y."} and ann.work["01.1"].tries is None
+    assert jane.learner == "doe_jane_4711" and jane.work["01.1"].solved
+
+
+def test_a_lesson_as_the_checker_left_it_is_read(tmp_path, monkeypatch):
+    """What is read from a notebook is what `check` prints."""
+    monkeypatch.setenv("MINITAPE_PROGRESS", str(tmp_path / "elsewhere.txt"))
+    mistake = exercises_of("01")["01.2"].mistakes[0]
+    texts = [
+        feedback("01.1", 8.0),
+        feedback("01.2", mistake.answer),
+        feedback("01.3", [None, 6.0, None]),
+        feedback("01.4"),
+    ]
+    notebook(tmp_path / "class" / "ann" / "lesson.ipynb", "".join(f"{text}\n" for text in texts))
+    [ann] = read(find([tmp_path / "class"]))
+    assert {name: work.solved for name, work in ann.work.items()} == {"01.1": False, "01.2": False, "01.3": True}
+    [(given, hint)] = ann.work["01.2"].wrong.items()
+    assert "gives 8.0" in given and hint == mistake.hint
+
+
+def test_progress_and_notebook_of_one_learner_are_one(three):
+    notebook(three / "bob" / "02_tensors.ipynb", "Exercise 02.1: correct.", "Exercise 01.1: not yet.\n  given:    7.0")
+    bob = next(hand_in for hand_in in read(find([three])) if hand_in.learner == "bob")
+    assert bob.work["02.1"].solved and bob.work["01.1"].solved
+    assert bob.work["01.1"].right_at == 3 and set(bob.work["01.1"].wrong) == {"8.0", "4.0", "7.0"}
+
+
+def test_folders_of_learners_on_one_machine(three):
+    homes = three / "home"
+    for who in ("ann", "bob"):
+        shutil.move(three / who, homes / who / "minitape-lessons")
+    assert list(find([homes / who / "minitape-lessons" for who in ("ann", "bob")])) == ["ann", "bob"]
+
+
+def test_a_broken_file_is_named_and_skipped(three):
+    (three / "bob" / "02_tensors.ipynb").write_text('{"cells": [')
+    (three / "cem" / "x.ipynb").write_text("[1, 2]")
+    (three / "ann" / "old-progress.json").write_text('{"exercises": 3}')
+    text = told(three, "--html", three / "class.html")
+    for name, why in (
+        ("bob/02_tensors", "is not whole"),
+        ("cem/x", "is not a notebook"),
+        ("ann/old-progress", "is not a progress file"),
+    ):
+        assert re.search(rf"not counted: {three}/{name}\.\w+ {why}", text)
+        assert f"{name}" in (three / "class.html").read_text()
+    assert "3 learners" in text
+
+
+def test_what_strangers_wrote_steers_nothing(tmp_path):
+    """Neither the terminal, nor the page, nor a spreadsheet; links that lead elsewhere are not followed."""
+    evil = "\x1b[2J<script>alert(1)</script>[red]"
+    entry = {"tries": 1, "solved": False, "wrong": {"=HYPERLINK(1)": {"times": 1, "hint": evil}}}
+    kept = {"version": 1, "exercises": {"01.1": entry, f"{evil}.1": entry}, "predictions": {}}
+    folder = tmp_path / "class" / "<b>eve[b]"
+    folder.mkdir(parents=True)
+    (folder / FILE_NAME).write_text(json.dumps(kept))
+    (tmp_path / "secret.ipynb").write_text("secret")
+    (folder / "link.ipynb").symlink_to(tmp_path / "secret.ipynb")
+    text = told(tmp_path / "class", "--html", tmp_path / "p.html", "--csv", tmp_path / "p.csv")
+    assert "\x1b" not in text and "<b>eve[b]" in text and "secret" not in text
+    page = (tmp_path / "p.html").read_text()
+    assert "<script" not in page and "<b>" not in page
+    assert "'=HYPERLINK(1)" in (tmp_path / "p.csv").read_text() and ",=" not in (tmp_path / "p.csv").read_text()
+
+
+def test_a_folder_without_hand_ins(tmp_path):
+    done = run("class", tmp_path)
+    assert done.returncode == 2
+    assert f"no progress files and no notebooks in {tmp_path}" in done.stderr
+
+
+def generate(folder, learners: int, seed: int = 7) -> dict[str, list[int]]:
+    """Hand-ins of a class whose learners get slower: lessons as they were copied, and their progress; solved, stuck by exercise."""
+    chance = random.Random(seed)
+    names = [name for lesson in ("01", "02", "03") for name in exercises_of(lesson)]
+    truth = {name: [0, 0] for name in names}
+    for number in range(learners):
+        home = folder / f"learner-{number:03d}"
+        home.mkdir(parents=True)
+        for lesson in sorted(lessons_folder().glob("0[123]_*.ipynb")):
+            shutil.copy(lesson, home)
+        exercises, times, clock = {}, {}, 1_700_000_000
+        for name in names[: chance.randrange(len(names) + 1)]:
+            tries, solved = chance.randrange(1, 6), chance.random() < 0.8
+            moments = [clock := clock + chance.randrange(20, 400) for _ in range(tries)]
+            wrong = (
+                {f"{chance.randrange(3)}.0": {"times": 1, "hint": "Look at the tape once more."}} if tries > 1 else {}
+            )
+            exercises[name] = {
+                "tries": tries,
+                "solved": solved,
+                "wrong": wrong,
+                **({"right_at": tries} if solved else {}),
+            }
+            times[name] = moments
+            truth[name][0 if solved else 1] += 1
+        kept = {"version": 1, "exercises": exercises, "predictions": {}, "times": times}
+        (home / FILE_NAME).write_text(json.dumps(kept))
+    return truth
+
+
+def test_forty_generated_hand_ins(tmp_path):
+    truth = generate(tmp_path, 40)
+    found = figures(read(find([tmp_path])))
+    assert {e.name: [e.solved, e.stuck] for e in found.by_exercise} == truth
+    assert all(e.solved + e.stuck + e.untried == 40 for e in found.by_exercise)
+
+
+@pytest.mark.browser
+def test_the_page_shows_bars_as_long_as_their_numbers(page, tmp_path):
+    truth = generate(tmp_path / "class", 40)
+    told(tmp_path / "class", "--html", tmp_path / "class.html")
+    page.route("**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort())
+    for width in (1400, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto((tmp_path / "class.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        row = page.locator("table.bars tr").filter(has=page.get_by_role("rowheader", name="02.2", exact=True))
+        bar = row.get_by_role("img")
+        assert f"{truth['02.2'][1]} answered, not right yet" in bar.get_attribute("aria-label")
+        share = bar.locator(".stuck").bounding_box()["width"] / bar.bounding_box()["width"]
+        assert share == pytest.approx(truth["02.2"][1] / 40, abs=0.02)

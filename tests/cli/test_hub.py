@@ -1,0 +1,243 @@
+"""Learners of a class on a real JupyterHub, with the settings that `deploy/jupyterhub` gives to teachers.
+
+``pytest tests/cli/test_hub.py -n 0 -s --learners 20`` prints what a class of that size takes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+
+import pytest
+from ipykernel.ipkernel import IPythonKernel
+
+from minitape.course.order import ADVICE
+from minitape.course.progress import FILE_NAME
+
+from .talking import Talk, text_of
+
+PYTHON = "MINITAPE_HUB"
+"""Names the Python of an environment with minitape and jupyterhub, where this one has no jupyterhub."""
+LESSON = "minitape-lessons/01_the_first_tape.ipynb"
+SETTINGS = """
+load_subconfig({given!r})
+c.JupyterHub.bind_url = "http://127.0.0.1:{port}"
+c.JupyterHub.hub_port = {hub_port}
+c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{proxy_port}"
+c.JupyterHub.authenticator_class = "dummy"  # learners have no accounts on this machine
+c.JupyterHub.spawner_class = "simple"
+c.SimpleLocalProcessSpawner.home_dir_template = {homes!r} + "/{{username}}"
+c.Spawner.args += {root!r}
+c.Spawner.env_keep = [*c.Spawner.env_keep, "PYTHONPATH"] if isinstance(c.Spawner.env_keep, list) else ["PATH", "LANG", "PYTHONPATH"]
+c.JupyterHub.services = [{{"name": "tests", "api_token": "{token}"}}]
+c.JupyterHub.load_roles = [{{"name": "tests", "services": ["tests"], "scopes": ["admin:users", "admin:servers", "tokens", "list:users"]}}]
+"""
+TOKEN = "a" * 32
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+
+
+class Hub(Talk):
+    """A JupyterHub on this machine, and its learners' servers."""
+
+    def __init__(self, base: Path, repository: Path, python: str, proxy: str):
+        ports = [_free_port() for _ in range(3)]
+        super().__init__(f"http://127.0.0.1:{ports[0]}/hub", TOKEN)
+        self.base, self.homes, self.origin = base, base / "homes", f"http://127.0.0.1:{ports[0]}"
+        self.homes.mkdir()
+        settings = SETTINGS.format(
+            given=str(repository / "deploy" / "jupyterhub" / "jupyterhub_config.py"), homes=str(self.homes), token=TOKEN,
+            port=ports[0], hub_port=ports[1], proxy_port=ports[2], root=["--allow-root"] if os.geteuid() == 0 else [],
+        )  # fmt: skip
+        (base / "config.py").write_text(settings)
+        path = os.pathsep.join([str(Path(python).parent), str(Path(proxy).parent), os.environ["PATH"]])
+        sources = os.pathsep.join([str(repository), str(repository / "widgets")])
+        dropped = ("MINITAPE_PROGRESS", "PYTHONSTARTUP", "JUPYTER_TOKEN")
+        self.environment = {name: value for name, value in os.environ.items() if name not in dropped}
+        self.environment |= {"PATH": path, "PYTHONPATH": sources, "CONFIGPROXY_AUTH_TOKEN": "b" * 32}
+        self.command = [
+            python,
+            "-m",
+            "jupyterhub",
+            "-f",
+            str(base / "config.py"),
+            f"--JupyterHub.cookie_secret_file={base / 'cookies'}",
+        ]
+
+    def start(self) -> None:
+        with open(self.base / "hub.log", "ab") as log:
+            self.process = subprocess.Popen(self.command, cwd=self.base, env=self.environment, stdout=log, stderr=log)
+        self.until(lambda: self.json("api/")["version"], 120)
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(timeout=60)
+
+    def end(self) -> None:
+        """End all that was started: learners' servers, the hub, and its proxy."""
+        if self.process.poll() is None:
+            names = [user["name"] for user in self.json("api/users") if user["server"]]
+            with ThreadPoolExecutor(len(names) or 1) as pool:
+                list(pool.map(lambda name: self.text(f"api/users/{name}/server", method="DELETE"), names))
+            self.until(lambda: not any(user["server"] or user["pending"] for user in self.json("api/users")), 60)
+            self.stop()
+        pid = self.base / "jupyterhub-proxy.pid"
+        if pid.exists():
+            os.kill(int(pid.read_text()), signal.SIGTERM)
+
+    def until(self, asked, seconds: float):
+        """What ``asked`` gives as soon as it gives something."""
+        pause, end = threading.Event(), time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                if found := asked():
+                    return found
+            except (OSError, urllib.error.HTTPError):
+                assert self.process.poll() is None, (self.base / "hub.log").read_text()
+            pause.wait(0.25)
+        raise AssertionError(f"not within {seconds} s:\n{(self.base / 'hub.log').read_text()[-4000:]}")
+
+    def learner(self, name: str) -> Learner:
+        """Have a learner sign in, and wait for the server."""
+        began = time.monotonic()
+        self.text(f"api/users/{name}", {}, "POST")
+        self.text(f"api/users/{name}/server", {}, "POST")
+        user = self.until(lambda: (user := self.json(f"api/users/{name}"))["server"] and user, 400)
+        token = self.json(f"api/users/{name}/tokens", {}, "POST")["token"]
+        return Learner(name, Talk(self.origin + user["server"], token), self.homes / name, time.monotonic() - began)
+
+
+class Learner:
+    """A learner with the server that runs for them; ``waited`` seconds for it."""
+
+    def __init__(self, name: str, talk: Talk, home: Path, waited: float):
+        self.name, self.talk, self.home, self.waited = name, talk, home, waited
+        self.took = 0.0
+
+    def run_lesson(self) -> list[str]:
+        """Open lesson 1 as JupyterLab does, and run all of its cells; what each of them says."""
+        began = time.monotonic()
+        notebook = self.talk.notebook(LESSON)
+        assert notebook["metadata"]["language_info"] == json.loads(json.dumps(IPythonKernel.language_info))
+        codes = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        session = self.talk.session(LESSON)
+        self.kernel = session["kernel"]["id"]
+        said = self.talk.run(self.kernel, codes)
+        self.took = time.monotonic() - began
+        return [text_of(outputs) for outputs in said]
+
+    def says(self, code: str) -> str:
+        return text_of(self.talk.run(self.kernel, [code])[0])
+
+    def memory(self) -> list[float]:
+        """Megabytes of the server and of its kernels, shared pages in parts (PSS)."""
+        return sorted((_pss(pid) for pid in _processes_of(self.home)), reverse=True)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+def _processes_of(home: Path) -> list[int]:
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"HOME={home}\0".encode() in (place / "environ").read_bytes() + b"\0":
+                found.append(int(place.name))
+        except OSError:
+            continue
+    return found
+
+
+def _pss(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1000
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory, repository):
+    python = os.environ.get(PYTHON, sys.executable)
+    known = subprocess.run([python, "-c", "import jupyterhub"], capture_output=True, check=False)
+    proxy = shutil.which("configurable-http-proxy")
+    if known.returncode:
+        pytest.skip(
+            f"no jupyterhub in {python}: make an environment with minitape and jupyterhub, and set {PYTHON} to its python"
+        )
+    if proxy is None:
+        pytest.skip("no configurable-http-proxy on PATH: npm install --global configurable-http-proxy")
+    started = Hub(tmp_path_factory.mktemp("hub"), repository, python, proxy)
+    started.start()
+    yield started
+    started.end()
+
+
+@pytest.fixture(scope="module")
+def learners(hub, pytestconfig):
+    """Learners who all begin at once."""
+    names = [f"learner-{number:03d}" for number in range(pytestconfig.getoption("--learners"))]
+    with ThreadPoolExecutor(len(names)) as pool:
+        return list(pool.map(hub.learner, names))
+
+
+def test_all_learners_run_lesson_1_at_once(hub, learners):
+    with ThreadPoolExecutor(len(learners)) as pool:
+        for said in pool.map(Learner.run_lesson, learners):
+            assert "Traceback" not in "".join(said)
+            assert any("0 of 4 solved" in text for text in said)
+    waited, took = [who.waited for who in learners], [who.took for who in learners]
+    parts = [who.memory() for who in learners]
+    print(f"\n{len(learners)} learners at once: server after {median(waited):.0f} s (last {max(waited):.0f}), lesson 1 in "
+          f"{median(took):.0f} s (last {max(took):.0f}), memory a learner {median(map(sum, parts)):.0f} MB "
+          f"(largest parts {', '.join(f'{mb:.0f}' for mb in parts[0][:3])})")  # fmt: skip
+
+
+def test_the_progress_of_each_is_their_own(learners):
+    first, second = learners[:2]
+    assert "correct" in first.says('check("01.1", 12.0)')
+    assert "not yet" in second.says('check("01.1", 8.0)')
+    kept = [
+        json.loads((who.home / "minitape-lessons" / FILE_NAME).read_text())["exercises"]["01.1"]
+        for who in (first, second)
+    ]
+    assert [entry["solved"] for entry in kept] == [True, False]
+    assert (first.home / "minitape-lessons" / FILE_NAME).stat().st_mode & 0o077 == 0
+
+
+def test_a_kernel_that_is_killed_comes_back_with_advice(hub, learners):
+    victim, other = learners[:2]
+    other.says("kept = 'still here'")
+    pid = int(victim.says("import os; print(os.getpid())"))
+    os.kill(pid, signal.SIGKILL)
+
+    def back():
+        kernel = victim.talk.json(f"api/kernels/{victim.kernel}")
+        return kernel["execution_state"] in ("idle", "starting") and victim.says(
+            "import os; print(os.getpid())"
+        ) not in ("", f"{pid}\n")
+
+    hub.until(back, 60)
+    assert ADVICE in victim.says("TapeView(tape)")
+    assert "1 of 4 solved" in victim.says('from minitape.course import progress; progress("01")')
+    assert other.says("print(kept)") == "still here\n"
+
+
+def test_a_restart_of_the_hub_loses_nothing(hub, learners):
+    before = [who.says("import os; kept = 7; print(os.getpid())") for who in learners]
+    hub.stop()
+    assert learners[0].says("print(kept)") == "7\n"  # lessons go on while the hub is away
+    hub.start()
+    for who, pid in zip(learners, before, strict=True):
+        assert hub.until(lambda who=who: hub.json(f"api/users/{who.name}")["server"], 60)
+        assert who.says("print(os.getpid(), kept)") == f"{pid.strip()} 7\n"
+        assert any("check(" in cell["source"] for cell in who.talk.notebook(LESSON)["cells"])

@@ -1,0 +1,186 @@
+"""`minitape export --nbgrader`: nbgrader itself hands the lesson out, collects it, and gives the right points."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+
+from minitape.cli import main
+from minitape.cli.nbgrader import STUB, export, find_lesson
+from minitape.cli.rules import is_exercise, solution_of
+from minitape.cli.skeleton import build
+
+PYTHON = "MINITAPE_NBGRADER"
+"""Names the Python of an environment with nbgrader, where this one has none."""
+LESSON = "01_the_first_tape"
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+def kinds(notebook):
+    """grade_id -> the cell, of the cells that nbgrader knows."""
+    return {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if "nbgrader" in cell.metadata}
+
+
+def test_the_given_part_is_kept_and_a_grade_stands_behind_it(tmp_path):
+    path, count = export("01", tmp_path)
+    assert (path, count) == (tmp_path / "source" / LESSON / f"{LESSON}.ipynb", 4)
+    cells = kinds(read(path))
+    assert list(cells) == [f"{what}-01-{n}" for n in (1, 2, 3, 4) for what in ("exercise", "grade")]
+    lesson = read(find_lesson("01")).cells
+    given = [cell.source for cell in lesson if is_exercise(cell)]
+    for number, text in enumerate(given, 1):
+        assert cells[f"exercise-01-{number}"].source.startswith(f"{text}\n### BEGIN SOLUTION\n")
+    assert 'is_right("01.2", derivative)' in cells["grade-01-2"].source
+    assert not any("<details>" in cell.source for cell in read(path).cells)
+
+
+def test_an_exam_hides_its_answers(tmp_path):
+    nbformat.write(build("exam", "An exam"), tmp_path / "exam.ipynb")
+    path, count = export(str(tmp_path / "exam.ipynb"), tmp_path)
+    cells = kinds(read(path))
+    assert count == 1
+    hidden = re.fullmatch(
+        r"### BEGIN HIDDEN TESTS\n(.*)\n### END HIDDEN TESTS", cells["grade-exam-1"].source, re.DOTALL
+    )[1]
+    assert "expect=4.0" in hidden and 'assert is_right("exam.1", answer)' in hidden
+    others = [
+        cell.source
+        for cell in read(path).cells
+        if cell is not cells["grade-exam-1"] and "grade-exam-1" not in str(cell.metadata)
+    ]
+    assert not any("expect=" in text or "check(" in text for text in others)
+
+
+def test_what_is_there_stays_and_what_is_wrong_is_said(tmp_path):
+    export("1", tmp_path)
+    told = CliRunner().invoke(main, ["export", "--nbgrader", "01", "--to", str(tmp_path)])
+    assert told.exit_code == 1 and "exists already; delete it to export the lesson anew" in told.output
+    told = CliRunner().invoke(main, ["export", "--nbgrader", "99", "--to", str(tmp_path)])
+    assert told.exit_code == 2 and "neither a notebook nor the number of a lesson (01, 02," in told.output
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 + 1")]), tmp_path / "plain.ipynb")
+    told = CliRunner().invoke(main, ["export", "--nbgrader", str(tmp_path / "plain.ipynb"), "--to", str(tmp_path)])
+    assert told.exit_code == 1 and "has no exercises" in told.output
+
+
+def test_settings_of_ones_own_are_not_changed(tmp_path):
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
+    told = CliRunner().invoke(main, ["export", "--nbgrader", "01", "--to", str(tmp_path)])
+    assert told.exit_code == 0 and STUB in told.output
+    assert (tmp_path / "nbgrader_config.py").read_text() == "c = get_config()\n"
+
+
+@pytest.fixture(scope="module")
+def nbgrader(tmp_path_factory, repository):
+    """Runs a command of nbgrader in a folder."""
+    program = Path(os.environ[PYTHON]).with_name("nbgrader") if os.environ.get(PYTHON) else shutil.which("nbgrader")
+    if program is None:
+        pytest.skip(
+            f"no nbgrader on PATH: make an environment with minitape and nbgrader, and set {PYTHON} to its python"
+        )
+    base = tmp_path_factory.mktemp("nbgrader")
+    places = {
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "IPYTHONDIR": "ipython",
+        "HOME": "home",
+    }
+    own = {name: str(base / folder) for name, folder in places.items()}
+    path = os.pathsep.join([str(Path(program).parent), os.environ["PATH"]])
+    sources = os.pathsep.join([str(repository), str(repository / "widgets")])
+    environment = {
+        **os.environ,
+        **own,
+        "PATH": path,
+        "PYTHONPATH": sources,
+        "MINITAPE_PROGRESS": "",
+        "COURSE": str(base / "exchange"),
+    }
+    (base / "exchange").mkdir(mode=0o777)
+    (base / "exchange").chmod(0o777)
+
+    def call(folder: Path, *arguments: str) -> str:
+        options = [
+            f"--Exchange.root={base / 'exchange'}",
+            "--CourseDirectory.course_id=course",
+            "--Application.log_level=INFO",
+        ]
+        done = subprocess.run(
+            [str(program), *arguments, *options],
+            cwd=folder,
+            env=environment,
+            text=True,
+            capture_output=True,
+            timeout=600,
+        )
+        assert done.returncode == 0, f"nbgrader {' '.join(arguments)}:\n{done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+    return call
+
+
+def answered(released: Path, target: Path, name: str, exercises: set[int]) -> None:
+    """A learner's copy in which these exercises are solved as the lesson solves them."""
+    lesson = read(find_lesson("01")).cells
+    places = [place for place, cell in enumerate(lesson) if is_exercise(cell)]
+    shutil.copytree(released, target, dirs_exist_ok=True)
+    notebook = read(target / f"{name}.ipynb")
+    for number in exercises:
+        kinds(notebook)[f"exercise-01-{number}"].source = solution_of(lesson, places[number - 1])
+    nbformat.write(notebook, target / f"{name}.ipynb")
+
+
+def test_the_round_trip_gives_the_right_points(nbgrader, tmp_path):
+    course, learner = tmp_path / "course", tmp_path / "learner"
+    learner.mkdir()
+    done = CliRunner().invoke(main, ["export", "--nbgrader", "01", "--to", str(course)])
+    assert done.exit_code == 0, done.output
+    nbgrader(course, "generate_assignment", LESSON)
+    released = course / "release" / LESSON
+    text = (released / f"{LESSON}.ipynb").read_text()
+    assert "answer = ..." in text and "12.0  # 3" not in text and "NotImplementedError" not in text
+    nbgrader(course, "release_assignment", LESSON)
+
+    nbgrader(learner, "fetch_assignment", LESSON)
+    answered(released, learner / LESSON, LESSON, {1, 2, 3, 4})
+    nbgrader(learner, "submit", LESSON)
+    nbgrader(course, "collect", LESSON)
+    [solved] = [path.name for path in (course / "submitted").iterdir()]
+    for who, exercises in (("one-right", {2}), ("none-right", set())):
+        answered(released, course / "submitted" / who / LESSON, LESSON, exercises)
+    nbgrader(course, "autograde", LESSON)
+    nbgrader(course, "export", "--to=grades.csv")
+    with open(course / "grades.csv", newline="") as file:
+        grades = {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
+    assert grades == {solved: (4, 4), "one-right": (1, 4), "none-right": (0, 4)}
+
+
+def test_an_exams_answers_come_back_to_grade_it(nbgrader, tmp_path):
+    nbformat.write(build("exam", "An exam"), tmp_path / "exam.ipynb")
+    course = tmp_path / "course"
+    assert (
+        CliRunner().invoke(main, ["export", "--nbgrader", str(tmp_path / "exam.ipynb"), "--to", str(course)]).exit_code
+        == 0
+    )
+    nbgrader(course, "generate_assignment", "exam")
+    assert "expect=" not in (course / "release" / "exam" / "exam.ipynb").read_text()
+    for who, answer in (("right", "4.0"), ("wrong", "8.0")):
+        target = course / "submitted" / who / "exam"
+        shutil.copytree(course / "release" / "exam", target)
+        text = (target / "exam.ipynb").read_text()
+        (target / "exam.ipynb").write_text(text.replace("answer = ...", f"answer = {answer}"))
+    nbgrader(course, "autograde", "exam")
+    nbgrader(course, "export", "--to=grades.csv")
+    with open(course / "grades.csv", newline="") as file:
+        assert {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)} == {"right": 1, "wrong": 0}

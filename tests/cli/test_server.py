@@ -1,0 +1,170 @@
+"""What installing minitape adds to a Jupyter server that knows nothing else of it, such as that of a learner on a hub."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import nbformat
+import pytest
+from ipykernel.ipkernel import IPythonKernel
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from minitape.cli.lab import _answers
+from minitape.cli.rules import LANGUAGE, WIDGET_VIEW
+from minitape.course.order import ADVICE
+
+from .talking import Talk, text_of
+
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+EXTENSION = "minitape.cli.server"
+VIEW = new_output(
+    "display_data",
+    data={WIDGET_VIEW: {"model_id": "gone"}, "text/plain": "TapeView()"},
+    metadata={WIDGET_VIEW: {"shown": 100}},
+)
+
+
+class Server(Talk):
+    """A plain `jupyter server` that has its settings in a folder of its own."""
+
+    def __init__(self, base: Path, repository: Path, *settings: str):
+        self.root, config = base / "work", base / "config"
+        self.root.mkdir(parents=True)
+        switched_on = config / "jupyter_server_config.d"  # where the wheel puts it, in an environment's etc/jupyter
+        switched_on.mkdir(parents=True)
+        for file in (repository / "deploy" / "jupyter_server_config.d").iterdir():
+            shutil.copy(file, switched_on)
+        own = {
+            "JUPYTER_CONFIG_DIR": config,
+            "JUPYTER_DATA_DIR": base / "data",
+            "JUPYTER_RUNTIME_DIR": base / "runtime",
+            "IPYTHONDIR": base / "ipython",
+        }
+        self.environment = {name: value for name, value in os.environ.items() if name != "PYTHONSTARTUP"}
+        self.environment |= {
+            "JUPYTER_TOKEN": "t",
+            "JUPYTER_PREFER_ENV_PATH": "0",
+            **{name: str(value) for name, value in own.items()},
+        }
+        self.settings = settings
+
+    def jupyter(self, *arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "jupyter", *arguments]
+        return subprocess.Popen(
+            command, env=self.environment, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    def __enter__(self) -> Server:
+        root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        self.process = self.jupyter(
+            "server", "--no-browser", "--port=0", "--ServerApp.ip=127.0.0.1", *root, *self.settings
+        )
+        self.said = ""
+        for line in self.process.stdout:
+            self.said += line
+            if found := ADDRESS.search(line):
+                break
+        else:
+            raise AssertionError(self.said)
+        super().__init__(found[0], "t")
+        self.reader = threading.Thread(target=self.process.stdout.read)  # or a full pipe would stop the server
+        self.reader.start()
+        host, port = found[0].removeprefix("http://").split(":")
+        while not _answers(host, int(port)):
+            assert self.process.poll() is None
+            threading.Event().wait(0.05)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.process.terminate()
+        self.reader.join(timeout=30)
+        self.process.wait(timeout=30)
+        self.process.stdout.close()
+
+
+def write(folder: Path, name: str, source: str) -> None:
+    metadata = {"language_info": LANGUAGE if "minitape" in source else {**LANGUAGE, "version": "3.9"}}
+    nbformat.write(new_notebook(cells=[new_code_cell(source, outputs=[VIEW])], metadata=metadata), folder / name)
+
+
+@pytest.fixture(scope="module")
+def on(tmp_path_factory, repository):
+    server = Server(tmp_path_factory.mktemp("on"), repository)
+    write(server.root, "ours.ipynb", "import minitape as tf\n[x](02_next.ipynb)")
+    write(server.root, "other.ipynb", "import numpy")
+    with server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def off(tmp_path_factory, repository):
+    server = Server(tmp_path_factory.mktemp("off"), repository)
+    write(server.root, "ours.ipynb", "import minitape as tf")
+    done = server.jupyter("server", "extension", "disable", "--user", EXTENSION)
+    assert done.communicate(timeout=60) and done.returncode == 0
+    with server:
+        yield server
+
+
+def test_the_server_says_that_it_is_on(on, off):
+    assert f"{EXTENSION} is on" in on.said and f"{EXTENSION} is on" not in off.said
+
+
+def test_a_notebook_that_is_opened_is_not_marked_as_changed(on):
+    """JupyterLab marks it where the kernel says something else of its language than the notebook."""
+    assert on.notebook("ours.ipynb")["metadata"]["language_info"] == json.loads(json.dumps(IPythonKernel.language_info))
+
+
+def test_a_live_view_without_its_kernel_comes_as_what_is_saved_beside_it(on):
+    [output] = on.notebook("ours.ipynb")["cells"][0]["outputs"]
+    assert output["data"] == {"text/plain": "TapeView()"}
+
+
+def test_other_notebooks_come_as_they_are_saved(on):
+    other = on.notebook("other.ipynb")
+    assert other["metadata"]["language_info"] == {**LANGUAGE, "version": "3.9"}
+    assert WIDGET_VIEW in other["cells"][0]["outputs"][0]["data"]
+
+
+def test_who_goes_on_the_next_day_is_told_which_cells_to_run(on):
+    with on.kernel("ours.ipynb") as run:
+        assert ADVICE in text_of(run("TapeView(tape)"))
+    with on.kernel("other.ipynb") as run:
+        told = text_of(run("TapeView(tape)"))
+        assert "not defined" in told and ADVICE not in told
+        assert text_of(run("import sys; print('minitape' in sys.modules)")) == "False\n"
+
+
+def test_jupyterlab_asks_nobody_for_news(on):
+    page = on.text("lab")
+    settings = json.loads(
+        page.partition('id="jupyter-config-data" type="application/json">')[2].partition("</script>")[0]
+    )
+    assert settings["news"] == {"disabled": True}
+
+
+def test_one_line_switches_it_off(off):
+    assert off.notebook("ours.ipynb")["metadata"]["language_info"] == LANGUAGE
+    assert WIDGET_VIEW in off.notebook("ours.ipynb")["cells"][0]["outputs"][0]["data"]
+    assert '"news": {"disabled": false}' in off.text("lab")
+    with off.kernel("ours.ipynb") as run:
+        told = text_of(run("TapeView(tape)"))
+        assert "not defined" in told and ADVICE not in told
+
+
+def test_the_servers_own_settings_come_first(tmp_path, repository):
+    """A contents manager that is not asynchronous is left as it is, and said so; news are asked for where they are wanted."""
+    manager = "--ServerApp.contents_manager_class=jupyter_server.services.contents.largefilemanager.LargeFileManager"
+    server = Server(tmp_path, repository, manager, "--LabApp.news_url=http://127.0.0.1:9/feed")
+    write(server.root, "ours.ipynb", "import minitape as tf")
+    with server:
+        assert "LargeFileManager is not asynchronous; lessons are handed out as they are saved" in server.said
+        assert server.notebook("ours.ipynb")["metadata"]["language_info"] == LANGUAGE
+        assert '"news": {"disabled": false}' in server.text("lab")

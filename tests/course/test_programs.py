@@ -1,0 +1,176 @@
+"""Exercises that need the tape: what is told to a formula without one, to wrong programs, and to the untouched one.
+
+Each program is what a learner could type into the exercise's cell.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from itertools import count
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape.cli.lessons import lessons_folder, notebooks_in
+from minitape.cli.rules import is_exercise, solution_of
+from minitape.course.checker import exercises_of, feedback
+
+numbers = count()
+
+FORMULAS = {
+    "01.2": "lambda f, value: 3 * value * value",
+    "01.4": "lambda f, value: 12 * value * value",
+    "03.3": "lambda numbers: sum(numbers)",
+    "05.2": "lambda f, g, value: [2 * value, 3 * value ** 2]",
+    "06.3": "lambda f, a, b: [None, a * a]",
+    "07.3": "lambda distance, a, b: [2 * (a - b), None]",
+    "07.4": "lambda rest, value: [float(round(value)), 1.0]",
+    "08.2": "lambda f, value: -np.sin(value)",
+    "08.3": "lambda f, value: 60 * value ** 2",
+    "08.4": "lambda f, value: value - (4 * value ** 3 - 3) / (12 * value ** 2)",
+    "08.5": "lambda f, p, d: [2 * p[1] * d[1], 2 * p[1] * d[0] + 2 * p[0] * d[1]]",
+    "09.2": "lambda f, value: 2.0 * value",
+    "09.3": "lambda f, values: 2.0 * np.array(values) / len(values)",
+    "10.2": "lambda f, a, b: 2.0 * (a + b)",
+    "10.5": "lambda loss_of, steps: 3.0 * (1.0 - 0.5 ** steps)",
+    "11.3": "lambda f, value: value",
+}
+"""Answers by paper and pencil, or by the very misconception, which once passed."""
+
+LATE_WATCH = """
+def derivative(f, value):
+    x = tf.constant(value)
+    with tf.GradientTape() as tape:
+        y = f(x)
+        tape.watch(x)
+    return tape.gradient(y, x)
+"""
+WATCHED_Y = LATE_WATCH.replace("tape.watch(x)", "tape.watch(y)")
+WATCHED_Y_FIRST = """
+def derivative(f, value):
+    x = tf.constant(value)
+    with tf.GradientTape() as tape:
+        tape.watch(tf.constant(value))
+        y = f(x)
+    return tape.gradient(y, x)
+"""
+NESTED = """
+def second_derivative(f, value):
+    x = tf.constant(value)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = f(x)
+        first = inner.gradient(y, x)
+    return outer.gradient(first, x)
+"""
+TOO_LATE = NESTED.replace("        first =", "    first =")
+ADD_UP = """
+def add_up(numbers):
+    total = tf.Variable(0.0)
+    for number in numbers:
+        total = total + number
+    return total
+"""
+SLOPE = exercises_of("09")["09.2"].start
+SLOPES = exercises_of("09")["09.3"].start
+FOR_Y = exercises_of("10")["10.2"].start
+
+WRONG = [
+    ("01.2", LATE_WATCH, "comes too late"),
+    ("01.2", WATCHED_Y, "comes too late"),
+    ("01.2", WATCHED_Y_FIRST, "Watch x, from which y is computed"),
+    ("01.4", NESTED.replace("            inner.watch(x)\n", ""), "watch of its own"),
+    ("01.4", NESTED.replace("        outer.watch(x)\n", ""), "watch of its own"),
+    ("01.4", TOO_LATE, "while the outer tape is on"),
+    ("01.4", NESTED.replace("outer.gradient(first, x)", "first"), "the first derivative"),
+    ("03.3", ADD_UP, "it is a tensor by now"),
+    ("03.3", ADD_UP.replace("total = total + number", "total += number"), "call total.assign_add"),
+    ("03.3", ADD_UP.replace("total = total + number", "total.assign(number)"), "assign replaces"),
+    ("08.2", TOO_LATE.replace("tf.GradientTape()", "tf.GradientTape(persistent=True)"), "persistent=True lets"),
+    (
+        "08.2",
+        TOO_LATE.replace("    return", "    with outer:\n        outer.watch(first)\n    return"),
+        "does not help",
+    ),
+    ("08.2", TOO_LATE.replace("outer.gradient(first, x)", "first"), "the first derivative"),
+    ("08.2", TOO_LATE.replace("value)\n    with", "value)\n    unused = x\n    with"), "Move that line"),
+    ("09.2", SLOPE.replace("f(x)", "f(tf.cast(x, tf.float32))"), "tf.cast makes another tensor"),
+    ("09.2", SLOPE.replace("    with", "    x = tf.cast(x, tf.float32)\n    with"), "tf.cast makes another tensor"),
+    ("09.2", SLOPE.replace("        y =", "        tape.watch(x)\n        y ="), "Watching does not help"),
+    ("09.2", SLOPE.replace("y, x)", 'y, x, unconnected_gradients="zero")'), "A zero is not right either"),
+    ("09.3", SLOPES.replace("tf.constant(np.mean(results.numpy()))", "tf.reduce_mean(results.numpy())"), "still takes"),
+    ("09.3", SLOPES.replace("tf.constant(np.mean(results.numpy()))", "np.mean(results)"), "cannot go back from that"),
+    ("09.3", SLOPES.replace("results.numpy()", "results"), "whatever you hand in"),
+    ("09.3", SLOPES.replace("np.mean(results.numpy())", "results.numpy().mean()"), "tf.constant of a tensor"),
+    ("09.3", SLOPES.replace("tf.constant(np.mean(results.numpy()))", "tf.reduce_sum(results)"), "of the sum"),
+    ("10.2", FOR_Y.replace("x.assign_add(y)", "x.assign(x + y)"), "stores the sum, too"),
+    ("10.2", FOR_Y.replace("        x.assign", "        tape.watch(y)\n        x.assign"), "assign_add is still there"),
+    ("10.2", FOR_Y.replace("y)\n\n", "y)\n").replace("x.assign_add(y)", "x = x + x"), "not yet"),
+]
+
+
+def made(program: str) -> Any:
+    """The function that a cell with this program defines; its source can be read, as in a notebook."""
+    name = f"<cell {next(numbers)}>"
+    linecache.cache[name] = (len(program), None, program.strip("\n").splitlines(True), name)
+    names: dict[str, Any] = {"tf": tf, "np": np}
+    if program.startswith("lambda"):
+        return eval(compile(program, name, "eval"), names)
+    exec(compile(program.strip("\n"), name, "exec"), names)
+    return names[re.findall(r"def (\w+)", program)[0]]
+
+
+def answer(name: str, program: str) -> str:
+    return feedback(name, made(program))
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_a_formula_without_a_tape_does_not_pass(name):
+    said = answer(name, FORMULAS[name])
+    assert said.startswith(f"Exercise {name}: not yet."), said
+    assert "raises" not in said  # it is the wrong number, not a slip of this test
+
+
+@pytest.mark.parametrize(("name", "program", "words"), WRONG)
+def test_a_wrong_program_hears_what_is_wrong_with_it(name, program, words):
+    said = answer(name, program)
+    assert said.startswith(f"Exercise {name}: not yet."), said
+    assert words in said, said
+
+
+def test_each_mistake_that_is_known_by_its_source_has_a_program():
+    told = {(name, answer(name, program).partition("Hint: ")[2]) for name, program, _ in WRONG}
+    for lesson in ("01", "03", "08", "09", "10"):
+        for exercise in exercises_of(lesson).values():
+            hints = {(exercise.name, mistake.hint) for mistake in exercise.mistakes if mistake.where}
+            assert hints <= told, hints - told
+
+
+def exercise_cells() -> list[Any]:
+    paths = [path for path in notebooks_in(lessons_folder()) if path.stem[:2].isdigit()]
+    notebooks = [nbformat.read(path, as_version=4) for path in paths]
+    return [
+        (re.findall(r'check\(\s*"([^"]+)"', cell.source)[0], cell.source, solution_of(notebook.cells, place))
+        for notebook in notebooks
+        for place, cell in enumerate(notebook.cells)
+        if is_exercise(cell)
+    ]
+
+
+def test_the_untouched_program_is_that_of_the_lesson():
+    started = [(name, source) for name, source, _ in exercise_cells() if exercises_of(name[:2])[name].start]
+    assert len(started) >= 4
+    for name, source in started:
+        assert exercises_of(name[:2])[name].start.strip() == source.partition("\n\n\ncheck(")[0].strip()
+        assert answer(name, exercises_of(name[:2])[name].start).startswith(f"Exercise {name}: not answered yet.")
+
+
+def test_an_unknown_function_takes_no_plain_numbers():
+    said = answer("01.2", "lambda f, value: (f(value + 1e-6) - f(value - 1e-6)) / 2e-6")
+    assert "raises TypeError: this function takes tensors" in said

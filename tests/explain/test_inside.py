@@ -1,0 +1,66 @@
+"""`tape.explain` inside of ``tf.function``, and of ways that are cut beside one that holds: the programs in ``inside``.
+
+What breaks in a loop or a scan gives zeros, as in TensorFlow: then the answer is ``connected``, and says what cut the way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import minitape as tf
+from minitape import nest
+
+from .programs import Case, load
+
+CASES = load(Path(__file__).parent / "inside")
+CUT = [case for case in CASES if case.parts is None]
+IN_PART = [case for case in CASES if case.parts is not None]
+
+NOT_SEEN = ["functions/py-function-numpy"]  # what a py_function does in a graph is known to its run alone
+
+
+def run(name: str, code: str) -> tuple[list[Any], list[tf.explain.Explanation]]:
+    """The gradients (None for those that are refused), and what is said of them."""
+    filename = f"program_{name.replace('/', '_')}.py"
+    linecache.cache[filename] = (len(code), None, code.splitlines(True), filename)
+    space: dict[str, Any] = {"__name__": "user_code", "tf": tf}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(code, filename, "exec", dont_inherit=True), space)
+        if "said" in space:  # a tape of a function, asked while it was traced
+            return nest.flatten(space["grads"]), nest.flatten(space["said"])
+        tape, target, source = space["tape"], space["target"], space["source"]
+        try:
+            grads = nest.flatten(tape.gradient(target, source))
+        except LookupError:
+            grads = [None] * len(nest.flatten(source))
+        return grads, nest.flatten(tape.explain(target, source))
+
+
+@pytest.mark.parametrize("case", [case for case in CUT if case.name not in NOT_SEEN], ids=lambda c: c.name)
+def test_cause_and_line_in_a_function(case: Case) -> None:
+    grads, said = run(case.name, case.code)
+    assert len(grads) == len(said) == len(case.causes)
+    for i, (g, answer, causes) in enumerate(zip(grads, said, case.causes, strict=True)):
+        assert answer.connected == (g is not None)
+        found = [one for one in (answer, *answer.others) if one.cause in causes]
+        assert found, str(answer)
+        assert found[0].line in case.lines(i, found[0].cause), str(answer)
+        if found[0] is not answer:  # zeros, and why
+            assert "Its gradient is zero, though: " + found[0].message in answer.message
+
+
+@pytest.mark.parametrize("case", IN_PART, ids=lambda c: c.name)
+def test_a_cut_way_beside_one_that_holds(case: Case) -> None:
+    (g,), (answer,) = run(case.name, case.code)
+    assert g is not None and answer.connected
+    assert sorted(other.cause for other in answer.others) == sorted(case.parts or [])
+    for other in answer.others:
+        assert other.line in case.lines(0, other.cause), str(answer)
+        assert other.message in str(answer) and other.fix
+    assert ("beside it" in answer.message) == bool(case.parts)

@@ -1,0 +1,110 @@
+"""The products of a backward step stand on their own edges: measured on every step of every program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minitape as tf
+
+from .conftest import PROGRAMS, press
+
+pytestmark = pytest.mark.browser
+
+# of each label: whether its own edge is the nearest one that is drawn, and which other labels or nodes it covers
+MEASURE = """() => {
+  const box = e => e.getBoundingClientRect();
+  const inside = (a, b) => Math.min(a.right - b.left, b.right - a.left, a.bottom - b.top, b.bottom - a.top);
+  const points = new Map();
+  for (const edge of document.querySelectorAll("path.mt-edge[data-edge]")) {
+    const matrix = edge.getScreenCTM(), length = edge.getTotalLength(), found = [];
+    for (let at = 0; at <= length; at += 4) found.push(edge.getPointAtLength(at).matrixTransform(matrix));
+    points.set(edge.dataset.edge, found);
+  }
+  for (const chip of document.querySelectorAll(".mt-chip")) {
+    const { left, right, top, bottom } = box(chip);
+    points.set(chip.dataset.edge, [{ x: (left + right) / 2, y: (top + bottom) / 2 }]);
+  }
+  const labels = [...document.querySelectorAll(".mt-product")];
+  return labels.map(label => {
+    const own = box(label.querySelector("rect"));
+    const [x, y] = [(own.left + own.right) / 2, (own.top + own.bottom) / 2];
+    const far = id => Math.min(...points.get(id).map(p => Math.hypot(p.x - x, p.y - y)));
+    const mine = far(label.dataset.edge);
+    const nearest = Math.min(...[...points.keys()].map(far));
+    const chip = document.querySelector(`.mt-chip[data-edge="${label.dataset.edge}"]`);
+    const others = [...labels.filter(other => other !== label).map(other => other.querySelector("rect")),
+                    ...document.querySelectorAll(".mt-node .mt-box")];
+    return {
+      edge: label.dataset.edge, away: mine, foreign: !chip && mine > nearest + 4,
+      covers: others.filter(other => inside(own, box(other)) > 1).length,
+    };
+  });
+}"""
+
+DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+TALL = f"async pane => {{ pane.style.height = '800px'; await ({DRAWN})() }}"
+
+
+def network() -> tuple[Any, Any, Any]:
+    """Two layers and a loss, with weights that are read from afar."""
+    x, y = tf.constant(np.linspace(-1, 1, 6).reshape(2, 3).astype(np.float32)), tf.constant([[1.0], [0.0]])
+    v = tf.Variable(np.full((3, 4), 0.3, np.float32), name="v")
+    b, c = tf.Variable(tf.zeros([4]), name="b"), tf.Variable([0.1], name="c")
+    w = tf.Variable(np.full((4, 1), 0.2, np.float32), name="w")
+    with tf.GradientTape() as tape:
+        out = tf.sigmoid(tf.tanh(x @ v + b) @ w + c)
+        loss = tf.reduce_mean((out - y) ** 2) + 0.01 * (tf.reduce_sum(v * v) + tf.reduce_sum(w * w))
+    return tape, loss, [v, b, w, c]
+
+
+def many_inputs() -> tuple[Any, Any, Any]:
+    """Operations of three to seven inputs."""
+    x = [tf.Variable(float(k + 1), name=f"x{k}") for k in range(7)]
+    with tf.GradientTape() as tape:
+        total = tf.add_n(x) * tf.add_n(x[:4])
+        y = tf.reduce_sum(tf.stack([total, x[0] * x[6], tf.sin(x[2]), x[1]]))
+    return tape, y, x
+
+
+def polynomial() -> tuple[Any, Any, Any]:
+    """Horner's rule: one row is read by all the others."""
+    x = tf.Variable(1.5, name="x")
+    with tf.GradientTape() as tape:
+        y = x * 2.0 - 1.0
+        for k in range(5):
+            y = y * x + float(k)
+    return tape, y, x
+
+
+def rosenbrock() -> tuple[Any, Any, Any]:
+    x, y = tf.Variable(-1.2, name="x"), tf.Variable(1.0, name="y")
+    with tf.GradientTape() as tape:
+        f = (1.0 - x) ** 2 + 100.0 * (y - x * x) ** 2
+    return tape, f, [x, y]
+
+
+MORE = {f.__name__: f for f in (network, many_inputs, polynomial, rosenbrock)}
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS, *MORE])
+def test_every_product_stands_on_its_own_edge(name, show, page):
+    page.set_viewport_size({"width": 1200, "height": 900})
+    tape, target, sources = {**PROGRAMS, **MORE}[name]()
+    snapshot = tf.snapshot(tape, target, sources)
+    page = show(snapshot)
+    press(page, "End")
+    page.locator(".mt-pane").evaluate(TALL)
+    press(page, "0")
+    page.evaluate(DRAWN)
+    seen = 0
+    for step in reversed(snapshot["sweep"]["steps"]):
+        labels = page.evaluate(MEASURE)
+        assert len(labels) == len(step["edges"])
+        assert [label for label in labels if label["foreign"] or label["covers"]] == [], step["row"]
+        seen += len(labels)
+        press(page, "ArrowLeft")
+        page.evaluate(DRAWN)
+    assert seen

@@ -1,0 +1,85 @@
+"""What is easily missed is pointed at: rows that are not finite, the current node behind the small map, hands on a screen."""
+
+from __future__ import annotations
+
+import pytest
+
+import minitape as tf
+
+from .conftest import chain, press
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("start, what", [(-1.0, "NaN"), (0.0, "inf")])
+def test_the_first_row_that_is_not_finite_has_a_badge_that_leads_there(start, what, show):
+    x = tf.Variable(start, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.sin(tf.math.log(x * 2.0 + 0.0) - 1.0)
+    snapshot = tf.snapshot(tape, y, x)
+    page = show(snapshot)
+    press(page, "Home")
+    row = next(row["row"] for row in snapshot["rows"] if row["op"] == "log")
+    page.get_by_role("button", name=f"{what} from row {row} on").click()
+    assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == str(row)
+    assert "mt-nan" in page.locator(f".mt-node[data-id=r{row}]").get_attribute("class")
+
+
+def test_a_finite_tape_has_no_badge(show):
+    assert show(chain(5)).locator(".mt-badge").is_hidden()
+
+
+def test_the_small_map_never_covers_the_current_node(show, page):
+    page.set_viewport_size({"width": 640, "height": 900})
+    shown = show(chain(30))
+    shown.locator(".mt-pane").evaluate("pane => { pane.style.height = '160px' }")
+    shown.locator(".mt-minimap:visible").wait_for()
+    covered = """() => new Promise(done => setTimeout(() => {
+      const [a, b] = [".mt-minimap", ".mt-node.mt-current .mt-box"].map(what => document.querySelector(what).getBoundingClientRect());
+      done(Math.min(a.right - b.left, b.right - a.left, a.bottom - b.top, b.bottom - a.top)) }, 250))"""
+    for keys in (["End"], ["Home", "ArrowRight"], ["PageDown"], ["PageDown"], ["End", "PageUp"]):
+        press(shown, *keys)
+        assert shown.evaluate(covered) <= 0
+
+
+PINCH = """pane => {
+  const touch = (type, id, x) => pane.dispatchEvent(new PointerEvent(type, {
+    pointerId: id, pointerType: "touch", clientX: x, clientY: 60, button: type === "pointermove" ? -1 : 0, bubbles: true }));
+  pane.setPointerCapture = () => {};
+  const scale = () => Number(/scale\\(([\\d.]+)\\)/.exec(document.querySelector(".mt-scene > g").getAttribute("transform"))[1]);
+  const before = scale();
+  touch("pointerdown", 1, 300), touch("pointerdown", 2, 340);
+  touch("pointermove", 2, 380), touch("pointerup", 1, 300), touch("pointerup", 2, 380);
+  return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(scale() / before))));
+}"""
+
+
+def test_two_fingers_zoom(show):
+    page = show(chain(10))
+    assert page.locator(".mt-pane").evaluate(PINCH) == pytest.approx(2.0)
+
+
+def test_the_view_fills_the_screen(show):
+    page = show(chain(10))
+    press(page, "f")
+    page.wait_for_function("document.fullscreenElement?.classList.contains('mt-view')")
+    heights = [page.locator(part).bounding_box()["height"] for part in (".mt-view", ".mt-pane", ".mt-below")]
+    assert heights[0] == page.viewport_size["height"] and heights[1] > heights[2] > 200
+    press(page, "f")
+    page.wait_for_function("document.fullscreenElement === null")
+
+
+def test_links_to_rows_can_be_touched(show):
+    page = show(chain(3))
+    press(page, "End")
+    for box in [link.bounding_box() for link in page.locator(".mt-step .mt-link").all()]:
+        assert box["height"] >= 24
+
+
+def test_screen_readers_hear_the_adjoint(show):
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * x
+    page = show(tf.snapshot(tape, y, x))
+    press(page, "End")
+    assert page.locator(".mt-node[data-id=r0]").get_attribute("aria-label").endswith("adjoint 6.0")

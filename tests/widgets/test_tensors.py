@@ -1,0 +1,79 @@
+"""Tensors are seen: small pictures of values, adjoints and products, and edges as wide as the gradient on them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import minitape as tf
+
+from .conftest import press
+
+pytestmark = pytest.mark.browser
+
+RED_BLUE = """group => [...group.querySelectorAll("path")].map(path => {
+  const numbers = getComputedStyle(path).fill.match(/[\\d.]+/g).slice(0, 3).map(Number);
+  return { warm: numbers[0] > numbers[2] + 0.05, cold: numbers[2] > numbers[0] + 0.05,
+           cells: path.getAttribute("d").split("M").length - 1 };
+})"""
+
+
+def signs(group):
+    found = group.evaluate(RED_BLUE)
+    return tuple(sum(part["cells"] for part in found if part[kind]) for kind in ("warm", "cold"))
+
+
+def test_values_adjoints_and_products_are_pictures_with_their_signs(show):
+    w = tf.Variable(np.array([[1.0, -2.0, 3.0, -4.0], [-5.0, 6.0, -7.0, -8.0]], np.float32), name="w")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(w * w)
+    page = show(tf.snapshot(tape, y, w))
+    press(page, "End")
+    maps = page.locator(".mt-node[data-id=r0] .mt-map")
+    assert maps.count() == 2  # the value and its adjoint
+    assert signs(maps.nth(0)) == signs(maps.nth(1)) == (3, 5)
+    assert page.locator(".mt-node[data-id=r0] .mt-value").text_content() == "2×4"
+    assert [signs(one) for one in page.locator(".mt-product .mt-map").all()] == [(3, 5), (3, 5)]
+    press(page, "Home", "ArrowRight")
+    assert page.locator(".mt-node[data-id=r0] .mt-map").count() == 1
+    assert page.locator(".mt-node[data-id=r1] .mt-map").count() == 0
+
+
+def test_short_vectors_are_written_out(show):
+    v = tf.Variable([0.5, -0.5, 0.25], name="v")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(v * 2.0)
+    page = show(tf.snapshot(tape, y, v))
+    assert page.locator(".mt-node[data-id=r0] .mt-value").text_content() == "[0.5 -0.5 0.25]"
+    assert page.locator(".mt-node[data-id=r0] .mt-map").count() == 0
+
+
+@pytest.mark.parametrize("factor, thinner", [(0.01, True), (100.0, False)])
+def test_vanishing_and_exploding_gradients_are_seen(factor, thinner, show):
+    x = tf.Variable(1.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * 1.0
+        for _ in range(5):
+            y = y * factor
+    page = show(tf.snapshot(tape, y, x))
+    press(page, "End")
+    widths = page.locator("path.mt-edge.mt-sent").evaluate_all("all => all.map(e => parseFloat(getComputedStyle(e).strokeWidth))")
+    assert len(widths) == 6
+    forward = widths if thinner else widths[::-1]
+    assert forward == sorted(forward) and forward[-1] > 2 * forward[0]
+
+
+def test_an_edge_says_what_it_carries(show):
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.sin(x)
+        z = y * 2.0
+    page = show(tf.snapshot(tape, z, x))
+    press(page, "End")
+    box = page.locator("path.mt-edge[data-edge='0>1:0']").bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 6, box["y"] + box["height"] / 2)
+    tip = page.locator(".mt-tip")
+    tip.wait_for()
+    assert re.fullmatch(r"x → y = sin\ncarries 3.0\nback: -0.98999\d* × 2.0 = -1.97998\d*", tip.inner_text())

@@ -1,0 +1,120 @@
+// To feel a derivative: a curve with the point and its tangent, and a leaf that moves.
+import { h, s, setText } from "./dom";
+import { formula } from "./formula";
+import type { Row } from "./schema";
+import type { Store } from "./store";
+import { title } from "./value";
+import { numberOf, WhatIf } from "./whatif";
+
+const [W, H, MARGIN] = [230, 120, 6];
+const POINTS = 72;
+const MOST = 150_000; // operations for one curve
+
+/** A function near a point, and the slope that the sweep has for it. */
+export interface Curve {
+  name: string;
+  what: string; // of which it is a function
+  at: number;
+  slope: number;
+  f(x: number): number;
+}
+
+/** The local function of a row of one of its inputs, all others as they are; null where it is no function of numbers. */
+export function localCurve(store: Store, row: Row, port: number): Curve | null {
+  const [run, rule] = [formula(row.formula), formula(row.rule[port] ?? "")];
+  const values = row.inputs.map((input) => numberOf(store.rows[input].value));
+  const z = numberOf(row.value);
+  if (!run || !rule || row.shape.length || [...values, z].some((value) => !Number.isFinite(value))) return null;
+  const numbers = { x: values[0], y: values[values.length - 1], z, g: 1 };
+  const name = port === 0 ? "x" : "y";
+  return { name: row.formula, what: name, at: values[port], slope: rule(numbers), f: (x) => run({ ...numbers, [name]: x }) };
+}
+
+/** The target as a function of a leaf. */
+export function wholeCurve(store: Store, what: WhatIf, leaf: number): Curve | null {
+  const { sweep, rows } = store;
+  const target = sweep?.target[0];
+  const k = sweep?.sources.indexOf(leaf) ?? -1;
+  if (!sweep || target === undefined || !what.can(leaf) || rows.length * POINTS > MOST || rows[target].shape.length) return null;
+  const arrived = sweep.steps.flatMap((step) => step.edges).filter((edge) => edge.input === leaf);
+  const slope = arrived.length ? numberOf(arrived[arrived.length - 1].sum) : k >= 0 ? numberOf(sweep.gradients[k]) : NaN;
+  if (!Number.isFinite(slope)) return null;
+  return { name: rows[target].name ?? title(rows[target]), what: title(rows[leaf]), at: numberOf(rows[leaf].value), slope, f: (x) => what.at(leaf, x)[target] };
+}
+
+/** The curve with its point and its tangent. */
+export function drawing(curve: Curve): HTMLElement {
+  const reach = Math.max(1, Math.abs(curve.at));
+  const xs = Array.from({ length: POINTS + 1 }, (_, k) => curve.at + reach * ((2 * k) / POINTS - 1));
+  const ys = xs.map(curve.f);
+  const y0 = curve.f(curve.at);
+  const near = ys.filter(Number.isFinite).sort((a, b) => a - b);
+  let [low, high] = [near[Math.floor(near.length * 0.04)] ?? y0 - 1, near[Math.ceil(near.length * 0.96) - 1] ?? y0 + 1]; // poles are cut off
+  [low, high] = [Math.min(low, y0), Math.max(high, y0)];
+  const room = (high - low || 1) * 0.12;
+  [low, high] = [low - room, high + room];
+  const px = (x: number): number => MARGIN + ((x - xs[0]) / (2 * reach)) * (W - 2 * MARGIN);
+  const py = (y: number): number => H - MARGIN - ((y - low) / (high - low)) * (H - 2 * MARGIN);
+  const inside = (y: number): boolean => Number.isFinite(y) && y > low - 9 * room && y < high + 9 * room;
+  let d = "";
+  ys.forEach((y, k) => (d += inside(y) ? `${d && inside(ys[k - 1]) ? "L" : "M"}${px(xs[k]).toFixed(1)} ${py(y).toFixed(1)}` : ""));
+  const tangent = (x: number): string => `${px(x).toFixed(1)} ${py(y0 + curve.slope * (x - curve.at)).toFixed(1)}`;
+  const words = `${curve.name} at ${curve.what} = ${number(curve.at)}: slope ${number(curve.slope)}`;
+  const svg = s("svg", { class: "mt-curve", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": words });
+  svg.append(s("path", { class: "mt-curve-line", d }), s("path", { class: "mt-curve-tangent", d: `M${tangent(xs[0])}L${tangent(xs[POINTS])}` }), s("circle", { class: "mt-curve-point", cx: px(curve.at), cy: py(y0), r: 4 }));
+  return h("figure", { class: "mt-feel" }, svg, h("figcaption", {}, `${curve.name}, at ${curve.what} = ${number(curve.at)}: slope `, h("b", {}, number(curve.slope))));
+}
+
+/** A slider for a leaf, and what a small step would do beside what the gradient says it does. */
+export class Mover {
+  readonly el: HTMLElement;
+  private input: HTMLInputElement;
+  private field: HTMLInputElement;
+
+  constructor(
+    readonly row: number,
+    name: string,
+    value: number,
+    start: number,
+    move: (value: number) => void,
+    back: () => void,
+  ) {
+    const reach = Math.max(1, 2 * Math.abs(start));
+    const attrs = { min: Math.min(start - reach, value), max: Math.max(start + reach, value), step: "any", "aria-label": `move ${name}` };
+    this.input = h("input", { type: "range", class: "mt-slider mt-knob", ...attrs });
+    this.field = h("input", { type: "number", class: "mt-jump mt-exact", step: "any", "aria-label": `value of ${name}` });
+    this.show(value);
+    this.input.addEventListener("input", () => move(round(Number(this.input.value), reach)));
+    this.field.addEventListener("change", () => this.field.value !== "" && move(Number(this.field.value)));
+    const reset = h("button", { type: "button", class: "mt-button mt-small", title: "As it was recorded", onclick: back }, "back");
+    this.el = h("label", { class: "mt-mover" }, h("b", {}, name), this.input, this.field, reset);
+  }
+
+  show(value: number): void {
+    if (document.activeElement !== this.field) this.field.value = String(Number(value.toPrecision(7)));
+    this.input.value = String(value);
+  }
+}
+
+/** What a small step does, and what the gradient says it does. */
+export function ghost(curve: Curve): HTMLElement {
+  const step = 0.01 * 10 ** Math.max(0, Math.floor(Math.log10(Math.abs(curve.at) || 1)));
+  const change = curve.f(curve.at + step) - curve.f(curve.at);
+  const el = h("p", { class: "mt-ghoststep" });
+  setText(el, `${curve.what} + ${number(step)} → ${curve.name} ${signed(change)}; the gradient said ${signed(curve.slope * step)}`);
+  return el;
+}
+
+/** To a hundredth of the slider's reach: readable numbers. */
+function round(value: number, reach: number): number {
+  const unit = 10 ** Math.floor(Math.log10(reach / 50));
+  return Number((Math.round(value / unit) * unit).toPrecision(12));
+}
+
+function number(x: number): string {
+  return String(Number(x.toPrecision(4)));
+}
+
+function signed(x: number): string {
+  return x < 0 ? `− ${number(-x)}` : `+ ${number(x)}`;
+}

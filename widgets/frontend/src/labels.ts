@@ -1,0 +1,142 @@
+// The products of a backward step, each at the middle of its own edge. Where two would overlap, or another edge would be
+// nearer, a label moves along its edge, and then away from it.
+import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
+import { FAR, type Edge } from "./place";
+import type { Row, SweepEdge, Value } from "./schema";
+import { edgeCurve, farChips, type Point } from "./shapes";
+
+export interface Label {
+  id: string; // of the edge that it belongs to, see edgeId
+  lines: string[][]; // and what stands on each
+  map: Value | null; // an array that is drawn below them
+  x: number; // of its middle
+  y: number;
+  w: number;
+  h: number;
+}
+
+interface Box {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+const LINE = 12; // height of a line of text
+export const LETTER = 6;
+export const MAP = 14; // height of the picture of an array
+const ROOM = 12; // characters of a line
+const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82]; // of the edge's length, the best first
+const AWAY = [0, 4, -4, 8, -8, 16, -16, 26, -26, 38, -38, 52, -52, 70, -70, 90, -90, 115, -115]; // from the edge, in pixels
+const GAP = 3; // between two labels
+const NEAR = 3; // an edge that is only so much nearer runs beside the own one
+
+/** Tells the edges of a graph apart. */
+export function edgeId(edge: Edge): string {
+  return `${edge.from}>${edge.to}:${edge.port}`;
+}
+
+/** The drawn edge that an edge of a step belongs to: rows that are hidden in folds have none, so ports may differ. */
+export function drawnEdge(graph: Graph, node: Node, step: Pick<SweepEdge, "input" | "port">, row: Row): Edge | null {
+  const from = graph.nodeOf(step.input);
+  if (!from || from === node) return null;
+  const alike = graph.edges(node.index).filter((edge) => edge.from === from.index);
+  const rank = row.inputs.slice(0, step.port).filter((input) => graph.nodeOf(input) === from).length;
+  return alike[Math.min(rank, alike.length - 1)] ?? null;
+}
+
+/** Places a label for each of these edges, which all end in one node. */
+export function placeLabels(graph: Graph, node: Node, wanted: { edge: Edge; texts: string[]; map: Value | null }[]): Label[] {
+  const around = neighbours(graph, node, wanted, 1);
+  const curves = new Map<string, Point[]>();
+  for (const other of neighbours(graph, node, wanted, FAR)) // whose edges may pass here
+    for (const edge of graph.edges(other.index)) if (!edge.far) curves.set(edgeId(edge), edgeCurve(graph, edge));
+  const chips = new Map(farChips(graph, graph.edges(node.index)).map((chip) => [edgeId(chip.edge), chip]));
+  const boxes: Box[] = around.map((one) => ({ x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: NODE_H }));
+  for (const chip of chips.values()) boxes.push({ x: chip.x + chip.w / 2, y: chip.y, w: chip.w, h: 15 });
+  const placed: Label[] = [];
+  const labels = wanted.map(({ edge, texts, map }) => {
+    const lines = together(texts);
+    const [w, h] = [Math.max(...lines.map((line) => line.join(" ").length)) * LETTER + 10, 6 + LINE * lines.length + (map ? MAP + 3 : 0)];
+    const id = edgeId(edge);
+    const chip = chips.get(id) ?? [...chips.values()][0];
+    const at: Point = chip ? [chip.x + chip.w / 2, chip.y] : [node.x - 40, node.y + NODE_H / 2];
+    const own = edge.far ? [at] : (curves.get(id) ?? edgeCurve(graph, edge));
+    const [x, y] = own[own.length >> 1];
+    return { id, lines, map, x, y, w, h, own, edge, aside: y };
+  });
+  spread(labels);
+  // those on short edges have the least choice
+  for (const label of labels.sort((a, b) => Number(a.edge.far) - Number(b.edge.far) || a.edge.via.length - b.edge.via.length || a.edge.port - b.edge.port)) {
+    const others = [...curves].filter(([id]) => id !== label.id).map(([, curve]) => curve);
+    [label.x, label.y] = best(label, label.own, others, placed, boxes, label.y - label.aside);
+    placed.push(label);
+  }
+  return placed;
+}
+
+/** Pushes labels that overlap apart, upwards and downwards alike. */
+function spread(labels: (Box & { edge: Edge })[]): void {
+  const sorted = [...labels].sort((a, b) => a.y - b.y || a.edge.port - b.edge.port);
+  for (let i = 1; i < sorted.length; i++)
+    for (let k = 0; k < i; k++) {
+      const [a, b] = [sorted[k], sorted[i]];
+      const deep = a.y + (a.h + b.h) / 2 + GAP - b.y;
+      if (deep <= 0 || Math.abs(a.x - b.x) >= (a.w + b.w) / 2) continue;
+      a.y -= deep / 2;
+      b.y += deep / 2;
+    }
+}
+
+/** The texts in lines: short ones share a line, the factors with each other, the product with the sum. */
+function together(texts: string[]): string[][] {
+  const lines: string[][] = [];
+  for (const text of texts) {
+    const last = lines[lines.length - 1];
+    if (last && !text.startsWith("=") && [...last, text].join(" ").length <= ROOM) last.push(text);
+    else lines.push([text]);
+  }
+  return lines;
+}
+
+/** The nodes between the columns of the step, and in `more` columns behind it. */
+function neighbours(graph: Graph, node: Node, wanted: { edge: Edge }[], more: number): Node[] {
+  const near = wanted.filter(({ edge }) => !edge.far).map(({ edge }) => graph.nodes[edge.from].column);
+  const first = Math.max(0, Math.min(node.column - 1, ...near));
+  const found: Node[] = [];
+  for (let c = first; c <= Math.min(graph.columns - 1, node.column + more); c++) found.push(...graph.byColumn[c]);
+  return found;
+}
+
+/** The best place of a label: at the middle of its edge, or `aside` of it. */
+function best(label: Box, own: Point[], others: Point[][], placed: Label[], boxes: Box[], aside: number): Point {
+  let [found, cost] = [own[0], Infinity];
+  for (const share of own.length > 1 ? SHARES : [0]) {
+    const [x, y] = own[Math.round(share * (own.length - 1))];
+    for (const away of AWAY) {
+      const at: Box = { x, y: y + aside + away, w: label.w, h: label.h };
+      let sum = 60 * Math.abs(share - 0.5) * Number(own.length > 1) + Math.abs(away);
+      if (sum >= cost) continue;
+      for (const other of placed) sum += 40 * overlap(at, other, GAP - 0.5);
+      for (const box of boxes) sum += 25 * overlap(at, box, 2);
+      if (sum >= cost) continue;
+      const mine = distance(own, at);
+      for (const curve of others) if (distance(curve, at) < mine - NEAR) sum += 300;
+      if (sum < cost) [found, cost] = [[at.x, at.y], sum];
+    }
+  }
+  return found;
+}
+
+/** How deep two boxes are in each other. */
+function overlap(a: Box, b: Box, margin: number): number {
+  const x = (a.w + b.w) / 2 + margin - Math.abs(a.x - b.x);
+  const y = (a.h + b.h) / 2 + margin - Math.abs(a.y - b.y);
+  return x > 0 && y > 0 ? Math.min(x, y) : 0;
+}
+
+function distance(curve: Point[], at: { x: number; y: number }): number {
+  let least = Infinity;
+  for (const [x, y] of curve) least = Math.min(least, Math.hypot(x - at.x, y - at.y));
+  return least;
+}

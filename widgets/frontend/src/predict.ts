@@ -1,0 +1,85 @@
+// Predict: on the way back the next product is shown when the reader has typed what it will be.
+import { h } from "./dom";
+import type { SweepEdge, SweepStep } from "./schema";
+import type { Store } from "./store";
+import { full, title, withRows } from "./value";
+import { numberOf } from "./whatif";
+
+const NEAR = 0.01; // of the right number, so that two digits are enough
+
+export class Predict {
+  readonly el = h("div", { class: "mt-predict", role: "group", "aria-label": "Predict the next product", hidden: true });
+  on = false;
+  right = 0;
+  asked = 0;
+  private wanted = -1; // the position that is asked for
+
+  constructor(
+    private store: Store,
+    private go: (position: number) => void,
+  ) {}
+
+  toggle(): void {
+    this.on = !this.on;
+    this.close();
+  }
+
+  close(): void {
+    this.wanted = -1;
+    this.el.hidden = true;
+  }
+
+  /** Asks for what happens on the way to this position; false where there is nothing to ask. */
+  ask(position: number, forward: number): boolean {
+    const step = this.on ? this.store.sweep?.steps[position - forward - 1] : undefined;
+    const edge = step?.edges.find((one) => this.answer(one) !== null);
+    if (!step || !edge) return false;
+    if (this.wanted === position && !this.el.hidden) return true;
+    this.wanted = position;
+    const row = this.store.rows[step.row];
+    const field = h("input", { type: "text", inputmode: "decimal", class: "mt-jump mt-answer", "aria-label": "your number", autocomplete: "off" });
+    const said = h("span", { class: "mt-said", role: "status" });
+    const check = (): void => this.check(field.value, edge, said, position);
+    field.addEventListener("keydown", (event) => event.key === "Enter" && check());
+    const act = (text: string, action: () => void): HTMLElement => h("button", { type: "button", class: "mt-button mt-small", onclick: action }, text);
+    this.el.replaceChildren(h("p", {}, h("b", {}, "Predict"), ` · row ${step.row}, ${title(row)}: ${this.question(step, edge)}`), field, act("check", check), act("show it", () => this.show(position)), said);
+    this.el.hidden = false;
+    field.focus({ preventScroll: true });
+    return true;
+  }
+
+  private question(step: SweepStep, edge: SweepEdge): string {
+    const row = this.store.rows[step.row];
+    const rule = row.rule[edge.port];
+    const inputs = [...new Set(row.inputs)].map((input) => `row ${input} = ${full(this.store.rows[input].value)}`).join(", ");
+    return `g = ${full(step.adjoint)}${inputs ? `, ${inputs}` : ""}${rule ? `, the rule is ${withRows(rule, row)}` : ""}. What arrives at row ${edge.input} (${title(this.store.rows[edge.input])})?`;
+  }
+
+  private answer(edge: SweepEdge): number | null {
+    const product = numberOf(edge.product);
+    return Number.isFinite(product) ? product : null;
+  }
+
+  private check(text: string, edge: SweepEdge, said: HTMLElement, position: number): void {
+    const [given, right] = [Number(text.replace(",", ".").replace("−", "-")), this.answer(edge) as number];
+    if (!text.trim() || Number.isNaN(given)) return void (said.textContent = "a number, please");
+    if (Math.abs(given - right) <= NEAR * Math.max(Math.abs(right), 1e-6)) {
+      this.right++;
+      this.asked++;
+      return this.leave(position);
+    }
+    if (Math.abs(given + right) <= NEAR * Math.abs(right)) said.textContent = "the size is right; look at the sign";
+    else if (edge.local && Math.abs(given - numberOf(edge.local)) <= NEAR * Math.abs(given)) said.textContent = "that is the local derivative: times what arrived, g";
+    else said.textContent = "not yet: local derivative × g";
+  }
+
+  private show(position: number): void {
+    this.asked++;
+    this.leave(position);
+  }
+
+  private leave(position: number): void {
+    this.close();
+    this.go(position);
+  }
+}

@@ -1,0 +1,76 @@
+// What the gradient calls gave: a line for each, the numbers that the program got, and why one is None.
+import { h } from "./dom";
+import type { Result, Value } from "./schema";
+import type { Store } from "./store";
+import { brief, full, title } from "./value";
+
+const ROOM = 14; // characters of a number
+const FEW = 8; // sources that are shown before somebody asks for all
+const CALLS = 3; // the same of calls
+
+export class Results {
+  readonly el = h("div", { class: "mt-results", role: "group", "aria-label": "What tape.gradient returned", hidden: true });
+  private all = false;
+  private drawn = "";
+
+  constructor(
+    private store: Store,
+    private pick: (row: number) => void,
+  ) {}
+
+  /** Draws the results; `hide` leaves the numbers out. */
+  draw(hide: boolean): void {
+    const { results, sweep } = this.store;
+    const key = JSON.stringify([this.store.moved, results, this.all, hide, sweep?.gradients ?? null, this.store.rows.length]);
+    if (key === this.drawn) return;
+    this.drawn = key;
+    const calls = this.all ? results : results.slice(-CALLS);
+    const hidden = results.length - calls.length + (this.all ? 0 : Math.max(0, ...calls.map((call) => call.sources.length - FEW)));
+    this.el.replaceChildren(...calls.map((call) => this.line(call, hide)));
+    if (hidden > 0 || this.all) {
+      const more = h("button", { type: "button", class: "mt-button mt-small", onclick: () => this.toggle(hide) }, this.all ? "fewer" : `${hidden} more`);
+      if (hidden > 0 || results.length > CALLS || results.some((call) => call.sources.length > FEW)) this.el.append(more);
+    }
+    this.el.hidden = results.length === 0;
+  }
+
+  private toggle(hide: boolean): void {
+    this.all = !this.all;
+    this.draw(hide);
+  }
+
+  private line(call: Result, hide: boolean): HTMLElement {
+    const targets = call.target.map((end) => end.name ?? this.nameOf(end.row)).join(", ");
+    const sources = this.all ? call.sources : call.sources.slice(0, FEW);
+    const el = h("div", { class: `mt-result${call.shown ? " mt-shown" : ""}` });
+    if (call.shown && this.store.moved) el.append(h("i", { class: "mt-whatif" }, "what if"));
+    if (!call.shown) el.append(h("i", {}, "earlier"));
+    sources.forEach((source, k) => el.append(this.source(call, targets, source, k, hide)));
+    if (call.more) el.append(` and ${call.more} more`);
+    return el;
+  }
+
+  private nameOf(row: number): string {
+    const found = this.store.rows[row];
+    return found ? found.name?.replace(/:0$/, "") || `row ${row}` : "not on the tape";
+  }
+
+  private source(call: Result, targets: string, source: Result["sources"][number], k: number, hide: boolean): HTMLElement {
+    const row = source.rows.length ? source.rows[source.rows.length - 1] : -1;
+    const name = source.name ?? (row >= 0 ? title(this.store.rows[row]) : `source ${k}`);
+    const moved = this.store.moved > 0 && call.shown;
+    const gradient = moved ? (this.store.sweep?.gradients[k] ?? null) : call.known ? source.gradient : call.shown ? (this.store.sweep?.gradients[k] ?? null) : null;
+    const el = h("span", { class: "mt-result-source", "data-source": name }, `∂${call.target.length > 1 ? `(${targets})` : targets} / ∂`, row >= 0 ? h("button", { type: "button", class: "mt-link", onclick: () => this.pick(row), "aria-label": `select ${name}, row ${row}` }, name) : h("span", {}, name), " = ");
+    if (hide) el.append(h("b", { class: "mt-hidden-number" }, "?"));
+    else if (gradient) el.append(h("b", { title: full(gradient) }, this.brief(gradient, row)));
+    else if (!call.known) el.append(h("i", { title: "The sweep is too long, or cannot be repeated: print it in the program." }, "not computed here"));
+    else el.append(h("b", { class: "mt-none" }, "None"));
+    if (!hide && !moved && source.parts.length > 1) el.append(h("span", { class: "mt-parts" }, ` (${source.parts.map((part, i) => `${this.brief(part, row)} at row ${source.rows[i]}`).join(" + ")})`));
+    if (!hide && call.known && !gradient && source.reason) el.append(h("details", { class: "mt-reason" }, h("summary", {}, source.reason.split(/(?<=\.)\s/)[0]), source.reason));
+    return el;
+  }
+
+  private brief(value: Value | null, row: number): string {
+    return brief(value, this.store.rows[row] ?? null, ROOM);
+  }
+}

@@ -1,0 +1,53 @@
+// How numbers become colours and widths: a diverging scale, and logarithms.
+import type { Row, Value } from "./schema";
+import { matrix, toNumber } from "./value";
+
+/** The largest magnitude in a value; NaN where it is not known. */
+export function magnitude(value: Value | null): number {
+  if (!value) return NaN;
+  if (value.stats) return Math.max(Math.abs(toNumber(value.stats.min)), Math.abs(toNumber(value.stats.max)));
+  if (!Array.isArray(value.data)) return Math.abs(toNumber(value.data ?? value.text));
+  const lines = matrix(value) ?? [];
+  let most = lines.length ? 0 : NaN;
+  for (const line of lines) for (const x of line) if (Number.isFinite(x)) most = Math.max(most, Math.abs(x));
+  return most;
+}
+
+/** "NaN" or "inf" where a value holds one; "" where all is finite. */
+export function notFinite(value: Value | null): string {
+  if (!value) return "";
+  const text = value.stats ? (value.stats.nans ? "nan" : `${value.stats.min} ${value.stats.max}`) : (value.text ?? "");
+  return /\bnan\b/.test(text) ? "NaN" : /\binf\b/.test(text) ? "inf" : "";
+}
+
+const looked = new WeakMap<Row[], { to: number; moved: number; found: { row: number; what: string } | null }>();
+
+/** The first row that is not finite; each row is looked at once. */
+export function firstBad(store: { rows: Row[]; moved: number }): { row: number; what: string } | null {
+  let state = looked.get(store.rows);
+  if (!state || state.moved !== store.moved) looked.set(store.rows, (state = { to: 0, moved: store.moved, found: null }));
+  for (; !state.found && state.to < store.rows.length; state.to++) {
+    const what = notFinite(store.rows[state.to].value);
+    if (what) state.found = { row: state.to, what };
+  }
+  return state.found;
+}
+
+const [THIN, PLAIN, THICK] = [0.4, 2.4, 9]; // pixels: of what vanishes, of 1, of what explodes
+const [LESS, MORE] = [0.3, 0.8]; // pixels for each power of ten, below 1 and above
+
+/** The width of an edge that carries this gradient: it grows with the logarithm. */
+export function edgeWidth(value: Value): number {
+  const size = magnitude(value);
+  if (Number.isNaN(size)) return PLAIN;
+  if (size === 0) return THIN;
+  const power = Math.log10(size);
+  return Math.round(10 * Math.max(THIN, Math.min(THICK, PLAIN + (power < 0 ? LESS : MORE) * power))) / 10;
+}
+
+/** A colour for `t` between -1 and 1, between the theme's colours for what is negative, zero and positive. */
+export function diverging(t: number): string {
+  if (!Number.isFinite(t)) return "var(--mt-cut)";
+  const share = Math.round(100 * Math.min(1, Math.abs(t)) ** 0.7); // small numbers can be told from zero
+  return `color-mix(in srgb, var(${t < 0 ? "--mt-minus" : "--mt-plus"}) ${share}%, var(--mt-zero))`;
+}
