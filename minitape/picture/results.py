@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..engine.backward import ends_of
+from .short import short_name
 from .stepping import stepper_of
 from .values import show_value
 
@@ -91,5 +92,5 @@ class _Names:
         """A name for a value, None where nobody gave it one."""
         name = getattr(value, "name", None) if hasattr(value, "assign") else None
         if isinstance(name, str) and not name.split("/")[-1].startswith("Variable"):
-            return name.removesuffix(":0")
+            return short_name(name.removesuffix(":0"))
         return self._by_id.get(id(value))

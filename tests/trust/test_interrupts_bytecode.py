@@ -94,7 +94,7 @@ def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, long):
     scenario(x)
     seen = interrupted(scenario, x, None)[0].seen
     assert len(seen) > 20
-    for stop in range(0, len(seen), 1 if long else 7):
+    for stop in range(0, len(seen), 1 if long else 1 + len(seen) // 40):
         found, _caught = interrupted(scenario, x, stop)
         try:
             check_clean()
@@ -102,7 +102,7 @@ def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, long):
             raise AssertionError(told(found.seen)) from error
 
 
-@pytest.mark.parametrize(("kind", "step"), [(Plain, 41), (WithBranchesAndTapes, 307)])
+@pytest.mark.parametrize(("kind", "step"), [(Plain, 101), (WithBranchesAndTapes, 601)])
 def test_ctrl_c_wherever_python_looks_for_it_while_a_function_is_traced(kind, step, long):
     traced(kind())
     for stop in places(interrupted(traced, kind(), None)[0].seen)[:: 1 if long else step]:
