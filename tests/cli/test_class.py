@@ -56,8 +56,8 @@ def three(tmp_path, monkeypatch):
 
 def test_each_exercise_is_counted(three):
     found = figures(read(find([three])))
-    assert found.lessons == {"01": ["01.1", "01.2", "01.3", "01.4"]}
-    first, second, third, _ = found.by_exercise
+    assert found.lessons == {"01": [*exercises_of("01")]}
+    first, second, third, *_ = found.by_exercise
     assert (first.first_try, first.later, first.stuck, first.untried, first.tries) == (1, 1, 1, 0, 2)
     hint = next(mistake.hint for mistake in exercises_of("01")["01.1"].mistakes if mistake.answer == 8.0)
     assert (first.wrong.answer, first.wrong.hint, first.wrong.learners) == ("8.0", hint, 2)
@@ -72,16 +72,17 @@ def test_each_exercise_is_counted(three):
 
 def test_the_terminal_shows_learners_and_exercises(three):
     text = told(three)
-    assert re.search(r"^bob +1/4 +1 +0 +3 +0\s*$", text, re.MULTILINE)
+    count = len(exercises_of("01"))
+    assert re.search(rf"^bob +1/{count} +1 +0 +3 +0\s*$", text, re.MULTILINE)
     assert re.search(r"^01\.1 +1 +1 +1 +0 +2 +0 +8\.0 \(2x\) 8\.0 is y itself\.", text, re.MULTILINE)
-    assert text.rstrip().endswith("3 learners, 1 lesson, 4 exercises: 25 % solved.")
+    assert text.rstrip().endswith(f"3 learners, 1 lesson, {count} exercises: {100 // count} % solved.")
 
 
 def test_the_table_for_a_spreadsheet(three, tmp_path):
     told(three, "--csv", tmp_path / "class.csv")
     with open(tmp_path / "class.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 3 * 4
+    assert len(rows) == 3 * len(exercises_of("01"))
     [bob] = [row for row in rows if (row["learner"], row["exercise"]) == ("bob", "01.1")]
     assert (bob["solved"], bob["tries"], bob["right_at"], bob["wrong_answers"]) == ("1", "3", "3", "4.0 | 8.0")
     [ann] = [row for row in rows if (row["learner"], row["exercise"]) == ("ann", "01.2")]
@@ -121,7 +122,8 @@ def test_returned_notebooks_tell_the_last_answer(tmp_path):
 def test_a_lesson_as_the_checker_left_it_is_read(tmp_path, monkeypatch):
     """What is read from a notebook is what `check` prints."""
     monkeypatch.setenv("MINITAPE_PROGRESS", str(tmp_path / "elsewhere.txt"))
-    mistake = exercises_of("01")["01.2"].mistakes[0]
+    exercise = exercises_of("01")["01.2"]
+    mistake = next(m for m in exercise.mistakes if callable(m.answer) and not m.where)
     texts = [
         feedback("01.1", 8.0),
         feedback("01.2", mistake.answer),
@@ -132,7 +134,7 @@ def test_a_lesson_as_the_checker_left_it_is_read(tmp_path, monkeypatch):
     [ann] = read(find([tmp_path / "class"]))
     assert {name: work.solved for name, work in ann.work.items()} == {"01.1": False, "01.2": False, "01.3": True}
     [(given, hint)] = ann.work["01.2"].wrong.items()
-    assert "gives 8.0" in given and hint == mistake.hint
+    assert hint == mistake.hint and given
 
 
 def test_progress_and_notebook_of_one_learner_are_one(three):
