@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import html
 import sys
 from collections.abc import Hashable
@@ -13,6 +14,7 @@ from ..engine.above import above
 from ..engine.frames import cells, lines_of
 from ..engine.tensor import Tensor
 from .asking import asking_frame
+from .source import last_name
 from .texts import TEXT
 
 if TYPE_CHECKING:
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from .advice import Advice
     from .connection import Finding
     from .reasons import Inquiry
-    from .trace import Break
+    from .source import Statement
+    from .trace import Break, Place
 
 _PLACES = (ModuleType, type)
 _MANY = 1000  # objects whose attributes are looked through at once
@@ -261,7 +264,7 @@ def name_of(source: End, inquiry: Inquiry | None) -> str:
     with suppress(Exception):  # no text: then it goes by what holds it
         for statement, place in () if inquiry is None else inquiry.statements(inquiry.born(source, used=False)):
             name = statement.name_at(place.line, place.column)
-            if name and (isinstance(source, Tensor) or statement.calls(*_MAKES)):
+            if name and (isinstance(source, Tensor) or _makes_variable(statement, place)):
                 return _as_reached(name, source, frame, inquiry)
     for space in () if frame is None else (frame.f_locals, frame.f_globals):
         for text, value in list(space.items()):
@@ -269,6 +272,14 @@ def name_of(source: End, inquiry: Inquiry | None) -> str:
                 return text
     name = getattr(source, "name", "")
     return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else "the source"
+
+
+def _makes_variable(statement: Statement, place: Place) -> bool:
+    """Whether the name that a statement binds is that of the variable: of several values the one at this place makes it."""
+    made = statement.expression(place.span)
+    if isinstance(statement.value(), ast.Tuple) and isinstance(made, ast.Call):
+        return last_name(made.func) in _MAKES
+    return statement.calls(*_MAKES)
 
 
 def _as_reached(name: str, source: End, frame: FrameType | None, inquiry: Inquiry | None) -> str:

@@ -233,6 +233,7 @@ def test_a_page_has_a_paragraph_for_each_reason() -> None:
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(model(tf.ones([2, 3]))) * tf.stop_gradient(w)
     why = tape.explain(loss, [*model.trainable_variables, *spare.trainable_variables, w])
+    assert [one.name.rpartition("/")[2] for one in why] == ["kernel", "bias", "kernel", "bias", "w"]
     assert isinstance(why, list) and [one.cause for one in why[:1]] == ["connected"]
     page = str(why)
     paragraphs = page.split("\n\n")

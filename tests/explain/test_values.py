@@ -114,3 +114,14 @@ def test_elements_that_cancel_out() -> None:
         y = tf.reduce_sum((tf.ones([2, 1]) + b) * s * [[1.0], [-1.0]])
     for why in tape.explain(y, [b, s]):
         assert "it counts for several elements, and what these hand back cancels out" in why.message
+
+
+def test_an_underflow_in_float32_is_not_told_to_use_float32() -> None:
+    v, w = tf.Variable(120.0), tf.Variable(1e-30)
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.exp(-v)
+        z = w * 1e-30 * tf.constant(1e-30)
+    why = tape.explain(y, v)
+    assert "exp(-120) is too small for a float" in why.message and "reduce_logsumexp" in why.fix
+    small = tape.explain(z, w)
+    assert "too small for float32" in small.message and "float64" in small.fix and "float32" not in small.fix

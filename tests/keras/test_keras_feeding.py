@@ -184,3 +184,11 @@ def test_a_column_of_pandas_has_rows_of_one_number():
 
     column = Series([1.0, 2.0])
     assert Joined().predict({"a": column, "b": column}, verbose=0).tolist() == [[1.0, 1.0], [2.0, 2.0]]
+
+
+def test_an_input_layer_takes_the_older_names_of_its_arguments():
+    with pytest.warns(UserWarning, match="Argument `input_shape` is deprecated. Use `shape` instead."):
+        start = K.layers.InputLayer(input_shape=(3,))
+    assert start.batch_shape == (None, 3)
+    assert K.layers.InputLayer(batch_input_shape=(2, 3)).batch_shape == (2, 3)
+    assert K.Sequential([start, K.layers.Dense(2)]).count_params() == 8
