@@ -73,7 +73,7 @@ def check(name: str, answer: Answer = ...) -> None:
 
 
 def _in_colour(text: str) -> str:
-    """In a notebook, the line that says whether an answer is right, in bold, and in green if it is; else the text as it is.
+    """In a notebook, the line that says whether an answer is right in bold, with a green mark if it is; else the text as it is.
 
     As saved, no lesson is answered, and that has no colour.
     """
@@ -81,8 +81,9 @@ def _in_colour(text: str) -> str:
     if ipython is None or type(ipython.get_ipython()).__name__ != "ZMQInteractiveShell":
         return text
     first, newline, rest = text.partition("\n")
-    colour = GREEN if first.endswith(f": {CORRECT}.") else BOLD if first.endswith(": not yet.") else ""
-    return f"{colour}{first}{PLAIN}{newline}{rest}" if colour else text
+    if first.endswith(f": {CORRECT}."):
+        return f"{BOLD}{first}{PLAIN} {GREEN}✔{PLAIN}{newline}{rest}"
+    return f"{BOLD}{first}{PLAIN}{newline}{rest}" if first.endswith(": not yet.") else text
 
 
 def is_right(name: str, answer: Answer = ...) -> bool:

@@ -38,6 +38,8 @@ export default {
     });
     slider.addEventListener("input", () => (timer ? stop() : draw()));
     const row = make("div", {});
+    // The arrow keys are the slider's, not the notebook's. Ctrl-S is the notebook's.
+    row.addEventListener("keydown", (event) => !event.ctrlKey && !event.metaKey && event.stopPropagation());
     row.append(play, slider, said);
     el.classList.add("minitape-moving");
     el.append(picture, row);

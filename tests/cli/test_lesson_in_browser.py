@@ -33,7 +33,7 @@ def run_lesson(page):
     """Runs all cells in the fresh kernel."""
     page.get_by_text("Run", exact=True).click()
     page.get_by_text("Run All Cells", exact=True).click()
-    expect(page.locator(".jp-Notebook")).to_contain_text(re.compile(r"Lesson 01: .* of 4 solved"), timeout=LONG)
+    expect(page.locator(".jp-Notebook")).to_contain_text(re.compile(r"Lesson 01: .* of 5 solved"), timeout=LONG)
     expect(page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle"))).to_be_visible(timeout=LONG)
     return page
 
@@ -94,6 +94,42 @@ def test_who_goes_on_in_the_middle_of_a_lesson_is_told_what_to_run(opened):
     opened.keyboard.press("Control+Enter")
     expect(middle).to_contain_text("name 'TapeView' is not defined", timeout=LONG)
     expect(middle).to_contain_text("run that cell first: menu Run, Run All Above Selected Cell.")
+
+
+def test_a_fresh_lesson_shows_questions_and_no_answers(opened):
+    expect(opened.locator(".jp-OutputArea-output")).to_have_count(0)
+    question = cell(opened, '"01.p1"')
+    expect(question).to_contain_text("What does the next cell print for the gradient of y")
+    cell(opened, "import minitape as tf").locator(".cm-content").click()
+    opened.keyboard.press("Control+Enter")
+    cell(opened, '"01.p1"').locator(".cm-content").click()
+    opened.keyboard.press("Control+Enter")
+    question.get_by_role("button", name="9.0").click()
+    expect(question).to_contain_text("You predict: 9.0. Now run the next cell.", timeout=LONG)
+    expect(opened.locator(".jp-Notebook")).not_to_contain_text("The truth")
+    opened.keyboard.press("Escape")
+    cell(opened, "g.watch(x)\n  y = x * x").locator(".cm-content").click()
+    opened.keyboard.press("Control+Enter")
+    reveal = cell(opened, 'reveal("01.p1"')
+    reveal.locator(".cm-content").click()
+    opened.keyboard.press("Control+Enter")
+    expect(reveal).to_contain_text("You predicted 9.0. The truth: 6.0", timeout=LONG)
+
+
+def test_a_picture_moves_by_its_slider_and_plays(kept):
+    lesson = kept
+    top(lesson)
+    moving = lesson.locator(".minitape-moving").first
+    moving.scroll_into_view_if_needed()
+    image, slider = moving.locator("img"), moving.get_by_role("slider")
+    expect(image).to_have_attribute("alt", re.compile("ball at x = -0.20 after 0 steps"))
+    slider.press("ArrowRight")
+    expect(image).to_have_attribute("alt", re.compile("after 1 steps"))
+    expect(moving.locator("output")).to_have_text("step = 1")
+    moving.get_by_role("button", name="Play").click()
+    expect(moving.locator("output")).to_have_text("step = 18", timeout=LONG)
+    expect(image).to_have_attribute("alt", re.compile("after 18 steps"))
+    expect(moving.get_by_role("button", name="Play")).to_be_visible()
 
 
 def test_every_picture_shows_its_nodes_also_when_it_was_made_out_of_sight(kept):

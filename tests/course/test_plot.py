@@ -1,0 +1,97 @@
+"""The pictures of lessons: what is drawn where, in words for who cannot see it, and the same in every run."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as xml
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape.course import Moving, Plot, checker
+from minitape.course.plot import _ticks
+from minitape.course.predict import WIDGET_VIEW
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def parts(plot: Plot, name: str) -> list[xml.Element]:
+    return list(xml.fromstring(plot.svg()).iter(SVG + name))
+
+
+def test_points_lie_where_the_axes_say():
+    plot = Plot("corners", x=(0, 10), y=(0, 5)).points([0, 10, 5], [0, 5, 2.5])
+    places = [(float(dot.get("cx")), float(dot.get("cy"))) for dot in parts(plot, "circle")]
+    (left, bottom), (right, top), middle = places
+    assert left < right and top < bottom  # upwards is less in a picture
+    assert middle == ((left + right) / 2, (top + bottom) / 2)
+
+
+def test_a_tensor_is_drawn_as_its_numbers():
+    x = tf.constant([0.0, 1.0, 2.0])
+    by_tensor = Plot("a line", x=(0, 2), y=(0, 4)).line(x, x * x).curve(tf.square)
+    by_array = Plot("a line", x=(0, 2), y=(0, 4)).line([0, 1, 2], [0, 1, 4]).curve(np.square)
+    assert by_tensor.svg() == by_array.svg()
+
+
+def test_each_shade_of_a_map_covers_about_the_same_area():
+    plot = Plot("a slope", x=(0, 1), y=(0, 1)).heights(lambda x, y: np.exp(9 * x) + 0 * y, levels=4)
+    areas: dict[str, float] = {}
+    for box in parts(plot, "rect"):
+        shade = box.get("fill")
+        if shade and shade.startswith("#"):
+            areas[shade] = areas.get(shade, 0) + float(box.get("width")) * float(box.get("height"))
+    assert len(areas) == 4
+    assert max(areas.values()) < 1.2 * min(areas.values())
+
+
+def test_what_is_far_outside_or_no_number_spoils_nothing():
+    plot = Plot("wild", x=(0, 1), y=(0, 1)).line([0, 0.5, 1], [float("nan"), 1e30, float("-inf")])
+    [pairs] = {line.get("points") for line in parts(plot, "polyline")}
+    assert all(abs(float(number)) < 5000 for number in re.findall(r"[-\d.]+", pairs))
+
+
+@pytest.mark.parametrize("ends", [(0, 1), (-3.2, 3.2), (0, 400), (-0.6, 2.0), (1e-3, 5e-3), (0, 24)])
+def test_ticks_are_round_and_neither_few_nor_many(ends):
+    ticks = _ticks(*ends)
+    assert 4 <= len(ticks) <= 9
+    assert ends[0] <= ticks[0] and ticks[-1] <= ends[1]
+    assert all(len(f"{tick:g}") <= 6 for tick in ticks)
+
+
+def test_words_stand_in_for_the_picture():
+    plot = Plot('y < "x" & more', x=(0, 1), y=(0, 1), names=("a & b", "y")).curve(lambda x: x, name="<b>")
+    bundle = plot._repr_mimebundle_()
+    assert bundle["text/plain"] == 'Picture: y < "x" & more'
+    [image] = xml.fromstring(f"<p>{bundle['text/html'].replace('>', '/>', 1)}</p>")
+    assert image.get("alt") == 'y < "x" & more'
+    assert {"a & b", "<b>"} <= {text.text for text in parts(plot, "text")}
+
+
+def test_a_moving_picture_can_be_seen_without_moving():
+    moving = Moving(
+        "k", [1, 2, 3], lambda k: Plot(f"a line at {k:g}", x=(0, 1), y=(0, 4)).curve(lambda x: x + k), start=1
+    )
+    bundle, metadata = moving._repr_mimebundle_()
+    assert bundle["text/html"] == moving.pictures[1].html()
+    assert bundle["text/plain"].startswith("Picture: a line at 2\n")
+    assert WIDGET_VIEW in bundle and metadata[WIDGET_VIEW]["shown"] > 0
+    assert len({picture.source() for picture in moving.pictures}) == 3
+
+
+def test_a_right_answer_has_a_green_mark_in_a_notebook_only(monkeypatch):
+    class ZMQInteractiveShell:
+        pass
+
+    right, wrong, blank = (
+        "Exercise 1: correct.\nBecause.",
+        "Exercise 1: not yet.\n  given",
+        "Exercise 1: not answered yet.",
+    )
+    monkeypatch.setattr("IPython.get_ipython", lambda: None)
+    assert [checker._in_colour(text) for text in (right, wrong, blank)] == [right, wrong, blank]
+    monkeypatch.setattr("IPython.get_ipython", ZMQInteractiveShell)
+    assert checker._in_colour(right) == "\x1b[1mExercise 1: correct.\x1b[0m \x1b[32m✔\x1b[0m\nBecause."
+    assert checker._in_colour(wrong) == "\x1b[1mExercise 1: not yet.\x1b[0m\n  given"
+    assert checker._in_colour(blank) == blank
