@@ -135,7 +135,10 @@ class Parts:
         for exit in exits:
             if exit.when not in leading or not self.inquiry.arrived(exit) or self.inquiry.only_decides(exit):
                 continue
-            path = self.trace.path([self.trace.of_ref(exit.value)], source)
+            left = self.trace.of_ref(exit.value)
+            if all(node.record is left.record is not None and node.row <= left.row for node in self.inquiry.starts):
+                continue  # a loss that was printed: what leaves a target cannot come back on the way to it
+            path = self.trace.path([left], source)
             if path is None or any(b is not None for _, _, b in path) or (path and path[0][1].key not in mine):
                 continue
             found.append(Break("left_through_numpy", Place(exit.stack), exit.how, exit))

@@ -350,3 +350,17 @@ def test_a_python_function_keeps_its_gradient() -> None:
         y = f(x)
     assert tape.explain(y, x).connected
     assert tape.gradient(y, x).numpy().tolist() == [2.0, 4.0]
+
+
+def test_a_loss_that_is_noted_after_each_step_cuts_no_way():
+    """What leaves a target cannot come back on the way to it."""
+    w = tf.Variable([[0.5], [0.25]], name="w")
+    x, labels = tf.constant([[0.0, 1.0], [1.0, 1.0]]), tf.constant([0.0, 1.0])
+    losses = []
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((x @ w - labels) ** 2)
+        gradient = tape.gradient(loss, w)
+        losses.append(float(loss))
+        w.assign_sub(0.1 * gradient)
+    assert losses and tape.explain(loss, w).others == []
