@@ -80,7 +80,7 @@ class Plot:
                 corner = self._places([self.x[0] + start * width], [self.y[1] - line * height])[0]
                 across, down = self._scale() * (width * (end - start), height)
                 colour = "".join(f"{int(v):02x}" for v in LOW + (HIGH - LOW) * row[start] / (levels - 1))
-                box = f'width="{across + 0.4:.1f}" height="{down + 0.4:.1f}" fill="#{colour}"'
+                box = f'width="{across + 0.4:.1f}" height="{down + 0.4:.1f}" fill="#{colour}" shape-rendering="crispEdges"'
                 self._parts.append(f'<rect x="{corner[0]:.1f}" y="{corner[1]:.1f}" {box}/>')
         return self
 
