@@ -41,6 +41,8 @@ def patch_of(advice: Advice, cause: str, name: str) -> str | None:
     statement, place = advice.statement, advice.place
     if statement is None or place is None or not isinstance(statement.node, _SIMPLE) or statement.line != statement.last:
         return None
+    if any(s is not statement and s.line == statement.line and s.filename == statement.filename for s in statement.source.statements):
+        return None  # several statements on one line
     if cause in ("not_watched", "not_accessed_watched"):
         return _watched(advice, place, statement.node, name)
     kind = f"{cause} {advice.kind}".strip()

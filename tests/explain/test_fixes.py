@@ -32,6 +32,7 @@ PATCHES = [
     ("left_through_numpy", "h = (w * 2.0).numpy().mean()", "h = tf.reduce_mean(w * 2.0)"),
     ("left_through_numpy", "h = tf.reduce_sum([v.numpy() for v in [w, w]])", None),  # what becomes of a list stands elsewhere
     ("left_through_numpy", "h = tf.constant(w.numpy().item())", "h = tf.convert_to_tensor(w)"),
+    ("stop_gradient", "h = tf.stop_gradient(w); k = 1.0", None),  # the patch is of a whole line
     ("left_through_numpy", "h = int(w) * 1.0", None),  # a whole number has no gradient
     ("state", "h = tf.Variable(tf.sin(w))", "h = tf.sin(w)"),
     ("nondifferentiable_op", "h = tf.cast(tf.argmax([w, 1.0]), tf.float32)", None),
