@@ -23,7 +23,7 @@ import lessons  # noqa: E402
 import links  # noqa: E402
 
 PAGES = """README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md
-    docs/tapeview.md docs/explain.md docs/bridges.md docs/engine.md""".split()
+    docs/tapeview.md docs/explain.md docs/bridges.md docs/engine.md docs/trust.md""".split()
 # a link to a lesson, and to a cell of it: a cell of the glossary is its heading
 LESSON = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?:(#)cell-id=)?(?=[^()\s]*\))")
 CONTENTS = """
@@ -56,7 +56,7 @@ def main() -> int:
             contents("The course", *course),
             contents("Guides", "docs/tapeview", "docs/explain", "docs/engine", "deploy/TEACHERS"),
             contents("Reference", "api/index"),
-            contents("The project", "CHANGELOG", "CONTRIBUTING", "SECURITY"),
+            contents("The project", "CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/trust"),
         ]
     )
     for page, text in texts.items():

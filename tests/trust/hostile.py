@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
+import functools
 import importlib
 import io
 import json
@@ -425,10 +426,11 @@ def tried_for(read: Callable[..., None], arguments: tuple[Any, ...], minutes: fl
     fixed = settings(max_examples=50, database=None, deadline=None, suppress_health_check=[*HealthCheck])
     count, end = 0, time.monotonic() + 60 * minutes
 
-    def counted(*values: Any) -> None:
+    @functools.wraps(read)  # whose arguments hypothesis looks at
+    def counted(*values: Any, **named: Any) -> None:
         nonlocal count
         count += 1
-        read(*values)
+        read(*values, **named)
 
     while time.monotonic() < end:
         seed(start + count)(fixed(given(*arguments)(counted)))()
