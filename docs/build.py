@@ -21,7 +21,7 @@ from minitape.cli.lesson_pages import pages as lesson_pages  # noqa: E402
 from minitape.cli.site import build, contents  # noqa: E402
 
 PAGES = """README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
-    docs/tapeview.md docs/explain.md docs/bridges.md docs/engine.md""".split()
+    docs/tapeview.md docs/explain.md docs/bridges.md docs/engine.md docs/trust.md""".split()
 
 
 def main() -> int:
@@ -39,7 +39,7 @@ def main() -> int:
             contents("The course", *course),
             contents("Guides", "docs/tapeview", "docs/explain", "docs/bridges", "docs/engine", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
             contents("Reference", "api/index"),
-            contents("The project", "CHANGELOG", "CONTRIBUTING", "SECURITY"),
+            contents("The project", "CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/trust"),
         ]
     )
     problems = build(texts, BUILD, html, copy_files)

@@ -1,19 +1,25 @@
 """Reads files that were written to do harm, and says what happened meanwhile that reading data does not need.
 
-Run as a program in an empty folder: it prints a JSON object, for each kind of file what was seen (an empty list if all is well). It is a process
-of its own, because an audit hook stays for good.
+Run as a program in an empty folder: it prints a JSON object, for each kind of file what was seen (an empty list if all is well),
+and under "read" how many were read. It is a process of its own, because an audit hook stays for good.
+
+    python tests/trust/hostile.py                 the same few hundred files each time
+    python tests/trust/hostile.py --minutes 10    others each time, for so long for each kind of file
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import copy
+import functools
 import importlib
 import io
 import json
 import os
 import pkgutil
 import sys
+import time
 import warnings
 import zipfile
 import zlib
@@ -22,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import minitape as tf
@@ -415,8 +421,28 @@ def tried(read: Callable[..., None], arguments: tuple[Any, ...], count: int) -> 
     fixed(given(*arguments)(read))()
 
 
+def tried_for(read: Callable[..., None], arguments: tuple[Any, ...], minutes: float, start: int) -> int:
+    """Reads other files for so long, from a first seed on; how many."""
+    fixed = settings(max_examples=50, database=None, deadline=None, suppress_health_check=[*HealthCheck])
+    count, end = 0, time.monotonic() + 60 * minutes
+
+    @functools.wraps(read)  # whose arguments hypothesis looks at
+    def counted(*values: Any, **named: Any) -> None:
+        nonlocal count
+        count += 1
+        read(*values, **named)
+
+    while time.monotonic() < end:
+        seed(start + count)(fixed(given(*arguments)(counted)))()
+    return count
+
+
 def main() -> None:
     """Tries every reader and prints what was seen."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--minutes", type=float, default=0.0, help="for each kind of file, with other files each time")
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 10**9, help="the first of those files")
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
     OUTSIDE.mkdir()
     SECRET.write_text("secret\n")
@@ -424,7 +450,7 @@ def main() -> None:
     os.chdir(FOLDER)
     os.environ["MINITAPE_PROGRESS"] = str(FOLDER / "progress.json")
     for name in MODULES:
-        if not name.startswith("minitape.cli"):
+        if not name.startswith(("minitape.cli", "minitape.bridges.")):  # a bridge needs the other framework
             importlib.import_module(name)
     import encodings.cp437  # noqa: F401 - the names in archives
 
@@ -438,13 +464,15 @@ def main() -> None:
     bait()
     found = {"guard": [] if len(seen) >= 6 else [f"it saw only {seen}"]}
     seen.clear()
+    counts: dict[str, int] = {"seed": options.seed}
     for name, (read, arguments, count) in READERS.items():
         tried(read, arguments, count)
+        counts[name] = count + tried_for(read, arguments, options.minutes, options.seed)
         found[name] = sorted(set(seen))
         seen.clear()
     if (OUTSIDE / SIGN).exists() or [p.name for p in OUTSIDE.iterdir()] != [SECRET.name]:
         found["outside"] = ["something was written outside of the folder"]
-    print(json.dumps(found))
+    print(json.dumps({**found, "read": counts}))
 
 
 if __name__ == "__main__":
