@@ -25,6 +25,12 @@ def pytest_addoption(parser):
         "traced, every program of the oracle once more without arrays that no rule reads, every damage of kept machine "
         "code, and so on; without it a fixed sample of these runs",
     )
+    parser.addoption(
+        "--longest",
+        action="store_true",
+        help="with --long, in tests/trust: every file format fuzzed for ten minutes, Ctrl-C at every instruction, 10,000 random "
+        "programs against TensorFlow; some hours",
+    )
 
 
 def pytest_collection_modifyitems(config, items):
@@ -52,6 +58,12 @@ def pytest_collection_modifyitems(config, items):
 def long(pytestconfig):
     """Whether all modes are run."""
     return pytestconfig.getoption("--long")
+
+
+@pytest.fixture(scope="session")
+def longest(pytestconfig):
+    """Whether tests/trust takes hours."""
+    return pytestconfig.getoption("--longest")
 
 
 @pytest.fixture(scope="session")

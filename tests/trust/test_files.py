@@ -162,10 +162,10 @@ def test_a_file_of_another_kind_is_told(tmp_path, data):
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory, long):
-    """What the process that reads hostile files saw, for each kind of file; with ``--long`` a minute of each kind, others each time."""
+def seen(tmp_path_factory, longest):
+    """What the process that reads hostile files saw, for each kind of file; with ``--longest`` ten minutes of each kind, others each time."""
     script = Path(__file__).with_name("hostile.py")
-    done = subprocess.run([sys.executable, script, *(["--minutes=1"] if long else [])], cwd=tmp_path_factory.mktemp("hostile"), capture_output=True, text=True)
+    done = subprocess.run([sys.executable, script, *(["--minutes=10"] if longest else [])], cwd=tmp_path_factory.mktemp("hostile"), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -1,7 +1,7 @@
 """Ctrl-C at every instruction of bytecode at which Python looks for it leaves nothing open, as `test_interrupts` says of lines.
 
 Python looks when a function begins, after each call, and before a loop turns around: no other instruction can be the last
-one before a KeyboardInterrupt. Without `--long` a fixed sample of these places is tried.
+one before a KeyboardInterrupt. Without `--longest` a fixed sample of these places is tried.
 """
 
 from __future__ import annotations
@@ -89,12 +89,12 @@ def told(seen):
 @pytest.mark.parametrize(
     "scenario", [entered_and_left, nested, paused, scoped, accumulated, eager_gradients], ids=lambda s: s.__name__
 )
-def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, long):
+def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, longest):
     x = tf.constant(3.0)
     scenario(x)
     seen = interrupted(scenario, x, None)[0].seen
     assert len(seen) > 20
-    for stop in range(0, len(seen), 1 if long else 1 + len(seen) // 40):
+    for stop in range(0, len(seen), 1 if longest else 1 + len(seen) // 40):
         found, _caught = interrupted(scenario, x, stop)
         try:
             check_clean()
@@ -103,9 +103,9 @@ def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, long):
 
 
 @pytest.mark.parametrize(("kind", "step"), [(Plain, 101), (WithBranchesAndTapes, 601)])
-def test_ctrl_c_wherever_python_looks_for_it_while_a_function_is_traced(kind, step, long):
+def test_ctrl_c_wherever_python_looks_for_it_while_a_function_is_traced(kind, step, longest):
     traced(kind())
-    for stop in places(interrupted(traced, kind(), None)[0].seen)[:: 1 if long else step]:
+    for stop in places(interrupted(traced, kind(), None)[0].seen)[:: 1 if longest else step]:
         subject = kind()
         found, _caught = interrupted(traced, subject, stop)
         try:

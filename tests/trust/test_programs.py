@@ -1,4 +1,4 @@
-"""10,000 random programs give what TensorFlow gives: with `--long`, where TensorFlow is installed.
+"""10,000 random programs give what TensorFlow gives: with `--longest`, where TensorFlow is installed.
 
 TENSORFLOW_PYTHON may name an interpreter that has it. The programs are those of `tests/oracle/wander.py`.
 """
@@ -15,9 +15,10 @@ import pytest
 NAMED = os.environ.get("TENSORFLOW_PYTHON")
 
 
-@pytest.mark.long
 @pytest.mark.skipif(not NAMED and importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
-def test_random_programs_agree_with_tensorflow(repository):
+def test_random_programs_agree_with_tensorflow(repository, longest):
+    if not longest:
+        pytest.skip("an hour: pytest --longest")
     command = [sys.executable, repository / "tests/oracle/wander.py", f"--python={NAMED or sys.executable}", "--seed=200001", "--count=10000"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
