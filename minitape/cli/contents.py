@@ -44,7 +44,7 @@ class WithNotebooks:
         """A file to write to; where no other may be made beside it, it is written in JupyterLab's way."""
         manager: Any = super()  # the contents or session manager that this stands before
         folder = os.path.dirname(os.path.realpath(os_path))
-        if manager.use_atomic_writing and os.access(folder, os.W_OK) and file_names_minitape(Path(os_path)):
+        if manager.use_atomic_writing and os.access(folder, os.W_OK) and os_path.endswith(".ipynb"):
             with manager.perm_to_403(os_path), replacing(Path(os_path), *args, **kwargs) as file:
                 yield file
         else:

@@ -200,10 +200,10 @@ class Optimizer(Slots):
 
     def apply_gradients(self, grads_and_vars: Any) -> Variable:
         """One step with pairs (gradient, weight); returns the number of steps made."""
-        pairs = list(grads_and_vars)
-        if not pairs:  # as Python says it, where Keras unpacks them
+        unzipped = list(zip(*grads_and_vars, strict=True))
+        if not unzipped:  # as Python says it, where Keras unpacks them
             raise above.why_none(ValueError("not enough values to unpack (expected 2, got 0)"), [])
-        grads, variables = zip(*pairs, strict=True)
+        grads, variables = unzipped
         self.apply(grads, variables)
         return self._iterations
 

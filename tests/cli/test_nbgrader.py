@@ -34,9 +34,9 @@ def kinds(notebook):
 
 def test_the_given_part_is_kept_and_a_grade_stands_behind_it(tmp_path):
     path, count = export("01", tmp_path)
-    assert (path, count) == (tmp_path / "source" / LESSON / f"{LESSON}.ipynb", 4)
+    assert (path, count) == (tmp_path / "source" / LESSON / f"{LESSON}.ipynb", 5)
     cells = kinds(read(path))
-    assert list(cells) == [f"{what}-01-{n}" for n in (1, 2, 3, 4) for what in ("exercise", "grade")]
+    assert list(cells) == [f"{what}-01-{n}" for n in (1, 2, 3, 4, 5) for what in ("exercise", "grade")]
     lesson = read(find_lesson("01")).cells
     given = [cell.source for cell in lesson if is_exercise(cell)]
     for number, text in enumerate(given, 1):
@@ -164,7 +164,7 @@ def test_the_round_trip_gives_the_right_points(nbgrader, tmp_path):
     nbgrader(course, "export", "--to=grades.csv")
     with open(course / "grades.csv", newline="") as file:
         grades = {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
-    assert grades == {solved: (4, 4), "one-right": (1, 4), "none-right": (0, 4)}
+    assert grades == {solved: (5, 5), "one-right": (1, 5), "none-right": (0, 5)}
 
 
 @pytest.mark.classroom

@@ -36,7 +36,7 @@ def test_places_are_counted_once(monkeypatch):
     monkeypatch.setattr(recorder, "IPyNbCell", Cell)
     cells = [SimpleNamespace(cell_type=kind) for kind in ("code", "markdown") * 5_000]
     parent = SimpleNamespace(nb=SimpleNamespace(cells=cells))
-    items = [Cell(parent=parent, cell_num=number) for number in range(5_000)]
+    items = [Cell(parent=parent, cell_num=number, cell={}) for number in range(5_000)]
     begin = time.perf_counter()
     recorder.pytest_collection_modifyitems(items)
     assert [item.place for item in items] == list(range(0, 10_000, 2))
