@@ -14,6 +14,7 @@ from minitape.cli.lessons import IN_REPOSITORY, notebooks_in
 from minitape.cli.rules import is_exercise, solution_of
 
 BLOCKED = """
+import linecache
 import sys
 from importlib.machinery import PathFinder
 class Installed(PathFinder):
@@ -24,8 +25,10 @@ sys.meta_path[sys.meta_path.index(PathFinder)] = Installed
 sys.stdin.reconfigure(encoding="utf-8")
 space = {{"__name__": "__main__", "display": print}}
 for number, cell in enumerate(sys.stdin.read().split("\\x1e")):
+    name = f"cell {{number}}"
+    linecache.cache[name] = len(cell), None, cell.splitlines(keepends=True), name  # as Jupyter keeps the text of cells
     try:
-        exec(compile(cell, f"cell {{number}}", "exec"), space)
+        exec(compile(cell, name, "exec"), space)
     except Exception as error:
         if "# raises" not in cell:
             raise
