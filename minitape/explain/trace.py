@@ -114,7 +114,7 @@ class Trace:
         self._searches: dict[Hashable, Search] = {}  # by the keys of the nodes that they began from
         self._chains: dict[Hashable, Chains] = {}
         self.wanted: set[int] = set()  # the rows that a search looks for: no run is contracted over them
-        self._passes: dict[int, list[bool]] = {}
+        self._passes: dict[int, tuple[Call, list[bool]]] = {}
         spans = list(tape.spans)
         if tape._recording:
             spans.append((tape._start, 0 if tape._record is None else len(tape._record)))
@@ -385,15 +385,17 @@ class Trace:
             return [False] * len(call.inputs)
         if not callable(rules):
             return [rules[min(i, len(rules) - 1)] is not None for i in range(len(call.inputs))]
-        found = self._passes.get(id(call))
-        if found is None:
-            custom = call.primitive.name == "custom_gradient"
-            taped = call.attrs.get("taped") if call.primitive.name == "function" else None
-            if taped is not None:
-                found = [g is not None for g in taped.grads]
-            else:
-                found = _custom(record, call) if custom else [True] * len(call.inputs)
-            self._passes[id(call)] = found
+        kept = self._passes.get(id(call))
+        if kept is not None and kept[0] is call:  # a number may be that of a call that is gone
+            return kept[1]
+        custom = call.primitive.name == "custom_gradient"
+        taped = call.attrs.get("taped") if call.primitive.name == "function" else None
+        if taped is not None:
+            found = [g is not None for g in taped.grads]
+            found += [True] * (len(call.inputs) - len(found))
+        else:
+            found = _custom(record, call) if custom else [True] * len(call.inputs)
+        self._passes[id(call)] = call, found
         return found
 
     def _origin_edges(self, origin: Origin | None) -> Iterator[tuple[Node, Break | None]]:
