@@ -352,7 +352,9 @@ class Trace:
         if callable(rules):
             record = node.record
             assert record is not None
-            flat = not self.passes(record, record.calls[record.cell(node.row)[1]])[i]
+            op, number, *_ = record.cell(node.row)
+            known = op == CALL and number < len(record.calls)  # the calls of an old recording may be gone
+            flat = known and not self.passes(record, record.calls[number])[i]
         else:
             flat = rules is None or rules[i if i < len(rules) else -1] is None
         if flat:
