@@ -41,8 +41,8 @@ LESSON = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?:(#)cell-id=)?(?=[^()\s]*\)
 def linked(text: str) -> str:
     """The text of a page with its links to lessons leading to their pages.
 
-    >>> linked("A [tape](glossary.ipynb#cell-id=tape) of [lesson 2](02_tensors.ipynb).")
-    'A [tape](glossary.md#tape) of [lesson 2](02_tensors.md).'
+    >>> linked("A [tape](glossary.ipynb#cell-id=tape) of [lesson 2](02_inside_the_tape.ipynb).")
+    'A [tape](glossary.md#tape) of [lesson 2](02_inside_the_tape.md).'
     """
     return LESSON.sub(r"\1.md\2", text)
 

@@ -1,4 +1,4 @@
-"""The answers of lesson 04, inside the tape."""
+"""The answers of lesson 02, inside the tape."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
 
 EXERCISES = (
     Exercise(
-        "04.1",
+        "02.1",
         expect={1: [0, 0], 2: [1, 0], 3: [2, 1]},
         mistakes=[
             Mistake(
@@ -32,7 +32,7 @@ EXERCISES = (
         because="x is row 0, u is row 1 and v is row 2. x * x uses row 0 twice.",
     ),
     Exercise(
-        "04.2",
+        "02.2",
         expect={"x": 44.0, "u": 10.0, "v": 4.0, "y": 1.0},
         mistakes=[
             Mistake(
@@ -58,7 +58,7 @@ EXERCISES = (
         because="u gets 6 and 4, and x gets 4, 20 and 20.",
     ),
     Exercise(
-        "04.3",
+        "02.3",
         expect=lambda arrived, x, y: (arrived, -arrived),
         cases=[(1.0, 5.0, 2.0), (-2.0, 3.0, 4.0), (0.5, 0.0, 7.0)],
         mistakes=[
@@ -76,7 +76,7 @@ EXERCISES = (
         because="x - y grows as x grows, and falls as y grows.",
     ),
     Exercise(
-        "04.4",
+        "02.4",
         expect={"A": True, "B": True, "C": False, "D": False},
         mistakes=[
             Mistake(
@@ -104,7 +104,7 @@ EXERCISES = (
         because="Row 3 uses rows 1 and 2, so it must come first. Rows 1 and 2 do not use each other.",
     ),
     Exercise(
-        "04.5",
+        "02.5",
         expect={"rows": 11, "paths": 1024},
         mistakes=[
             Mistake({"rows": 10, "paths": 1024}, "The row of x counts, too."),
@@ -116,7 +116,7 @@ EXERCISES = (
         because="Ten rows and the one of x; two ways at each of ten additions make 2 ** 10 paths.",
     ),
     Exercise(
-        "04.6",
+        "02.6",
         expect=_slopes,
         cases=[(F, [0.0, 0.5, 1.0]), (G, [-1.0, 0.25, 2.0, 3.0]), (G, [1.5])],
         mistakes=[

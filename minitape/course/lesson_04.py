@@ -1,4 +1,4 @@
-"""The answers of lesson 06, choosing what is watched."""
+"""The answers of lesson 04, choosing what is watched."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HILL, RIDGE = Polynomial(0, 2, -1), Polynomial(1, 0, 0.5, 0, -0.25)
 
 EXERCISES = (
     Exercise(
-        "06.1",
+        "04.1",
         expect=["a:0", "d:0"],
         mistakes=[
             Mistake(["a:0"], "d is watched by hand. Then it does not matter whether it is trainable."),
@@ -27,7 +27,7 @@ EXERCISES = (
         because="a is trainable and read inside the block, d is watched by hand.",
     ),
     Exercise(
-        "06.2",
+        "04.2",
         expect={"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]},
         mistakes=[
             Mistake(
@@ -55,7 +55,7 @@ EXERCISES = (
         because="A watches v, B watches v and k, C watches c only.",
     ),
     Exercise(
-        "06.3",
+        "04.3",
         expect=lambda f, a, b: [None, f.slopes(a, b)[1]],
         cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
         mistakes=[
@@ -69,7 +69,7 @@ EXERCISES = (
         because="Only b is watched, so only its path is recorded.",
     ),
     Exercise(
-        "06.4",
+        "04.4",
         expect={"A": True, "B": True, "C": False, "D": False},
         mistakes=[
             Mistake(
@@ -93,7 +93,7 @@ EXERCISES = (
         because="A layer makes its variables when it is built, by build or by its first call.",
     ),
     Exercise(
-        "06.5",
+        "04.5",
         expect=lambda f, start, steps: descend(f, start, steps, rate=-0.1),
         cases=[(HILL, -1.0, 1), (HILL, 2.5, 6), (RIDGE, 0.4, 12)],
         mistakes=[

@@ -1,4 +1,4 @@
-"""The answers of lesson 07, stopping gradients."""
+"""The answers of lesson 06, stopping gradients."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _learned(target: float, start: float, steps: int, rate: float = 0.1) -> floa
 
 EXERCISES = (
     Exercise(
-        "07.1",
+        "06.1",
         expect={"A": 3.0, "B": None, "C": 8.0, "D": 1.0},
         mistakes=[
             Mistake(
@@ -39,7 +39,7 @@ EXERCISES = (
         because="Only the paths without a stop count: one in A, none in B, two in C, one in D.",
     ),
     Exercise(
-        "07.2",
+        "06.2",
         expect={"A inner": 4.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0},
         mistakes=[
             Mistake(
@@ -71,7 +71,7 @@ EXERCISES = (
         because="stop_recording is for one tape, stop_gradient for all.",
     ),
     Exercise(
-        "07.3",
+        "06.3",
         expect=lambda f, a, b: [f.slopes(a, b)[0], None],
         cases=[(SQUARE, 3.0, 1.0), (OTHER, 0.5, 2.0), (OTHER, -1.0, 0.5)],
         mistakes=[
@@ -87,7 +87,7 @@ EXERCISES = (
         because="The value of b takes part, but no path leads back to it.",
     ),
     Exercise(
-        "07.4",
+        "06.4",
         expect=lambda rest, value: [float(round(value)), rest.derivative(float(round(value)))],
         cases=[(REST, 2.6), (REST, -1.2), (Polynomial(1, 3, 1), 0.4)],
         mistakes=[
@@ -112,7 +112,7 @@ EXERCISES = (
         because="x + (round(x) - x) has the value round(x), and only the first x lets the gradient pass.",
     ),
     Exercise(
-        "07.5",
+        "06.5",
         expect=_learned,
         cases=[(4.0, 0.7, 1), (4.0, 0.7, 12), (-2.0, 3.2, 5)],
         mistakes=[

@@ -1,4 +1,4 @@
-"""The answers of lesson 08, several tapes and tapes inside tapes."""
+"""The answers of lesson 07, several tapes and tapes inside tapes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _hessian(f: Unknown, point: Pair, direction: Pair) -> np.ndarray:
 
 EXERCISES = (
     Exercise(
-        "08.1",
+        "07.1",
         expect=[25.0, 20.0, None, 10.0],
         mistakes=[
             Mistake(
@@ -41,7 +41,7 @@ EXERCISES = (
         because="first recorded all of u * v * v. second recorded p * v only, and p was for it the number 10.",
     ),
     Exercise(
-        "08.2",
+        "07.2",
         expect=lambda f, value: f.derivative(value, order=2),
         cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
         start="""
@@ -81,7 +81,7 @@ def second_derivative(f, value):
         because="Taken inside the outer block, the inner sweep is recorded by the outer tape.",
     ),
     Exercise(
-        "08.3",
+        "07.3",
         expect=lambda f, value: f.derivative(value, order=3),
         cases=[(F, 1.0), (F, 2.0), (G, -0.5)],
         mistakes=[
@@ -96,7 +96,7 @@ def second_derivative(f, value):
         because="Three tapes, one in the other: each records the sweep of the one inside.",
     ),
     Exercise(
-        "08.4",
+        "07.4",
         expect=newton,
         cases=[(F, 2.0), (G, 1.0), (G, -2.0)],
         mistakes=[
@@ -121,7 +121,7 @@ def second_derivative(f, value):
         because="The second derivative says how fast the slope shrinks, so slope / second derivative is how far.",
     ),
     Exercise(
-        "08.5",
+        "07.5",
         expect=lambda f, point, direction: _hessian(f, point, direction) @ np.array(direction),
         cases=[(BENT, [1.0, 2.0], [1.0, 0.0]), (STEEP, [1.0, 2.0], [0.0, 1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
         mistakes=[
@@ -140,7 +140,7 @@ def second_derivative(f, value):
         because="The gradient of the number reduce_sum(gradient * direction) is the Hessian times the direction.",
     ),
     Exercise(
-        "08.6",
+        "07.6",
         expect=newton,
         cases=[(G, -2.0, 1), (G, -2.0, 3), (Polynomial(3, -4, 1, 0, 0.5), 2.0, 5)],
         mistakes=[

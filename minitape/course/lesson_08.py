@@ -1,4 +1,4 @@
-"""The answers of lesson 09, when the gradient is None."""
+"""The answers of lesson 08, when the gradient is None."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _answer(why: Answer) -> dict[str, str]:
 
 EXERCISES = (
     Exercise(
-        "09.1",
+        "08.1",
         expect=["not_watched", "stop_gradient", "outside_tape", "recording_paused"],
         mistakes=[
             Mistake(
@@ -49,7 +49,7 @@ EXERCISES = (
         because="Nobody watched x; a cut in the value; a line outside the block; a tape that was paused.",
     ),
     Exercise(
-        "09.2",
+        "08.2",
         expect=lambda f, value: f.derivative(value),
         cases=[(F, 3), (G, -2), (G, 10)],
         start="""
@@ -81,7 +81,7 @@ def slope(f, value):
         because="With a dtype that has fractions, x can change a little.",
     ),
     Exercise(
-        "09.3",
+        "08.3",
         expect=lambda f, values: np.array([f.derivative(value) for value in values]) / len(values),
         cases=[(F, [1.0, 3.0, 5.0]), (G, [2.0, -2.0]), (G, [0.5])],
         start="""
@@ -126,7 +126,7 @@ def slopes(f, values):
         because="tf.reduce_mean is recorded. Each result counts one part in len(values).",
     ),
     Exercise(
-        "09.4",
+        "08.4",
         expect=[None, 0.0, None, 0.0],
         mistakes=[
             Mistake([0.0, 0.0, None, 0.0], "A: floor has no derivative rule at all, so nothing is handed on."),
@@ -141,7 +141,7 @@ def slopes(f, values):
         because="None where no rule leads from x to y; zero where one does, and multiplies by zero.",
     ),
     Exercise(
-        "09.5",
+        "08.5",
         expect=[5, 6, 7],
         view=in_order,
         mistakes=[
@@ -157,7 +157,7 @@ def slopes(f, values):
         because="A cast to an integer, an exit to NumPy, and a cut. Each alone would break its way.",
     ),
     Exercise(
-        "09.6",
+        "08.6",
         expect={"cause": "integer_dtype", "code": "rounds = tf.cast(10.0 * bonus, tf.int32)"},
         view=_answer,
         mistakes=[

@@ -1,4 +1,4 @@
-"""The answers of lesson 10, state."""
+"""The answers of lesson 09, state."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _loop(rate: float) -> Callable[[Polynomial, int], float]:
 
 EXERCISES = (
     Exercise(
-        "10.1",
+        "09.1",
         expect=[30.0, None],
         mistakes=[
             Mistake([4.0, None], "When z is computed, x does not hold 2 any more. What does it hold?"),
@@ -41,7 +41,7 @@ EXERCISES = (
         because="x held 15, and the way back ends at x: a variable does not know how its value was computed.",
     ),
     Exercise(
-        "10.2",
+        "09.2",
         expect=lambda f, a, b: f.derivative(a + b),
         cases=[(F, 3.0, 4.0), (G, 1.0, -2.0), (G, 0.5, 0.25)],
         start="""
@@ -78,7 +78,7 @@ def gradient_for_y(f, a, b):
         because="x + y is an operation with two inputs, so a path leads from y to z.",
     ),
     Exercise(
-        "10.3",
+        "09.3",
         expect=10.0,
         mistakes=[
             Mistake(16.0, "You took x = 4 for both. When u was computed, x held 1."),
@@ -90,7 +90,7 @@ def gradient_for_y(f, a, b):
         because="Version 0 gives 2 * 1, version 1 gives 2 * 4, and both belong to x.",
     ),
     Exercise(
-        "10.4",
+        "09.4",
         expect={"A": False, "B": True, "C": True, "D": False, "E": True},
         mistakes=[
             Mistake(
@@ -118,7 +118,7 @@ def gradient_for_y(f, a, b):
         because="A and D bind w to what no tape watches. B and C change the variable, E makes a new one.",
     ),
     Exercise(
-        "10.5",
+        "09.5",
         expect=_loop(0.25),
         cases=[(BOWL, 1), (BOWL, 2), (HOLE, 5)],
         mistakes=[
@@ -134,7 +134,7 @@ def gradient_for_y(f, a, b):
         because="Each step goes down the slope of the loss, whatever the loss is.",
     ),
     Exercise(
-        "10.6",
+        "09.6",
         expect=_best_line,
         cases=[POINTS, OTHERS],
         rtol=0.01,

@@ -1,4 +1,4 @@
-"""The answers of lesson 02, tensors."""
+"""The answers of the appendix, tensors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _pass(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
 
 EXERCISES = (
     Exercise(
-        "02.1",
+        "appendix.1",
         expect={"A": (4, 5), "B": "error", "C": (4, 5), "D": (3, 4, 5)},
         mistakes=[
             Mistake(
@@ -53,7 +53,7 @@ EXERCISES = (
         because="From the right, each pair of lengths is equal or has a 1 or a gap; only in B a 5 meets a 4.",
     ),
     Exercise(
-        "02.2",
+        "appendix.2",
         expect=lambda numbers: [max(number, 0.0) for number in numbers],
         cases=[([1.0, -2.0, 3.0],), ([-0.5, 1.5, -2.0],), ([4.0, 0.0],)],
         mistakes=[
@@ -83,7 +83,7 @@ EXERCISES = (
         because="Times 1 keeps a number, times 0 replaces it by 0.",
     ),
     Exercise(
-        "02.3",
+        "appendix.3",
         expect=lambda numbers: [0.0, *numbers[1:-1], 0.0],
         cases=[([1.0, 2.0, 3.0],), ([5.0, 6.0],), ([1.0, -1.0, 2.0, -2.0],)],
         mistakes=[
@@ -102,7 +102,7 @@ EXERCISES = (
         because="Two places were replaced, in a new tensor.",
     ),
     Exercise(
-        "02.4",
+        "appendix.4",
         expect=[50, 10, 10],
         mistakes=[
             Mistake([40, 10, 10], "Places are counted from 0, so place 4 is the fifth number."),
@@ -114,7 +114,7 @@ EXERCISES = (
         because="The numbers at places 4, 0 and again 0, in this order.",
     ),
     Exercise(
-        "02.5",
+        "appendix.5",
         expect={"A": "dense", "B": "string", "C": "sparse", "D": "ragged"},
         mistakes=[
             Mistake(
@@ -150,7 +150,7 @@ EXERCISES = (
         because="A photo is a full rectangle, names are text, C is nearly all zeros, D has rows of different lengths.",
     ),
     Exercise(
-        "02.6",
+        "appendix.6",
         expect=_pass,
         cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
         mistakes=[

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from packaging.requirements import Requirement
 
-from minitape.cli.lessons import IN_REPOSITORY, notebooks_in
+from minitape.cli.lessons import IN_REPOSITORY, lesson_of, notebooks_in
 from minitape.cli.rules import is_exercise, solution_of
 
 BLOCKED = """
@@ -33,7 +33,7 @@ for number, cell in enumerate(sys.stdin.read().split("\\x1e")):
         if "# raises" not in cell:
             raise
 """
-LESSONS = [path for path in notebooks_in(IN_REPOSITORY) if path.stem[:2].isdigit()]
+LESSONS = [path for path in notebooks_in(IN_REPOSITORY) if lesson_of(path)]
 NEEDS_NUMBA = "12_build_your_own_tape"  # its last part compiles a loop
 
 

@@ -394,14 +394,14 @@ def test_what_is_chosen_of_a_prediction_is_committed_and_shown_again():
 
 def test_words_may_be_set_apart_by_blanks_and_lists_may_stand_in_any_order():
     words = ["not watched", "Stop-Gradient", "outside tape", "recording_paused"]
-    assert "correct" in feedback("09.1", words)
+    assert "correct" in feedback("08.1", words)
     diagnosis = {"cause": "left through numpy", "line": 1, "do not learn": ("w1:0", "b1:0")}
     assert "correct" in feedback("13.3", diagnosis)
     assert "given:    {'cause': 'x', 'line': 1, 'do not learn': 'w1, b1'}" in feedback(
         "13.3", {"cause": "x", "line": 1, "do not learn": "w1, b1"}
     )
-    assert "correct" in feedback("09.5", [7, 5, 6, 5])
-    assert "expected a list of 3, got a text" in feedback("09.5", "5, 6, 7")
+    assert "correct" in feedback("08.5", [7, 5, 6, 5])
+    assert "expected a list of 3, got a text" in feedback("08.5", "5, 6, 7")
 
 
 def test_whole_numbers_are_counted_not_measured():

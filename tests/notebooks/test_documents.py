@@ -18,7 +18,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from minitape.cli.lessons import lessons_folder, notebooks_in
+from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 
 PROGRAMS = json.loads(Path(__file__).with_name("documents.json").read_text(encoding="utf-8"))["programs"]
 HOW_MANY = {"000": 5, "001": 6, "002": 2, "003": 2, "004": 34}
@@ -75,7 +75,7 @@ def _text(cell: Any) -> str:
 
 @cache
 def lessons() -> dict[str, Lesson]:
-    return {path.stem: Lesson(path) for path in notebooks_in(lessons_folder()) if path.stem[:2].isdigit()}
+    return {path.stem: Lesson(path) for path in notebooks_in(lessons_folder()) if lesson_of(path)}
 
 
 def holding(program: dict[str, Any], prints: list[str]) -> list[str]:
