@@ -1,8 +1,10 @@
-"""The answer keys of lessons 2 to 6 and of the appendix are true: each program of an exercise is run, and gives what its key expects."""
+"""The answer keys of lessons 2 to 6, 10 and the appendix are true: each program of an exercise is run, and gives what its key expects."""
 
 from __future__ import annotations
 
+import sys
 import weakref
+from collections import Counter
 
 import pytest
 
@@ -250,7 +252,62 @@ def stopped_in_nested_tapes():
     return found | {"B inner": inner.gradient(u, x), "B outer": outer.gradient(u, x)}
 
 
+def ways_that_ran():
+    def way(program, value):
+        x = tf.Variable(value)
+        with tf.GradientTape() as tape:
+            y = program(x)
+        return tape.gradient(y, x)
+
+    def doubled(x):
+        y = x
+        while y < 10.0:
+            y = 2.0 * y
+        return y
+
+    return [
+        way(lambda x: x * x if x > 2.0 else 5.0 * x, 1.0),
+        way(doubled, 1.0),
+        way(lambda x: tf.constant(7.0) if x > 0.0 else x, 1.0),
+        way(lambda x: tf.where(x > 0.0, x * x, 0.0), -1.0),
+    ]
+
+
+def lines_printed(capfd):
+    @tf.function
+    def f(x):
+        print("A")
+        tf.print("B", output_stream=sys.stdout)
+        for _ in range(3):
+            print("C")
+        for _ in tf.range(3):
+            print("D")
+            tf.print("E", output_stream=sys.stdout)
+        return x
+
+    f(tf.constant(1.0))
+    f(tf.constant(2.0))
+    return Counter(capfd.readouterr().out.split())
+
+
+def times_traced():
+    def traced(*given):
+        f = tf.function(lambda x: x * x)
+        for one in given:
+            f(one)
+        return f.experimental_get_tracing_count()
+
+    return {
+        "A": traced(*map(tf.constant, (1.0, 2.0, 1.0))),
+        "B": traced(1.0, 2.0, 1.0),
+        "C": traced(*map(tf.constant, ([1.0, 2.0], [1.0], [1, 2]))),
+        "D": traced(*map(tf.constant, range(5)), 5),
+    }
+
+
 PROGRAMS = {
+    "10.1": ways_that_ran,
+    "10.5": times_traced,
     "appendix.1": shapes_of_sums,
     "appendix.4": lambda: tf.gather(tf.constant([10, 20, 30, 40, 50]), [4, 0, 0]),
     "03.1": changed_variable,
@@ -277,3 +334,7 @@ def test_the_program_of_the_exercise_gives_its_answer(name):
     expected = exercises_of(name.partition(".")[0])[name].expect
     given = PROGRAMS[name]()
     assert compare(given, expected, rtol=1e-6, atol=0.0).approximate, given
+
+
+def test_the_lines_that_a_traced_program_prints(capfd):
+    assert dict(lines_printed(capfd)) == exercises_of("10")["10.3"].expect

@@ -38,6 +38,9 @@ FORMULAS = {
     "08.3": "lambda f, values: 2.0 * np.array(values) / len(values)",
     "09.2": "lambda f, a, b: 2.0 * (a + b)",
     "09.5": "lambda loss_of, steps: 3.0 * (1.0 - 0.5 ** steps)",
+    "10.2": "lambda f, value: [2.0 * value, 2.0 * value + 5.0]",
+    "10.4": "lambda f, value, times: 2.0**times * value ** (2**times - 1)",
+    "10.6": "lambda throw, target: 0.5 * np.arcsin(target / 10.2)",
     "11.3": "lambda f, value: value",
 }
 """Answers by paper and pencil, or by the very misconception, which once passed."""
@@ -81,6 +84,32 @@ def add_up(numbers):
 SLOPE = exercises_of("08")["08.2"].start
 SLOPES = exercises_of("08")["08.3"].start
 FOR_Y = exercises_of("09")["09.2"].start
+TWO_SLOPES = exercises_of("10")["10.2"].start
+REPEATED = """
+def slope_of_repeated(f, value, times):
+    @tf.function
+    def repeated(x, times):
+        y = x
+        for _ in tf.range(times):
+            y = f(y)
+        return y
+
+    x = tf.constant(value)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = repeated(x, tf.constant(times))
+    return tape.gradient(y, x)
+"""
+AIM = """
+def aim(throw, target):
+    angle = tf.constant(0.4)
+    for _ in range(10):
+        with tf.GradientTape() as tape:
+            tape.watch(angle)
+            miss = throw(angle) - target
+        angle = angle - miss / tape.gradient(miss, angle)
+    return angle
+"""
 
 WRONG = [
     ("01.2", LATE_WATCH, "comes too late"),
@@ -113,6 +142,19 @@ WRONG = [
     ("09.2", FOR_Y.replace("x.assign_add(y)", "x.assign(x + y)"), "stores the sum, too"),
     ("09.2", FOR_Y.replace("        x.assign", "        tape.watch(y)\n        x.assign"), "assign_add is still there"),
     ("09.2", FOR_Y.replace("y)\n\n", "y)\n").replace("x.assign_add(y)", "x = x + x"), "not yet"),
+    ("10.2", TWO_SLOPES.replace("(0.0, 5.0)", "(tf.Variable(0.0), tf.Variable(5.0))"), "one variable before the loop"),
+    ("10.2", TWO_SLOPES.replace("(0.0, 5.0)", "tf.constant([0.0, 5.0])"), "while it was traced. Hand it in"),
+    ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = loss(x) + penalty"), "added outside of loss"),
+    ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = 1.0 * loss(x)"), "in its graph for good"),
+    ("10.2", TWO_SLOPES.replace("penalty = 0.0", "penalty = 5.0"), "not yet"),
+    ("10.4", REPEATED.replace("y = f(y)", "y = f(x)"), "each turn should take y, not x"),
+    ("10.4", REPEATED.replace("        for _ in tf.range(times):\n    ", ""), "f was applied once only"),
+    ("10.4", REPEATED.replace("y = f(y)", "f(y)"), "y is still x"),
+    ("10.4", REPEATED.replace("tf.range(times)", "times"), "Loop over tf.range(times)"),
+    ("10.4", REPEATED.replace("tf.range(times)", "range(times.numpy())"), "Loop over tf.range(times)"),
+    ("10.6", AIM.replace("angle - miss", "angle + miss"), "the wrong way"),
+    ("10.6", AIM.replace("        angle = angle", "    angle = angle"), "corrected once only"),
+    ("10.6", AIM.replace("        angle = angle", "        other = angle"), "The angle never changes"),
 ]
 
 
@@ -147,7 +189,7 @@ def test_a_wrong_program_hears_what_is_wrong_with_it(name, program, words):
 
 def test_each_mistake_that_is_known_by_its_source_has_a_program():
     told = {(name, answer(name, program).partition("Hint: ")[2]) for name, program, _ in WRONG}
-    for lesson in ("01", "03", "07", "08", "09"):
+    for lesson in ("01", "03", "07", "08", "09", "10"):
         for exercise in exercises_of(lesson).values():
             hints = {(exercise.name, mistake.hint) for mistake in exercise.mistakes if mistake.where}
             assert hints <= told, hints - told
