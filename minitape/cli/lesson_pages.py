@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .lessons import notebooks_in
+from .lessons import lesson_of, notebooks_in
 
 if TYPE_CHECKING:
     from .rules import Cell
@@ -83,7 +83,7 @@ def page(lesson: Path, views: dict[str, list[str]]) -> str:
             if len(shown) != saved:
                 raise click.ClickException(f"{lesson}: cell {cell['id']} shows {len(shown)} views, and {saved} are saved in it")
             parts += code(cell, source, shown)
-        if number == 0 and lesson.stem != "glossary":
+        if number == 0 and lesson_of(lesson):
             parts.append(NOTE.format(name=lesson.name))
     return "\n\n".join(parts) + "\n"
 

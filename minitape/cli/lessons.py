@@ -34,7 +34,7 @@ def notebooks_in(folder: Path) -> list[Path]:
 
 
 def lesson_of(path: Path) -> str:
-    """The lesson whose exercises a notebook of the course has, as their names begin; "" for the glossary, which has none.
+    """The lesson whose exercises a notebook of the course has, as their names begin; "" for pages without.
 
     >>> lesson_of(Path("05_persistent.ipynb")), lesson_of(Path("appendix_tensors.ipynb")), lesson_of(Path("glossary.ipynb"))
     ('05', 'appendix', '')

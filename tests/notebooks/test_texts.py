@@ -17,7 +17,7 @@ from minitape.cli.rules import is_exercise, outputs_text
 from minitape.course.checker import exercises_of
 
 GLOSSARY = lessons_folder() / "glossary.ipynb"
-LESSONS = [path for path in notebooks_in(lessons_folder()) if path != GLOSSARY]
+LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
 
 
 def cells(path: Path, kind: str) -> list[Any]:
