@@ -6,6 +6,7 @@ Each program is what a learner could type into the exercise's cell.
 from __future__ import annotations
 
 import linecache
+import math
 import re
 from itertools import count
 from typing import Any
@@ -21,6 +22,12 @@ from minitape.course import Exercise
 from minitape.course.checker import exercises_of, feedback
 
 numbers = count()
+RULES = {  # as lesson 12 has them
+    "add": (lambda x, y: x + y, lambda g, z, x, y: (g, g)),
+    "subtract": (lambda x, y: x - y, lambda g, z, x, y: (g, -g)),
+    "multiply": (lambda x, y: x * y, lambda g, z, x, y: (g * y, g * x)),
+    "sin": (math.sin, lambda g, z, x: (g * math.cos(x),)),
+}
 
 FORMULAS = {
     "01.2": "lambda f, value: 3 * value * value",
@@ -41,6 +48,7 @@ FORMULAS = {
     "10.2": "lambda f, value: [2.0 * value, 2.0 * value + 5.0]",
     "10.4": "lambda f, value, times: 2.0**times * value ** (2**times - 1)",
     "10.6": "lambda throw, target: 0.5 * np.arcsin(target / 10.2)",
+    "12.7": "lambda Tape, places, wanted, steps, rate: tuple(np.linalg.lstsq(np.stack([np.sin(places), places], 1), wanted)[0])",
     "11.3": "lambda f, value: value",
 }
 """Answers by paper and pencil, or by the very misconception, which once passed."""
@@ -100,6 +108,41 @@ def slope_of_repeated(f, value, times):
         y = repeated(x, tf.constant(times))
     return tape.gradient(y, x)
 """
+APPLY = """
+def apply(tape, name, *things):
+    forward, rule = RULES[name]
+    numbers = [tape.number(thing) for thing in things]
+    return tape.append(name, [n.row for n in numbers], forward(*[n.value for n in numbers]))
+"""
+BACK = """
+def gradient(tape, target, sources):
+    adjoints = [None] * len(tape.rows)
+    adjoints[target.row] = 1.0
+    for row in range(target.row, -1, -1):
+        name, inputs, value = tape.rows[row]
+        if adjoints[row] is None or not inputs:
+            continue
+        forward, rule = RULES[name]
+        shares = rule(adjoints[row], value, *[tape.rows[i][2] for i in inputs])
+        for i, share in zip(inputs, shares):
+            adjoints[i] = share if adjoints[i] is None else adjoints[i] + share
+    return [adjoints[s.row] if tape.rows[s.row][0] == "watched" else None for s in sources]
+"""
+ADD = "share if adjoints[i] is None else adjoints[i] + share"
+FIT = """
+def fit(Tape, places, wanted, steps, rate):
+    a_now, b_now = 0.0, 0.0
+    for _ in range(steps):
+        tape = Tape()
+        a, b = tape.watch(a_now), tape.watch(b_now)
+        loss = 0.0
+        for x, y in zip(places, wanted):
+            miss = a * math.sin(x) + b * x - y
+            loss = loss + miss * miss
+        da, db = tape.gradient(loss, [a, b])
+        a_now, b_now = a_now - rate * da, b_now - rate * db
+    return a_now, b_now
+"""
 AIM = """
 def aim(throw, target):
     angle = tf.constant(0.4)
@@ -155,6 +198,21 @@ WRONG = [
     ("10.6", AIM.replace("angle - miss", "angle + miss"), "the wrong way"),
     ("10.6", AIM.replace("        angle = angle", "    angle = angle"), "corrected once only"),
     ("10.6", AIM.replace("        angle = angle", "        other = angle"), "The angle never changes"),
+    ("12.1", APPLY.replace("n.row for", "n.value for"), "where they stand"),
+    ("12.1", APPLY.replace("[n.row for n in numbers]", "numbers"), "Note the rows of the inputs"),
+    ("12.1", APPLY.replace("n.value for", "n.row for"), "with the numbers of the rows"),
+    ("12.1", APPLY.replace("forward(*[", "forward(["), "write a star"),
+    ("12.1", APPLY.replace("forward(*[", "rule(*["), "rule is for the way back"),
+    ("12.2", BACK.replace(ADD, "share"), "wipes out the others"),
+    ("12.2", BACK.replace(ADD, "share if adjoints[i] is None else adjoints[i]"), "Only the first share counts"),
+    ("12.2", BACK.replace("rule(adjoints[row]", "rule(1.0"), "what has arrived at its row"),
+    ("12.2", BACK.replace("= " + ADD, "+= share"), "At first there is None"),
+    ("12.2", BACK.replace(ADD, "adjoints[i] + share"), "At first there is None"),
+    ("12.2", BACK.replace("    return", "        return"), "inside the loop"),
+    ("12.7", FIT.replace("- rate", "+ rate"), "go against the gradient"),
+    ("12.7", FIT.replace("rate * ", ""), "multiply the gradient by rate"),
+    ("12.7", FIT.replace("da, db =", "db, da ="), "in the order of the sources"),
+    ("12.7", FIT.replace("a_now, b_now = a_now - rate * da, b_now - rate * db", "a_now = a_now - rate * da"), "Only a"),
 ]
 
 
@@ -162,7 +220,7 @@ def made(program: str) -> Any:
     """The function that a cell with this program defines; its source can be read, as in a notebook."""
     name = f"<cell {next(numbers)}>"
     linecache.cache[name] = (len(program), None, program.strip("\n").splitlines(True), name)
-    names: dict[str, Any] = {"tf": tf, "np": np}
+    names: dict[str, Any] = {"tf": tf, "np": np, "math": math, "RULES": RULES}
     if program.startswith("lambda"):
         return eval(compile(program, name, "eval"), names)
     exec(compile(program.strip("\n"), name, "exec"), names)
@@ -189,7 +247,7 @@ def test_a_wrong_program_hears_what_is_wrong_with_it(name, program, words):
 
 def test_each_mistake_that_is_known_by_its_source_has_a_program():
     told = {(name, answer(name, program).partition("Hint: ")[2]) for name, program, _ in WRONG}
-    for lesson in ("01", "03", "07", "08", "09", "10"):
+    for lesson in ("01", "03", "07", "08", "09", "10", "12"):
         for exercise in exercises_of(lesson).values():
             hints = {(exercise.name, mistake.hint) for mistake in exercise.mistakes if mistake.where}
             assert hints <= told, hints - told
