@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .lessons import notebooks_in
+from .lessons import lesson_of, notebooks_in
 
 if TYPE_CHECKING:
     from .rules import Cell
@@ -41,8 +41,8 @@ LESSON = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?:(#)cell-id=)?(?=[^()\s]*\)
 def linked(text: str) -> str:
     """The text of a page with its links to lessons leading to their pages.
 
-    >>> linked("A [tape](glossary.ipynb#cell-id=tape) of [lesson 2](02_tensors.ipynb).")
-    'A [tape](glossary.md#tape) of [lesson 2](02_tensors.md).'
+    >>> linked("A [tape](glossary.ipynb#cell-id=tape) of [lesson 2](02_inside_the_tape.ipynb).")
+    'A [tape](glossary.md#tape) of [lesson 2](02_inside_the_tape.md).'
     """
     return LESSON.sub(r"\1.md\2", text)
 
@@ -83,7 +83,7 @@ def page(lesson: Path, views: dict[str, list[str]]) -> str:
             if len(shown) != saved:
                 raise click.ClickException(f"{lesson}: cell {cell['id']} shows {len(shown)} views, and {saved} are saved in it")
             parts += code(cell, source, shown)
-        if number == 0 and lesson.stem != "glossary":
+        if number == 0 and lesson_of(lesson):
             parts.append(NOTE.format(name=lesson.name))
     return "\n\n".join(parts) + "\n"
 

@@ -33,6 +33,16 @@ def notebooks_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith("."))
 
 
+def lesson_of(path: Path) -> str:
+    """The lesson whose exercises a notebook of the course has, as their names begin; "" for pages without.
+
+    >>> lesson_of(Path("05_persistent.ipynb")), lesson_of(Path("appendix_tensors.ipynb")), lesson_of(Path("glossary.ipynb"))
+    ('05', 'appendix', '')
+    """
+    lesson, _, topic = path.stem.partition("_")
+    return lesson if topic else ""
+
+
 def notebook_to_open(folder: Path) -> Path | None:
     """The notebook of the lesson that the learner last answered something in, else the first; None without any."""
     notebooks = notebooks_in(folder)

@@ -17,7 +17,7 @@ import click
 import nbformat
 from nbformat.v4 import new_code_cell
 
-from .lessons import lessons_folder, notebooks_in
+from .lessons import lesson_of, lessons_folder, notebooks_in
 from .rules import SOLUTION, is_exercise, solution_of, tags_of
 
 if TYPE_CHECKING:
@@ -74,19 +74,18 @@ def export(lesson: str, course: Path) -> tuple[Path, int]:
 
 
 def find_lesson(lesson: str) -> Path:
-    """The notebook that is meant: a file, or the number of a lesson of the course.
+    """The notebook that is meant: a file, or the number of a lesson of the course; the appendix has a word.
 
     >>> find_lesson("1").name
     '01_the_first_tape.ipynb'
     """
     if Path(lesson).suffix == ".ipynb" and Path(lesson).is_file():
         return Path(lesson)
-    own = notebooks_in(lessons_folder())
-    found = [path for path in own if lesson.isdigit() and path.stem.startswith(f"{int(lesson):02d}_")]
-    if not found:
-        numbers = ", ".join(path.stem[:2] for path in own if path.stem[:2].isdigit())
-        raise click.UsageError(f"{lesson} is neither a notebook nor the number of a lesson ({numbers})")
-    return found[0]
+    own = {lesson_of(path): path for path in notebooks_in(lessons_folder()) if lesson_of(path)}
+    found = own.get(f"{int(lesson):02d}" if lesson.isdigit() else lesson)
+    if found is None:
+        raise click.UsageError(f"{lesson} is neither a notebook nor the number of a lesson ({', '.join(own)})")
+    return found
 
 
 def settings(course: Path) -> str | None:

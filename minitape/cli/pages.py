@@ -19,9 +19,9 @@ class Links(Preprocessor):
     """Links from one notebook of minitape's to another lead from its page to the other's page.
 
     >>> from nbformat.v4 import new_markdown_cell
-    >>> cell = new_markdown_cell("A [tape](glossary.ipynb#cell-id=tape) of [lesson 2](02_tensors.ipynb).")
+    >>> cell = new_markdown_cell("A [tape](glossary.ipynb#cell-id=tape) of [lesson 2](02_inside_the_tape.ipynb).")
     >>> Links().preprocess_cell(cell, {}, 0)[0].source
-    'A [tape](glossary.html#cell-id=tape) of [lesson 2](02_tensors.html).'
+    'A [tape](glossary.html#cell-id=tape) of [lesson 2](02_inside_the_tape.html).'
     """
 
     def preprocess(self, nb: Notebook, resources: object) -> tuple[Notebook, object]:

@@ -1,4 +1,4 @@
-"""The answers of lesson 02, tensors."""
+"""The answers of lesson 02, inside the tape."""
 
 from __future__ import annotations
 
@@ -6,160 +6,139 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .exercise import Exercise, Mistake, raises
+from .exercise import Exercise, Mistake, gives_none
+from .unknown import Polynomial
+
+F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1)
 
 
-def _refused(numbers: list[float]) -> list[float]:
-    """What a learner's function does that hands in places of the wrong form."""
-    raise ValueError(f"bad places for {numbers}")
-
-
-def _pass(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
-    """The heights of a mountain pass."""
-    return np.array([[x * x - y * y for x in xs] for y in ys])
+def _slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
+    return np.array([f.derivative(place) for place in places])
 
 
 EXERCISES = (
     Exercise(
         "02.1",
-        expect={"A": (4, 5), "B": "error", "C": (4, 5), "D": (3, 4, 5)},
+        expect={1: [0, 0], 2: [1, 0], 3: [2, 1]},
         mistakes=[
             Mistake(
-                {"A": (4, 5), "B": (4, 5), "C": (4, 5), "D": (3, 4, 5)},
-                "B: put the last axes in line. Under the 5 stands a 4, and these do not fit.",
+                {1: [1, 1], 2: [2, 1], 3: [3, 2]}, "Each number is one too large. Counting starts with 0: x is row 0."
             ),
-            Mistake(
-                {"A": (4, 5), "B": "error", "C": "error", "D": (3, 4, 5)},
-                "C: a length of 1 is repeated. Here this happens on both sides.",
-            ),
-            Mistake(
-                {"A": (4, 5), "B": "error", "C": (4, 5), "D": "error"},
-                "D: in line from the right, 5 meets 1, 4 meets 4, and 3 meets nothing. All three fit.",
-            ),
-            Mistake(
-                {"A": "error", "B": "error", "C": (4, 5), "D": (3, 4, 5)},
-                "A: a missing axis is no problem. From the right, 5 meets 5.",
-            ),
-            Mistake(
-                {"A": (4, 5), "B": "error", "C": (4, 5), "D": (4, 5)},
-                "D: the second shape has no third axis. It is repeated there, so the 3 stays.",
-            ),
-            Mistake(
-                {"A": (4, 5), "B": (4, 4), "C": (4, 5), "D": (3, 4, 5)},
-                "B: a length never shrinks. 5 and 4 are neither equal nor 1, so they do not fit.",
-            ),
+            Mistake({1: [2, 2], 2: [4, 2], 3: [6, 4]}, "These are values. Write the numbers of the rows they are in."),
+            Mistake({1: [0, 0], 2: [0, 0], 3: [2, 1]}, "v is computed from u and x. Which row is u in?"),
+            Mistake({1: [0, 0], 2: [0, 1], 3: [1, 2]}, "The right rows, but in the other order than in the program."),
         ],
-        hint="Write the shapes below each other, the last axes in line. Equal fits; a 1 or a gap is repeated.",
-        because="From the right, each pair of lengths is equal or has a 1 or a gap; only in B a 5 meets a 4.",
+        hint="For each operation, look at its two operands, left and right. In which row was each of them written?",
+        because="x is row 0, u is row 1 and v is row 2. x * x uses row 0 twice.",
     ),
     Exercise(
         "02.2",
-        expect=lambda numbers: [max(number, 0.0) for number in numbers],
-        cases=[([1.0, -2.0, 3.0],), ([-0.5, 1.5, -2.0],), ([4.0, 0.0],)],
+        expect={"x": 44.0, "u": 10.0, "v": 4.0, "y": 1.0},
         mistakes=[
             Mistake(
-                lambda numbers: [abs(number) for number in numbers],
-                "abs changes the sign. Put 0 in place of a negative.",
+                {"x": 28.0, "u": 6.0, "v": 4.0, "y": 1.0},
+                "u is used twice: in v * u and in u + x. Both amounts arrive.",
             ),
             Mistake(
-                lambda numbers: [min(number, 0.0) for number in numbers],
-                "The mask is the wrong way round: turn > into <.",
+                {"x": 20.0, "u": 4.0, "v": 4.0, "y": 1.0},
+                "The second amount for u does not replace the first. Add them.",
             ),
             Mistake(
-                lambda numbers: [float(number > 0) for number in numbers],
-                "That is the mask itself. Multiply x by it.",
+                {"x": 24.0, "u": 10.0, "v": 4.0, "y": 1.0},
+                "x is used twice in x * x: it gets 10 * 2 for the left factor and 10 * 2 for the right.",
             ),
             Mistake(
-                lambda numbers: [number for number in numbers if number > 0],
-                "You dropped the negative numbers. Keep their places, with a 0 there.",
+                {"x": 40.0, "u": 10.0, "v": 4.0, "y": 1.0}, "x also gets an amount from v = u + x. Add that to your 40."
             ),
             Mistake(
-                lambda numbers: [number > 0 for number in numbers],
-                "That is the mask, as True and False. Cast it to the dtype of x, and multiply x by it.",
+                {"x": 2.0, "u": 4.0, "v": 6.0, "y": 24.0}, "These are the values. Start the adjoints with 1 for y."
             ),
-            Mistake(lambda numbers: numbers, "Nothing is replaced. Have you returned x itself?"),
         ],
-        hint="A mask that is 1 where x > 0, cast to the dtype of x, times x.",
-        because="Times 1 keeps a number, times 0 replaces it by 0.",
+        hint="Start with 1 for y. Then go up: y hands on to v and u, then v to u and x, then u to x. Add what meets.",
+        because="u gets 6 and 4, and x gets 4, 20 and 20.",
     ),
     Exercise(
         "02.3",
-        expect=lambda numbers: [0.0, *numbers[1:-1], 0.0],
-        cases=[([1.0, 2.0, 3.0],), ([5.0, 6.0],), ([1.0, -1.0, 2.0, -2.0],)],
+        expect=lambda arrived, x, y: (arrived, -arrived),
+        cases=[(1.0, 5.0, 2.0), (-2.0, 3.0, 4.0), (0.5, 0.0, 7.0)],
         mistakes=[
+            Mistake(lambda arrived, x, y: (arrived, arrived), "That is the rule of x + y. If y grows, x - y falls."),
+            Mistake(lambda arrived, x, y: (-arrived, arrived), "The signs are the wrong way round: x has the plus."),
             Mistake(
-                lambda numbers: numbers,
-                "This is still the old tensor. Return what tf.tensor_scatter_nd_update returns.",
+                lambda arrived, x, y: (arrived * y, -arrived * x), "No values are needed: x - y grows as fast as x."
             ),
-            Mistake(lambda numbers: [0.0, *numbers[1:]], "The first is replaced, the last is not. Give two places."),
             Mistake(
-                lambda numbers: [*numbers[:-1], 0.0], "The last is replaced, the first is not: it has the place [0]."
+                lambda arrived, x, y: (1, -1), "Multiply by what arrived: the amounts of a whole path are multiplied."
             ),
-            Mistake(lambda numbers: numbers[1:-1], "You cut the ends off. Keep their places, with a 0 there."),
-            Mistake(_refused, "It raised an error. Each place is a list of its own, and the last is len(numbers) - 1."),
+            Mistake(lambda arrived, x, y: arrived, "Return two amounts, for x and for y, with a comma between them."),
         ],
-        hint="The places are [[0], [len(numbers) - 1]], the updates [0.0, 0.0]. Return the new tensor.",
-        because="Two places were replaced, in a new tensor.",
+        hint="How much does x - y grow, if x grows by 1? And if y grows by 1? Multiply each by what arrived.",
+        because="x - y grows as x grows, and falls as y grows.",
     ),
     Exercise(
         "02.4",
-        expect=[50, 10, 10],
+        expect={"A": True, "B": True, "C": False, "D": False},
         mistakes=[
-            Mistake([40, 10, 10], "Places are counted from 0, so place 4 is the fifth number."),
-            Mistake([4, 0, 0], "These are the places. What stands there?"),
-            Mistake([50, 10], "A place that is named twice is picked twice."),
-            Mistake([10, 10, 50], "The numbers come in the order in which the places are named."),
+            Mistake(
+                {"A": True, "B": False, "C": False, "D": False},
+                "Look at B: row 1 and row 2 do not use each other, and row 3 is done. What could still be missing?",
+            ),
+            Mistake(
+                {"A": True, "B": True, "C": True, "D": False},
+                "Look at C: when row 2 has its turn, row 3 has not handed anything on to it yet.",
+            ),
+            Mistake(
+                {"A": True, "B": True, "C": True, "D": True},
+                "The order does matter: a row must wait for all rows that use it.",
+            ),
+            Mistake(
+                {"A": False, "B": False, "C": False, "D": True},
+                "That is the order of computing. The sweep goes backwards: it starts at the result.",
+            ),
+            Mistake(
+                {"A": False, "B": True, "C": False, "D": False},
+                "Look at A: 3, 2, 1 is from the last row to the first, which is always right.",
+            ),
         ],
-        hint="Take the places one after the other: 4, then 0, then 0 once more. Counting starts with 0.",
-        because="The numbers at places 4, 0 and again 0, in this order.",
+        hint="A row may have its turn when all rows that use it are done. Which rows use row 1, and which use row 2?",
+        because="Row 3 uses rows 1 and 2, so it must come first. Rows 1 and 2 do not use each other.",
     ),
     Exercise(
         "02.5",
-        expect={"A": "dense", "B": "string", "C": "sparse", "D": "ragged"},
+        expect={"rows": 11, "paths": 1024},
         mistakes=[
-            Mistake(
-                {"A": "dense", "B": "ragged", "C": "sparse", "D": "ragged"},
-                "B: names differ in length, but each text is one element.",
-            ),
-            Mistake(
-                {"A": "dense", "B": "string", "C": "dense", "D": "ragged"},
-                "C: of 100,000 places only 50 are not 0. Do you want to store the zeros?",
-            ),
-            Mistake(
-                {"A": "dense", "B": "string", "C": "sparse", "D": "sparse"},
-                "D: nothing here is 0. What differs is how many ages each person has.",
-            ),
-            Mistake(
-                {"A": "sparse", "B": "string", "C": "sparse", "D": "ragged"},
-                "A: nearly every point of a photo has some brightness.",
-            ),
-            Mistake(
-                {"A": "dense", "B": "string", "C": "string", "D": "ragged"},
-                "C: not the words are stored, but a 1 or a 0 for each word.",
-            ),
-            Mistake(
-                {"A": "dense", "B": "string", "C": "ragged", "D": "ragged"},
-                "C: every letter has an entry for each of the 100,000 words. What are nearly all of them?",
-            ),
-            Mistake(
-                {"A": "dense", "B": "string", "C": "sparse", "D": "dense"},
-                "D: a rectangle would need as many children for everybody.",
-            ),
+            Mistake({"rows": 10, "paths": 1024}, "The row of x counts, too."),
+            Mistake({"rows": 11, "paths": 20}, "At every addition a path can go left or right, so the number doubles."),
+            Mistake({"rows": 1024, "paths": 1024}, "Each addition is one row, however many paths lead through it."),
+            Mistake({"rows": 11, "paths": 100}, "Not ten times ten: the number of paths doubles ten times."),
         ],
-        hint="Text: string. Rows of different lengths: ragged. Mostly zeros: sparse. Otherwise: dense.",
-        because="A photo is a full rectangle, names are text, C is nearly all zeros, D has rows of different lengths.",
+        hint="One row for x, and one for each addition. The number of paths doubles with every addition.",
+        because="Ten rows and the one of x; two ways at each of ten additions make 2 ** 10 paths.",
     ),
     Exercise(
         "02.6",
-        expect=_pass,
-        cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
+        expect=_slopes,
+        cases=[(F, [0.0, 0.5, 1.0]), (G, [-1.0, 0.25, 2.0, 3.0]), (G, [1.5])],
         mistakes=[
-            Mistake(lambda xs, ys: _pass(xs, ys).T, "Rows and columns are swapped: y belongs to the rows."),
-            Mistake(lambda xs, ys: -_pass(xs, ys), "The sign: the ground rises with x, and falls with y."),
-            Mistake(raises, "If the shapes did not fit: make a column of y, y[:, tf.newaxis], before you subtract."),
-            Mistake(lambda xs, ys: _pass(xs, [0.0] * len(ys)), "y is missing: subtract y * y."),
+            Mistake(
+                lambda f, places: np.array([f._compute(place) for place in places]),
+                "These are the values of f. Give back what tape.gradient(y, x) returns.",
+            ),
+            Mistake(
+                lambda f, places: _slopes(f, places).sum(),
+                "That is one number, the sum of all the slopes. Ask for the gradient with respect to x, the tensor.",
+            ),
+            Mistake(
+                lambda f, places: _slopes(f, places) / len(places),
+                "You divided by how many there are. Leave out the mean: ask for the gradient of y itself.",
+            ),
+            Mistake(
+                gives_none,
+                "No path: tape.watch(x) must stand inside the block, before y = f(x).",
+                where=r"\.gradient\(",
+            ),
         ],
-        hint="x * x has the shape (columns,). What must be the shape of y * y, so that the two broadcast to a table?",
-        because="(columns,) and (rows, 1) broadcast to (rows, columns).",
+        hint="A tape, tape.watch(x), y = f(x), and after the block return tape.gradient(y, x).",
+        because="One sweep found all the slopes: amounts of different places never meet.",
     ),
 )

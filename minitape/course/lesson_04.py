@@ -1,79 +1,72 @@
-"""The answers of lesson 04, inside the tape."""
+"""The answers of lesson 04, choosing what is watched."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from .exercise import Exercise, Mistake, raises
+from .unknown import Polynomial, Unknown, descend
 
-import numpy as np
+F = Unknown("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
+G = Unknown("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
 
-from .exercise import Exercise, Mistake, gives_none
-from .unknown import Polynomial
-
-F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1)
-
-
-def _slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
-    return np.array([f.derivative(place) for place in places])
-
+HILL, RIDGE = Polynomial(0, 2, -1), Polynomial(1, 0, 0.5, 0, -0.25)
 
 EXERCISES = (
     Exercise(
         "04.1",
-        expect={1: [0, 0], 2: [1, 0], 3: [2, 1]},
+        expect=["a:0", "d:0"],
         mistakes=[
-            Mistake(
-                {1: [1, 1], 2: [2, 1], 3: [3, 2]}, "Each number is one too large. Counting starts with 0: x is row 0."
-            ),
-            Mistake({1: [2, 2], 2: [4, 2], 3: [6, 4]}, "These are values. Write the numbers of the rows they are in."),
-            Mistake({1: [0, 0], 2: [0, 0], 3: [2, 1]}, "v is computed from u and x. Which row is u in?"),
-            Mistake({1: [0, 0], 2: [0, 1], 3: [1, 2]}, "The right rows, but in the other order than in the program."),
+            Mistake(["a:0"], "d is watched by hand. Then it does not matter whether it is trainable."),
+            Mistake(["a:0", "c:0"], "c is read after the block, when the tape is off. And what about d?"),
+            Mistake(["a:0", "b:0", "d:0"], "b is read, but it is not trainable, and nobody watches it by hand."),
+            Mistake(["a:0", "c:0", "d:0"], "c is read after the block, when the tape is off."),
+            Mistake(["d:0"], "Watching by hand does not switch the automatic watching off: a is trainable and read."),
+            Mistake(["a", "d"], "The right variables. TensorFlow writes :0 after the names."),
+            Mistake(["d:0", "a:0"], "The right two. They are listed in the order in which they were made."),
         ],
-        hint="For each operation, look at its two operands, left and right. In which row was each of them written?",
-        because="x is row 0, u is row 1 and v is row 2. x * x uses row 0 twice.",
+        hint="For each: is it watched by hand? If not: is it trainable, and is it read inside the block?",
+        because="a is trainable and read inside the block, d is watched by hand.",
     ),
     Exercise(
         "04.2",
-        expect={"x": 44.0, "u": 10.0, "v": 4.0, "y": 1.0},
+        expect={"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]},
         mistakes=[
             Mistake(
-                {"x": 28.0, "u": 6.0, "v": 4.0, "y": 1.0},
-                "u is used twice: in v * u and in u + x. Both amounts arrive.",
+                {"A": [12.0, 8.0, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]},
+                "A: k is not trainable, and nobody watches it there.",
             ),
             Mistake(
-                {"x": 20.0, "u": 4.0, "v": 4.0, "y": 1.0},
-                "The second amount for u does not replace the first. Add them.",
+                {"A": [12.0, None, None], "B": [12.0, None, None], "C": [None, None, 6.0]},
+                "B: tape.watch works for a variable that is not trainable, too.",
             ),
             Mistake(
-                {"x": 24.0, "u": 10.0, "v": 4.0, "y": 1.0},
-                "x is used twice in x * x: it gets 10 * 2 for the left factor and 10 * 2 for the right.",
+                {"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [12.0, None, 6.0]},
+                "C: this tape watches nothing on its own, not even v.",
             ),
             Mistake(
-                {"x": 40.0, "u": 10.0, "v": 4.0, "y": 1.0}, "x also gets an amount from v = u + x. Add that to your 40."
+                {"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, None]},
+                "C: a constant has a gradient if it is watched before it is used.",
             ),
             Mistake(
-                {"x": 2.0, "u": 4.0, "v": 6.0, "y": 24.0}, "These are the values. Start the adjoints with 1 for y."
+                {"A": [12.0, 0.0, 0.0], "B": [12.0, 8.0, 0.0], "C": [0.0, 0.0, 6.0]},
+                "The numbers are right. But what is not watched gives None, not zero.",
             ),
         ],
-        hint="Start with 1 for y. Then go up: y hands on to v and u, then v to u and x, then u to x. Add what meets.",
-        because="u gets 6 and 4, and x gets 4, 20 and 20.",
+        hint="First ask who is watched in each program. Then: v gets k * c, k gets v * c, c gets v * k.",
+        because="A watches v, B watches v and k, C watches c only.",
     ),
     Exercise(
         "04.3",
-        expect=lambda arrived, x, y: (arrived, -arrived),
-        cases=[(1.0, 5.0, 2.0), (-2.0, 3.0, 4.0), (0.5, 0.0, 7.0)],
+        expect=lambda f, a, b: [None, f.slopes(a, b)[1]],
+        cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
         mistakes=[
-            Mistake(lambda arrived, x, y: (arrived, arrived), "That is the rule of x + y. If y grows, x - y falls."),
-            Mistake(lambda arrived, x, y: (-arrived, arrived), "The signs are the wrong way round: x has the plus."),
-            Mistake(
-                lambda arrived, x, y: (arrived * y, -arrived * x), "No values are needed: x - y grows as fast as x."
-            ),
-            Mistake(
-                lambda arrived, x, y: (1, -1), "Multiply by what arrived: the amounts of a whole path are multiplied."
-            ),
-            Mistake(lambda arrived, x, y: arrived, "Return two amounts, for x and for y, with a comma between them."),
+            Mistake(lambda f, a, b: f.slopes(a, b), "a is watched, too. Say watch_accessed_variables=False."),
+            Mistake(lambda f, a, b: [f.slopes(a, b)[0], None], "This tape watches a instead of b."),
+            Mistake(lambda f, a, b: [None, None], "Now nobody is watched: call tape.watch(b) before y is computed."),
+            Mistake(lambda f, a, b: f.slopes(a, b)[1], "Ask for both gradients, in a list: [a, b]."),
+            Mistake(lambda f, a, b: [0.0, f.slopes(a, b)[1]], "What is not watched gives None. A zero hides that."),
         ],
-        hint="How much does x - y grow, if x grows by 1? And if y grows by 1? Multiply each by what arrived.",
-        because="x - y grows as x grows, and falls as y grows.",
+        hint="watch_accessed_variables=False in the call, and tape.watch(b) as the first line of the block.",
+        because="Only b is watched, so only its path is recorded.",
     ),
     Exercise(
         "04.4",
@@ -81,64 +74,44 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 {"A": True, "B": False, "C": False, "D": False},
-                "Look at B: row 1 and row 2 do not use each other, and row 3 is done. What could still be missing?",
-            ),
-            Mistake(
-                {"A": True, "B": True, "C": True, "D": False},
-                "Look at C: when row 2 has its turn, row 3 has not handed anything on to it yet.",
-            ),
-            Mistake(
-                {"A": True, "B": True, "C": True, "D": True},
-                "The order does matter: a row must wait for all rows that use it.",
-            ),
-            Mistake(
-                {"A": False, "B": False, "C": False, "D": True},
-                "That is the order of computing. The sweep goes backwards: it starts at the result.",
+                "B: a first call builds the layer as well as build does.",
             ),
             Mistake(
                 {"A": False, "B": True, "C": False, "D": False},
-                "Look at A: 3, 2, 1 is from the last row to the first, which is always right.",
+                "A: build makes the variables; it needs the input's shape only.",
+            ),
+            Mistake(
+                {"A": True, "B": True, "C": True, "D": False},
+                "C: trainable is True already. What is missing are variables.",
+            ),
+            Mistake(
+                {"A": True, "B": True, "C": False, "D": True},
+                "D: this builds another layer. Each one has its own variables.",
             ),
         ],
-        hint="A row may have its turn when all rows that use it are done. Which rows use row 1, and which use row 2?",
-        because="Row 3 uses rows 1 and 2, so it must come first. Rows 1 and 2 do not use each other.",
+        hint="The variables of this very layer must exist before tape.watch is called. Which lines make them?",
+        because="A layer makes its variables when it is built, by build or by its first call.",
     ),
     Exercise(
         "04.5",
-        expect={"rows": 11, "paths": 1024},
-        mistakes=[
-            Mistake({"rows": 10, "paths": 1024}, "The row of x counts, too."),
-            Mistake({"rows": 11, "paths": 20}, "At every addition a path can go left or right, so the number doubles."),
-            Mistake({"rows": 1024, "paths": 1024}, "Each addition is one row, however many paths lead through it."),
-            Mistake({"rows": 11, "paths": 100}, "Not ten times ten: the number of paths doubles ten times."),
-        ],
-        hint="One row for x, and one for each addition. The number of paths doubles with every addition.",
-        because="Ten rows and the one of x; two ways at each of ten additions make 2 ** 10 paths.",
-    ),
-    Exercise(
-        "04.6",
-        expect=_slopes,
-        cases=[(F, [0.0, 0.5, 1.0]), (G, [-1.0, 0.25, 2.0, 3.0]), (G, [1.5])],
+        expect=lambda f, start, steps: descend(f, start, steps, rate=-0.1),
+        cases=[(HILL, -1.0, 1), (HILL, 2.5, 6), (RIDGE, 0.4, 12)],
         mistakes=[
             Mistake(
-                lambda f, places: np.array([f._compute(place) for place in places]),
-                "These are the values of f. Give back what tape.gradient(y, x) returns.",
+                lambda f, start, steps: descend(f, start, steps, rate=0.1),
+                "You went down. For the largest result, add 0.1 times the gradient.",
+            ),
+            Mistake(lambda f, start, steps: start, "The input did not move: x = x + ..., in each step."),
+            Mistake(
+                raises,
+                "If the gradient was None: x is a tensor, which must be watched anew in each step.",
             ),
             Mistake(
-                lambda f, places: _slopes(f, places).sum(),
-                "That is one number, the sum of all the slopes. Ask for the gradient with respect to x, the tensor.",
-            ),
-            Mistake(
-                lambda f, places: _slopes(f, places) / len(places),
-                "You divided by how many there are. Leave out the mean: ask for the gradient of y itself.",
-            ),
-            Mistake(
-                gives_none,
-                "No path: tape.watch(x) must stand inside the block, before y = f(x).",
-                where=r"\.gradient\(",
+                lambda f, start, steps: descend(f, start, 1, rate=-0.1),
+                "That is one step. Is the return inside the loop?",
             ),
         ],
-        hint="A tape, tape.watch(x), y = f(x), and after the block return tape.gradient(y, x).",
-        because="One sweep found all the slopes: amounts of different places never meet.",
+        hint="In each step a new tape: tape.watch(x), y = f(x), and after the block x = x + 0.1 * tape.gradient(y, x).",
+        because="Only the input is watched, so the weights cost nothing, and stay as they are.",
     ),
 )

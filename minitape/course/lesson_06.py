@@ -1,117 +1,136 @@
-"""The answers of lesson 06, choosing what is watched."""
+"""The answers of lesson 06, stopping gradients."""
 
 from __future__ import annotations
 
 from .exercise import Exercise, Mistake, raises
-from .unknown import Polynomial, Unknown, descend
+from .unknown import Polynomial, Unknown
 
-F = Unknown("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
-G = Unknown("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
+SQUARE = Unknown("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
+OTHER = Unknown("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
+REST = Polynomial(0, 1, 0, 2)
 
-HILL, RIDGE = Polynomial(0, 2, -1), Polynomial(1, 0, 0.5, 0, -0.25)
+
+def _learned(target: float, start: float, steps: int, rate: float = 0.1) -> float:
+    for _ in range(steps):
+        start -= rate * 2.0 * (round(start) - target)
+    return start
+
 
 EXERCISES = (
     Exercise(
         "06.1",
-        expect=["a:0", "d:0"],
+        expect={"A": 3.0, "B": None, "C": 8.0, "D": 1.0},
         mistakes=[
-            Mistake(["a:0"], "d is watched by hand. Then it does not matter whether it is trainable."),
-            Mistake(["a:0", "c:0"], "c is read after the block, when the tape is off. And what about d?"),
-            Mistake(["a:0", "b:0", "d:0"], "b is read, but it is not trainable, and nobody watches it by hand."),
-            Mistake(["a:0", "c:0", "d:0"], "c is read after the block, when the tape is off."),
-            Mistake(["d:0"], "Watching by hand does not switch the automatic watching off: a is trainable and read."),
-            Mistake(["a", "d"], "The right variables. TensorFlow writes :0 after the names."),
-            Mistake(["d:0", "a:0"], "The right two. They are listed in the order in which they were made."),
+            Mistake(
+                {"A": 3.0, "B": 0.0, "C": 8.0, "D": 1.0}, "B: no path is left from y. The answer is None, not zero."
+            ),
+            Mistake({"A": 3.0, "B": 2.0, "C": 8.0, "D": 1.0}, "B: y reaches the product only through the stop."),
+            Mistake(
+                {"A": 3.0, "B": None, "C": 12.0, "D": 1.0}, "C: only two of the three factors let a gradient pass."
+            ),
+            Mistake({"A": 3.0, "B": None, "C": 4.0, "D": 1.0}, "C: two factors pass, and each gets 2 * 2. Add them."),
+            Mistake(
+                {"A": 3.0, "B": None, "C": 8.0, "D": 4.0}, "D: the path through x * y is stopped. Which x is left?"
+            ),
+            Mistake({"A": 3.0, "B": None, "C": 8.0, "D": None}, "D: one path is stopped, but the last x is not."),
+            Mistake({"A": None, "B": None, "C": 8.0, "D": 1.0}, "A: y is stopped, x is not."),
         ],
-        hint="For each: is it watched by hand? If not: is it trainable, and is it read inside the block?",
-        because="a is trainable and read inside the block, d is watched by hand.",
+        hint="Draw the paths from the variable to the result, cross out those through a stop, and add the others.",
+        because="Only the paths without a stop count: one in A, none in B, two in C, one in D.",
     ),
     Exercise(
         "06.2",
-        expect={"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]},
+        expect={"A inner": 4.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0},
         mistakes=[
             Mistake(
-                {"A": [12.0, 8.0, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]},
-                "A: k is not trainable, and nobody watches it there.",
+                {"A inner": 4.0, "A outer": 4.0, "B inner": 4.0, "B outer": 4.0},
+                "A: only the inner tape pauses. The outer one records x * x as well.",
             ),
             Mistake(
-                {"A": [12.0, None, None], "B": [12.0, None, None], "C": [None, None, 6.0]},
-                "B: tape.watch works for a variable that is not trainable, too.",
+                {"A inner": 4.0, "A outer": 12.0, "B inner": 4.0, "B outer": 12.0},
+                "B: stop_gradient is a row that every tape records, and no tape lets a gradient through it.",
             ),
             Mistake(
-                {"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [12.0, None, 6.0]},
-                "C: this tape watches nothing on its own, not even v.",
+                {"A inner": 12.0, "A outer": 4.0, "B inner": 4.0, "B outer": 4.0},
+                "A: it is the inner tape that pauses, inner.stop_recording().",
             ),
             Mistake(
-                {"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, None]},
-                "C: a constant has a gradient if it is watched before it is used.",
+                {"A inner": None, "A outer": 12.0, "B inner": None, "B outer": None},
+                "s is stopped, but the last multiplication also uses x itself.",
             ),
             Mistake(
-                {"A": [12.0, 0.0, 0.0], "B": [12.0, 8.0, 0.0], "C": [0.0, 0.0, 6.0]},
-                "The numbers are right. But what is not watched gives None, not zero.",
+                {"A inner": 12.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0},
+                "A: the inner tape paused while x * x ran. To it, s is the number 4.",
+            ),
+            Mistake(
+                {"A inner": 4.0, "A outer": 12.0, "B inner": None, "B outer": None},
+                "B: s is stopped, but the last multiplication also uses x itself.",
             ),
         ],
-        hint="First ask who is watched in each program. Then: v gets k * c, k gets v * c, c gets v * k.",
-        because="A watches v, B watches v and k, C watches c only.",
+        hint="A tape that does not see x * x knows only u = 4 * x. A tape that sees it knows u = x * x * x.",
+        because="stop_recording is for one tape, stop_gradient for all.",
     ),
     Exercise(
         "06.3",
-        expect=lambda f, a, b: [None, f.slopes(a, b)[1]],
-        cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
+        expect=lambda f, a, b: [f.slopes(a, b)[0], None],
+        cases=[(SQUARE, 3.0, 1.0), (OTHER, 0.5, 2.0), (OTHER, -1.0, 0.5)],
         mistakes=[
-            Mistake(lambda f, a, b: f.slopes(a, b), "a is watched, too. Say watch_accessed_variables=False."),
-            Mistake(lambda f, a, b: [f.slopes(a, b)[0], None], "This tape watches a instead of b."),
-            Mistake(lambda f, a, b: [None, None], "Now nobody is watched: call tape.watch(b) before y is computed."),
-            Mistake(lambda f, a, b: f.slopes(a, b)[1], "Ask for both gradients, in a list: [a, b]."),
-            Mistake(lambda f, a, b: [0.0, f.slopes(a, b)[1]], "What is not watched gives None. A zero hides that."),
+            Mistake(lambda f, a, b: f.slopes(a, b), "Nothing is stopped yet: b is still told to move."),
+            Mistake(lambda f, a, b: [None, f.slopes(a, b)[1]], "You stopped a. The one that should not move is b."),
+            Mistake(lambda f, a, b: [None, None], "Now nobody moves. Stop b only, not the whole distance."),
+            Mistake(
+                lambda f, a, b: [2 * (a - b), None],
+                "That is right for (a - b) ** 2 only. Call distance, which may be another one.",
+            ),
         ],
-        hint="watch_accessed_variables=False in the call, and tape.watch(b) as the first line of the block.",
-        because="Only b is watched, so only its path is recorded.",
+        hint="Call distance with a and b, but put tf.stop_gradient around the one that should not move.",
+        because="The value of b takes part, but no path leads back to it.",
     ),
     Exercise(
         "06.4",
-        expect={"A": True, "B": True, "C": False, "D": False},
+        expect=lambda rest, value: [float(round(value)), rest.derivative(float(round(value)))],
+        cases=[(REST, 2.6), (REST, -1.2), (Polynomial(1, 3, 1), 0.4)],
         mistakes=[
             Mistake(
-                {"A": True, "B": False, "C": False, "D": False},
-                "B: a first call builds the layer as well as build does.",
+                lambda rest, value: [float(round(value)), None],
+                "The value is right, but x is not in it without a stop.",
             ),
             Mistake(
-                {"A": False, "B": True, "C": False, "D": False},
-                "A: build makes the variables; it needs the input's shape only.",
+                lambda rest, value: [value, rest.derivative(value)],
+                "A gradient comes through, but the value is x itself, not rounded.",
             ),
             Mistake(
-                {"A": True, "B": True, "C": True, "D": False},
-                "C: trainable is True already. What is missing are variables.",
+                lambda rest, value: [value + round(value), rest.derivative(value + round(value))],
+                "You added the rounded value. Add what is missing: round(x) - x.",
             ),
             Mistake(
-                {"A": True, "B": True, "C": False, "D": True},
-                "D: this builds another layer. Each one has its own variables.",
+                lambda rest, value: [float(round(value) - value), None],
+                "This is what must be added. Add it to x, unstopped.",
             ),
         ],
-        hint="The variables of this very layer must exist before tape.watch is called. Which lines make them?",
-        because="A layer makes its variables when it is built, by build or by its first call.",
+        hint="The number to add is tf.round(x) - x. Stop that number, and add it to x.",
+        because="x + (round(x) - x) has the value round(x), and only the first x lets the gradient pass.",
     ),
     Exercise(
         "06.5",
-        expect=lambda f, start, steps: descend(f, start, steps, rate=-0.1),
-        cases=[(HILL, -1.0, 1), (HILL, 2.5, 6), (RIDGE, 0.4, 12)],
+        expect=_learned,
+        cases=[(4.0, 0.7, 1), (4.0, 0.7, 12), (-2.0, 3.2, 5)],
         mistakes=[
             Mistake(
-                lambda f, start, steps: descend(f, start, steps, rate=0.1),
-                "You went down. For the largest result, add 0.1 times the gradient.",
-            ),
-            Mistake(lambda f, start, steps: start, "The input did not move: x = x + ..., in each step."),
-            Mistake(
-                raises,
-                "If the gradient was None: x is a tensor, which must be watched anew in each step.",
+                lambda target, start, steps: start + (target - start) * (1 - 0.8**steps),
+                "That is what w itself would learn. The loss should see the rounded value.",
             ),
             Mistake(
-                lambda f, start, steps: descend(f, start, 1, rate=-0.1),
-                "That is one step. Is the return inside the loop?",
+                lambda target, start, steps: start,
+                "w did not move, because no gradient comes through. Which expression rounds, and lets it pass?",
             ),
+            Mistake(
+                lambda target, start, steps: _learned(target, start, steps, rate=-0.1),
+                "w runs away from the target: the loss is (rounded - target) ** 2, as it stands there.",
+            ),
+            Mistake(raises, "tf.round alone gives None. Add to w the stopped number tf.round(w) - w."),
         ],
-        hint="In each step a new tape: tape.watch(x), y = f(x), and after the block x = x + 0.1 * tape.gradient(y, x).",
-        because="Only the input is watched, so the weights cost nothing, and stay as they are.",
+        hint="w + tf.stop_gradient(tf.round(w) - w)",
+        because="The loss sees whole numbers, and the gradient goes around the steps.",
     ),
 )

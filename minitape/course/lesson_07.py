@@ -1,136 +1,159 @@
-"""The answers of lesson 07, stopping gradients."""
+"""The answers of lesson 07, several tapes and tapes inside tapes."""
 
 from __future__ import annotations
 
-from .exercise import Exercise, Mistake, raises
-from .unknown import Polynomial, Unknown
+from collections.abc import Sequence
 
-SQUARE = Unknown("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
-OTHER = Unknown("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
-REST = Polynomial(0, 1, 0, 2)
+import numpy as np
+
+from .exercise import Exercise, Mistake, gives_none
+from .unknown import Polynomial, Unknown, descend, newton
+
+F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1, 1)
+BENT = Unknown("x[0] * x[1] * x[1]", lambda x: x[0] * x[1] * x[1])
+STEEP = Unknown("x[0] ** 3 + x[0] * x[1]", lambda x: x[0] ** 3 + x[0] * x[1])
+Pair = Sequence[float]
 
 
-def _learned(target: float, start: float, steps: int, rate: float = 0.1) -> float:
-    for _ in range(steps):
-        start -= rate * 2.0 * (round(start) - target)
-    return start
+def _gradient(f: Unknown, point: Pair, direction: Pair) -> np.ndarray:
+    x, y = point
+    return np.array([y * y, 2 * x * y] if f is BENT else [3 * x * x + y, x])
+
+
+def _hessian(f: Unknown, point: Pair, direction: Pair) -> np.ndarray:
+    x, y = point
+    return np.array([[0.0, 2 * y], [2 * y, 2 * x]] if f is BENT else [[6 * x, 1.0], [1.0, 0.0]])
 
 
 EXERCISES = (
     Exercise(
         "07.1",
-        expect={"A": 3.0, "B": None, "C": 8.0, "D": 1.0},
+        expect=[25.0, 20.0, None, 10.0],
         mistakes=[
             Mistake(
-                {"A": 3.0, "B": 0.0, "C": 8.0, "D": 1.0}, "B: no path is left from y. The answer is None, not zero."
+                [25.0, 20.0, None, 20.0], "Look at D once more: for second, p is a number that came in from outside."
             ),
-            Mistake({"A": 3.0, "B": 2.0, "C": 8.0, "D": 1.0}, "B: y reaches the product only through the stop."),
-            Mistake(
-                {"A": 3.0, "B": None, "C": 12.0, "D": 1.0}, "C: only two of the three factors let a gradient pass."
-            ),
-            Mistake({"A": 3.0, "B": None, "C": 4.0, "D": 1.0}, "C: two factors pass, and each gets 2 * 2. Add them."),
-            Mistake(
-                {"A": 3.0, "B": None, "C": 8.0, "D": 4.0}, "D: the path through x * y is stopped. Which x is left?"
-            ),
-            Mistake({"A": 3.0, "B": None, "C": 8.0, "D": None}, "D: one path is stopped, but the last x is not."),
-            Mistake({"A": None, "B": None, "C": 8.0, "D": 1.0}, "A: y is stopped, x is not."),
+            Mistake([25.0, 20.0, 25.0, 20.0], "second was not on when p was computed. What can it know of u?"),
+            Mistake([25.0, 10.0, None, 10.0], "Look at B once more: first saw both uses of v, in p and in q."),
+            Mistake([25.0, 20.0, 0.0, 10.0], "Where a tape recorded no path, the answer is None, not zero."),
         ],
-        hint="Draw the paths from the variable to the result, cross out those through a stop, and add the others.",
-        because="Only the paths without a stop count: one in A, none in B, two in C, one in D.",
+        hint="first saw q = u * v * v. second saw only q = p * v, with p = 10.",
+        because="first recorded all of u * v * v. second recorded p * v only, and p was for it the number 10.",
     ),
     Exercise(
         "07.2",
-        expect={"A inner": 4.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0},
+        expect=lambda f, value: f.derivative(value, order=2),
+        cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
+        start="""
+def second_derivative(f, value):
+    x = tf.constant(value)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = f(x)
+    first = inner.gradient(y, x)
+    return outer.gradient(first, x)
+""",
         mistakes=[
             Mistake(
-                {"A inner": 4.0, "A outer": 4.0, "B inner": 4.0, "B outer": 4.0},
-                "A: only the inner tape pauses. The outer one records x * x as well.",
+                gives_none,
+                "persistent=True lets a tape answer again. But outer did not see the inner sweep: it was off by then.",
+                where=r"persistent",
             ),
             Mistake(
-                {"A inner": 4.0, "A outer": 12.0, "B inner": 4.0, "B outer": 12.0},
-                "B: stop_gradient is a row that every tape records, and no tape lets a gradient through it.",
+                gives_none,
+                "To watch first does not help: outer did not see how first was computed. Move the line that computes it.",
+                where=r"\.watch\(first\)",
             ),
             Mistake(
-                {"A inner": 12.0, "A outer": 4.0, "B inner": 4.0, "B outer": 4.0},
-                "A: it is the inner tape that pauses, inner.stop_recording().",
+                lambda f, value: f.derivative(value),
+                "That is the first derivative. Give back the outer tape's gradient of it.",
             ),
             Mistake(
-                {"A inner": None, "A outer": 12.0, "B inner": None, "B outer": None},
-                "s is stopped, but the last multiplication also uses x itself.",
+                lambda f, value: f._compute(value),
+                "That is y itself. Leave the other lines as they were; only one line moves.",
             ),
-            Mistake(
-                {"A inner": 12.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0},
-                "A: the inner tape paused while x * x ran. To it, s is the number 4.",
-            ),
-            Mistake(
-                {"A inner": 4.0, "A outer": 12.0, "B inner": None, "B outer": None},
-                "B: s is stopped, but the last multiplication also uses x itself.",
-            ),
+            Mistake(lambda f, value: f.derivative(value, order=3), "That is the third derivative: one tape too many."),
+            Mistake(lambda f, value: 0.0, "A zero is not right either. Where must the inner gradient be computed?"),
         ],
-        hint="A tape that does not see x * x knows only u = 4 * x. A tape that sees it knows u = x * x * x.",
-        because="stop_recording is for one tape, stop_gradient for all.",
+        hint="The inner gradient must be computed while the outer tape is on. Move that line into the outer block.",
+        because="Taken inside the outer block, the inner sweep is recorded by the outer tape.",
     ),
     Exercise(
         "07.3",
-        expect=lambda f, a, b: [f.slopes(a, b)[0], None],
-        cases=[(SQUARE, 3.0, 1.0), (OTHER, 0.5, 2.0), (OTHER, -1.0, 0.5)],
+        expect=lambda f, value: f.derivative(value, order=3),
+        cases=[(F, 1.0), (F, 2.0), (G, -0.5)],
         mistakes=[
-            Mistake(lambda f, a, b: f.slopes(a, b), "Nothing is stopped yet: b is still told to move."),
-            Mistake(lambda f, a, b: [None, f.slopes(a, b)[1]], "You stopped a. The one that should not move is b."),
-            Mistake(lambda f, a, b: [None, None], "Now nobody moves. Stop b only, not the whole distance."),
             Mistake(
-                lambda f, a, b: [2 * (a - b), None],
-                "That is right for (a - b) ** 2 only. Call distance, which may be another one.",
+                lambda f, value: f.derivative(value, order=2), "That is the second derivative. One more is needed."
             ),
+            Mistake(lambda f, value: f.derivative(value, order=4), "That is the fourth derivative: one too many."),
+            Mistake(lambda f, value: f.derivative(value), "That is the first derivative. Two more are needed."),
+            Mistake(lambda f, value: f._compute(value), "You gave back f(x) itself. Give back its third derivative."),
         ],
-        hint="Call distance with a and b, but put tf.stop_gradient around the one that should not move.",
-        because="The value of b takes part, but no path leads back to it.",
+        hint="Call derivative three times, each time on what it gave back before, and then call the result with x.",
+        because="Three tapes, one in the other: each records the sweep of the one inside.",
     ),
     Exercise(
         "07.4",
-        expect=lambda rest, value: [float(round(value)), rest.derivative(float(round(value)))],
-        cases=[(REST, 2.6), (REST, -1.2), (Polynomial(1, 3, 1), 0.4)],
+        expect=newton,
+        cases=[(F, 2.0), (G, 1.0), (G, -2.0)],
         mistakes=[
             Mistake(
-                lambda rest, value: [float(round(value)), None],
-                "The value is right, but x is not in it without a stop.",
+                lambda f, value: value - f.derivative(value),
+                "You subtract the whole slope. Divide it by the second derivative.",
             ),
             Mistake(
-                lambda rest, value: [value, rest.derivative(value)],
-                "A gradient comes through, but the value is x itself, not rounded.",
+                lambda f, value: value + f.derivative(value) / f.derivative(value, order=2),
+                "The sign is wrong: go against the slope, so subtract.",
             ),
             Mistake(
-                lambda rest, value: [value + round(value), rest.derivative(value + round(value))],
-                "You added the rounded value. Add what is missing: round(x) - x.",
+                lambda f, value: value - f._compute(value) / f.derivative(value),
+                "That step looks for a zero of the function. Here we look for a zero of its slope.",
             ),
             Mistake(
-                lambda rest, value: [float(round(value) - value), None],
-                "This is what must be added. Add it to x, unstopped.",
+                lambda f, value: f.derivative(value) / f.derivative(value, order=2),
+                "That is how far to go. Subtract it from x.",
             ),
         ],
-        hint="The number to add is tf.round(x) - x. Stop that number, and add it to x.",
-        because="x + (round(x) - x) has the value round(x), and only the first x lets the gradient pass.",
+        hint="x minus the first derivative divided by the second derivative, both at x.",
+        because="The second derivative says how fast the slope shrinks, so slope / second derivative is how far.",
     ),
     Exercise(
         "07.5",
-        expect=_learned,
-        cases=[(4.0, 0.7, 1), (4.0, 0.7, 12), (-2.0, 3.2, 5)],
+        expect=lambda f, point, direction: _hessian(f, point, direction) @ np.array(direction),
+        cases=[(BENT, [1.0, 2.0], [1.0, 0.0]), (STEEP, [1.0, 2.0], [0.0, 1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
+        mistakes=[
+            Mistake(_hessian, "That is the whole Hessian. Only its product with the direction is wanted: two numbers."),
+            Mistake(_gradient, "That is the gradient. The direction has not been used yet."),
+            Mistake(
+                lambda f, point, direction: _gradient(f, point, direction) * np.array(direction),
+                "Gradient times direction is only the first half. Add up, and take the outer gradient of the sum.",
+            ),
+            Mistake(
+                lambda f, point, direction: _hessian(f, point, direction).sum(axis=0),
+                "That is the gradient of the gradient's sum: the direction is missing in it.",
+            ),
+        ],
+        hint="Call hessian_vector_product with f, the point and the direction.",
+        because="The gradient of the number reduce_sum(gradient * direction) is the Hessian times the direction.",
+    ),
+    Exercise(
+        "07.6",
+        expect=newton,
+        cases=[(G, -2.0, 1), (G, -2.0, 3), (Polynomial(3, -4, 1, 0, 0.5), 2.0, 5)],
         mistakes=[
             Mistake(
-                lambda target, start, steps: start + (target - start) * (1 - 0.8**steps),
-                "That is what w itself would learn. The loss should see the rounded value.",
+                lambda f, start, steps: newton(f, start), "That is one step. Do it as often as steps says, in a loop."
             ),
+            Mistake(lambda f, start, steps: start, "It stays where it started: x = x - ..., in each step."),
             Mistake(
-                lambda target, start, steps: start,
-                "w did not move, because no gradient comes through. Which expression rounds, and lets it pass?",
+                lambda f, start, steps: descend(f, start, steps, rate=0.1),
+                "That is the plain way, with a fixed part of the slope. Divide by the second derivative.",
             ),
-            Mistake(
-                lambda target, start, steps: _learned(target, start, steps, rate=-0.1),
-                "w runs away from the target: the loss is (rounded - target) ** 2, as it stands there.",
-            ),
-            Mistake(raises, "tf.round alone gives None. Add to w the stopped number tf.round(w) - w."),
         ],
-        hint="w + tf.stop_gradient(tf.round(w) - w)",
-        because="The loss sees whole numbers, and the gradient goes around the steps.",
+        hint="In a loop: x = x - slope(x) / bend(x), with slope = derivative(f) and bend = derivative(slope).",
+        because="A few steps are enough: near the lowest point, each one doubles the digits that are right.",
     ),
 )

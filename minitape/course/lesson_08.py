@@ -1,159 +1,180 @@
-"""The answers of lesson 08, several tapes and tapes inside tapes."""
+"""The answers of lesson 08, when the gradient is None."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .exercise import Exercise, Mistake, gives_none
-from .unknown import Polynomial, Unknown, descend, newton
+from .compare import in_order
+from .exercise import Exercise, Mistake, gives_none, raises
+from .unknown import Polynomial
 
-F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1, 1)
-BENT = Unknown("x[0] * x[1] * x[1]", lambda x: x[0] * x[1] * x[1])
-STEEP = Unknown("x[0] ** 3 + x[0] * x[1]", lambda x: x[0] ** 3 + x[0] * x[1])
-Pair = Sequence[float]
+if TYPE_CHECKING:
+    from .exercise import Answer
 
-
-def _gradient(f: Unknown, point: Pair, direction: Pair) -> np.ndarray:
-    x, y = point
-    return np.array([y * y, 2 * x * y] if f is BENT else [3 * x * x + y, x])
+F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
 
 
-def _hessian(f: Unknown, point: Pair, direction: Pair) -> np.ndarray:
-    x, y = point
-    return np.array([[0.0, 2 * y], [2 * y, 2 * x]] if f is BENT else [[6 * x, 1.0], [1.0, 0.0]])
+def _answer(why: Answer) -> dict[str, str]:
+    """What an explanation names: the cause, and the line of the program."""
+    if not hasattr(why, "cause"):
+        raise ValueError("hand in the answer of tape.explain itself")
+    return {"cause": str(why.cause), "code": (why.code or "").strip()}
 
 
 EXERCISES = (
     Exercise(
         "08.1",
-        expect=[25.0, 20.0, None, 10.0],
+        expect=["not_watched", "stop_gradient", "outside_tape", "recording_paused"],
         mistakes=[
             Mistake(
-                [25.0, 20.0, None, 20.0], "Look at D once more: for second, p is a number that came in from outside."
+                ["not_watched", "stop_gradient", "recording_paused", "outside_tape"],
+                "C and D are swapped: where is the block over, and where is recording switched off for a while?",
             ),
-            Mistake([25.0, 20.0, 25.0, 20.0], "second was not on when p was computed. What can it know of u?"),
-            Mistake([25.0, 10.0, None, 10.0], "Look at B once more: first saw both uses of v, in p and in q."),
-            Mistake([25.0, 20.0, 0.0, 10.0], "Where a tape recorded no path, the answer is None, not zero."),
+            Mistake(
+                ["not_trainable", "stop_gradient", "outside_tape", "recording_paused"],
+                "In A, x is a constant, not a variable. Only variables are trainable or not.",
+            ),
+            Mistake(
+                ["watched_late", "stop_gradient", "outside_tape", "recording_paused"],
+                "In A nobody watches x, early or late.",
+            ),
+            Mistake(
+                ["not_watched", "recording_paused", "outside_tape", "stop_gradient"],
+                "B and D are swapped: stop_recording belongs to a tape, stop_gradient to a value.",
+            ),
         ],
-        hint="first saw q = u * v * v. second saw only q = p * v, with p = 10.",
-        because="first recorded all of u * v * v. second recorded p * v only, and p was for it the number 10.",
+        hint="Take the words from the first two groups of the table, each at most once.",
+        because="Nobody watched x; a cut in the value; a line outside the block; a tape that was paused.",
     ),
     Exercise(
         "08.2",
-        expect=lambda f, value: f.derivative(value, order=2),
-        cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
+        expect=lambda f, value: f.derivative(value),
+        cases=[(F, 3), (G, -2), (G, 10)],
         start="""
-def second_derivative(f, value):
-    x = tf.constant(value)
-    with tf.GradientTape() as outer:
-        outer.watch(x)
-        with tf.GradientTape() as inner:
-            inner.watch(x)
-            y = f(x)
-    first = inner.gradient(y, x)
-    return outer.gradient(first, x)
+def slope(f, value):
+    x = tf.Variable(value)
+    with tf.GradientTape() as tape:
+        y = f(x)
+    return tape.gradient(y, x)
 """,
         mistakes=[
             Mistake(
                 gives_none,
-                "persistent=True lets a tape answer again. But outer did not see the inner sweep: it was off by then.",
-                where=r"persistent",
+                "tf.cast makes another tensor, and x stays what it was. Make the variable itself a float.",
+                where=r"cast\(",
             ),
             Mistake(
                 gives_none,
-                "To watch first does not help: outer did not see how first was computed. Move the line that computes it.",
-                where=r"\.watch\(first\)",
+                "Watching does not help: an integer has no derivative, watched or not.",
+                where=r"watch\(",
             ),
+            Mistake(lambda f, value: float(f._compute(value)), "You gave back y. Give back its derivative."),
+            Mistake(lambda f, value: 0.0, "A zero is not right either: y changes when x changes. Which dtype has x?"),
             Mistake(
-                lambda f, value: f.derivative(value),
-                "That is the first derivative. Give back the outer tape's gradient of it.",
+                lambda f, value: float(f._compute(value + 1) - f._compute(value)),
+                "That is the step from one whole number to the next, not a derivative.",
             ),
-            Mistake(
-                lambda f, value: f._compute(value),
-                "That is y itself. Leave the other lines as they were; only one line moves.",
-            ),
-            Mistake(lambda f, value: f.derivative(value, order=3), "That is the third derivative: one tape too many."),
-            Mistake(lambda f, value: 0.0, "A zero is not right either. Where must the inner gradient be computed?"),
         ],
-        hint="The inner gradient must be computed while the outer tape is on. Move that line into the outer block.",
-        because="Taken inside the outer block, the inner sweep is recorded by the outer tape.",
+        hint="Make x a float: dtype=tf.float32, or float(value).",
+        because="With a dtype that has fractions, x can change a little.",
     ),
     Exercise(
         "08.3",
-        expect=lambda f, value: f.derivative(value, order=3),
-        cases=[(F, 1.0), (F, 2.0), (G, -0.5)],
+        expect=lambda f, values: np.array([f.derivative(value) for value in values]) / len(values),
+        cases=[(F, [1.0, 3.0, 5.0]), (G, [2.0, -2.0]), (G, [0.5])],
+        start="""
+def slopes(f, values):
+    x = tf.Variable(values)
+    with tf.GradientTape() as tape:
+        results = f(x)
+        y = tf.constant(np.mean(results.numpy()))
+    return tape.gradient(y, x)
+""",
         mistakes=[
             Mistake(
-                lambda f, value: f.derivative(value, order=2), "That is the second derivative. One more is needed."
+                gives_none,
+                "The function is the right one, but .numpy() still takes the value out of the tape's world.",
+                where=r"tf\.reduce_mean\(.*\.numpy\(",
             ),
-            Mistake(lambda f, value: f.derivative(value, order=4), "That is the fourth derivative: one too many."),
-            Mistake(lambda f, value: f.derivative(value), "That is the first derivative. Two more are needed."),
-            Mistake(lambda f, value: f._compute(value), "You gave back f(x) itself. Give back its third derivative."),
+            Mistake(
+                raises,
+                "np.mean gives a plain number, and a tape cannot go back from that. Use tf.reduce_mean.",
+                where=r"np\.mean",
+            ),
+            Mistake(
+                gives_none,
+                "np.mean gives a plain number, whatever you hand in. Use tf.reduce_mean.",
+                where=r"np\.mean",
+            ),
+            Mistake(gives_none, "tf.constant of a tensor that you took out knows nothing of x.", where=r"tf\.constant"),
+            Mistake(
+                lambda f, values: np.array([f.derivative(value) for value in values]),
+                "That is the derivative of the sum. The mean divides by how many.",
+            ),
+            Mistake(
+                lambda f, values: np.mean([f._compute(value) for value in values]),
+                "You gave back y. Give back its derivatives.",
+            ),
+            Mistake(
+                lambda f, values: np.ones(len(values)) / len(values),
+                "That is the derivative of the mean of x, not of the mean of f(x).",
+            ),
         ],
-        hint="Call derivative three times, each time on what it gave back before, and then call the result with x.",
-        because="Three tapes, one in the other: each records the sweep of the one inside.",
+        hint="One line leaves for NumPy and comes back as a constant. There is a tf function for it.",
+        because="tf.reduce_mean is recorded. Each result counts one part in len(values).",
     ),
     Exercise(
         "08.4",
-        expect=newton,
-        cases=[(F, 2.0), (G, 1.0), (G, -2.0)],
+        expect=[None, 0.0, None, 0.0],
         mistakes=[
+            Mistake([0.0, 0.0, None, 0.0], "A: floor has no derivative rule at all, so nothing is handed on."),
             Mistake(
-                lambda f, value: value - f.derivative(value),
-                "You subtract the whole slope. Divide it by the second derivative.",
+                [None, None, None, 0.0],
+                "B: a multiplication hands on what arrived times the other factor. That is a path.",
             ),
-            Mistake(
-                lambda f, value: value + f.derivative(value) / f.derivative(value, order=2),
-                "The sign is wrong: go against the slope, so subtract.",
-            ),
-            Mistake(
-                lambda f, value: value - f._compute(value) / f.derivative(value),
-                "That step looks for a zero of the function. Here we look for a zero of its slope.",
-            ),
-            Mistake(
-                lambda f, value: f.derivative(value) / f.derivative(value, order=2),
-                "That is how far to go. Subtract it from x.",
-            ),
+            Mistake([None, 0.0, 0.0, 0.0], "C: the constant was not computed from x."),
+            Mistake([None, 0.0, None, None], "D: relu is recorded. For a negative number its slope is 0."),
         ],
-        hint="x minus the first derivative divided by the second derivative, both at x.",
-        because="The second derivative says how fast the slope shrinks, so slope / second derivative is how far.",
+        hint="Ask for each: is there an operation with a rule between x and y? Then it is a number, else None.",
+        because="None where no rule leads from x to y; zero where one does, and multiplies by zero.",
     ),
     Exercise(
         "08.5",
-        expect=lambda f, point, direction: _hessian(f, point, direction) @ np.array(direction),
-        cases=[(BENT, [1.0, 2.0], [1.0, 0.0]), (STEEP, [1.0, 2.0], [0.0, 1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
+        expect=[5, 6, 7],
+        view=in_order,
         mistakes=[
-            Mistake(_hessian, "That is the whole Hessian. Only its product with the direction is wanted: two numbers."),
-            Mistake(_gradient, "That is the gradient. The direction has not been used yet."),
+            Mistake([2, 5, 6, 7], "n is an integer, but the way from w does not go through n."),
+            Mistake([5, 7], "There is a second use of w, in line 6. Does that way get through?"),
+            Mistake([7], "If line 7 were fixed, would the gradient be a number then?"),
             Mistake(
-                lambda f, point, direction: _gradient(f, point, direction) * np.array(direction),
-                "Gradient times direction is only the first half. Add up, and take the outer gradient of the sum.",
-            ),
-            Mistake(
-                lambda f, point, direction: _hessian(f, point, direction).sum(axis=0),
-                "That is the gradient of the gradient's sum: the direction is missing in it.",
+                [4, 5, 6, 7],
+                "In line 4, w is multiplied by a float. That is recorded; the cast is on the other factor.",
             ),
         ],
-        hint="Call hessian_vector_product with f, the point and the direction.",
-        because="The gradient of the number reduce_sum(gradient * direction) is the Hessian times the direction.",
+        hint="Follow w from line to line: a cast to an integer, a number without memory, a cut.",
+        because="A cast to an integer, an exit to NumPy, and a cut. Each alone would break its way.",
     ),
     Exercise(
         "08.6",
-        expect=newton,
-        cases=[(G, -2.0, 1), (G, -2.0, 3), (Polynomial(3, -4, 1, 0, 0.5), 2.0, 5)],
+        expect={"cause": "integer_dtype", "code": "rounds = tf.cast(10.0 * bonus, tf.int32)"},
+        view=_answer,
         mistakes=[
             Mistake(
-                lambda f, start, steps: newton(f, start), "That is one step. Do it as often as steps says, in a loop."
+                {"cause": "integer_dtype", "code": "steps = tf.cast(rounds, tf.float32)"},
+                "That is the way back to floats. Which line left them? Hand in what tape.explain(loss, w) gives.",
             ),
-            Mistake(lambda f, start, steps: start, "It stays where it started: x = x - ..., in each step."),
             Mistake(
-                lambda f, start, steps: descend(f, start, steps, rate=0.1),
-                "That is the plain way, with a fixed part of the slope. Divide by the second derivative.",
+                {"cause": "connected", "code": ""},
+                "You asked about something that is connected. Ask about loss and w: tape.explain(loss, w).",
+            ),
+            Mistake(
+                {"cause": "independent", "code": ""},
+                "You asked about another variable. Run the cell above once more, and ask about loss and w.",
             ),
         ],
-        hint="In a loop: x = x - slope(x) / bend(x), with slope = derivative(f) and bend = derivative(slope).",
-        because="A few steps are enough: near the lowest point, each one doubles the digits that are right.",
+        hint="why = tape.explain(loss, w)",
+        because="One line of fifteen turns the numbers into integers, and explain found it.",
     ),
 )

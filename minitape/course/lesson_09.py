@@ -1,180 +1,159 @@
-"""The answers of lesson 09, when the gradient is None."""
+"""The answers of lesson 09, state."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .compare import in_order
-from .exercise import Exercise, Mistake, gives_none, raises
-from .unknown import Polynomial
-
-if TYPE_CHECKING:
-    from .exercise import Answer
+from .exercise import Exercise, Mistake, gives_none
+from .unknown import Polynomial, descend
 
 F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
+BOWL, HOLE = Polynomial(9, -6, 1), Polynomial(2, 1, 0.5)
 
 
-def _answer(why: Answer) -> dict[str, str]:
-    """What an explanation names: the cause, and the line of the program."""
-    if not hasattr(why, "cause"):
-        raise ValueError("hand in the answer of tape.explain itself")
-    return {"cause": str(why.cause), "code": (why.code or "").strip()}
+POINTS = ([-1.8, -1.0, -0.4, 0.3, 0.9, 1.7], [2.9, 2.2, 1.4, 1.2, 0.1, -0.6])
+OTHERS = ([-2.0, -0.5, 1.0, 2.0], [-5.0, -1.5, 4.5, 6.0])
+
+
+def _best_line(x: Sequence[float], target: Sequence[float]) -> list[float]:
+    return [float(value) for value in np.polyfit(x, target, 1)]
+
+
+def _loop(rate: float) -> Callable[[Polynomial, int], float]:
+    return lambda loss_of, steps: descend(loss_of, 0.0, steps, rate)
 
 
 EXERCISES = (
     Exercise(
         "09.1",
-        expect=["not_watched", "stop_gradient", "outside_tape", "recording_paused"],
+        expect=[30.0, None],
         mistakes=[
+            Mistake([4.0, None], "When z is computed, x does not hold 2 any more. What does it hold?"),
             Mistake(
-                ["not_watched", "stop_gradient", "recording_paused", "outside_tape"],
-                "C and D are swapped: where is the block over, and where is recording switched off for a while?",
+                [30.0, 90.0], "You went back through the assign. A variable does not know where its value came from."
             ),
-            Mistake(
-                ["not_trainable", "stop_gradient", "outside_tape", "recording_paused"],
-                "In A, x is a constant, not a variable. Only variables are trainable or not.",
-            ),
-            Mistake(
-                ["watched_late", "stop_gradient", "outside_tape", "recording_paused"],
-                "In A nobody watches x, early or late.",
-            ),
-            Mistake(
-                ["not_watched", "recording_paused", "outside_tape", "stop_gradient"],
-                "B and D are swapped: stop_recording belongs to a tape, stop_gradient to a value.",
-            ),
+            Mistake([30.0, 0.0], "The first is right. Where no path was recorded, the answer is None, not zero."),
+            Mistake([None, 90.0], "z is computed from x: there is a path. It ends at x."),
         ],
-        hint="Take the words from the first two groups of the table, each at most once.",
-        because="Nobody watched x; a cut in the value; a line outside the block; a tape that was paused.",
+        hint="z = x * x was computed after the assign. Which value had x then, and from where can a sweep go on?",
+        because="x held 15, and the way back ends at x: a variable does not know how its value was computed.",
     ),
     Exercise(
         "09.2",
-        expect=lambda f, value: f.derivative(value),
-        cases=[(F, 3), (G, -2), (G, 10)],
+        expect=lambda f, a, b: f.derivative(a + b),
+        cases=[(F, 3.0, 4.0), (G, 1.0, -2.0), (G, 0.5, 0.25)],
         start="""
-def slope(f, value):
-    x = tf.Variable(value)
+def gradient_for_y(f, a, b):
+    x = tf.Variable(a)
+    y = tf.Variable(b)
     with tf.GradientTape() as tape:
-        y = f(x)
-    return tape.gradient(y, x)
+        x.assign_add(y)
+        z = f(x)
+    return tape.gradient(z, y)
 """,
         mistakes=[
             Mistake(
                 gives_none,
-                "tf.cast makes another tensor, and x stays what it was. Make the variable itself a float.",
-                where=r"cast\(",
+                "x.assign(x + y) stores the sum, too: the variable forgets where it came from. Give the sum its own name.",
+                where=r"\.assign\(",
             ),
             Mistake(
                 gives_none,
-                "Watching does not help: an integer has no derivative, watched or not.",
-                where=r"watch\(",
+                "assign_add is still there, and no gradient goes back through it. Compute x + y, and give it a name.",
+                where=r"\.assign_add\(",
             ),
-            Mistake(lambda f, value: float(f._compute(value)), "You gave back y. Give back its derivative."),
-            Mistake(lambda f, value: 0.0, "A zero is not right either: y changes when x changes. Which dtype has x?"),
+            Mistake(lambda f, a, b: f._compute(a + b), "You gave back z. Give back its gradient with respect to y."),
+            Mistake(lambda f, a, b: f.derivative(b), "That is the derivative of f(y). f is called with x + y."),
             Mistake(
-                lambda f, value: float(f._compute(value + 1) - f._compute(value)),
-                "That is the step from one whole number to the next, not a derivative.",
+                lambda f, a, b: f.derivative(a),
+                "That is the derivative at the old x. f is called with the sum of both.",
+            ),
+            Mistake(
+                lambda f, a, b: 0.0, "A zero says that z does not depend on y. It does: compute x + y inside the block."
             ),
         ],
-        hint="Make x a float: dtype=tf.float32, or float(value).",
-        because="With a dtype that has fractions, x can change a little.",
+        hint="Do not assign. Compute x + y as a tensor with a name of its own, and hand that to f.",
+        because="x + y is an operation with two inputs, so a path leads from y to z.",
     ),
     Exercise(
         "09.3",
-        expect=lambda f, values: np.array([f.derivative(value) for value in values]) / len(values),
-        cases=[(F, [1.0, 3.0, 5.0]), (G, [2.0, -2.0]), (G, [0.5])],
-        start="""
-def slopes(f, values):
-    x = tf.Variable(values)
-    with tf.GradientTape() as tape:
-        results = f(x)
-        y = tf.constant(np.mean(results.numpy()))
-    return tape.gradient(y, x)
-""",
+        expect=10.0,
         mistakes=[
-            Mistake(
-                gives_none,
-                "The function is the right one, but .numpy() still takes the value out of the tape's world.",
-                where=r"tf\.reduce_mean\(.*\.numpy\(",
-            ),
-            Mistake(
-                raises,
-                "np.mean gives a plain number, and a tape cannot go back from that. Use tf.reduce_mean.",
-                where=r"np\.mean",
-            ),
-            Mistake(
-                gives_none,
-                "np.mean gives a plain number, whatever you hand in. Use tf.reduce_mean.",
-                where=r"np\.mean",
-            ),
-            Mistake(gives_none, "tf.constant of a tensor that you took out knows nothing of x.", where=r"tf\.constant"),
-            Mistake(
-                lambda f, values: np.array([f.derivative(value) for value in values]),
-                "That is the derivative of the sum. The mean divides by how many.",
-            ),
-            Mistake(
-                lambda f, values: np.mean([f._compute(value) for value in values]),
-                "You gave back y. Give back its derivatives.",
-            ),
-            Mistake(
-                lambda f, values: np.ones(len(values)) / len(values),
-                "That is the derivative of the mean of x, not of the mean of f(x).",
-            ),
+            Mistake(16.0, "You took x = 4 for both. When u was computed, x held 1."),
+            Mistake(8.0, "That is what comes back from v. u was computed from x as well."),
+            Mistake(2.0, "That is what comes back from u. v was computed from x as well."),
+            Mistake(4.0, "You took x = 1 for both. When v was computed, x held 4."),
         ],
-        hint="One line leaves for NumPy and comes back as a constant. There is a tf function for it.",
-        because="tf.reduce_mean is recorded. Each result counts one part in len(values).",
+        hint="Two versions of x were used. Each gives twice the value that it had; add the two.",
+        because="Version 0 gives 2 * 1, version 1 gives 2 * 4, and both belong to x.",
     ),
     Exercise(
         "09.4",
-        expect=[None, 0.0, None, 0.0],
+        expect={"A": False, "B": True, "C": True, "D": False, "E": True},
         mistakes=[
-            Mistake([0.0, 0.0, None, 0.0], "A: floor has no derivative rule at all, so nothing is handed on."),
             Mistake(
-                [None, None, None, 0.0],
-                "B: a multiplication hands on what arrived times the other factor. That is a path.",
+                {"A": True, "B": True, "C": True, "D": False, "E": True},
+                "Look at A once more: what is w after it, a variable or a tensor?",
             ),
-            Mistake([None, 0.0, 0.0, 0.0], "C: the constant was not computed from x."),
-            Mistake([None, 0.0, None, None], "D: relu is recorded. For a negative number its slope is 0."),
+            Mistake(
+                {"A": False, "B": True, "C": True, "D": True, "E": True},
+                "Look at D once more: the name w is bound to what assign_sub gives back.",
+            ),
+            Mistake(
+                {"A": False, "B": False, "C": True, "D": False, "E": True},
+                "Look at B once more: the new value is computed first, and then stored in the same variable.",
+            ),
+            Mistake(
+                {"A": False, "B": True, "C": True, "D": False, "E": False},
+                "Look at E once more: it is a new variable, but a variable.",
+            ),
+            Mistake(
+                {"A": False, "B": True, "C": False, "D": False, "E": True},
+                "Look at C once more: it changes the variable, and binds no name.",
+            ),
         ],
-        hint="Ask for each: is there an operation with a rule between x and y? Then it is a number, else None.",
-        because="None where no rule leads from x to y; zero where one does, and multiplies by zero.",
+        hint="Is w afterwards the variable itself, or the value that a line gave back? A tape watches only the former.",
+        because="A and D bind w to what no tape watches. B and C change the variable, E makes a new one.",
     ),
     Exercise(
         "09.5",
-        expect=[5, 6, 7],
-        view=in_order,
+        expect=_loop(0.25),
+        cases=[(BOWL, 1), (BOWL, 2), (HOLE, 5)],
         mistakes=[
-            Mistake([2, 5, 6, 7], "n is an integer, but the way from w does not go through n."),
-            Mistake([5, 7], "There is a second use of w, in line 6. Does that way get through?"),
-            Mistake([7], "If line 7 were fixed, would the gradient be a number then?"),
+            Mistake(_loop(-0.25), "w climbs: subtract the gradient, do not add it."),
+            Mistake(_loop(1.0), "The steps are too long: multiply the gradient by 0.25."),
             Mistake(
-                [4, 5, 6, 7],
-                "In line 4, w is multiplied by a float. That is recorded; the cast is on the other factor.",
+                lambda loss_of, steps: _loop(0.25)(loss_of, 1),
+                "That is w after one step. Does your loop go on from the changed w?",
             ),
+            Mistake(lambda loss_of, steps: 0.0, "w is still 0: a new value was computed but not stored in w."),
         ],
-        hint="Follow w from line to line: a cast to an integer, a number without memory, a cut.",
-        because="A cast to an integer, an exit to NumPy, and a cut. Each alone would break its way.",
+        hint="After the block: w.assign_sub(0.25 * tape.gradient(loss, w)). At the end give back w.",
+        because="Each step goes down the slope of the loss, whatever the loss is.",
     ),
     Exercise(
         "09.6",
-        expect={"cause": "integer_dtype", "code": "rounds = tf.cast(10.0 * bonus, tf.int32)"},
-        view=_answer,
+        expect=_best_line,
+        cases=[POINTS, OTHERS],
+        rtol=0.01,
+        atol=0.01,
         mistakes=[
+            Mistake(lambda x, target: [0.0, 0.0], "Nothing was learned yet: w and b are still 0."),
             Mistake(
-                {"cause": "integer_dtype", "code": "steps = tf.cast(rounds, tf.float32)"},
-                "That is the way back to floats. Which line left them? Hand in what tape.explain(loss, w) gives.",
+                lambda x, target: _best_line(x, target)[::-1], "The right line, in the wrong order: first w, then b."
             ),
             Mistake(
-                {"cause": "connected", "code": ""},
-                "You asked about something that is connected. Ask about loss and w: tape.explain(loss, w).",
+                lambda x, target: [float(np.dot(x, target) / np.dot(x, x)), 0.0],
+                "Your line goes through the origin: b does not learn. Ask for the gradients of both, and change both.",
             ),
             Mistake(
-                {"cause": "independent", "code": ""},
-                "You asked about another variable. Run the cell above once more, and ask about loss and w.",
+                lambda x, target: [float("nan"), float("nan")],
+                "The numbers grew until they were no numbers any more: take a smaller learning rate.",
             ),
         ],
-        hint="why = tape.explain(loss, w)",
-        because="One line of fifteen turns the numbers into integers, and explain found it.",
+        hint="The loop of this lesson, with the loss tf.reduce_mean((w * x + b - target) ** 2). Are there enough steps?",
+        because="No formula was needed for the best line. The same loop fits what has no formula.",
     ),
 )

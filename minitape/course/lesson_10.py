@@ -1,159 +1,163 @@
-"""The answers of lesson 10, state."""
+"""The answers of lesson 10, branches, loops and traced programs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
-
-from .exercise import Exercise, Mistake, gives_none
-from .unknown import Polynomial, descend
+from .exercise import Exercise, Mistake, raises
+from .unknown import Polynomial
 
 F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
-BOWL, HOLE = Polynomial(9, -6, 1), Polynomial(2, 1, 0.5)
+GROWS, TURNS = Polynomial(1, 0, 0.5), Polynomial(-1, 2)
+HILL, STEEP = Polynomial(0, 12, -4), Polynomial(0, 2, 0, 1)
 
 
-POINTS = ([-1.8, -1.0, -0.4, 0.3, 0.9, 1.7], [2.9, 2.2, 1.4, 1.2, 0.1, -0.6])
-OTHERS = ([-2.0, -0.5, 1.0, 2.0], [-5.0, -1.5, 4.5, 6.0])
+def _repeated(f: Polynomial, value: float, times: int) -> float:
+    """The slope of `f` of `f` of ... of x: multiplied along the path."""
+    slope = 1.0
+    for _ in range(times):
+        slope *= f.derivative(value)
+        value = f._compute(value)
+    return slope
 
 
-def _best_line(x: Sequence[float], target: Sequence[float]) -> list[float]:
-    return [float(value) for value in np.polyfit(x, target, 1)]
-
-
-def _loop(rate: float) -> Callable[[Polynomial, int], float]:
-    return lambda loss_of, steps: descend(loss_of, 0.0, steps, rate)
+def _aimed(throw: Polynomial, target: float, turns: int = 10, part: float = 1.0) -> float:
+    """The angle after so many corrections, by `part` of what the tape says."""
+    angle = 0.4
+    for _ in range(turns):
+        angle -= part * (throw._compute(angle) - target) / throw.derivative(angle)
+    return angle
 
 
 EXERCISES = (
     Exercise(
         "10.1",
-        expect=[30.0, None],
+        expect=[5.0, 16.0, None, 0.0],
         mistakes=[
-            Mistake([4.0, None], "When z is computed, x does not hold 2 any more. What does it hold?"),
-            Mistake(
-                [30.0, 90.0], "You went back through the assign. A variable does not know where its value came from."
-            ),
-            Mistake([30.0, 0.0], "The first is right. Where no path was recorded, the answer is None, not zero."),
-            Mistake([None, 90.0], "z is computed from x: there is a path. It ends at x."),
+            Mistake([2.0, 16.0, None, 0.0], "A: at x = 1 the condition is False. Which branch ran?"),
+            Mistake([5.0, 2.0, None, 0.0], "B: how many turns does the loop make, from 1 to 10 or more?"),
+            Mistake([5.0, 8.0, None, 0.0], "B: after three turns y is 8, which is still below 10."),
+            Mistake([5.0, 16.0, 0.0, 0.0], "C: the branch that ran has no operation that uses x: there is no path."),
+            Mistake([5.0, 16.0, 1.0, 0.0], "C: x is above 0, so the first branch ran."),
+            Mistake([5.0, 16.0, None, None], "D: tf.where is an operation with a rule: what it does not take gets 0."),
+            Mistake([5.0, 16.0, None, -2.0], "D: at x = -1, tf.where takes the 0.0, not x * x."),
         ],
-        hint="z = x * x was computed after the assign. Which value had x then, and from where can a sweep go on?",
-        because="x held 15, and the way back ends at x: a variable does not know how its value was computed.",
+        hint="Write down for each which lines run. For B, write a row for each turn.",
+        because="Only what ran counts: one branch, four turns, a constant; and tf.where hands on 0 to what it did not take.",
     ),
     Exercise(
         "10.2",
-        expect=lambda f, a, b: f.derivative(a + b),
-        cases=[(F, 3.0, 4.0), (G, 1.0, -2.0), (G, 0.5, 0.25)],
+        expect=lambda f, value: [f.derivative(value), f.derivative(value) + 5.0],
+        cases=[(F, 3.0), (G, -2.0), (G, 1.0)],
         start="""
-def gradient_for_y(f, a, b):
-    x = tf.Variable(a)
-    y = tf.Variable(b)
-    with tf.GradientTape() as tape:
-        x.assign_add(y)
-        z = f(x)
-    return tape.gradient(z, y)
+def two_slopes(f, value):
+    penalty = 0.0
+
+    @tf.function
+    def loss(x):
+        return f(x) + penalty * x
+
+    x = tf.Variable(value)
+    found = []
+    for penalty in (0.0, 5.0):
+        with tf.GradientTape() as tape:
+            y = loss(x)
+        found.append(tape.gradient(y, x))
+    return found
 """,
         mistakes=[
             Mistake(
-                gives_none,
-                "x.assign(x + y) stores the sum, too: the variable forgets where it came from. Give the sum its own name.",
-                where=r"\.assign\(",
+                lambda f, value: [f.derivative(value)] * 2,
+                "A variable is read each time, but the graph reads the one that it met while it was traced. Make one variable before the loop, and assign to it.",
+                where=r"for penalty in .*Variable",
             ),
             Mistake(
-                gives_none,
-                "assign_add is still there, and no gradient goes back through it. Compute x + y, and give it a name.",
-                where=r"\.assign_add\(",
-            ),
-            Mistake(lambda f, a, b: f._compute(a + b), "You gave back z. Give back its gradient with respect to y."),
-            Mistake(lambda f, a, b: f.derivative(b), "That is the derivative of f(y). f is called with x + y."),
-            Mistake(
-                lambda f, a, b: f.derivative(a),
-                "That is the derivative at the old x. f is called with the sum of both.",
+                lambda f, value: [f.derivative(value)] * 2,
+                "The graph holds the tensor that had the name penalty while it was traced. Hand it in as an argument of loss.",
+                where=r"tf\.(constant|convert_to_tensor|cast)\(",
             ),
             Mistake(
-                lambda f, a, b: 0.0, "A zero says that z does not depend on y. It does: compute x + y inside the block."
+                lambda f, value: [f.derivative(value)] * 2,
+                "What is added outside of loss does not depend on x. The penalty belongs into loss, as an argument.",
+                where=r"loss\(x\) *\+",
+            ),
+            Mistake(
+                lambda f, value: [f.derivative(value)] * 2,
+                "loss was traced with penalty = 0, and that is in its graph for good. How does a new number get in?",
+            ),
+            Mistake(
+                lambda f, value: [f.derivative(value) + 5.0] * 2,
+                "Both have the penalty now. The first should be without.",
+            ),
+            Mistake(
+                lambda f, value: [f.derivative(value) + 5.0, f.derivative(value)],
+                "The two are in the other order: first without the penalty.",
             ),
         ],
-        hint="Do not assign. Compute x + y as a tensor with a name of its own, and hand that to f.",
-        because="x + y is an operation with two inputs, so a path leads from y to z.",
+        hint="Let loss take penalty as a second argument: loss(x, tf.constant(penalty)).",
+        because="An argument comes in anew at each call. A name of Python was looked up once, while the function was traced.",
     ),
     Exercise(
         "10.3",
-        expect=10.0,
+        expect={"A": 1, "B": 2, "C": 3, "D": 1, "E": 6},
         mistakes=[
-            Mistake(16.0, "You took x = 4 for both. When u was computed, x held 1."),
-            Mistake(8.0, "That is what comes back from v. u was computed from x as well."),
-            Mistake(2.0, "That is what comes back from u. v was computed from x as well."),
-            Mistake(4.0, "You took x = 1 for both. When v was computed, x held 4."),
+            Mistake({"A": 2, "B": 2, "C": 6, "D": 6, "E": 6}, "At the second call only the graph runs: no Python, no print."),
+            Mistake({"A": 1, "B": 2, "C": 1, "D": 1, "E": 6}, "C: range is Python's loop. It turns three times while f is traced."),
+            Mistake({"A": 1, "B": 2, "C": 3, "D": 3, "E": 6}, "D: tf.range is a loop of the graph. Python goes through its body once."),
+            Mistake({"A": 1, "B": 2, "C": 3, "D": 1, "E": 3}, "E: f runs twice, and each time the loop makes three turns."),
+            Mistake({"A": 1, "B": 1, "C": 3, "D": 1, "E": 3}, "The graph runs at both calls, so tf.print prints at both."),
         ],
-        hint="Two versions of x were used. Each gives twice the value that it had; add the two.",
-        because="Version 0 gives 2 * 1, version 1 gives 2 * 4, and both belong to x.",
+        hint="Two questions for each letter: does Python print it, while tracing, or does the graph, each time? How often does its loop turn there?",
+        because="print and range are Python's, and ran once, while f was traced. tf.print and tf.range are in the graph.",
     ),
     Exercise(
         "10.4",
-        expect={"A": False, "B": True, "C": True, "D": False, "E": True},
+        expect=_repeated,
+        cases=[(F, 1.5, 3), (G, 0.5, 2), (GROWS, 1.0, 4), (TURNS, 2.0, 1)],
         mistakes=[
+            Mistake(lambda f, value, times: f.derivative(value), "f was applied once only: each turn should take y, not x."),
+            Mistake(lambda f, value, times: _repeated(f, value, times + 1), "f was applied once too often."),
+            Mistake(lambda f, value, times: _repeated(f, value, times - 1), "f was applied once too little."),
             Mistake(
-                {"A": True, "B": True, "C": True, "D": False, "E": True},
-                "Look at A once more: what is w after it, a variable or a tensor?",
+                lambda f, value, times: times * f.derivative(value),
+                "The results were added up. Each turn should apply f to the result of the turn before.",
             ),
-            Mistake(
-                {"A": False, "B": True, "C": True, "D": True, "E": True},
-                "Look at D once more: the name w is bound to what assign_sub gives back.",
-            ),
-            Mistake(
-                {"A": False, "B": False, "C": True, "D": False, "E": True},
-                "Look at B once more: the new value is computed first, and then stored in the same variable.",
-            ),
-            Mistake(
-                {"A": False, "B": True, "C": True, "D": False, "E": False},
-                "Look at E once more: it is a new variable, but a variable.",
-            ),
-            Mistake(
-                {"A": False, "B": True, "C": False, "D": False, "E": True},
-                "Look at C once more: it changes the variable, and binds no name.",
-            ),
+            Mistake(lambda f, value, times: 1.0, "y is still x: in each turn, give the name y to f(y)."),
+            Mistake(raises, "times is a tensor. Loop over tf.range(times).", where=r"in times\b|\.numpy\("),
         ],
-        hint="Is w afterwards the variable itself, or the value that a line gave back? A tape watches only the former.",
-        because="A and D bind w to what no tape watches. B and C change the variable, E makes a new one.",
+        hint="for _ in tf.range(times): and in it, y = f(y).",
+        because="The loop is in the graph, and the backward sweep goes through each turn that it made.",
     ),
     Exercise(
         "10.5",
-        expect=_loop(0.25),
-        cases=[(BOWL, 1), (BOWL, 2), (HOLE, 5)],
+        expect={"A": 1, "B": 2, "C": 3, "D": 2},
         mistakes=[
-            Mistake(_loop(-0.25), "w climbs: subtract the gradient, do not add it."),
-            Mistake(_loop(1.0), "The steps are too long: multiply the gradient by 0.25."),
-            Mistake(
-                lambda loss_of, steps: _loop(0.25)(loss_of, 1),
-                "That is w after one step. Does your loop go on from the changed w?",
-            ),
-            Mistake(lambda loss_of, steps: 0.0, "w is still 0: a new value was computed but not stored in w."),
+            Mistake({"A": 3, "B": 3, "C": 3, "D": 6}, "A function is traced for each new kind of input, not at each call."),
+            Mistake({"A": 2, "B": 2, "C": 3, "D": 6}, "Of a tensor only shape and dtype count, not its value: look at A and D."),
+            Mistake({"A": 1, "B": 1, "C": 3, "D": 2}, "B: a number of Python is written into the graph, so a new number needs a new graph."),
+            Mistake({"A": 1, "B": 3, "C": 3, "D": 2}, "B: for the second 1.0 there is a graph already."),
+            Mistake({"A": 1, "B": 2, "C": 2, "D": 2}, "C: two shapes, and then whole numbers: another dtype."),
+            Mistake({"A": 1, "B": 2, "C": 3, "D": 1}, "D: the last line hands in a number of Python, not a tensor."),
+            Mistake({"A": 1, "B": 2, "C": 3, "D": 6}, "D: tf.constant(k) is a tensor. All five are of the same shape and dtype."),
         ],
-        hint="After the block: w.assign_sub(0.25 * tape.gradient(loss, w)). At the end give back w.",
-        because="Each step goes down the slope of the loss, whatever the loss is.",
+        hint="For a tensor compare shape and dtype with those before, for a number of Python the number itself.",
+        because="Shape and dtype of a tensor, and the value of a number of Python, decide whether there is a graph already.",
     ),
     Exercise(
         "10.6",
-        expect=_best_line,
-        cases=[POINTS, OTHERS],
-        rtol=0.01,
-        atol=0.01,
+        expect=_aimed,
+        cases=[(HILL, 7.0), (STEEP, 3.0), (TURNS, 3.0)],
         mistakes=[
-            Mistake(lambda x, target: [0.0, 0.0], "Nothing was learned yet: w and b are still 0."),
+            Mistake(lambda throw, target: 0.4, "The angle never changes: give the name angle to the corrected one."),
             Mistake(
-                lambda x, target: _best_line(x, target)[::-1], "The right line, in the wrong order: first w, then b."
+                lambda throw, target: _aimed(throw, target, turns=1),
+                "The angle was corrected once only. Is the line inside the loop?",
             ),
             Mistake(
-                lambda x, target: [float(np.dot(x, target) / np.dot(x, x)), 0.0],
-                "Your line goes through the origin: b does not learn. Ask for the gradients of both, and change both.",
-            ),
-            Mistake(
-                lambda x, target: [float("nan"), float("nan")],
-                "The numbers grew until they were no numbers any more: take a smaller learning rate.",
+                lambda throw, target: _aimed(throw, target, part=-1.0),
+                "The ball goes the wrong way: if the miss is above zero and grows with the angle, the angle must become smaller.",
             ),
         ],
-        hint="The loop of this lesson, with the loss tf.reduce_mean((w * x + b - target) ** 2). Are there enough steps?",
-        because="No formula was needed for the best line. The same loop fits what has no formula.",
+        hint="angle = angle - miss / tape.gradient(miss, angle)",
+        because="Each time the tape says how the miss grows with the angle; ten corrections are more than enough.",
+        rtol=1e-4,
     ),
 )

@@ -109,7 +109,7 @@ EXERCISES = (
                 {"disease": "order", "line": 3}, "treat gives each gradient to its own variable, as for the others."
             ),
         ],
-        hint="z has the shape (200, 1), and the labels have (200,). Write them below each other, as in lesson 2.",
+        hint="z has the shape (200, 1), and the labels have (200,). Write them below each other, as in the appendix on tensors.",
         because="(200, 1) and (200,) become (200, 200): each answer is compared with every label.",
     ),
     Exercise(

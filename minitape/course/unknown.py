@@ -29,7 +29,7 @@ class Unknown:
         self.formula, self._compute, self.slopes = formula, compute, slopes
 
     def __call__(self, *inputs: Answer) -> Answer:
-        if not all(hasattr(one, "numpy") for one in inputs):
+        if not all(hasattr(one, "numpy") or hasattr(one, "graph") for one in inputs):  # symbolic ones have a graph
             raise TypeError(TENSORS_ONLY)
         return self._compute(*inputs)
 

@@ -138,7 +138,7 @@ def test_a_lesson_as_the_checker_left_it_is_read(tmp_path, monkeypatch):
 
 
 def test_progress_and_notebook_of_one_learner_are_one(three):
-    notebook(three / "bob" / "02_tensors.ipynb", "Exercise 02.1: correct.", "Exercise 01.1: not yet.\n  given:    7.0")
+    notebook(three / "bob" / "02_inside_the_tape.ipynb", "Exercise 02.1: correct.", "Exercise 01.1: not yet.\n  given:    7.0")
     bob = next(hand_in for hand_in in read(find([three])) if hand_in.learner == "bob")
     assert bob.work["02.1"].solved and bob.work["01.1"].solved
     assert bob.work["01.1"].right_at == 3 and set(bob.work["01.1"].wrong) == {"8.0", "4.0", "7.0"}
@@ -153,12 +153,12 @@ def test_folders_of_learners_on_one_machine(three):
 
 
 def test_a_broken_file_is_named_and_skipped(three):
-    (three / "bob" / "02_tensors.ipynb").write_text('{"cells": [')
+    (three / "bob" / "02_inside_the_tape.ipynb").write_text('{"cells": [')
     (three / "cem" / "x.ipynb").write_text("[1, 2]")
     (three / "ann" / "old-progress.json").write_text('{"exercises": 3}')
     text = told(three, "--html", three / "class.html")
     for name, why in (
-        ("bob/02_tensors", "is not whole"),
+        ("bob/02_inside_the_tape", "is not whole"),
         ("cem/x", "is not a notebook"),
         ("ann/old-progress", "is not a progress file"),
     ):

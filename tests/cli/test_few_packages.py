@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from packaging.requirements import Requirement
 
-from minitape.cli.lessons import IN_REPOSITORY, notebooks_in
+from minitape.cli.lessons import IN_REPOSITORY, lesson_of, notebooks_in
 from minitape.cli.rules import is_exercise, solution_of
 
 BLOCKED = """
@@ -33,8 +33,7 @@ for number, cell in enumerate(sys.stdin.read().split("\\x1e")):
         if "# raises" not in cell:
             raise
 """
-LESSONS = [path for path in notebooks_in(IN_REPOSITORY) if path.stem[:2].isdigit()]
-NEEDS_NUMBA = "12_build_your_own_tape"  # its last part compiles a loop
+LESSONS = [path for path in notebooks_in(IN_REPOSITORY) if lesson_of(path)]
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +79,5 @@ def test_a_lesson_runs_without_them(lesson, left_out, tmp_path):
         capture_output=True,
         timeout=300,
     )
-    if lesson.stem == NEEDS_NUMBA:
-        assert "numba" in done.stderr
-        return
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(": correct.\n") >= exercises >= 4

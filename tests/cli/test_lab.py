@@ -165,7 +165,7 @@ def test_the_lesson_that_was_last_worked_on_is_opened(tmp_path, monkeypatch):
     feedback("my-topic.1", 1.0)
     assert notebook_to_open(tmp_path).name == "my topic.ipynb"
     predict("02.p1", "?", [1, 2]).commit("1")
-    assert notebook_to_open(tmp_path).name == "02_tensors.ipynb"
+    assert notebook_to_open(tmp_path).name == "02_inside_the_tape.ipynb"
     (tmp_path / ".minitape-progress.json").write_text('{"last": ["05"]}')
     assert notebook_to_open(tmp_path).name == "01_the_first_tape.ipynb"
 
@@ -263,7 +263,7 @@ def test_the_server_answers_here_and_asks_for_the_token(lab):
 
 def test_an_exported_page_links_to_pages(lab):
     address, token = urlsplit(lab), lab.split("token=")[1]
-    page = f"http://{address.netloc}/nbconvert/html/02_tensors.ipynb?token={token}"
+    page = f"http://{address.netloc}/nbconvert/html/02_inside_the_tape.ipynb?token={token}"
     with urllib.request.urlopen(page, timeout=60) as answer:
         text = answer.read().decode()
     links = {link for link in re.findall(r'href="([^"#:]+)(?:#[^"]*)?"', text) if "ipynb" in link or "html" in link}

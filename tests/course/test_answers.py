@@ -1,8 +1,10 @@
-"""The answer keys of lessons 2 to 7 are true: each program of an exercise is run, and gives what its key expects."""
+"""The answer keys of lessons 2 to 6, 10 and the appendix are true: each program of an exercise is run, and gives what its key expects."""
 
 from __future__ import annotations
 
+import sys
 import weakref
+from collections import Counter
 
 import pytest
 
@@ -250,25 +252,80 @@ def stopped_in_nested_tapes():
     return found | {"B inner": inner.gradient(u, x), "B outer": outer.gradient(u, x)}
 
 
+def ways_that_ran():
+    def way(program, value):
+        x = tf.Variable(value)
+        with tf.GradientTape() as tape:
+            y = program(x)
+        return tape.gradient(y, x)
+
+    def doubled(x):
+        y = x
+        while y < 10.0:
+            y = 2.0 * y
+        return y
+
+    return [
+        way(lambda x: x * x if x > 2.0 else 5.0 * x, 1.0),
+        way(doubled, 1.0),
+        way(lambda x: tf.constant(7.0) if x > 0.0 else x, 1.0),
+        way(lambda x: tf.where(x > 0.0, x * x, 0.0), -1.0),
+    ]
+
+
+def lines_printed(capfd):
+    @tf.function
+    def f(x):
+        print("A")
+        tf.print("B", output_stream=sys.stdout)
+        for _ in range(3):
+            print("C")
+        for _ in tf.range(3):
+            print("D")
+            tf.print("E", output_stream=sys.stdout)
+        return x
+
+    f(tf.constant(1.0))
+    f(tf.constant(2.0))
+    return Counter(capfd.readouterr().out.split())
+
+
+def times_traced():
+    def traced(*given):
+        f = tf.function(lambda x: x * x)
+        for one in given:
+            f(one)
+        return f.experimental_get_tracing_count()
+
+    return {
+        "A": traced(*map(tf.constant, (1.0, 2.0, 1.0))),
+        "B": traced(1.0, 2.0, 1.0),
+        "C": traced(*map(tf.constant, ([1.0, 2.0], [1.0], [1, 2]))),
+        "D": traced(*map(tf.constant, range(5)), 5),
+    }
+
+
 PROGRAMS = {
-    "02.1": shapes_of_sums,
-    "02.4": lambda: tf.gather(tf.constant([10, 20, 30, 40, 50]), [4, 0, 0]),
+    "10.1": ways_that_ran,
+    "10.5": times_traced,
+    "appendix.1": shapes_of_sums,
+    "appendix.4": lambda: tf.gather(tf.constant([10, 20, 30, 40, 50]), [4, 0, 0]),
     "03.1": changed_variable,
     "03.2": assignments,
     "03.5": watched_after_assign,
-    "04.1": rows_of_a_list,
-    "04.2": adjoints_of_a_list,
-    "04.4": orders_of_a_sweep,
-    "04.5": rows_and_paths,
+    "02.1": rows_of_a_list,
+    "02.2": adjoints_of_a_list,
+    "02.4": orders_of_a_sweep,
+    "02.5": rows_and_paths,
     "05.1": used_up_tapes,
     "05.3": tensors_held,
     "05.4": bytes_of_a_loop,
     "05.5": line_that_frees,
-    "06.1": watched_by_hand,
-    "06.2": three_ways_to_watch,
-    "06.4": layers_built_in_time,
-    "07.1": stopped_paths,
-    "07.2": stopped_in_nested_tapes,
+    "04.1": watched_by_hand,
+    "04.2": three_ways_to_watch,
+    "04.4": layers_built_in_time,
+    "06.1": stopped_paths,
+    "06.2": stopped_in_nested_tapes,
 }
 
 
@@ -277,3 +334,7 @@ def test_the_program_of_the_exercise_gives_its_answer(name):
     expected = exercises_of(name.partition(".")[0])[name].expect
     given = PROGRAMS[name]()
     assert compare(given, expected, rtol=1e-6, atol=0.0).approximate, given
+
+
+def test_the_lines_that_a_traced_program_prints(capfd):
+    assert dict(lines_printed(capfd)) == exercises_of("10")["10.3"].expect

@@ -6,6 +6,7 @@ Each program is what a learner could type into the exercise's cell.
 from __future__ import annotations
 
 import linecache
+import math
 import re
 from itertools import count
 from typing import Any
@@ -15,28 +16,39 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.cli.lessons import lessons_folder, notebooks_in
+from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 from minitape.cli.rules import is_exercise, solution_of
+from minitape.course import Exercise
 from minitape.course.checker import exercises_of, feedback
 
 numbers = count()
+RULES = {  # as lesson 12 has them
+    "add": (lambda x, y: x + y, lambda g, z, x, y: (g, g)),
+    "subtract": (lambda x, y: x - y, lambda g, z, x, y: (g, -g)),
+    "multiply": (lambda x, y: x * y, lambda g, z, x, y: (g * y, g * x)),
+    "sin": (math.sin, lambda g, z, x: (g * math.cos(x),)),
+}
 
 FORMULAS = {
     "01.2": "lambda f, value: 3 * value * value",
     "01.4": "lambda f, value: 12 * value * value",
     "03.3": "lambda numbers: sum(numbers)",
     "05.2": "lambda f, g, value: [2 * value, 3 * value ** 2]",
-    "06.3": "lambda f, a, b: [None, a * a]",
-    "07.3": "lambda distance, a, b: [2 * (a - b), None]",
-    "07.4": "lambda rest, value: [float(round(value)), 1.0]",
-    "08.2": "lambda f, value: -np.sin(value)",
-    "08.3": "lambda f, value: 60 * value ** 2",
-    "08.4": "lambda f, value: value - (4 * value ** 3 - 3) / (12 * value ** 2)",
-    "08.5": "lambda f, p, d: [2 * p[1] * d[1], 2 * p[1] * d[0] + 2 * p[0] * d[1]]",
-    "09.2": "lambda f, value: 2.0 * value",
-    "09.3": "lambda f, values: 2.0 * np.array(values) / len(values)",
-    "10.2": "lambda f, a, b: 2.0 * (a + b)",
-    "10.5": "lambda loss_of, steps: 3.0 * (1.0 - 0.5 ** steps)",
+    "04.3": "lambda f, a, b: [None, a * a]",
+    "06.3": "lambda distance, a, b: [2 * (a - b), None]",
+    "06.4": "lambda rest, value: [float(round(value)), 1.0]",
+    "07.2": "lambda f, value: -np.sin(value)",
+    "07.3": "lambda f, value: 60 * value ** 2",
+    "07.4": "lambda f, value: value - (4 * value ** 3 - 3) / (12 * value ** 2)",
+    "07.5": "lambda f, p, d: [2 * p[1] * d[1], 2 * p[1] * d[0] + 2 * p[0] * d[1]]",
+    "08.2": "lambda f, value: 2.0 * value",
+    "08.3": "lambda f, values: 2.0 * np.array(values) / len(values)",
+    "09.2": "lambda f, a, b: 2.0 * (a + b)",
+    "09.5": "lambda loss_of, steps: 3.0 * (1.0 - 0.5 ** steps)",
+    "10.2": "lambda f, value: [2.0 * value, 2.0 * value + 5.0]",
+    "10.4": "lambda f, value, times: 2.0**times * value ** (2**times - 1)",
+    "10.6": "lambda throw, target: 0.5 * np.arcsin(target / 10.2)",
+    "12.7": "lambda Tape, places, wanted, steps, rate: tuple(np.linalg.lstsq(np.stack([np.sin(places), places], 1), wanted)[0])",
     "11.3": "lambda f, value: value",
 }
 """Answers by paper and pencil, or by the very misconception, which once passed."""
@@ -77,9 +89,70 @@ def add_up(numbers):
         total = total + number
     return total
 """
-SLOPE = exercises_of("09")["09.2"].start
-SLOPES = exercises_of("09")["09.3"].start
-FOR_Y = exercises_of("10")["10.2"].start
+SLOPE = exercises_of("08")["08.2"].start
+SLOPES = exercises_of("08")["08.3"].start
+FOR_Y = exercises_of("09")["09.2"].start
+TWO_SLOPES = exercises_of("10")["10.2"].start
+REPEATED = """
+def slope_of_repeated(f, value, times):
+    @tf.function
+    def repeated(x, times):
+        y = x
+        for _ in tf.range(times):
+            y = f(y)
+        return y
+
+    x = tf.constant(value)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = repeated(x, tf.constant(times))
+    return tape.gradient(y, x)
+"""
+APPLY = """
+def apply(tape, name, *things):
+    forward, rule = RULES[name]
+    numbers = [tape.number(thing) for thing in things]
+    return tape.append(name, [n.row for n in numbers], forward(*[n.value for n in numbers]))
+"""
+BACK = """
+def gradient(tape, target, sources):
+    adjoints = [None] * len(tape.rows)
+    adjoints[target.row] = 1.0
+    for row in range(target.row, -1, -1):
+        name, inputs, value = tape.rows[row]
+        if adjoints[row] is None or not inputs:
+            continue
+        forward, rule = RULES[name]
+        shares = rule(adjoints[row], value, *[tape.rows[i][2] for i in inputs])
+        for i, share in zip(inputs, shares):
+            adjoints[i] = share if adjoints[i] is None else adjoints[i] + share
+    return [adjoints[s.row] if tape.rows[s.row][0] == "watched" else None for s in sources]
+"""
+ADD = "share if adjoints[i] is None else adjoints[i] + share"
+FIT = """
+def fit(Tape, places, wanted, steps, rate):
+    a_now, b_now = 0.0, 0.0
+    for _ in range(steps):
+        tape = Tape()
+        a, b = tape.watch(a_now), tape.watch(b_now)
+        loss = 0.0
+        for x, y in zip(places, wanted):
+            miss = a * math.sin(x) + b * x - y
+            loss = loss + miss * miss
+        da, db = tape.gradient(loss, [a, b])
+        a_now, b_now = a_now - rate * da, b_now - rate * db
+    return a_now, b_now
+"""
+AIM = """
+def aim(throw, target):
+    angle = tf.constant(0.4)
+    for _ in range(10):
+        with tf.GradientTape() as tape:
+            tape.watch(angle)
+            miss = throw(angle) - target
+        angle = angle - miss / tape.gradient(miss, angle)
+    return angle
+"""
 
 WRONG = [
     ("01.2", LATE_WATCH, "comes too late"),
@@ -92,26 +165,54 @@ WRONG = [
     ("03.3", ADD_UP, "it is a tensor by now"),
     ("03.3", ADD_UP.replace("total = total + number", "total += number"), "call total.assign_add"),
     ("03.3", ADD_UP.replace("total = total + number", "total.assign(number)"), "assign replaces"),
-    ("08.2", TOO_LATE.replace("tf.GradientTape()", "tf.GradientTape(persistent=True)"), "persistent=True lets"),
+    ("07.2", TOO_LATE.replace("tf.GradientTape()", "tf.GradientTape(persistent=True)"), "persistent=True lets"),
     (
-        "08.2",
+        "07.2",
         TOO_LATE.replace("    return", "    with outer:\n        outer.watch(first)\n    return"),
         "does not help",
     ),
-    ("08.2", TOO_LATE.replace("outer.gradient(first, x)", "first"), "the first derivative"),
-    ("08.2", TOO_LATE.replace("value)\n    with", "value)\n    unused = x\n    with"), "Move that line"),
-    ("09.2", SLOPE.replace("f(x)", "f(tf.cast(x, tf.float32))"), "tf.cast makes another tensor"),
-    ("09.2", SLOPE.replace("    with", "    x = tf.cast(x, tf.float32)\n    with"), "tf.cast makes another tensor"),
-    ("09.2", SLOPE.replace("        y =", "        tape.watch(x)\n        y ="), "Watching does not help"),
-    ("09.2", SLOPE.replace("y, x)", 'y, x, unconnected_gradients="zero")'), "A zero is not right either"),
-    ("09.3", SLOPES.replace("tf.constant(np.mean(results.numpy()))", "tf.reduce_mean(results.numpy())"), "still takes"),
-    ("09.3", SLOPES.replace("tf.constant(np.mean(results.numpy()))", "np.mean(results)"), "cannot go back from that"),
-    ("09.3", SLOPES.replace("results.numpy()", "results"), "whatever you hand in"),
-    ("09.3", SLOPES.replace("np.mean(results.numpy())", "results.numpy().mean()"), "tf.constant of a tensor"),
-    ("09.3", SLOPES.replace("tf.constant(np.mean(results.numpy()))", "tf.reduce_sum(results)"), "of the sum"),
-    ("10.2", FOR_Y.replace("x.assign_add(y)", "x.assign(x + y)"), "stores the sum, too"),
-    ("10.2", FOR_Y.replace("        x.assign", "        tape.watch(y)\n        x.assign"), "assign_add is still there"),
-    ("10.2", FOR_Y.replace("y)\n\n", "y)\n").replace("x.assign_add(y)", "x = x + x"), "not yet"),
+    ("07.2", TOO_LATE.replace("outer.gradient(first, x)", "first"), "the first derivative"),
+    ("07.2", TOO_LATE.replace("value)\n    with", "value)\n    unused = x\n    with"), "Move that line"),
+    ("08.2", SLOPE.replace("f(x)", "f(tf.cast(x, tf.float32))"), "tf.cast makes another tensor"),
+    ("08.2", SLOPE.replace("    with", "    x = tf.cast(x, tf.float32)\n    with"), "tf.cast makes another tensor"),
+    ("08.2", SLOPE.replace("        y =", "        tape.watch(x)\n        y ="), "Watching does not help"),
+    ("08.2", SLOPE.replace("y, x)", 'y, x, unconnected_gradients="zero")'), "A zero is not right either"),
+    ("08.3", SLOPES.replace("tf.constant(np.mean(results.numpy()))", "tf.reduce_mean(results.numpy())"), "still takes"),
+    ("08.3", SLOPES.replace("tf.constant(np.mean(results.numpy()))", "np.mean(results)"), "cannot go back from that"),
+    ("08.3", SLOPES.replace("results.numpy()", "results"), "whatever you hand in"),
+    ("08.3", SLOPES.replace("np.mean(results.numpy())", "results.numpy().mean()"), "tf.constant of a tensor"),
+    ("08.3", SLOPES.replace("tf.constant(np.mean(results.numpy()))", "tf.reduce_sum(results)"), "of the sum"),
+    ("09.2", FOR_Y.replace("x.assign_add(y)", "x.assign(x + y)"), "stores the sum, too"),
+    ("09.2", FOR_Y.replace("        x.assign", "        tape.watch(y)\n        x.assign"), "assign_add is still there"),
+    ("09.2", FOR_Y.replace("y)\n\n", "y)\n").replace("x.assign_add(y)", "x = x + x"), "not yet"),
+    ("10.2", TWO_SLOPES.replace("(0.0, 5.0)", "(tf.Variable(0.0), tf.Variable(5.0))"), "one variable before the loop"),
+    ("10.2", TWO_SLOPES.replace("(0.0, 5.0)", "tf.constant([0.0, 5.0])"), "while it was traced. Hand it in"),
+    ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = loss(x) + penalty"), "added outside of loss"),
+    ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = 1.0 * loss(x)"), "in its graph for good"),
+    ("10.2", TWO_SLOPES.replace("penalty = 0.0", "penalty = 5.0"), "not yet"),
+    ("10.4", REPEATED.replace("y = f(y)", "y = f(x)"), "each turn should take y, not x"),
+    ("10.4", REPEATED.replace("        for _ in tf.range(times):\n    ", ""), "f was applied once only"),
+    ("10.4", REPEATED.replace("y = f(y)", "f(y)"), "y is still x"),
+    ("10.4", REPEATED.replace("tf.range(times)", "times"), "Loop over tf.range(times)"),
+    ("10.4", REPEATED.replace("tf.range(times)", "range(times.numpy())"), "Loop over tf.range(times)"),
+    ("10.6", AIM.replace("angle - miss", "angle + miss"), "the wrong way"),
+    ("10.6", AIM.replace("        angle = angle", "    angle = angle"), "corrected once only"),
+    ("10.6", AIM.replace("        angle = angle", "        other = angle"), "The angle never changes"),
+    ("12.1", APPLY.replace("n.row for", "n.value for"), "where they stand"),
+    ("12.1", APPLY.replace("[n.row for n in numbers]", "numbers"), "Note the rows of the inputs"),
+    ("12.1", APPLY.replace("n.value for", "n.row for"), "with the numbers of the rows"),
+    ("12.1", APPLY.replace("forward(*[", "forward(["), "write a star"),
+    ("12.1", APPLY.replace("forward(*[", "rule(*["), "rule is for the way back"),
+    ("12.2", BACK.replace(ADD, "share"), "wipes out the others"),
+    ("12.2", BACK.replace(ADD, "share if adjoints[i] is None else adjoints[i]"), "Only the first share counts"),
+    ("12.2", BACK.replace("rule(adjoints[row]", "rule(1.0"), "what has arrived at its row"),
+    ("12.2", BACK.replace("= " + ADD, "+= share"), "At first there is None"),
+    ("12.2", BACK.replace(ADD, "adjoints[i] + share"), "At first there is None"),
+    ("12.2", BACK.replace("    return", "        return"), "inside the loop"),
+    ("12.7", FIT.replace("- rate", "+ rate"), "go against the gradient"),
+    ("12.7", FIT.replace("rate * ", ""), "multiply the gradient by rate"),
+    ("12.7", FIT.replace("da, db =", "db, da ="), "in the order of the sources"),
+    ("12.7", FIT.replace("a_now, b_now = a_now - rate * da, b_now - rate * db", "a_now = a_now - rate * da"), "Only a"),
 ]
 
 
@@ -119,7 +220,7 @@ def made(program: str) -> Any:
     """The function that a cell with this program defines; its source can be read, as in a notebook."""
     name = f"<cell {next(numbers)}>"
     linecache.cache[name] = (len(program), None, program.strip("\n").splitlines(True), name)
-    names: dict[str, Any] = {"tf": tf, "np": np}
+    names: dict[str, Any] = {"tf": tf, "np": np, "math": math, "RULES": RULES}
     if program.startswith("lambda"):
         return eval(compile(program, name, "eval"), names)
     exec(compile(program.strip("\n"), name, "exec"), names)
@@ -146,14 +247,18 @@ def test_a_wrong_program_hears_what_is_wrong_with_it(name, program, words):
 
 def test_each_mistake_that_is_known_by_its_source_has_a_program():
     told = {(name, answer(name, program).partition("Hint: ")[2]) for name, program, _ in WRONG}
-    for lesson in ("01", "03", "08", "09", "10"):
+    for lesson in ("01", "03", "07", "08", "09", "10", "12"):
         for exercise in exercises_of(lesson).values():
             hints = {(exercise.name, mistake.hint) for mistake in exercise.mistakes if mistake.where}
             assert hints <= told, hints - told
 
 
+def key(name: str) -> Exercise:
+    return exercises_of(name.partition(".")[0])[name]
+
+
 def exercise_cells() -> list[Any]:
-    paths = [path for path in notebooks_in(lessons_folder()) if path.stem[:2].isdigit()]
+    paths = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
     notebooks = [nbformat.read(path, as_version=4) for path in paths]
     return [
         (re.findall(r'check\(\s*"([^"]+)"', cell.source)[0], cell.source, solution_of(notebook.cells, place))
@@ -164,11 +269,12 @@ def exercise_cells() -> list[Any]:
 
 
 def test_the_untouched_program_is_that_of_the_lesson():
-    started = [(name, source) for name, source, _ in exercise_cells() if exercises_of(name[:2])[name].start]
+    cells = [(name, source, key(name)) for name, source, _ in exercise_cells()]
+    started = [(name, source, exercise.start) for name, source, exercise in cells if exercise.start]
     assert len(started) >= 4
-    for name, source in started:
-        assert exercises_of(name[:2])[name].start.strip() == source.partition("\n\n\ncheck(")[0].strip()
-        assert answer(name, exercises_of(name[:2])[name].start).startswith(f"Exercise {name}: not answered yet.")
+    for name, source, start in started:
+        assert start.strip() == source.partition("\n\n\ncheck(")[0].strip()
+        assert answer(name, start).startswith(f"Exercise {name}: not answered yet.")
 
 
 def test_an_unknown_function_takes_no_plain_numbers():

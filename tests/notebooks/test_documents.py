@@ -1,14 +1,16 @@
-"""Every program of the five documents stands in a lesson, whole and in order, with what it prints.
+"""Every program of the five documents stands in a lesson, whole and in order, with what it prints; the page of credits says where.
 
 `documents.json` lists the programs: the number of the document, the program's lines (without comments, blank lines and
 the frame of a `try`), and what TensorFlow 2.21 prints. Of an error message that begins with a device's node,
-`{{function_node ...}}`, only the rest is listed. Blanks and the kind of quotes do not count. The lines must follow one
+`{{function_node ...}}`, only the rest is listed. Blanks and the kind of quotes do not count. `mended` are slips of the
+pen in the documents, and how the lessons write them. The lines must follow one
 another in the code cells of one lesson; the printed lines must stand under those cells.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -18,11 +20,19 @@ from typing import Any
 import nbformat
 import pytest
 
-from minitape.cli.lessons import lessons_folder, notebooks_in
+from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 
-PROGRAMS = json.loads(Path(__file__).with_name("documents.json").read_text(encoding="utf-8"))["programs"]
+LISTED = json.loads(Path(__file__).with_name("documents.json").read_text(encoding="utf-8"))
+PROGRAMS, MENDED = LISTED["programs"], LISTED["mended"]
 HOW_MANY = {"000": 5, "001": 6, "002": 2, "003": 2, "004": 34}
 ROOM = 40  # lines that a lesson may put between two lines of a program
+
+
+def mended(text: str) -> str:
+    """A line of a document as the lessons write it."""
+    for wrong, right in MENDED.items():
+        text = text.replace(wrong, right)
+    return text
 
 
 def squeezed(text: str) -> str:
@@ -43,7 +53,7 @@ class Lesson:
             if line.strip()
         ]
         self.printed = {n: squeezed(_text(cell)) for n, cell in enumerate(cells) if cell.cell_type == "code"}
-        self.prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown").lower()
+        self.prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
 
     def places(self, lines: list[str]) -> Iterator[range]:
         """The cells from the first to the last line of each occurrence of these lines, in this order."""
@@ -75,13 +85,20 @@ def _text(cell: Any) -> str:
 
 @cache
 def lessons() -> dict[str, Lesson]:
-    return {path.stem: Lesson(path) for path in notebooks_in(lessons_folder()) if path.stem[:2].isdigit()}
+    return {path.stem: Lesson(path) for path in notebooks_in(lessons_folder()) if lesson_of(path)}
+
+
+@cache
+def credits() -> dict[str, str]:
+    """What the page of credits says of each document."""
+    cells = nbformat.read(lessons_folder() / "credits.ipynb", as_version=4).cells
+    return {cell.id.removeprefix("document-"): cell.source for cell in cells}
 
 
 def holding(program: dict[str, Any], prints: list[str]) -> list[str]:
     """The names of the lessons that hold the program and print these lines under it."""
-    lines = [squeezed(line) for line in program["lines"]]
-    printed = [squeezed(line) for line in prints]
+    lines = [squeezed(mended(line)) for line in program["lines"]]
+    printed = [squeezed(mended(line)) for line in prints]
     return [
         name
         for name, lesson in lessons().items()
@@ -90,17 +107,26 @@ def holding(program: dict[str, Any], prints: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: f"{p['document']}-{p['program'].replace(' ', '-')}")
-def test_a_lesson_holds_the_program_with_its_output_and_names_the_document(program):
+def test_a_lesson_holds_the_program_with_its_output_and_the_credits_say_so(program):
     assert holding(program, []), "no lesson holds all lines of this program in their order"
     found = holding(program, program["prints"])
     assert found, f"a lesson holds this program, but none prints {program['prints']}"
-    assert any(f"document {program['document']}" in lessons()[name].prose for name in found)
+    [named] = re.findall(rf"^\| {re.escape(program['program'])} \| \[.*\]\((\w+)\.ipynb\) \|$", credits()[program["document"]], re.M)
+    assert named in found
+    assert "(credits.ipynb)" in lessons()[named].prose
 
 
 def test_the_list_is_whole():
     assert Counter(program["document"] for program in PROGRAMS) == HOW_MANY
     names = [(program["document"], program["program"]) for program in PROGRAMS]
     assert len(names) == len(set(names))
+
+
+def test_the_credits_name_each_slip_and_no_lesson_speaks_of_documents():
+    for wrong, right in MENDED.items():
+        assert f"| `{wrong}` | `{right}` |" in credits()["mended"]
+    for name, lesson in lessons().items():
+        assert not re.findall(r"\b[Dd]ocuments? 00\d", lesson.prose), name
 
 
 def test_a_program_that_is_missing_or_prints_something_else_is_noticed():
