@@ -170,7 +170,7 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
 
 def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: Inquiry) -> None:
     """What is to be said of a gradient that is there: that it is zero, not finite, a sum, or that a part is missing."""
-    from .spread import spread
+    from .wrong import wrong
 
     if finding.what == "cut":
         answer.message += f" Its gradient is zero, though: {answer.others[0].message}"
@@ -179,7 +179,7 @@ def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: I
     zero, answer.fix = _zero(inquiry, source)
     if not zero:
         with suppress(Exception):
-            zero, answer.fix = spread(inquiry)
+            zero, answer.fix = wrong(inquiry, source)
     answer.message += " " + zero if zero else _sum_of(inquiry.targets)
     if answer.others:
         ways = "One way is cut" if len(answer.others) == 1 else f"{len(answer.others)} ways are cut"

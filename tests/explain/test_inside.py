@@ -20,6 +20,7 @@ from .programs import Case, load
 
 CASES = load(Path(__file__).parent / "inside")
 CUT = [case for case in CASES if case.parts is None]
+WRONG = [case for case in CASES if case.says is not None]
 IN_PART = [case for case in CASES if case.parts is not None]
 
 NOT_SEEN = ["functions/py-function-numpy"]  # what a py_function does in a graph is known to its run alone
@@ -64,3 +65,14 @@ def test_a_cut_way_beside_one_that_holds(case: Case) -> None:
         assert other.line in case.lines(0, other.cause), str(answer)
         assert other.message in str(answer) and other.fix
     assert ("beside it" in answer.message) == bool(case.parts)
+
+
+@pytest.mark.parametrize("case", WRONG, ids=lambda c: c.name)
+def test_a_gradient_that_is_there_and_wrong(case: Case) -> None:
+    """What is wrong is said, with its line, and what mends it."""
+    grads, said = run(case.name, case.code)
+    lines = [line for line, mark, _, cause in case.marks if cause == "says" and mark == "!"]
+    assert all(g is not None for g in grads) and lines
+    for answer in said:
+        assert answer.connected and answer.fix and case.says in str(answer)
+        assert any(f"line {line})" in answer.message for line in lines), str(answer)
