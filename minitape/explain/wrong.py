@@ -135,9 +135,9 @@ def _gradients_in(inquiry: Inquiry, origin: Origin | None) -> list[End]:
     waiting, seen = [origin], set()
     while waiting:
         one = waiting.pop()
-        if one is None or one.when in seen:
+        if one is None or (one.when, id(one.detail)) in seen:  # the gradients of one call have one time
             continue
-        seen.add(one.when)
+        seen.add((one.when, id(one.detail)))
         if one.kind == "gradient":
             source = None if one.detail is None else one.detail()
             found += [] if source is None else [source]
