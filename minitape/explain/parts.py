@@ -49,12 +49,15 @@ class Parts:
         clean = self._from(source)
         for child, parent, broken in self._cuts:
             if parent.key in clean and broken is not None:
-                found += self._with_further(broken, child)
+                cut = self._with_further(broken, child)
+                cut[0].ways = [(child, parent)] if len(cut) == 1 else []
+                found += cut
         found += self._by_python(source)
         kept: dict[Hashable, Break] = {}
         for b in found:
             at = None if b.place is None else (b.place.filename, b.place.line)
-            kept.setdefault((b.cause, at), b)
+            first = kept.setdefault((b.cause, at), b)
+            first.ways += b.ways if first is not b else []
         return sorted(kept.values(), key=_order)
 
     # -- the graph ----------------------------------------------------------------------------------------------------
