@@ -51,7 +51,7 @@ class Origin(NamedTuple):
     computed from, each a :class:`Ref`. ``kind`` is "op" (an operation outside any tape, ``detail`` its primitive),
     "made" (zeros, random numbers, results of a library function), "constant" (``detail`` the exit of the NumPy value
     it was made of, if known), "variable", "assign" or the like (``detail`` a weak reference to the variable),
-    "gradient", "value" (the values of ``inputs`` decided about it, as a mask's do; ``detail`` the operation), or "row"
+    "gradient" (``detail`` a weak reference to the source), "value" (the values of ``inputs`` decided about it, as a mask's do; ``detail`` the operation), or "row"
     (a row of a recording that was released).
     """
 
@@ -67,8 +67,8 @@ class Origin(NamedTuple):
         return _new(Origin, (clock(), self.kind, self.stack, self.inputs, detail, self.depth))
 
 
-# Operators and functions write their origins down in short, for they run often: (when, frames, primitive or "gradient", first, its
-# origin, depth, second, its origin), where first and second are weak
+# Operators and functions write their origins down in short, for they run often: (when, frames, primitive or, of a gradient,
+# a weak reference to its source, first, its origin, depth, second, its origin), where first and second are weak
 # references to tensors, and the origin of one that is a row is (recording, row).
 
 
@@ -78,8 +78,8 @@ def read(note: Note) -> Origin | None:
         return note
     when, frames, primitive, first, origin, depth, second, other = note
     refs = (_ref(first, origin),) if second is None else (_ref(first, origin), _ref(second, other))
-    kind, detail = ("gradient", None) if primitive == "gradient" else ("op", primitive)
-    return Origin(when, kind, frames, refs, detail, depth)
+    kind = "gradient" if type(primitive) is weakref.ref else "op"
+    return Origin(when, kind, frames, refs, primitive, depth)
 
 
 def _ref(tensor: weakref.ref[Tensor], origin: Note) -> Ref:
@@ -283,18 +283,21 @@ def born(kind: str, inputs: Sequence[End] = (), detail: object = None, frames: S
     return _new(Origin, (clock(), kind, frames, refs, detail, depth))
 
 
-def note_gradients(gradients: list[Result], targets: list[End]) -> Stack:
-    """Notes on gradients that no tape recorded what they came from; returns the user's frames."""
+def note_gradients(gradients: list[Result], targets: list[End], sources: list[End]) -> Stack:
+    """Notes on gradients that no tape recorded what they came from, and whose they are; returns the user's frames."""
     if state.graph is not None:  # which keeps its own notes
         return stack()
     if len(targets) == 1 and type(targets[0]) is EAGER[0]:
-        origin = computed("gradient", _getframe(1), targets[0])
-    else:
-        origin = born("gradient", targets)
-    for g in gradients:
+        when, frames, _, *rest = computed("gradient", _getframe(1), targets[0])
+        for g, source in zip(gradients, sources, strict=True):
+            if type(g) is EAGER[0]:
+                g._origin = when, frames, weakref.ref(source), *rest
+        return frames
+    origin = born("gradient", targets)
+    for g, source in zip(gradients, sources, strict=True):
         if type(g) is EAGER[0]:
-            g._origin = origin
-    return origin[1] if type(origin) is tuple else origin.stack
+            g._origin = origin._replace(detail=weakref.ref(source))
+    return origin.stack
 
 
 def planned(tensor: Object) -> None:
@@ -345,7 +348,7 @@ _births: weakref.WeakKeyDictionary[object, Stack] = weakref.WeakKeyDictionary()
 
 
 def birth(thing: object) -> None:
-    """Notes where a layer or a module is made: the user's statement around its constructors."""
+    """Notes where a layer or a module is made: the user's statement around its constructors, and the calls around that."""
     frame: FrameType | None = _getframe(2)
     while frame is not None:
         code = frame.f_code
@@ -353,7 +356,7 @@ def birth(thing: object) -> None:
             break
         frame = frame.f_back
     if frame is not None:
-        _births[thing] = ((frame.f_code, frame.f_lasti),)
+        _births[thing] = stack(frame)
 
 
 def _constructs(frame: FrameType, thing: object) -> bool:

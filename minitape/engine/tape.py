@@ -360,7 +360,7 @@ class GradientTape:
         if state.tapes:
             frames = site()
         else:  # the sweep was not recorded: a note says what the gradients came from
-            frames = note_gradients(gradients, targets)
+            frames = note_gradients(gradients, targets, flat)
         if self._warns or _WARNS:
             self._warn(gradients, targets, flat)
         self.last, self.nones = (targets, flat, seeds), list(map(_is_none, gradients))

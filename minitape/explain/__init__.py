@@ -23,7 +23,8 @@ The question
     ``reasons``    which break is to blame; ``objects``, ``names``, ``owners``: another object, a name bound anew, a layer's
     ``parts``      ways that are cut beside one that holds
     ``zeros``, ``nonfinite``, ``replay``   gradients that are zero, NaN or infinite: the sweep once more
-    ``spread``     a column and a row that broadcast to a table
+    ``missing``    what a cut way would have added
+    ``wrong``      gradients that are there, and not those that were meant
 
 The user's text
     ``source``     statements, and what they bind

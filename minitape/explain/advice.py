@@ -323,6 +323,9 @@ class Advice(Remedies):
 
     def _unused_layer(self) -> str:
         owner = self.inquiry.owners.of(self.source)
+        if isinstance(self.subject, Place):
+            self.fields["used"] = where(self.subject.filename, self.subject.line)
+            return "twin"
         if not self.subject and self._read_in_a_branch():
             return "branch"
         return self.subject or ("" if type(owner).__module__.startswith("minitape.") else "own")

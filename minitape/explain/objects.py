@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Hashable, Iterator
 from operator import itemgetter
-from types import CodeType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +20,7 @@ from .source import RUN_ONCE, Statement
 from .trace import COPIES, Node, Place
 
 if TYPE_CHECKING:
-    from ..engine.evidence import Exit
+    from ..engine.evidence import Exit, Stack
     from ..engine.tape import GradientTape
     from ..engine.typed import Array, End, Object
     from ..engine.variable import ResourceVariable
@@ -37,7 +36,7 @@ class Objects(Names):
     _read: tuple[set[Hashable], set[int]] | None = None
     _alike: dict[Hashable, list[Node]] | None = None
     _used: set[int] | None = None
-    _births: set[tuple[CodeType, int]] | None = None
+    _births: list[Stack] | None = None
     _reads: dict[int, int] | None = None
 
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
@@ -355,8 +354,13 @@ class Objects(Names):
         name = getattr(owner, "name", None)
         what = f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__
         place = self.construction(owner, source)
-        again = place is not None and place.frames[0] in self.used_births()
-        return Finding("unused_layer", place, what, subject="again" if again else None)
+        alike = [] if place is None else [frames for frames in self.used_births() if frames[0] == place.frames[0]]
+        for frames in reversed(alike):  # made by the same line, in a function that was called elsewhere
+            assert place is not None
+            for i, (theirs, mine) in enumerate(zip(frames, place.frames, strict=False)):
+                if place_of(*theirs)[:2] != place_of(*mine)[:2]:
+                    return Finding("unused_layer", Place(place.frames[i:]), what, subject=Place(frames[i:]))
+        return Finding("unused_layer", place, what, subject="again" if alike else None)
 
     def replaced_layer(self, source: End) -> Finding | None:
         """The layer of a variable is gone: the statement that made it made another one, which was used."""
@@ -367,12 +371,12 @@ class Objects(Names):
                 return Finding("rebound", where.at(statement.line), statement.binds()[0], subject="gone")
         return None
 
-    def used_births(self) -> set[tuple[CodeType, int]]:
+    def used_births(self) -> list[Stack]:
         """Where the layers were made that were called on the way to the target."""
         if self._births is None:
             used = [n.variable for n in self.ancestors().values() if n.variable is not None]
             owners = Owners(used)
-            self._births = {frame for v in used for frame in birth_of(owners.of(v))[:1]}
+            self._births = [frames for v in used if (frames := birth_of(owners.of(v)))]
         return self._births
 
     def construction(self, owner: Object, variable: ResourceVariable) -> Place | None:

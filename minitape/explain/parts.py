@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _VALUES = ("left_through_numpy", "recording_paused", "outside_tape", "state")  # causes that cut values, whatever the text says
 _STEPS = ("Round", "Floor", "Ceil", "Rint", "FloorDiv")  # operations whose result is a value, not a choice
+_TRUTHS = "Greater GreaterEqual Less LessEqual Equal NotEqual ArgMax ArgMin".split()  # ... which choose, but where they are counted
+_ADDED = ("add", "subtract", "negative", "cast", "reduce_sum", "reduce_mean", "identity")  # what hands a term on
 _CHOICES = ("bool", "index", "text")  # how a value leaves that comes back as none
 MOST = 50  # exits that are looked at, the last first
 
@@ -47,12 +49,15 @@ class Parts:
         clean = self._from(source)
         for child, parent, broken in self._cuts:
             if parent.key in clean and broken is not None:
-                found += self._with_further(broken, child)
+                cut = self._with_further(broken, child)
+                cut[0].ways = [(child, parent)] if len(cut) == 1 else []
+                found += cut
         found += self._by_python(source)
         kept: dict[Hashable, Break] = {}
         for b in found:
             at = None if b.place is None else (b.place.filename, b.place.line)
-            kept.setdefault((b.cause, at), b)
+            first = kept.setdefault((b.cause, at), b)
+            first.ways += b.ways if first is not b else []
         return sorted(kept.values(), key=_order)
 
     # -- the graph ----------------------------------------------------------------------------------------------------
@@ -60,18 +65,27 @@ class Parts:
     def _walk(self) -> list[Edge]:
         """The edges on all ways that carry values to the targets."""
         edges: list[Edge] = []
-        seen: set[Hashable] = set()
-        waiting = list(self.inquiry.starts)
+        seen: dict[Hashable, bool] = {}  # whether a node is a term of the target
+        waiting = [(node, True) for node in self.inquiry.starts]
         while waiting and len(seen) < LIMIT:
-            node = waiting.pop()
+            node, term = waiting.pop()
             if node.key in seen:
                 continue
-            seen.add(node.key)
+            seen[node.key] = term
             for parent, broken in self.trace.edges(node):
-                if broken is None or self._carries(broken):
+                counted = term and broken is not None and broken.what in _TRUTHS
+                if broken is None or counted or self._carries(broken):
                     edges.append((node, parent, broken))
-                    waiting.append(parent)
+                    waiting.append((parent, counted or (term and self._hands_on(node, parent))))
         return edges
+
+    def _hands_on(self, node: Node, parent: Node) -> bool:
+        """Whether a value is a sum of which ``parent`` is a term, as it is or times a constant."""
+        name = self.trace.label(node)
+        if name in _ADDED:
+            return True
+        others = [other for other, _ in self.trace.edges(node) if other is not parent]
+        return name in ("multiply", "divide") and all(not self.trace.edges(other) and other.variable is None for other in others)
 
     def _carries(self, b: Break) -> bool:
         """Whether a value goes on where the way breaks, and not only a choice, a step of before or a library's doing."""

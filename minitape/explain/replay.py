@@ -40,14 +40,25 @@ def replay(inquiry: Inquiry, sources: list[End]) -> Iterator[Step] | None:
     if record is None or len(record) > MOST:
         return None
     wanted = {row for s in sources if s.dtype.differentiable for row in tape._rows_of(s)}
-    seeds: dict[int, Array] = {}
-    for target in inquiry.targets:
-        for row in tape._rows_of(target)[-1:] if target.dtype.differentiable else ():
-            seeds[row] = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
+    seeds = seeds_of(inquiry)
     if not wanted or not seeds:
         return None
-    marks = reach(tape, wanted)
-    high = max(seeds)
+    return sweep_of(inquiry, seeds, wanted, reach(tape, wanted))
+
+
+def seeds_of(inquiry: Inquiry) -> dict[int, Array]:
+    """The rows of the targets, with the ones that a sweep begins with."""
+    seeds: dict[int, Array] = {}
+    for target in inquiry.targets:
+        for row in inquiry.tape._rows_of(target)[-1:] if target.dtype.differentiable else ():
+            seeds[row] = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
+    return seeds
+
+
+def sweep_of(inquiry: Inquiry, seeds: dict[int, Array], wanted: set[int], marks: bytearray | None = None) -> Iterator[Step] | None:
+    """The steps of a sweep from some rows with their adjoints to others, through the rows of ``marks`` (None: any)."""
+    record, tape, high = inquiry.record, inquiry.tape, max(seeds)
+    assert record is not None
     for call in record.calls:
         if call.row <= high and call.primitive.name in _USERS and (marks is None or marks[call.row]):
             return None

@@ -465,6 +465,11 @@ TEXT = {
         "target.",
         "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
     ),
+    "unused_layer twin": (
+        "{x} belongs to the layer {what} that was made here{line}, and never called on the way to the target. The one that was called "
+        "there was made in {used}.",
+        "Ask for the variables of the one that is called, or call the one whose variables you ask for.",
+    ),
     "unused_layer again": (
         "{x} belongs to the layer {what}{line}, which was never called on the way to the target: another one was, which the "
         "same line made.",

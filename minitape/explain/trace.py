@@ -78,14 +78,16 @@ class Place:
 class Break:
     """Why no gradient passes an edge: the cause, where, and what stands there (an operation's name, a variable ...).
 
-    ``until`` is where a run of operations ends that all have this cause.
+    ``until`` is where a run of operations ends that all have this cause, ``ways`` are the edges (made value, what from) that it cuts
+    beside a way that holds.
     """
 
-    __slots__ = ("cause", "place", "what", "subject", "until")
+    __slots__ = ("cause", "place", "what", "subject", "until", "ways")
 
     def __init__(self, cause: str, place: Place | None, what: str = "", subject: Subject = None) -> None:
         self.cause, self.place, self.what, self.subject = cause, place, what, subject
         self.until = place
+        self.ways: list[tuple[Node, Node]] = []
 
 
 class Node:

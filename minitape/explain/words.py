@@ -170,7 +170,8 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
 
 def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: Inquiry) -> None:
     """What is to be said of a gradient that is there: that it is zero, not finite, a sum, or that a part is missing."""
-    from .spread import spread
+    from .missing import added
+    from .wrong import wrong
 
     if finding.what == "cut":
         answer.message += f" Its gradient is zero, though: {answer.others[0].message}"
@@ -179,8 +180,11 @@ def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: I
     zero, answer.fix = _zero(inquiry, source)
     if not zero:
         with suppress(Exception):
-            zero, answer.fix = spread(inquiry)
+            zero, answer.fix = wrong(inquiry, source)
     answer.message += " " + zero if zero else _sum_of(inquiry.targets)
+    for other, cut in zip(answer.others, finding.breaks, strict=True):
+        with suppress(Exception):
+            other.message = f"{other.message} {added(inquiry, source, cut)}".rstrip()
     if answer.others:
         ways = "One way is cut" if len(answer.others) == 1 else f"{len(answer.others)} ways are cut"
         answer.message += f" {ways} beside it, and the gradient lacks what comes along {'it' if len(answer.others) == 1 else 'them'}."

@@ -5,6 +5,7 @@ right). Its code follows, as a user would write it; it defines ``tape``, ``targe
 it has taken the gradient itself). ``#!`` marks the line to blame, ``#?`` one that is accepted as well; a mark may be
 bound to the number of a source (``#! 1``), to a cause (``#! :rebound``), or both (``#? 1:independent``).
 ``#@ part A B`` are the causes of ways that are cut beside one that holds.
+``#@ says TEXT`` is what must be said of a gradient that is there and wrong; the lines for it are marked ``#! :says``.
 ``#@ mend N: TEXT`` mends the program: with TEXT as its line N (there may be several) every source has a gradient.
 """
 
@@ -28,6 +29,7 @@ class Case:
     marks: list[tuple[int, str, int | None, str | None]] = field(default_factory=list)
     mends: dict[int, str] = field(default_factory=dict)
     parts: list[str] | None = None
+    says: str | None = None
 
     def mended(self) -> str:
         """The code with the lines of ``mends`` in place of its own."""
@@ -61,6 +63,8 @@ def load(folder: Path) -> list[Case]:
                 cases[-1].causes = [[c.strip() for c in part.split("|")] for part in raw[9:].split(";")]
             elif raw.startswith("#@ part"):
                 cases[-1].parts = raw[7:].split()
+            elif raw.startswith("#@ says "):
+                cases[-1].says = raw[8:].strip()
             elif mend := _MEND.match(raw):
                 cases[-1].mends[int(mend[1])] = mend[2]
             else:

@@ -20,6 +20,7 @@ from .programs import Case, load
 
 CASES = load(Path(__file__).parent / "inside")
 CUT = [case for case in CASES if case.parts is None]
+WRONG = [case for case in CASES if case.says is not None]
 IN_PART = [case for case in CASES if case.parts is not None]
 
 NOT_SEEN = ["functions/py-function-numpy"]  # what a py_function does in a graph is known to its run alone
@@ -64,3 +65,42 @@ def test_a_cut_way_beside_one_that_holds(case: Case) -> None:
         assert other.line in case.lines(0, other.cause), str(answer)
         assert other.message in str(answer) and other.fix
     assert ("beside it" in answer.message) == bool(case.parts)
+
+
+@pytest.mark.parametrize("case", WRONG, ids=lambda c: c.name)
+def test_a_gradient_that_is_there_and_wrong(case: Case) -> None:
+    """What is wrong is said, with its line, and what mends it."""
+    grads, said = run(case.name, case.code)
+    lines = [line for line, mark, _, cause in case.marks if cause == "says" and mark == "!"]
+    assert all(g is not None for g in grads) and lines
+    for answer in said:
+        assert answer.connected and answer.fix and case.says in str(answer)
+        assert any(f"line {line})" in answer.message for line in lines), str(answer)
+
+
+ADDED = [
+    ("y = x ** 3 + tf.stop_gradient(x * x) * 5.0", "y = x ** 3 + x * x * 5.0"),
+    ("s.assign(x * 3.0)\n    y = s * s + x ** 2", "y = (x * 3.0) ** 2 + x ** 2"),
+    ("h = x * x\n    y = x * 2.0 + 3.0 * tf.constant(h.numpy())", "y = x * 2.0 + 3.0 * x * x"),
+    ("y = x * 2.0 + 3.0 * tf.round(x * 2.2)", "y = x * 2.0 + 3.0 * (x * 2.2)"),
+    ("y = x * 2.0\n    for i in range(3): y += tf.stop_gradient(x) * float(i)", "y = x * 2.0\n    for i in range(3): y += x * float(i)"),
+    ("y = x * 2.0 + tf.stop_gradient(x) * x", "y = x * 2.0 + x * x"),
+    ("y = x * 2.0 + tf.stop_gradient(x) * 0.0", "y = x * 2.0 + x * 0.0"),
+]
+
+
+@pytest.mark.parametrize(("cut", "whole"), ADDED)
+def test_what_a_cut_way_would_have_added(cut: str, whole: str) -> None:
+    """The difference to the gradient of the program without the cut."""
+    code = "x, s = tf.Variable([1.0, 2.5]), tf.Variable([0.0, 0.0])\nwith tf.GradientTape() as tape:\n    {}\ntarget, source = y, x\n"
+    (g,), (answer,) = run("cut", code.format(cut))
+    (more,), _ = run("whole", code.format(whole))
+    difference = [float(v) for v in more - g]
+    said = f"would add [{difference[0]:.6g}, {difference[1]:.6g}] to the gradient" if any(difference) else "would add nothing here"
+    assert said in answer.others[0].message
+
+
+def test_nothing_is_said_of_what_numpy_computed() -> None:
+    code = "import numpy as np\nx = tf.Variable(1.5)\nwith tf.GradientTape() as tape:\n    y = x * x + tf.constant(np.exp(x.numpy()))\n"
+    _, (answer,) = run("exp", code + "target, source = y, x\n")
+    assert "would add" not in answer.others[0].message

@@ -125,3 +125,36 @@ def test_an_underflow_in_float32_is_not_told_to_use_float32() -> None:
     assert "exp(-120) is too small for a float" in why.message and "reduce_logsumexp" in why.fix
     small = tape.explain(z, w)
     assert "too small for float32" in small.message and "float64" in small.fix and "float32" not in small.fix
+
+
+def test_the_gradient_of_another_variable_was_applied() -> None:
+    text = program("tf.Variable([1.0, 2.0])", "y = tf.reduce_sum(x * x * b)").replace("with", "b = tf.Variable([3.0, 4.0])\nwith")
+    text += "\nu, v = tape.gradient(y, [x, b])\n{}"
+    for step in ("x.assign_sub(0.1 * v)", "tf.keras.optimizers.Adam().apply_gradients([(tf.clip_by_norm(v, 1.0), x), (u, b)])"):
+        why = ran(text.format(step))["why"]
+        assert "But x was changed by the gradient of b (" in why.message and "line 6)" in why.message and "same order" in why.fix
+    for step in ("x.assign_sub(0.1 * u)", "x.assign_sub(0.1 * (u + v))", "x.assign(x - 0.1 * v)"):  # its own, a sum, a value of its own
+        assert "was changed" not in ran(text.format(step))["why"].message
+
+
+def test_workers_may_apply_their_gradients_to_another_model() -> None:
+    shared, mine = tf.Variable([1.0, 2.0]), tf.Variable([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.reduce_sum(mine * mine)
+    tf.keras.optimizers.SGD(0.1).apply_gradients([(tape.gradient(y, mine), shared)])
+    assert "was changed" not in tape.explain(y, mine).message
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (["p = tf.sigmoid(x)", "y = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits([0.0, 1.0], p))"], "sigmoid"),
+        (["p = tf.nn.softmax(x)", "y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], tf.reshape(p, [2]))"], "softmax"),
+        (["y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], x)"], ""),
+        (["y = tf.reduce_sum(tf.where(tf.sigmoid(x) > 0.5, x, 2.0 * x))"], ""),
+        (["p = tf.keras.activations.sigmoid(x)", "y = tf.keras.losses.BinaryCrossentropy()(tf.constant([0.0, 1.0]), p)"], ""),
+    ],
+)
+def test_probabilities_for_a_loss_of_logits(body: list[str], told: str) -> None:
+    why = ran(program("tf.Variable([0.3, -0.2])", *body))["why"]
+    assert (f"applies a {told} itself" in why.message) == bool(told), why

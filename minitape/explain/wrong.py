@@ -1,0 +1,148 @@
+"""A gradient that is there, and wrong.
+
+A difference of a column and a row broadcasts to a table; a loss of logits was given probabilities; a variable was changed
+by the gradient of another one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..engine.evidence import Origin, origin_of
+from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.rows import CALL
+from .trace import Place
+from .words import name_of, where
+
+if TYPE_CHECKING:
+    from ..engine.record import Record
+    from ..engine.typed import End
+    from .reasons import Inquiry
+
+MOST = 20_000  # rows that are looked at
+_COMPARE = ("subtract", "squared_difference")
+_OF_LOGITS = {"softmax_cross_entropy": "softmax", "sparse_softmax_cross_entropy": "softmax"}
+_SAME = ("identity", "reshape", "cast", "squeeze", "expand_dims")  # what changes no number
+_CHANGES = ("assign_sub", "assign_add")  # how optimizers change variables
+
+Said = tuple[str, str]  # what is wrong, and what mends it
+
+
+def wrong(inquiry: Inquiry, source: End) -> Said:
+    """What is wrong with a gradient that is there, and what mends it; empty where nothing is known to be."""
+    if inquiry.wrong_rows is None:  # the same for all sources
+        inquiry.wrong_rows = _of_rows(inquiry)
+    return _mispaired(inquiry, source) or inquiry.wrong_rows
+
+
+def _at(place: Place | None) -> str:
+    return "" if place is None else f" ({where(place.filename, place.line)})"
+
+
+# -- of the way to the target -----------------------------------------------------------------------------------------
+
+
+def _of_rows(inquiry: Inquiry) -> Said:
+    """A table in place of a difference, or probabilities in place of logits."""
+    record = inquiry.record
+    if record is None or len(record) > MOST:
+        return "", ""
+    live = inquiry.live()
+    for row in range(len(record)):
+        found = (_spread(inquiry, record, row) or _twice(inquiry, record, row)) if live[row] else None
+        if found is not None:
+            return found
+    return "", ""
+
+
+def _spread(inquiry: Inquiry, record: Record, row: int) -> Said | None:
+    """Where a column of predictions was compared with a row of labels."""
+    op, a, b, _ = record.cell(row)
+    if op < FIRST_CODE or BY_CODE[op - FIRST_CODE].name not in _COMPARE:
+        return None
+    shapes = [tuple(record.shape_dtype(r)[0]) for r in (a, b)]
+    if not (_column_and_row(*shapes) or _column_and_row(*shapes[::-1])):
+        return None
+    count = max(shapes[0])
+    return (
+        f"It may not be the one that you want, though: shapes {shapes[0]} and {shapes[1]} broadcast to ({count}, {count})"
+        f"{_at(inquiry.trace.place(inquiry.trace.of_row(record, row)))}, so that each value is compared with all the others.",
+        "Give both the same shape: tf.squeeze(predictions, -1), or labels[:, tf.newaxis].",
+    )
+
+
+def _column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    """Whether these are the shapes (N, 1) and (N,) of as many numbers."""
+    return len(second) == 1 and second[0] > 1 and first == (second[0], 1)
+
+
+def _twice(inquiry: Inquiry, record: Record, row: int) -> Said | None:
+    """Where a loss that applies a softmax or a sigmoid itself was given the result of one."""
+    name, inputs = _operation(record, row)
+    wanted = _OF_LOGITS.get(name, "")
+    made = inputs[0] if wanted else row
+    if name == "select" and _operation(record, inputs[0])[0] == "greater_equal":
+        made = inputs[1]
+        if _operation(record, inputs[0])[1] == (made, inputs[2]) and _operation(record, inputs[2]) == ("zeros_like", (made,)):
+            wanted = "sigmoid"  # the first step of the cross-entropy: else nobody asks whether a sigmoid is above 0
+    while wanted and (found := _operation(record, made))[0] in _SAME:
+        made = found[1][0]
+    if not wanted or _operation(record, made)[0] != wanted:
+        return None
+    places = [inquiry.trace.place(inquiry.trace.of_row(record, r)) for r in (row, made)]
+    return (
+        f"It is smaller than the one that you want, though: the loss{_at(places[0])} takes logits and applies a {wanted} itself, and what it "
+        f"is given went through a {wanted} before{_at(places[1])}.",
+        f"Leave the {wanted} out of the model, or take a loss of probabilities, such as one of tf.keras.losses with from_logits=False.",
+    )
+
+
+def _operation(record: Record, row: int) -> tuple[str, tuple[int, ...]]:
+    """The name and the input rows of an operation; empty for a leaf."""
+    op, a, b, _ = record.cell(row)
+    if op >= FIRST_CODE:
+        return BY_CODE[op - FIRST_CODE].name, (a, b)
+    if op == CALL and a < len(record.calls):
+        call = record.calls[a]
+        return call.primitive.name, tuple(call.inputs)
+    return "", ()
+
+
+# -- after the gradient -----------------------------------------------------------------------------------------------
+
+
+def _mispaired(inquiry: Inquiry, source: End) -> Said | None:
+    """Where a variable was changed by the gradient of another one, although this tape gave its own as well."""
+    state = getattr(source, "_state", None)
+    change = None if state is None else origin_of(state)
+    if change is None or change.kind not in _CHANGES or not change.inputs:
+        return None
+    asked = [*inquiry.tape.asked, *([] if inquiry.tape.last is None else [inquiry.tape.last])]
+    if not any(source is one for _, sources, _ in asked for one in sources):
+        return None  # workers compute gradients that are applied to a model of which they ask nothing
+    found = _gradients_in(inquiry, inquiry.trace.of_ref(change.inputs[0]).origin)
+    if not found or any(one is source for one in found):
+        return None
+    place = Place(change.stack) if change.stack else None
+    name, others = name_of(source, inquiry), " and ".join(dict.fromkeys(name_of(one, inquiry) for one in found))
+    return (
+        f"But {name} was changed by the gradient of {others}{_at(place)}.",
+        "Give each variable its own gradient: both lists in the same order, as in zip(tape.gradient(loss, variables), variables).",
+    )
+
+
+def _gradients_in(inquiry: Inquiry, origin: Origin | None) -> list[End]:
+    """The sources whose gradients a value was computed from, as far as they live."""
+    found: list[End] = []
+    waiting, seen = [origin], set()
+    while waiting:
+        one = waiting.pop()
+        if one is None or (one.when, id(one.detail)) in seen:  # the gradients of one call have one time
+            continue
+        seen.add((one.when, id(one.detail)))
+        if one.kind == "gradient":
+            source = None if one.detail is None else one.detail()
+            found += [] if source is None else [source]
+        else:
+            waiting += [inquiry.trace.of_ref(ref).origin for ref in one.inputs]
+    return found
