@@ -4,9 +4,10 @@ A bridge watches a program while it runs, unchanged, and writes what it sees int
 (``TapeView``), the static one (``tf.draw``) and ``recording.explain`` read that. The adjoints are those which the framework
 computed. Nothing of a framework is imported before its bridge is.
 
+    ``need``        the framework, or an error that says what to install
     ``recording``   what was recorded, in the words of the snapshot that pictures read; no framework is known here
     ``site``        on which line of the user's the program stands
-    ``inquiry``     what explain asks of a recording, in every framework
+    ``inquiry``     what explain asks of a recording, in every framework; ``texts``: the sentences that are the same in all
     ``torch``       PyTorch: ``record()`` and what it adds to a recording
     ``torch_mode``  ... what is called in the block, and in which module
     ``torch_log``   ... the rows that are made of it
@@ -15,6 +16,7 @@ computed. Nothing of a framework is imported before its bridge is.
     ``torch_why``   ... why a .grad is None, zero or NaN; ``torch_texts``: the sentences
     ``tensorflow``  TensorFlow: ``record()``; ``tensorflow_watch``, ``tensorflow_log``, ``tensorflow_why``, ``tensorflow_texts``:
                     the same parts, on TensorFlow's callbacks and tapes instead of hooks
+    ``kept``        arrays that do not change (TensorFlow), and how many bytes a recording keeps
 
 >>> from minitape.bridges import Recording
 >>> recording = Recording("by hand")
@@ -25,6 +27,9 @@ computed. Nothing of a framework is imported before its bridge is.
 [('x', '3.0'), ('square', '9.0')]
 """
 
-from .recording import Recording
+from ..engine.namespace import lazy as _lazy
 
-__all__ = ["Recording"]
+_BRIDGES = "tensorflow torch".split()
+__getattr__, __dir__ = _lazy(
+    "bridges", {"bridges.recording": "Recording"}, globals(), {name: (f"bridges.{name}", "") for name in _BRIDGES}
+)

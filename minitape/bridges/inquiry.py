@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections import deque
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..engine.frames import lines_of, own_file
 from ..explain.words import Explanation, where
 from ..picture.reading import spaces
+from .recording import Sweep
 from .site import NOWHERE, Site
 
 _SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")  # an exit that is only looked at
@@ -20,6 +22,8 @@ class Inquiry:
     ``came`` (rows with whose values a leaf was made)."""
 
     texts: dict[str, tuple[str, str]]  # cause, and a kind of it -> what happened, what mends it
+    zeros: dict[str, set[str]]  # cause -> operations that make zeros of adjoints in this way; the first that has it counts
+    choices: set[str]  # operations that take some elements and leave others
 
     def __init__(self, recording: Any, target: Any, source: Any, rows: list[int], known: str) -> None:
         self.recording, self.entries = recording, recording.entries
@@ -27,6 +31,18 @@ class Inquiry:
         self.name = self._name(known)
         self.end = recording.row_of(target)
         self.behind = self._behind()
+
+    def checks(self) -> Iterable[Callable[[], Explanation | None]]:
+        """What may have happened, the likeliest first."""
+        raise NotImplementedError
+
+    def answer(self) -> Explanation:
+        """The first of the checks that knows something says it."""
+        for check in self.checks():
+            found = check()
+            if found is not None:
+                return found
+        return self.say("connected")
 
     # -- words ----------------------------------------------------------------------------------------------------------
 
@@ -103,6 +119,60 @@ class Inquiry:
             way.append(row)
             row = came[row]
         return way[::-1]
+
+    # -- what arrived -----------------------------------------------------------------------------------------------------
+
+    @property
+    def sweep(self) -> Sweep | None:
+        """The last backward pass from the target."""
+        return next((s for s in reversed(self.recording.sweeps) if self.end in s.target), None)
+
+    def _arrived(self) -> list[Any]:
+        sweep = self.sweep
+        return [] if sweep is None else [sweep.adjoints[row] for row in self.used if row in sweep.adjoints]
+
+    def _nan(self) -> Explanation | None:
+        """The first NaN or infinity, where one arrived: in the data, in a value, in a derivative."""
+        if all(value.facts()[1] for value in self._arrived()):
+            return None
+        for row in sorted(self.behind):
+            entry = self.entries[row]
+            if entry.value is not None and not entry.value.facts()[1]:
+                if entry.kind == "operation":
+                    return self.say("nan_forward", row=row)
+                return self.say("nan_input", row=row, other=entry.name or "A tensor")
+        for call, edges in self.sweep.edges.items():
+            came = self.sweep.adjoints.get(call)
+            if (came is None or came.facts()[1]) and not all(edge[2].facts()[1] for edge in edges):
+                return self.say("nan_backward", row=call)
+        return None
+
+    def _zero(self) -> Explanation | None:
+        """The operation that made zeros of what came to it, where zeros arrived."""
+        arrived, sweep = self._arrived(), self.sweep
+        if not arrived or not all(value.facts()[0] for value in arrived):
+            return None
+        if all(sweep.adjoints[row].facts()[0] for row in sweep.target if row in sweep.adjoints):
+            return self.say("zero_seed", row=self.end)
+        after = self._after()
+        for call, edges in sweep.edges.items():
+            came = sweep.adjoints.get(call)
+            toward = [edge for edge in edges if edge[0] in after]
+            if came is None or came.facts()[0] or not toward:
+                continue
+            if all(edge[2].facts()[0] for edge in toward):
+                return self._zero_of(call)
+            if toward[-1][3].facts()[0]:  # what it sent is not zero, and the sum is
+                return self.say("zero_sum", row=call)
+        return self.say("zero_sum", row=next(row for row in self.used if row in sweep.adjoints))
+
+    def _zero_of(self, row: int) -> Explanation:
+        for cause, ops in self.zeros.items():
+            if self.entries[row].op in ops:
+                return self.say(cause, row=row)
+        later = [r for r in self._way(row)[1:] if self.entries[r].op in self.choices]
+        # it hands on a part that was zero before: who took another part?
+        return self.say("not_selected", row=later[0]) if later else self.say("zero_factor", row=row)
 
     @property
     def used(self) -> list[int]:

@@ -7,8 +7,10 @@ at a row, and what the row's operation sent on to its inputs. ``docs/bridges.md`
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -101,6 +103,7 @@ class Recording:
 
     def __init__(self, framework: str) -> None:
         self.framework = framework
+        self.failure: Exception | None = None  # the mistake of the bridge's own that ended it early
         self.entries: list[Entry] = []
         self.sweeps: list[Sweep] = []
         self.events: list[dict[str, Any]] = []
@@ -147,6 +150,12 @@ class Recording:
         self.sweeps.append(Sweep(target))
         return self.sweeps[-1]
 
+    def fail(self, error: Exception) -> None:
+        """Ends the recording: the program goes on."""
+        if self.failure is None:
+            self.failure = error
+            warnings.warn(f"The recording ended early: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
+
     def close(self) -> None:
         """The recording is complete: pictures may read it."""
         self._open = False
@@ -167,6 +176,15 @@ class Recording:
         return result | {"sweep": None if steps is None else steps.whole()}
 
     def explain(self, target: Any, source: Any) -> Any:
+        """Why the gradient of ``target`` by ``source`` is None, zero or NaN, on which line, and what mends it.
+
+        Returns an :class:`minitape.explain.Explanation`, as ``tape.explain`` does; a list of them for a list of sources.
+        """
+        if isinstance(source, (list, tuple)):
+            return [self._why(target, s) for s in source]
+        return self._why(target, source)
+
+    def _why(self, target: Any, source: Any) -> Any:
         """Why no gradient arrives: a bridge that knows says so."""
         raise NotImplementedError(f"explain() is not there for recordings of {self.framework!r}.")
 
@@ -237,6 +255,20 @@ class Recording:
         """The sweep for a picture; None where there is none from ``target``."""
         found = None if self._open else self.sweep_of(target)
         return None if found is None else Steps(self, found, sources)
+
+
+Kind = TypeVar("Kind", bound=Recording)
+
+
+@contextmanager
+def block(recording: Kind, watcher: Any) -> Iterator[Kind]:
+    """The block in which a watcher writes a recording; after it the framework is as it was, whatever happened."""
+    watcher.begin()
+    try:
+        yield recording
+    finally:
+        watcher.end()
+        recording.close()
 
 
 class Steps:

@@ -19,52 +19,38 @@ True
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import Any
 
-try:
-    import tensorflow
-except ImportError as error:
-    raise ImportError("minitape.bridges.tensorflow needs TensorFlow: pip install 'minitape[tensorflow]'.") from error
+from .need import need
 
-OLDEST = (2, 18)
-if tuple(int(part) for part in tensorflow.__version__.split(".")[:2]) < OLDEST:
-    raise ImportError(
-        f"minitape.bridges.tensorflow needs TensorFlow {'.'.join(map(str, OLDEST))} or newer, and {tensorflow.__version__} is installed."
-    )
+tensorflow = need("tensorflow", "TensorFlow", (2, 18))
 
-from .recording import Recording  # noqa: E402 - behind the check
+from .recording import Recording, block  # noqa: E402 - behind the check
 from .tensorflow_log import Log  # noqa: E402
 from .tensorflow_watch import Watcher  # noqa: E402
 
 
 class TensorFlowRecording(Recording):
-    """What a block of TensorFlow computed. ``failure`` is the mistake of the bridge's own that ended it early, or None."""
+    """What a block of TensorFlow computed.
+
+    >>> x = tensorflow.constant(3.0)
+    >>> with record() as recording:
+    ...     with tensorflow.GradientTape() as tape:
+    ...         y = x * x
+    >>> recording.explain(y, x).cause
+    'not_watched'
+    """
 
     def __init__(self) -> None:
         super().__init__("tensorflow")
-        self.failure: Exception | None = None
         self.log = Log(self)
 
-    def explain(self, target: Any, source: Any) -> Any:
-        """Why the gradient of ``target`` by ``source`` is None, zero or NaN, on which line, and what mends it.
-
-        Returns an :class:`minitape.explain.Explanation`, as ``tape.explain`` does; a list of them for a list of sources.
-
-        >>> x = tensorflow.constant(3.0)
-        >>> with record() as recording:
-        ...     with tensorflow.GradientTape() as tape:
-        ...         y = x * x
-        >>> recording.explain(y, x).cause
-        'not_watched'
-        """
+    def _why(self, target: Any, source: Any) -> Any:
         from .tensorflow_why import why
 
-        if isinstance(source, (list, tuple)):
-            return [why(self, target, s) for s in source]
         return why(self, target, source)
 
     def row_of(self, value: Any) -> int | None:
@@ -78,15 +64,8 @@ class TensorFlowRecording(Recording):
         return {entry.row: SimpleNamespace(variable=None, tensor=entry.extra.asked) for entry in self.entries
                 if entry.extra.asked is not None}  # fmt: skip
 
-    def fail(self, error: Exception) -> None:
-        """Ends the recording: the program goes on."""
-        if self.failure is None:
-            self.failure = error
-            warnings.warn(f"The recording ended early: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
 
-
-@contextmanager
-def record() -> Iterator[TensorFlowRecording]:
+def record() -> AbstractContextManager[TensorFlowRecording]:
     """Watches the TensorFlow program in the block: its eager operations, and the gradients that tapes are asked for in it.
 
     A call of a ``tf.function`` is one row. At most 20,000 rows are written; ``recording.left_out`` counts what came after them.
@@ -101,10 +80,4 @@ def record() -> Iterator[TensorFlowRecording]:
     ['x', 'y']
     """
     recording = TensorFlowRecording()
-    watcher = Watcher(recording)
-    watcher.begin()
-    try:
-        yield recording
-    finally:
-        watcher.end()
-        recording.close()
+    return block(recording, Watcher(recording))

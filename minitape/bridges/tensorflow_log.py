@@ -13,11 +13,10 @@ from tensorflow.python.eager import context, record
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import gen_resource_variable_ops
 
-from ..picture.values import show_value
+from .kept import Bound, Kept
 from .recording import MOST
 from .site import Site, here
 
-MOST_BYTES = 256 * 2**20
 LABELS = {
     "AddV2": "+", "Add": "+", "Sub": "−", "Mul": "×", "RealDiv": "÷", "MatMul": "@", "BatchMatMulV2": "@", "Neg": "−x",
     "Square": "x²", "Sqrt": "√", "Sum": "Σ", "Pow": "xʸ", "StridedSlice": "[ ]",
@@ -33,15 +32,10 @@ SHAPES = {"Shape", "ShapeN", "Rank", "Size", "BroadcastGradientArgs"}  # say not
 _NAMELESS = re.compile(r"(.*/)?[Vv]ariable(_\d+)?(:0)?").fullmatch
 
 
-class TensorValue:
+class TensorValue(Kept):
     """A tensor, to be shown when somebody asks. TensorFlow's tensors do not change."""
 
-    __slots__ = ("tensor", "_shown", "_facts")
-
-    def __init__(self, tensor: Any) -> None:
-        self.tensor = tensor
-        self._shown: dict[str, Any] | None = None
-        self._facts: tuple[bool, bool] | None = None
+    __slots__ = ()
 
     def array(self) -> np.ndarray | None:
         """Its elements; None for what has none, such as a resource."""
@@ -52,29 +46,6 @@ class TensorValue:
         if tensor is None or tensor.dtype in (tf.resource, tf.variant):
             return None
         return tensor._numpy()  # not .numpy(): that is where a program's values leave TensorFlow
-
-    def shown(self) -> dict[str, Any] | None:
-        """The VALUE of a snapshot."""
-        if self._shown is None:
-            array = self.array()
-            self._shown = None if array is None else show_value(array[()])
-        return self._shown
-
-    def facts(self) -> tuple[bool, bool]:
-        """(all elements are zero, all are finite)."""
-        if self._facts is None:
-            array = self.array()
-            if array is None or array.dtype.kind not in "biufcV":
-                return False, True
-            numbers = array if array.dtype.kind == "c" else array.astype(np.float64)
-            self._facts = not numbers.any(), bool(np.isfinite(numbers).all())
-        return self._facts
-
-    def summarize(self) -> None:
-        """Lets go of the tensor: what a picture shows is left."""
-        self.shown()
-        self.facts()
-        self.tensor = None
 
 
 class Extra:
@@ -119,8 +90,7 @@ class Log:
         self._places: dict[tuple[int, str], int] = {}  # where in memory a variable's state is; its tensors are kept
         self._current: dict[int, int] = {}  # handle -> the row of its present state
         self._rows: dict[int, tuple[Any, list[int]]] = {}  # by the identity of a tensor or handle, which is kept
-        self._bytes = 0
-        self._large: list[tuple[TensorValue, int]] = []
+        self._bound = Bound()
 
     # -- which row ----------------------------------------------------------------------------------------------------
 
@@ -312,19 +282,12 @@ class Log:
     # -- values ---------------------------------------------------------------------------------------------------------
 
     def keep(self, tensor: Any) -> TensorValue:
-        """A tensor to be shown later; above MOST_BYTES the oldest large ones become summaries."""
+        """A tensor to be shown later."""
         value = TensorValue(tensor)
         dense = tensor.values if isinstance(tensor, tf.IndexedSlices) else tensor
-        count = dense.shape.num_elements() or 0
-        if count > 4096 and dense.dtype not in (tf.resource, tf.variant, tf.string):
-            self._large.append((value, count * dense.dtype.size))
-            self._bytes += count * dense.dtype.size
-            if self._bytes > MOST_BYTES:
-                half = len(self._large) // 2 + 1
-                for old, size in self._large[:half]:
-                    old.summarize()
-                    self._bytes -= size
-                self._large = self._large[half:]
+        if dense.dtype not in (tf.resource, tf.variant, tf.string):
+            count = dense.shape.num_elements() or 0
+            self._bound.add(value, count, count * dense.dtype.size)
         return value
 
     def _form(self, tensor: Any) -> dict[str, Any]:

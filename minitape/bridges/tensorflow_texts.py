@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-TEXT = {
+from .texts import table
+
+TEXT = table({
     # cause: (what happened, what mends it)
-    "connected": ("{x} has a gradient.", ""),
     "not_watched": (
         "{x} is a tensor that no tape watches, so what was computed from it{line} was not recorded for it.",
         "Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.",
@@ -80,46 +81,16 @@ TEXT = {
         "{what}{line} is constant in steps: TensorFlow gives no derivative for it, or zeros.",
         "Leave it out while training, or pass the gradient as if it were not there: x + tf.stop_gradient(tf.round(x) - x).",
     ),
-    "dead_relu": (
-        "All inputs of {what}{line} that matter here are negative, where its derivative is zero.",
-        "Use tf.nn.leaky_relu, gelu or softplus, a smaller learning rate, or a positive bias at the beginning.",
+    "zero_seed": (
+        "tape.gradient began with zeros{line}: its output_gradients are zero.",
+        "Leave out output_gradients, or give ones.",
     ),
-    "saturated": (
-        "{what}{line} is saturated: its input lies so far out that the derivative is zero.",
-        "Make its input smaller (scale or normalize it), or work with the logits: from_logits=True, "
-        "tf.nn.sigmoid_cross_entropy_with_logits.",
-    ),
-    "not_selected": (
-        "{what}{line} takes other elements, so those of {x} have no influence on the target.",
-        "Use all elements (a mean, a softmax-weighted sum), or choose those that you want gradients for.",
-    ),
-    "zero_factor": (
-        "{what}{line} multiplies by zeros, so what passes back is zero.",
-        "Look at the other factor: weights that begin at zero, a mask without ones, or a coefficient of 0.",
-    ),
-    "zero_cancels": (
-        "What {what}{line} computes does not depend on this input: its contributions cancel.",
-        "Use a result that changes with {x}: for softmax or a normalization, not the sum or mean of all of it.",
-    ),
-    "zero_sum": (
-        "The contributions to {x}{line} are not zero, and their sum is.",
-        "Look at the signs: two uses of {x} cancel each other.",
-    ),
-    "nan_forward": (
-        "{what}{line} gives NaN or an infinity for finite inputs, and everything after it has that, too.",
-        "Keep its input where it is finite: tf.maximum(x, 1e-6) before log, sqrt and division, tf.math.divide_no_nan, "
-        "tf.reduce_logsumexp instead of exp.",
-    ),
-    "nan_input": (
-        "{other}{line} holds NaN or an infinity before anything is computed.",
-        "Look at the data: leave these rows out, or replace them with tf.where(tf.math.is_finite(x), x, 0.0).",
-    ),
-    "nan_backward": (
-        "The derivative of {what}{line} is infinite or NaN at its input, though its value is finite.",
-        "Keep its input away from that point: tf.sqrt(x + 1e-12), tf.maximum(x, 1e-6). Where tf.where hides such elements, "
-        "replace them before the function, too.",
-    ),
-}  # fmt: skip
+}, {
+    "saturated": "from_logits=True, tf.nn.sigmoid_cross_entropy_with_logits.",
+    "nan_forward": "tf.maximum(x, 1e-6) before log, sqrt and division, tf.math.divide_no_nan, tf.reduce_logsumexp instead of exp.",
+    "nan_input": "leave these rows out, or replace them with tf.where(tf.math.is_finite(x), x, 0.0).",
+    "nan_backward": "tf.sqrt(x + 1e-12), tf.maximum(x, 1e-6). Where tf.where hides such elements, replace them before the function, too.",
+})  # fmt: skip
 
 STEPS = {"Round", "Floor", "Ceil", "Sign", "Rint", "FloorDiv", "FloorMod"}
 RELUS = {"Relu", "Relu6"}
@@ -128,3 +99,5 @@ CHOICES = {"Max", "Min", "Maximum", "Minimum", "SelectV2", "Select", "StridedSli
            "Unpack", "MaxPool", "ResourceGather", "MatrixBandPart", "SplitV", "BooleanMask"}  # fmt: skip
 PRODUCTS = {"Mul", "MatMul", "BatchMatMulV2", "Einsum", "Conv2D", "Prod", "RealDiv", "MulNoNan", "DivNoNan"}
 CANCELS = {"Softmax", "LogSoftmax", "Sub"}
+ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not_selected": CHOICES, "zero_factor": PRODUCTS,
+         "zero_cancels": CANCELS}  # fmt: skip

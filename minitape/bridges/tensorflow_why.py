@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import tensorflow as tf
@@ -10,10 +11,9 @@ import tensorflow as tf
 from ..engine.frames import lines_of
 from ..explain.words import Explanation
 from .inquiry import Inquiry, is_looked_at
-from .recording import Sweep
 from .site import NOWHERE, Site
 from .tensorflow_log import handle_of, name_of
-from .tensorflow_texts import CANCELS, CHOICES, CURVES, PRODUCTS, RELUS, STEPS, TEXT
+from .tensorflow_texts import CHOICES, STEPS, TEXT, ZEROS
 
 _NUMPY = re.compile(r"\bnp\.|numpy")
 
@@ -26,7 +26,7 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
 class TensorFlowInquiry(Inquiry):
     """One question."""
 
-    texts = TEXT
+    texts, zeros, choices = TEXT, ZEROS, CHOICES
 
     def __init__(self, recording: Any, target: Any, source: Any) -> None:
         self.log = recording.log
@@ -35,19 +35,18 @@ class TensorFlowInquiry(Inquiry):
         known = name_of(source) if isinstance(source, tf.Variable) or hasattr(source, "path") else None
         super().__init__(recording, target, source, self.log.rows_of(source), known or "the tensor")
 
-    def answer(self) -> Explanation:
-        """The first of the checks that knows something says it."""
+    def checks(self) -> Iterable[Callable[[], Explanation | None]]:
+        """What may have happened in TensorFlow."""
         if not isinstance(handle_of(self.source), tf.Tensor):
             raise TypeError(f"explain() takes a tensor or a variable as its source, but received {self.source!r}.")
-        if not isinstance(handle_of(self.target), tf.Tensor):
-            return self.say("target_not_tensor", what=type(self.target).__name__)
-        for check in (self._dtype, self._own, self._break, self._outside, self._not_used, self._nan, self._zero):
-            found = check()
-            if found is not None:
-                return found
-        return self.say("connected")
+        return (self._plain_target, self._dtype, self._own, self._break, self._outside, self._not_used, self._nan, self._zero)
 
     # -- why nothing arrives ----------------------------------------------------------------------------------------------
+
+    def _plain_target(self) -> Explanation | None:
+        if isinstance(handle_of(self.target), tf.Tensor):
+            return None
+        return self.say("target_not_tensor", what=type(self.target).__name__)
 
     def _dtype(self) -> Explanation | None:
         if self.source.dtype is None or tf.as_dtype(self.source.dtype).is_floating or tf.as_dtype(self.source.dtype).is_complex:
@@ -161,57 +160,6 @@ class TensorFlowInquiry(Inquiry):
         if alike and not self.rows and self.entries[alike[0]].kind == "variable" and not isinstance(self.source, tf.Tensor):
             return self.say("wrong_object", row=alike[0], other=self.entries[alike[0]].name or "a variable")
         return self.say("independent")
-
-    # -- what arrived -----------------------------------------------------------------------------------------------------
-
-    @property
-    def sweep(self) -> Sweep | None:
-        """The last sweep from the target."""
-        return next((s for s in reversed(self.recording.sweeps) if self.end in s.target), None)
-
-    def _arrived(self) -> list[Any]:
-        sweep = self.sweep
-        return [] if sweep is None else [sweep.adjoints[row] for row in self.used if row in sweep.adjoints]
-
-    def _nan(self) -> Explanation | None:
-        if all(value.facts()[1] for value in self._arrived()):
-            return None
-        for row in sorted(self.behind):
-            entry = self.entries[row]
-            if entry.value is not None and not entry.value.facts()[1]:
-                if entry.kind == "operation":
-                    return self.say("nan_forward", row=row)
-                return self.say("nan_input", row=row, other=entry.name or "A tensor")
-        for call, edges in self.sweep.edges.items():
-            came = self.sweep.adjoints.get(call)
-            if (came is None or came.facts()[1]) and not all(edge[2].facts()[1] for edge in edges):
-                return self.say("nan_backward", row=call)
-        return None
-
-    def _zero(self) -> Explanation | None:
-        arrived = self._arrived()
-        if not arrived or not all(value.facts()[0] for value in arrived):
-            return None
-        after = self._after()
-        for call, edges in self.sweep.edges.items():
-            came = self.sweep.adjoints.get(call)
-            toward = [edge for edge in edges if edge[0] in after]
-            if came is None or came.facts()[0] or not toward:
-                continue
-            if all(edge[2].facts()[0] for edge in toward):
-                return self._zero_of(call)
-            if toward[-1][3].facts()[0]:
-                return self.say("zero_sum", row=call)
-        return self.say("zero_sum", row=self.used[0])
-
-    def _zero_of(self, row: int) -> Explanation:
-        op = self.entries[row].op
-        for cause, ops in (("zero_derivative", STEPS), ("dead_relu", RELUS), ("saturated", CURVES), ("not_selected", CHOICES),
-                           ("zero_factor", PRODUCTS), ("zero_cancels", CANCELS)):  # fmt: skip
-            if op in ops:
-                return self.say(cause, row=row)
-        later = [r for r in self._way(row)[1:] if self.entries[r].op in CHOICES]
-        return self.say("not_selected", row=later[0]) if later else self.say("zero_factor", row=row)
 
 
 NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",

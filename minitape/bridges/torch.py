@@ -19,50 +19,38 @@ True
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import Any
 
-try:
-    import torch
-except ImportError as error:
-    raise ImportError("minitape.bridges.torch needs PyTorch: pip install 'minitape[torch]'.") from error
+from .need import need
 
-OLDEST = (2, 4)
-if tuple(int(part) for part in torch.__version__.split(".")[:2]) < OLDEST:
-    raise ImportError(f"minitape.bridges.torch needs PyTorch {'.'.join(map(str, OLDEST))} or newer, and {torch.__version__} is installed.")
+torch = need("torch", "PyTorch", (2, 4))
 
-from .recording import Recording  # noqa: E402 - behind the check
+from .recording import Recording, block  # noqa: E402 - behind the check
 from .torch_log import Log  # noqa: E402
 from .torch_mode import Watcher  # noqa: E402
 
 
 class TorchRecording(Recording):
-    """What a block of PyTorch computed. ``failure`` is the mistake of the bridge's own that ended it early, or None."""
+    """What a block of PyTorch computed.
+
+    >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> with record() as recording:
+    ...     loss = w.detach().sum()
+    >>> recording.explain(loss, w).cause
+    'detach'
+    """
 
     def __init__(self) -> None:
         super().__init__("torch")
-        self.failure: Exception | None = None
         self.error: tuple[Exception, Any] | None = None  # that a backward pass ended in, and where it was asked for
         self.log = Log(self)
 
-    def explain(self, target: Any, source: Any) -> Any:
-        """Why ``source.grad`` is None, zero or NaN after ``target.backward()``, on which line, and what mends it.
-
-        Returns an :class:`minitape.explain.Explanation`, as ``tape.explain`` does; a list of them for a list of sources.
-
-        >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
-        >>> with record() as recording:
-        ...     loss = w.detach().sum()
-        >>> recording.explain(loss, w).cause
-        'detach'
-        """
+    def _why(self, target: Any, source: Any) -> Any:
         from .torch_why import why
 
-        if isinstance(source, (list, tuple)):
-            return [why(self, target, s) for s in source]
         return why(self, target, source)
 
     def row_of(self, value: Any) -> int | None:
@@ -78,20 +66,13 @@ class TorchRecording(Recording):
         alive = ((entry.row, entry.extra.ref()) for entry in self.entries)
         return {row: SimpleNamespace(variable=None, tensor=tensor) for row, tensor in alive if tensor is not None}
 
-    def fail(self, error: Exception) -> None:
-        """Ends the recording: the program goes on."""
-        if self.failure is None:
-            self.failure = error
-            warnings.warn(f"The recording ended early: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
-
     def close(self) -> None:
         """The block has ended."""
         self.log.name_leaves()
         super().close()
 
 
-@contextmanager
-def record() -> Iterator[TorchRecording]:
+def record() -> AbstractContextManager[TorchRecording]:
     """Watches the PyTorch program in the block: its operations, and the backward passes that run in it.
 
     At most 20,000 rows are written; ``recording.left_out`` counts what came after them. Small tensors are copied, large ones
@@ -105,10 +86,4 @@ def record() -> Iterator[TorchRecording]:
     ['x', 'sin', 'y']
     """
     recording = TorchRecording()
-    watcher = Watcher(recording)
-    watcher.begin()
-    try:
-        yield recording
-    finally:
-        watcher.end()
-        recording.close()
+    return block(recording, Watcher(recording))

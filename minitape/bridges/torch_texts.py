@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-TEXT = {
+from .texts import table
+
+TEXT = table({
     # cause: (what happened, what mends it)
-    "connected": ("{x} has a gradient.", ""),
     "requires_grad": (
         "{x} has requires_grad=False{line}, so autograd keeps no gradient for it.",
         "Write {x}.requires_grad_() before it is used, or make it with requires_grad=True or as an nn.Parameter.",
@@ -113,50 +114,16 @@ TEXT = {
         "{what}{line} is constant in steps: its derivative is zero everywhere, and autograd sends zeros on.",
         "Leave {what} out while training, or pass the gradient as if it were not there: x + ({what}(x) - x).detach().",
     ),
-    "dead_relu": (
-        "All inputs of {what}{line} that matter here are negative, where its derivative is zero.",
-        "Use leaky_relu, gelu or softplus, a smaller learning rate, or a positive bias at the beginning.",
-    ),
-    "saturated": (
-        "{what}{line} is saturated: its input lies so far out that the derivative is zero.",
-        "Make its input smaller (scale or normalize it), or work with the logits: cross_entropy, "
-        "binary_cross_entropy_with_logits, logsigmoid.",
-    ),
-    "not_selected": (
-        "{what}{line} takes other elements, so those of {x} have no influence on the target.",
-        "Use all elements (a mean, a softmax-weighted sum), or choose those that you want gradients for.",
-    ),
-    "zero_factor": (
-        "{what}{line} multiplies by zeros, so what passes back is zero.",
-        "Look at the other factor: weights that begin at zero, a mask without ones, or a coefficient of 0.",
-    ),
-    "zero_cancels": (
-        "What {what}{line} computes does not depend on this input: its contributions cancel.",
-        "Use a result that changes with {x}: for softmax or a normalization, not the sum or mean of all of it.",
-    ),
-    "zero_sum": (
-        "The contributions to {x}{line} are not zero, and their sum is.",
-        "Look at the signs: two uses of {x} cancel each other.",
-    ),
     "zero_seed": (
         "backward() began with zeros{line}.",
         "Call backward() without an argument, or with ones.",
     ),
-    "nan_forward": (
-        "{what}{line} gives NaN or an infinity for finite inputs, and everything after it has that, too.",
-        "Keep its input where it is finite: torch.clamp(x, min=1e-6) before log, sqrt and division, logsumexp or log_softmax "
-        "instead of exp.",
-    ),
-    "nan_input": (
-        "{other}{line} holds NaN or an infinity before anything is computed.",
-        "Look at the data: torch.nan_to_num, or leave these rows out.",
-    ),
-    "nan_backward": (
-        "The derivative of {what}{line} is infinite or NaN at its input, though its value is finite.",
-        "Keep its input away from that point: torch.sqrt(x + 1e-12), torch.clamp(x, min=1e-6). Where torch.where hides such "
-        "elements, replace them before the function: {what}(torch.where(mask, x, 1.0)).",
-    ),
-}  # fmt: skip
+}, {
+    "saturated": "cross_entropy, binary_cross_entropy_with_logits, logsigmoid.",
+    "nan_forward": "torch.clamp(x, min=1e-6) before log, sqrt and division, logsumexp or log_softmax instead of exp.",
+    "nan_input": "torch.nan_to_num, or leave these rows out.",
+    "nan_backward": "torch.sqrt(x + 1e-12), torch.clamp(x, min=1e-6). Where torch.where hides such elements, replace them before the function: {what}(torch.where(mask, x, 1.0)).",
+})  # fmt: skip
 
 STEPS = {"round", "floor", "ceil", "sign", "sgn", "trunc", "fix", "heaviside", "frac_", "bernoulli", "floor_divide"}
 RELUS = {"relu", "relu6", "threshold", "hardtanh", "hardswish", "hardsigmoid", "clamp", "clip", "clamp_min", "clamp_max"}
@@ -168,3 +135,5 @@ CHOICES = {"max", "min", "amax", "amin", "maximum", "minimum", "where", "getitem
 PRODUCTS = {"mul", "matmul", "mm", "bmm", "linear", "einsum", "dot", "mv", "dropout", "prod", "div", "conv2d", "conv1d", "addmm",
             "imul", "truediv", "scaled_dot_product_attention"}  # fmt: skip
 CANCELS = {"softmax", "log_softmax", "layer_norm", "batch_norm", "group_norm", "instance_norm", "normalize", "std", "var", "sub"}
+ZEROS = {"zero_derivative": STEPS, "saturated": CLAMPS | CURVES, "dead_relu": RELUS - CLAMPS, "not_selected": CHOICES, "zero_factor": PRODUCTS,
+         "zero_cancels": CANCELS}  # fmt: skip

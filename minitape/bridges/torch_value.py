@@ -13,9 +13,7 @@ import numpy as np
 import torch
 
 from ..picture.values import show_value
-
-SMALL = 4096  # elements of a tensor that is copied at once: it costs less than to look after it
-MOST_BYTES = 256 * 2**20
+from .kept import SMALL, Bound
 
 
 class TensorValue:
@@ -75,24 +73,18 @@ class Keeper:
 
     def __init__(self) -> None:
         self._waiting: dict[int, list[TensorValue]] = {}  # by storage: a change of it concerns all of them
-        self._order: list[tuple[TensorValue, int]] = []
-        self._bytes = 0
+        self._bound = Bound()
 
     def keep(self, tensor: torch.Tensor, copy: bool = False) -> TensorValue:
         """The tensor as it is now; ``copy`` where somebody may change it unseen."""
         plain = tensor.detach()
-        small = tensor.numel() <= SMALL
+        small = tensor.numel() <= SMALL  # a copy costs less than to look after it
         if copy or small:
             value = TensorValue(plain.clone())
         else:
             value = TensorValue(plain)
             self._waiting.setdefault(_storage(plain), []).append(value)
-        if not small:
-            size = plain.numel() * plain.element_size()
-            self._order.append((value, size))
-            self._bytes += size
-            if self._bytes > MOST_BYTES:
-                self._summarize()
+        self._bound.add(value, plain.numel(), plain.numel() * plain.element_size())
         return value
 
     def before_change(self, tensors: Iterable[torch.Tensor]) -> None:
@@ -100,16 +92,6 @@ class Keeper:
         for tensor in tensors:
             for value in self._waiting.pop(_storage(tensor), ()) if self._waiting else ():
                 value.copy()
-
-    def _summarize(self) -> None:
-        """Of the older half, what a picture shows."""
-        half = len(self._order) // 2 + 1
-        for value, size in self._order[:half]:
-            value.summarize()
-            self._bytes -= size
-        self._order = self._order[half:]
-        self._waiting = {key: kept for key, values in self._waiting.items()
-                         if (kept := [v for v in values if v.tensor is not None])}  # fmt: skip
 
 
 def _storage(tensor: torch.Tensor) -> int:

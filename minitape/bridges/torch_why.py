@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ from .inquiry import Inquiry, is_looked_at
 from .recording import Sweep
 from .site import NOWHERE
 from .torch_log import differentiable, dtype_of
-from .torch_texts import CANCELS, CHOICES, CLAMPS, CURVES, PRODUCTS, RELUS, STEPS, TEXT
+from .torch_texts import CHOICES, TEXT, ZEROS
 
 _CHANGED = re.compile(r"output \d+ of (\w+), is at version \d+")
 
@@ -25,7 +26,7 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
 class TorchInquiry(Inquiry):
     """One question."""
 
-    texts = TEXT
+    texts, zeros, choices = TEXT, ZEROS, CHOICES
 
     def __init__(self, recording: Any, target: Any, source: Any) -> None:
         self.log = recording.log
@@ -33,17 +34,12 @@ class TorchInquiry(Inquiry):
         known = self.log.name_of(source) if isinstance(source, torch.Tensor) else "tensor"
         super().__init__(recording, target, source, rows, "the tensor" if known == "tensor" else known)
 
-    def answer(self) -> Explanation:
-        """The first of the checks that knows something says it."""
+    def checks(self) -> Iterable[Callable[[], Explanation | None]]:
+        """What may have happened in PyTorch."""
         if not isinstance(self.source, torch.Tensor):
             raise TypeError(f"explain() takes a tensor as its source, but received {self.source!r}.")
-        checks = (self._plain_target, self._error, self._own, self._break, self._outside, self._not_used, self._grad, self._nan,
-                  self._zero)  # fmt: skip
-        for check in checks:
-            found = check()
-            if found is not None:
-                return found
-        return self.say("connected")
+        return (self._plain_target, self._error, self._own, self._break, self._outside, self._not_used, self._grad, self._nan,
+                self._zero)  # fmt: skip
 
     # -- checks: why nothing arrives --------------------------------------------------------------------------------------
 
@@ -131,11 +127,6 @@ class TorchInquiry(Inquiry):
 
     # -- checks: what arrived ---------------------------------------------------------------------------------------------
 
-    @property
-    def sweep(self) -> Sweep | None:
-        """The last backward pass from the target."""
-        return next((s for s in reversed(self.recording.sweeps) if self.end in s.target), None)
-
     def _grad(self) -> Explanation | None:
         """The gradient did not become .grad."""
         sweep = self.sweep
@@ -165,63 +156,10 @@ class TorchInquiry(Inquiry):
                 return self.say("no_gradient", row=row)
         return self.say("unused")
 
-    def _nan(self) -> Explanation | None:
-        sweep = self.sweep
-        arrived = [sweep.adjoints[row] for row in self.used if row in sweep.adjoints]
-        if all(value.facts()[1] for value in arrived):
-            return None
-        for row in sorted(self.behind):
-            entry = self.entries[row]
-            if not entry.value.facts()[1]:
-                if entry.kind == "operation":
-                    return self.say("nan_forward", row=row)
-                return self.say("nan_input", row=row, other=entry.name or "A tensor")
-        for call, edges in sweep.edges.items():
-            came = sweep.adjoints.get(call)
-            if (came is None or came.facts()[1]) and not all(edge[2].facts()[1] for edge in edges):
-                return self.say("nan_backward", row=call)
-        return None
-
-    def _zero(self) -> Explanation | None:
-        sweep = self.sweep
-        arrived = [row for row in self.used if row in sweep.adjoints]
-        if not arrived or not all(sweep.adjoints[row].facts()[0] for row in arrived):
-            return None
-        if all(sweep.adjoints[row].facts()[0] for row in sweep.target if row in sweep.adjoints):
-            return self.say("zero_seed", row=self.end)
-        after = self._after()
-        for call, edges in sweep.edges.items():
-            came = sweep.adjoints.get(call)
-            toward = [edge for edge in edges if edge[0] in after]
-            if came is None or came.facts()[0] or not toward:
-                continue
-            if all(edge[2].facts()[0] for edge in toward):
-                cause = self._zero_of(call)
-                if cause == "moved":  # it hands on a part that was zero before: who took another part?
-                    later = [row for row in self._way(call)[1:] if self.entries[row].op in CHOICES]
-                    return self.say("not_selected", row=later[0]) if later else self.say("zero_factor", row=call)
-                return self.say(cause, row=call)
-            if sum_is_zero(toward):
-                return self.say("zero_sum", row=call)
-        return self.say("zero_sum", row=arrived[0])
-
-    def _zero_of(self, row: int) -> str:
-        op = self.entries[row].op
-        for cause, ops in (("zero_derivative", STEPS), ("saturated", CLAMPS), ("dead_relu", RELUS), ("saturated", CURVES),
-                           ("not_selected", CHOICES), ("zero_factor", PRODUCTS), ("zero_cancels", CANCELS)):  # fmt: skip
-            if op in ops:
-                return cause
-        return "moved"
-
 
 def _plain(node: str) -> str:
     """The name of a node as errors write it: "Exp" for "ExpBackward0"."""
     return re.sub(r"Backward\d*$", "", node.rpartition("::")[2])
-
-
-def sum_is_zero(edges: list[Any]) -> bool:
-    """Whether the last adjoint that these edges lead to is zero, though they are not."""
-    return edges[-1][3].facts()[0]
 
 
 CAUSES = {

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 else:
     Loader = object
 
-# what is built on tf: no names of it, but attributes once imported
-TOOLS = ("minitape.check", "minitape.cli", "minitape.course")
+# what is built on tf: no names of it, but attributes, which are imported when they are first asked for
+TOOLS = ("minitape.bridges", "minitape.check", "minitape.cli", "minitape.course")
 
 
 def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Object], Callable[[], list[str]]]:
@@ -73,6 +73,8 @@ def lazy(
             space[name] = found = load(*home[name])
             return found
         if "__path__" in space and name not in slips and importlib.util.find_spec(full := f"{space['__name__']}.{name}"):
+            if full in TOOLS:
+                return importlib.import_module(full)
             # ``from . import module`` asks, too, and shall not wait for a suggestion
             raise AttributeError(f"minitape has no '{namespace}.{name}': {full} is a module inside of it", name=name)
         return refuse(name)

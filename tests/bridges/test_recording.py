@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import io
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -97,3 +98,10 @@ def test_a_framework_that_is_not_installed_is_named(name, called, monkeypatch):
     monkeypatch.delitem(sys.modules, f"minitape.bridges.{name}", raising=False)
     with pytest.raises(ImportError, match=rf"minitape.bridges.{name} needs {called}: pip install 'minitape\[{name}\]'"):
         importlib.import_module(f"minitape.bridges.{name}")
+
+
+def test_a_bridge_is_there_when_it_is_asked_for(repository):
+    """``minitape.bridges`` needs no import of its own, and imports no framework."""
+    program = "import sys, minitape; print(minitape.bridges.Recording.__name__, 'torch' in dir(minitape.bridges), {'torch', 'tensorflow', 'jax'} & {*sys.modules})"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=repository)
+    assert run.stdout.split("\n")[0] == "Recording True set()"

@@ -171,9 +171,9 @@ def test_the_pictures_take_a_recording(tmp_path):
 
 
 def test_memory_is_bounded_by_summaries(monkeypatch):
-    from minitape.bridges import tensorflow_log
+    from minitape.bridges import kept
 
-    monkeypatch.setattr(tensorflow_log, "MOST_BYTES", 10 * 40_000)
+    monkeypatch.setattr(kept, "MOST_BYTES", 10 * 40_000)
     with bridge.record() as recording:
         for k in range(40):
             tensorflow.zeros([100, 100]) + float(k)

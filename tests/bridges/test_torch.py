@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip insta
 from torch.overrides import TorchFunctionMode  # noqa: E402
 
 import minitape as tf  # noqa: E402 - behind the check for PyTorch
+from minitape.bridges import kept, torch_log  # noqa: E402
 from minitape.bridges import torch as bridge  # noqa: E402
-from minitape.bridges import torch_log, torch_value  # noqa: E402
 from minitape.bridges.torch_value import Keeper, TensorValue, array_of  # noqa: E402
 from minitape.picture.values import show_value  # noqa: E402
 
@@ -94,9 +94,9 @@ def test_every_adjoint_is_autograds_own(name):
             assert not sums or any(same(total.tensor, adjoint.tensor) for total in sums) or name == "hooks_of_the_program"
     swept = {row for sweep in recording.sweeps for row in sweep.adjoints if recording.entries[row].kind == "operation"}
     unseen = {row for row in swept - compared if recording.entries[row].op in ("Square", "grad", "CopySlices")}
-    kept = {row for row in swept - compared - unseen if recording.entries[row].extra.ref() is not None}
+    alive_rows = {row for row in swept - compared - unseen if recording.entries[row].extra.ref() is not None}
     changed = {before for before, _ in recording.log.changes}
-    assert kept <= changed, [recording.entries[row].op for row in kept - changed]
+    assert alive_rows <= changed, [recording.entries[row].op for row in alive_rows - changed]
     assert compared
 
 
@@ -186,12 +186,12 @@ def test_a_value_that_changed_unseen_is_not_shown():
 
 
 def test_memory_is_bounded_by_summaries(monkeypatch):
-    monkeypatch.setattr(torch_value, "MOST_BYTES", 10 * 40_000)
+    monkeypatch.setattr(kept, "MOST_BYTES", 10 * 40_000)
     keeper = Keeper()
-    kept = [keeper.keep(torch.full((100, 100), float(k))) for k in range(40)]
-    assert sum(value.tensor is not None for value in kept) <= 10
-    assert [value.shown()["stats"]["mean"] for value in kept] == list(range(40))
-    assert kept[0].facts() == (True, True) and kept[1].facts() == (False, True)
+    values = [keeper.keep(torch.full((100, 100), float(k))) for k in range(40)]
+    assert sum(value.tensor is not None for value in values) <= 10
+    assert [value.shown()["stats"]["mean"] for value in values] == list(range(40))
+    assert values[0].facts() == (True, True) and values[1].facts() == (False, True)
 
 
 def test_rows_are_bounded(monkeypatch):

@@ -1,0 +1,81 @@
+"""What differs between the frameworks where tests ask the same of all."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from .cases import compiled, programs
+
+
+class Framework(NamedTuple):
+    """How tests run the programs of a framework, and ask about them."""
+
+    name: str
+    called: str  # its name for people
+    short: str  # what its programs call it
+    target: str  # what the programs of the cases call the target
+    seed: Callable[[Any], Any]
+    gradient: Callable[[dict[str, Any]], Any]  # of a program that has run
+    errors: tuple[type[Exception], ...] = ()  # in which a program may end
+    without: frozenset[str] = frozenset()  # causes for which no program stands in the cases
+
+    @property
+    def installed(self) -> bool:
+        return importlib.util.find_spec(self.name) is not None
+
+    @property
+    def module(self) -> Any:
+        return pytest.importorskip(self.name, reason=f"{self.called} is not installed: pip install 'minitape[{self.name}]'")
+
+    @property
+    def bridge(self) -> Any:
+        assert self.module
+        return importlib.import_module(f"minitape.bridges.{self.name}")
+
+    @property
+    def texts(self) -> dict[str, tuple[str, str]]:
+        assert self.module
+        return importlib.import_module(f"minitape.bridges.{self.name}_texts").TEXT
+
+    @property
+    def cases(self) -> dict[str, tuple[str, str]]:
+        """Name -> (cause, text); they can be read where the framework is not installed."""
+        return programs(importlib.import_module(f"tests.bridges.{self.name}_cases").CASES)
+
+    def run(self, text: str, name: str) -> dict[str, Any]:
+        """What a program left behind, whether it ended in an error or not."""
+        self.seed(self.module)
+        space = {self.short: self.module, "nn": getattr(self.module, "nn", None), "__name__": "program"}
+        code = compiled(text, name)
+        try:
+            exec(code, space)
+        except self.errors as error:
+            space["error"] = error
+        return space
+
+
+FRAMEWORKS = [
+    Framework("torch", "PyTorch", "torch", "loss", lambda torch: torch.manual_seed(3), lambda space: space["w"].grad,
+              errors=(RuntimeError,), without=frozenset({"connected", "not_tensor", "zero_sum", "zero_seed", "grad_returned"})),
+    Framework("tensorflow", "TensorFlow", "tf", "y", lambda tf: tf.random.set_seed(3), lambda space: space["grad"],
+              without=frozenset({"connected", "target_not_tensor", "zero_seed"})),
+]  # fmt: skip
+
+
+def every_case() -> list[Any]:
+    """The programs of all frameworks."""
+    return [pytest.param(framework, name, id=f"{framework.name}-{name}") for framework in FRAMEWORKS for name in framework.cases]
+
+
+def arrived(gradient: Any) -> bool:
+    """Whether a gradient is one that can be used: there, finite, and not all zeros."""
+    if gradient is None:
+        return False
+    array = np.asarray(gradient)
+    return bool(np.isfinite(array).all() and array.any())
