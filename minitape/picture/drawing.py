@@ -1,13 +1,12 @@
 """``draw``: the static picture of a tape, laid out here, so that it is the same on every machine.
 
-The picture is an SVG that any viewer shows. Long tapes are wrapped into lines like text; an edge that would cross a
-line break, or many columns, is drawn as a small reference to the row it comes from.
+The picture is an SVG that any viewer shows. Long tapes are wrapped into lines like text; an edge that would cross
+many columns is drawn as a small reference to the row it comes from.
 """
 
 from __future__ import annotations
 
 import base64
-import itertools
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .placement import FAR, Placement
+from .placement import FAR, Placement, extents, lanes
 from .reading import reader_of, spaces
 from .short import printable, short_name, some
 from .stepping import sweep_steps
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT, COLUMN, HALF = 120, 52, 182, 35  # of a node; distance of columns and of half-slots
 MARGIN, GAP = 16, 26
+LANE, CORNER = 6, 8  # between two edges that go on in the next line; the radius of their corners
 ROOM = 15  # characters of a value in a node
 PER_LINE = 6  # columns in a line
 MOST = 60  # rows that are drawn; of a longer tape the first and the last ones
@@ -240,28 +240,31 @@ class _Drawing:
     def _wrap(self) -> None:
         """Turns columns and slots into points, a new line every PER_LINE columns."""
         columns, slots = self.placement.column, self.placement.slot
-        extent: dict[int, list[int]] = {}
-        for column, slot in zip(columns, slots, strict=True):
-            found = extent.setdefault(column // PER_LINE, [slot, slot + 2])
-            found[0], found[1] = min(found[0], slot), max(found[1], slot + 2)
-        for (start, end), points in self.placement.via.items():
-            drawn = columns[start] // PER_LINE == columns[end] // PER_LINE  # else a reference stands for the edge
-            for column, slot in points if drawn else ():
-                found = extent.setdefault(column // PER_LINE, [slot, slot + 1])
-                found[0], found[1] = min(found[0], slot), max(found[1], slot + 1)
-        self.tops: dict[int, float] = {}
+        room = extents(columns, slots, (point for points in self.placement.via.values() for point in points), PER_LINE)
+        near = ((i, k) for k, node in enumerate(self.nodes) for i in self._read(k, node) if not self._is_far(i, k))
+        self.lanes = lanes(near, columns, slots, PER_LINE)
+        self.tops: list[float] = []
+        self.bottoms: list[float] = []
         top = float(MARGIN)
-        for line in sorted(extent):
-            low, high = extent[line]
-            self.tops[line] = top - low * HALF
-            top += (high - low) * HALF - (2 * HALF - HEIGHT) + GAP
-        self.height = top - GAP + MARGIN
-        self.indent = 74 if len(extent) > 1 else 0  # room for references left of a line's first node
+        for line, (low, high) in enumerate(room):
+            self.tops.append(top - low * HALF)
+            self.bottoms.append(top + (high - low) * HALF - (2 * HALF - HEIGHT))
+            top = self.bottoms[-1] + GAP + LANE * (len(self.lanes[line]) if line < len(self.lanes) else 0)
+        self.height = (self.bottoms[-1] if room else MARGIN) + MARGIN
+        # left of a line's first node there is room for references and edges, on the right for edges
+        self.indent = 84 if len(room) > 1 else 0
+        self.lane_x = MARGIN + self.indent + (PER_LINE - 1) * COLUMN + WIDTH + 16
         for node, column, slot in zip(self.nodes, columns, slots, strict=True):
             node.line = column // PER_LINE
             node.x = MARGIN + self.indent + column % PER_LINE * COLUMN
             node.y = self.tops[node.line] + slot * HALF
         self.width = MARGIN + max((n.x + WIDTH for n in self.nodes), default=120)
+        if self.lanes:
+            self.width = self.lane_x + LANE * max(map(len, self.lanes)) + MARGIN / 2
+
+    def _read(self, index: int, node: _Node) -> list[int]:
+        """The nodes that an edge leads from to this one."""
+        return [index - 1] if node.row is None and index else node.inputs
 
     # -- SVG ----------------------------------------------------------------------------------------------------------
 
@@ -349,26 +352,36 @@ class _Drawing:
         return short_name(node.title if node.title != "const" else _brief(node.row["value"], node.row, 9), 10)
 
     def _is_far(self, source: int, index: int) -> bool:
-        span = self.placement.column[index] - self.placement.column[source]
-        return span > FAR or self.nodes[source].line != self.nodes[index].line
+        return self.placement.column[index] - self.placement.column[source] > FAR
 
     def _curve(self, source: int, index: int, y: float) -> str:
         start, end = self.nodes[source], self.nodes[index]
-        points = [(start.x + WIDTH, start.y + HEIGHT / 2)]
-        for column, slot in self.placement.via.get((source, index), ()):
-            x, at = MARGIN + self.indent + column % PER_LINE * COLUMN, self.tops[end.line] + slot * HALF + HALF / 2
-            points += [(x - 10, at), (x + WIDTH + 10, at)]
-        points.append((end.x - 2, y))
-        path = f"M{points[0][0]:.4g} {points[0][1]:.5g}"
-        for (x0, y0), (x1, y1) in itertools.pairwise(points):
-            bend = max(14.0, (x1 - x0) / 2)
-            straight = abs(y1 - y0) < 0.5
-            path += (
-                f"L{x1:.5g} {y1:.5g}"
-                if straight
-                else f"C{x0 + bend:.5g} {y0:.5g} {x1 - bend:.5g} {y1:.5g} {x1:.5g} {y1:.5g}"
-            )
+        line = start.line
+        at = (start.x + WIDTH, start.y + HEIGHT / 2)
+        path = f"M{at[0]:.4g} {at[1]:.5g}"
+        stops = [(MARGIN + self.indent + column % PER_LINE * COLUMN, self.tops[column // PER_LINE] + slot * HALF + HALF / 2,
+                  column // PER_LINE) for column, slot in self.placement.via.get((source, index), ())]  # fmt: skip
+        for x, height, its_line in [*stops, (end.x + 8, y, end.line)]:
+            if its_line > line:
+                back, at = self._turn(source, line, at[1], height)
+                path += back
+                line = its_line
+            path += _bent(at, (x - 10, height))
+            at = (x + WIDTH + 10, height)
+            if x != end.x + 8:
+                path += f"L{at[0]:.5g} {at[1]:.5g}"
         return _line(path + "m-5.5 -3.5l5.5 3.5l-5.5 3.5", end.row)
+
+    def _turn(self, source: int, line: int, y: float, goal: float) -> tuple[str, tuple[float, float]]:
+        """The way of an edge of ``source`` from a line to the next one, from height ``y`` to ``goal``."""
+        rank = LANE * self.lanes[line].index(source)
+        right, left, middle = self.lane_x + rank, MARGIN + rank, self.bottoms[line] + GAP / 2 + rank
+        r = CORNER
+        path = (
+            f"H{right - r:.5g}q{r} 0 {r} {r}V{middle - r:.5g}q0 {r} {-r} {r}"
+            f"H{left + r:.5g}q{-r} 0 {-r} {r}V{goal - r:.5g}q0 {r} {r} {r}"
+        )
+        return path, (left + r, goal)
 
     def _reference(self, node: _Node, y: float, text: str) -> str:
         w = 12 + 6.2 * len(text)
@@ -379,6 +392,15 @@ class _Drawing:
             'fill="#f3f4f6" stroke="#b3bac2" stroke-width="0.8"/>'
             + _text(x + w / 2, y + 3.5, text, f'font-size="10" text-anchor="middle" font-family="{MONO}"')
         )
+
+
+def _bent(start: tuple[float, float], end: tuple[float, float]) -> str:
+    """From one point to another, level at both."""
+    (x0, y0), (x1, y1) = start, end
+    if abs(y1 - y0) < 0.5:
+        return f"L{x1:.5g} {y1:.5g}"
+    bend = max(14.0, (x1 - x0) / 2)
+    return f"C{x0 + bend:.5g} {y0:.5g} {x1 - bend:.5g} {y1:.5g} {x1:.5g} {y1:.5g}"
 
 
 def _colours(row: Fields) -> tuple[str, str]:

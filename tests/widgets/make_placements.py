@@ -10,9 +10,10 @@ import random
 from pathlib import Path
 from typing import Any
 
-from minitape.picture.placement import Placement
+from minitape.picture.placement import FAR, Placement, extents, lanes
 
 FILE = Path(__file__).parent / "placements.json"
+PER = (2, 5)  # columns in a line
 
 
 def graphs() -> list[list[Any]]:
@@ -38,7 +39,11 @@ def place(items: list[Any]) -> dict[str, Any]:
     for inputs, leaf, section in items:
         placement.add(inputs, leaf=leaf, section=section)
     placement.settle()
-    return {"items": items, "column": placement.column, "slot": placement.slot}
+    column, slot = placement.column, placement.slot
+    passed = sorted({point for points in placement.via.values() for point in points})
+    near = sorted({(i, k) for k, item in enumerate(items) for i in item[0] if column[k] - column[i] <= FAR})
+    lines = [{"per": per, "extents": extents(column, slot, passed, per), "lanes": lanes(near, column, slot, per)} for per in PER]
+    return {"items": items, "column": column, "slot": slot, "lines": lines}
 
 
 if __name__ == "__main__":

@@ -11,6 +11,15 @@ export interface Box {
   h: number;
 }
 
+/** Where a window of this size must begin to show all from `start` on; it stays where it does so. */
+function inView(at: number, size: number, start: number, length: number, margin: number): number {
+  if (start >= at && start + length <= at + size) return at;
+  const room = Math.min(margin, Math.max(0, (size - length) / 2));
+  let found = Math.min(at, start - room);
+  if (start + length + room > found + size) found = start + length + room - size;
+  return found;
+}
+
 export class Camera {
   x = 0; // graph coordinates of the pane's top left corner
   y = 0;
@@ -60,13 +69,8 @@ export class Camera {
   reveal(box: Box, smooth = true): void {
     const [w, h] = [this.width / this.scale, this.height / this.scale];
     let [x, y] = this.goal ?? [this.x, this.y];
-    if (box.x >= x && box.y >= y && box.x + box.w <= x + w && box.y + box.h <= y + h) return;
-    const mx = Math.min(150, Math.max(0, (w - box.w) / 2));
-    const my = Math.min(30, Math.max(0, (h - box.h) / 2));
-    if (box.x - mx < x) x = box.x - mx;
-    if (box.x + box.w + mx > x + w) x = box.x + box.w + mx - w;
-    if (box.y - my < y) y = box.y - my;
-    if (box.y + box.h + my > y + h) y = box.y + box.h + my - h;
+    x = inView(x, w, box.x, box.w, 150);
+    y = inView(y, h, box.y, box.h, 30);
     this.glide(x, y, smooth);
   }
 

@@ -149,7 +149,7 @@ class Studio {
     const frames: ImageData[] = [];
     for (let position = 0; position <= this.timeline.length; position += stride) {
       this.timeline.go(position);
-      const box = stage(this.graph, this.timeline, this.timeline.current, this.camera.width / scale - 2 * PAD);
+      const box = stage(this.graph, this.timeline, this.timeline.current, this.camera.width / scale - 2 * PAD, this.camera.height / scale - 2 * PAD);
       if (box) this.camera.reveal(box, false);
       const canvas = await this.paint(this.shoot(position), 1);
       const context = canvas.getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D;

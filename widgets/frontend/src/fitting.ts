@@ -1,6 +1,6 @@
 // How the camera takes a graph: all of it, or at first the part that can be read.
 import type { Camera } from "./camera";
-import { PAD, type Graph } from "./graph";
+import { PAD, SMALLEST, type Graph } from "./graph";
 
 export class Fitting {
   /** how the camera takes the next graph; null: it stays where it is */
@@ -27,7 +27,8 @@ export class Fitting {
   first(graph: Graph | null): void {
     if (!this.ready(graph)) return;
     this.next = null;
-    this.camera.fit(this.box(graph), 0.75);
+    const box = this.box(graph);
+    this.camera.fit(box, graph.tops.length > 1 ? Math.min(1, this.camera.width / box.w) : SMALLEST);
     this.reveal();
   }
 

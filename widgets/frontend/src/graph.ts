@@ -1,15 +1,19 @@
 // The graph that is drawn: rows and folded groups as placed nodes, edges between them, frames around sections.
 import { groupTitle } from "./fold";
-import { edgesAt, reachOfEdges, type Layout, type SeenGroup } from "./layout";
+import { edgesAt, nearEdges, type Layout, type SeenGroup } from "./layout";
 import { FAR, type Edge } from "./place";
 import type { Row, SweepStep, Tape } from "./schema";
 import type { Store } from "./store";
+import { extentsOf, lanesOf } from "./wrap";
 
 export const NODE_W = 124;
 export const NODE_H = 52;
 export const COLUMN = 226; // leaves room for the widest card on an edge, and for the edge on both sides of it
 export const HALF = 35; // height of a half-slot
 export const PAD = 18;
+const GUTTER = 34; // between two lines
+const LANE = 6; // between two edges that go on in the next line
+const INDENT = 96; // left of the lines: room for references and for edges from the line before
 
 export type Group = Omit<SeenGroup, "parent"> & { parent: Group | null };
 
@@ -22,6 +26,7 @@ export interface Node {
   first: number; // row number, or first row of the group
   column: number;
   slot: number;
+  line: number;
   x: number;
   y: number;
 }
@@ -34,6 +39,9 @@ export interface Frame {
   group: Group | null;
   depth: number;
   inner: boolean; // lies in another one
+  line: number; // a frame that goes on in the next line has a part in each
+  rows: number; // how many it is around
+  goesOn: boolean; // from the line before
   x: number;
   y: number;
   w: number;
@@ -54,30 +62,49 @@ export interface Graph {
   nodeOf(row: number): Node | null;
   byColumn: Node[][];
   columns: number;
+  per: number; // columns in a line
+  tops: number[]; // of each line: where its half-slot 0 is
+  reach: [number, number][]; // and its first and last pixel
+  lane(from: number, line: number): Lane; // the way of a node's edges from this line to the next
   left: number;
   right: number;
   top: number;
   bottom: number;
 }
 
-/** The graph of a layout of the store's first rows. */
-export function buildGraph(store: Store, layout: Layout): Graph {
+/** Where edges leave a line, run back, and enter the next line. */
+export interface Lane {
+  right: number;
+  y: number;
+  left: number;
+}
+
+/** How many columns of a graph a line has in a pane of this width; 0 for all of them. */
+export function columnsPerLine(columns: number, width: number): number {
+  if (columns * COLUMN - (COLUMN - NODE_W) + 4 * PAD <= width / SMALLEST) return 0;
+  const fitting = (scale: number): number => Math.floor((width / scale - INDENT - 4 * PAD + COLUMN - NODE_W) / COLUMN);
+  return Math.max(fitting(WRAPPED), Math.min(2, fitting(NARROW)), 1);
+}
+
+export const SMALLEST = 0.75; // a strip that needs less than this scale is wrapped
+const WRAPPED = 0.84; // and its lines then fit at this one,
+const NARROW = 0.66; // or, in a narrow pane, two columns at this
+
+/** The graph of a layout of the store's first rows, in lines of so many columns; 0 for one line. */
+export function buildGraph(store: Store, layout: Layout, wrap = 0): Graph {
+  const per = wrap || Infinity;
   const groups: Group[] = layout.groups.map((group) => ({ ...group, parent: null }));
   layout.groups.forEach((group, k) => (groups[k].parent = groups[group.parent] ?? null));
   const nodes: Node[] = [];
   const byColumn: Node[][] = [];
-  let [top, bottom] = reachOfEdges(layout).map((slot) => slot * HALF);
-  bottom = Math.max(bottom, NODE_H);
   layout.node.forEach((what, index) => {
     const row = what >= 0 ? store.rows[what] : null;
     const group = what >= 0 ? null : groups[-1 - what];
     const [column, slot] = [layout.column[index], layout.slot[index]];
     const first = group ? group.start : what;
-    const node = { index, id: group ? group.id : `r${first}`, row, group, home: groups[layout.home[index]] ?? null, first, column, slot, x: column * COLUMN, y: slot * HALF };
+    const node = { index, id: group ? group.id : `r${first}`, row, group, home: groups[layout.home[index]] ?? null, first, column, slot, line: Math.floor(column / per), x: (wrap ? column % per : column) * COLUMN, y: slot * HALF };
     nodes.push(node);
     (byColumn[column] ??= []).push(node);
-    top = Math.min(top, node.y);
-    bottom = Math.max(bottom, node.y + NODE_H);
   });
   for (let c = 0; c < byColumn.length; c++) byColumn[c] ??= [];
   const nodeOf = (row: number): Node | null => nodes[layout.shown[row] ?? -1] ?? null;
@@ -87,15 +114,49 @@ export function buildGraph(store: Store, layout: Layout): Graph {
     if (!found) known.set(index, (found = edgesAt(layout, index)));
     return found;
   };
-  const graph: Graph = { nodes, edges, links: links(store, nodeOf), frames: [], nodeOf, byColumn, columns: byColumn.length, left: 0, right: (byColumn.length - 1) * COLUMN + NODE_W, top, bottom };
+  const columns = Math.min(byColumn.length, per);
+  const lane = (): Lane => ({ left: 0, right: 0, y: 0 });
+  const graph: Graph = { nodes, edges, links: links(store, nodeOf), frames: [], nodeOf, byColumn, columns: byColumn.length, per, tops: [], reach: [], lane, left: 0, right: (columns - 1) * COLUMN + NODE_W, top: 0, bottom: NODE_H };
   graph.frames = frames(store, graph);
+  standLines(graph, layout);
   for (const frame of graph.frames) {
     graph.left = Math.min(graph.left, frame.x);
     graph.right = Math.max(graph.right, frame.x + frame.w);
-    graph.top = Math.min(graph.top, frame.y);
-    graph.bottom = Math.max(graph.bottom, frame.y + frame.h);
   }
   return graph;
+}
+
+/** Puts the lines below each other: until then each one begins at 0. */
+function standLines(graph: Graph, layout: Layout): void {
+  const { nodes, frames, per } = graph;
+  const near = nearEdges(layout);
+  const { column, slot } = layout;
+  graph.reach = extentsOf(column, slot, near.passed, per).map(([low, high]) => [low * HALF, Math.max((high - 2) * HALF + NODE_H, low * HALF + HALF)]);
+  if (!graph.reach.length) graph.reach = [[0, NODE_H]];
+  for (const { line, y, h } of frames) {
+    const reach = graph.reach[line];
+    [reach[0], reach[1]] = [Math.min(reach[0], y), Math.max(reach[1], y + h)];
+  }
+  const lanes = lanesOf(per === Infinity ? [] : near.ends, column, slot, per);
+  const gutters: number[] = [];
+  graph.reach.forEach((reach, line) => {
+    const before = graph.reach[line - 1];
+    gutters[line] = GUTTER + LANE * (lanes[line]?.length ?? 0);
+    const top = before ? before[1] + gutters[line - 1] - reach[0] : 0;
+    graph.tops.push(top);
+    graph.reach[line] = [reach[0] + top, reach[1] + top];
+  });
+  for (const part of [...nodes, ...frames]) part.y += graph.tops[part.line];
+  [graph.top, graph.bottom] = [graph.reach[0][0], graph.reach[graph.reach.length - 1][1]];
+  const right = graph.right + PAD + 6;
+  const ranks = lanes.map((sources) => new Map(sources.map((from, rank) => [from, rank])));
+  graph.lane = (from, line) => {
+    const rank = ranks[line]?.get(from) ?? 0;
+    return { right: right + LANE * rank, y: graph.reach[line][1] + GUTTER / 2 + LANE * rank, left: LANE * rank - INDENT };
+  };
+  if (graph.reach.length === 1) return;
+  graph.left = -INDENT;
+  graph.right = right + LANE * Math.max(0, ...lanes.map((sources) => sources.length));
 }
 
 function links(store: Store, nodeOf: (row: number) => Node | null): Link[] {
@@ -117,23 +178,26 @@ export function borders(tapes: Tape[]): number[] {
 /** Rectangles: tapes (when there is more than one), what inner gradients wrote, groups that are open. */
 function frames(store: Store, graph: Graph): Frame[] {
   const found: Frame[] = [];
-  const add = (kind: Frame["kind"], id: string, label: string, box: Box | undefined, extra: Partial<Frame>): void => {
-    if (!box) return;
-    const [x, y] = [box.x0 - PAD, box.y0 - PAD - HEAD];
-    const [w, h] = [box.x1 - box.x0 + 2 * PAD, box.y1 - box.y0 + 2 * PAD + HEAD];
-    found.push({ kind, id, label, tape: null, group: null, depth: 0, inner: false, x, y, w, h, ...extra });
+  const add = (kind: Frame["kind"], id: string, label: string, boxes: Boxes, rows: number, extra: Partial<Frame>): void => {
+    let first = true;
+    for (const [line, box] of boxes) {
+      const [x, y] = [box.x0 - PAD, box.y0 - PAD - HEAD];
+      const [w, h] = [box.x1 - box.x0 + 2 * PAD, box.y1 - box.y0 + 2 * PAD + HEAD];
+      found.push({ kind, id: first ? id : `${id}/${line}`, label: first ? label : `… ${label}`, goesOn: !first, tape: null, group: null, depth: 0, inner: false, line, rows, x, y, w, h, ...extra });
+      first = false;
+    }
   };
-  for (const [group, box] of groupBoxes(graph)) {
+  for (const [group, boxes] of groupBoxes(graph)) {
     const label = group.kind === "repeat" ? groupTitle(group) : group.label;
-    add("group", group.id, label, box, { group });
+    add("group", group.id, label, boxes, group.end - group.start, { group });
   }
   for (const [by, start, end] of runsBy(store)) {
     const tape = store.tapes.find((t) => t.id === by) ?? null;
-    add("sweep", `by${start}`, `written by ${tape?.name ?? "tape"}.gradient()`, rowsBox(graph, start, end), { tape });
+    add("sweep", `by${start}`, `written by ${tape?.name ?? "tape"}.gradient()`, rowsBox(graph, start, end), end - start, { tape });
   }
   if (store.tapes.length > 1) {
     for (const tape of store.tapes)
-      tape.spans.forEach(([start, end], k) => add("tape", `t${tape.id}.${k}`, tape.name, rowsBox(graph, start, end), { tape }));
+      tape.spans.forEach(([start, end], k) => add("tape", `t${tape.id}.${k}`, tape.name, rowsBox(graph, start, end), end - start, { tape }));
   }
   return found.length <= NESTED ? nest(found) : found;
 }
@@ -148,32 +212,39 @@ interface Box {
   y1: number;
 }
 
-function grow(box: Box | undefined, node: Node): Box {
-  box ??= { x0: Infinity, y0: Infinity, x1: -Infinity, y1: -Infinity };
+type Boxes = Map<number, Box>; // by line
+
+function grow(boxes: Boxes, node: Node): void {
+  let box = boxes.get(node.line);
+  if (!box) boxes.set(node.line, (box = { x0: Infinity, y0: Infinity, x1: -Infinity, y1: -Infinity }));
   box.x0 = Math.min(box.x0, node.x);
   box.y0 = Math.min(box.y0, node.y);
   box.x1 = Math.max(box.x1, node.x + NODE_W);
   box.y1 = Math.max(box.y1, node.y + NODE_H);
-  return box;
 }
 
-function groupBoxes(graph: Graph): Map<Group, Box> {
-  const boxes = new Map<Group, Box>();
-  for (const node of graph.nodes) for (let g = node.home; g; g = g.parent) boxes.set(g, grow(boxes.get(g), node));
-  return boxes;
+function groupBoxes(graph: Graph): Map<Group, Boxes> {
+  const found = new Map<Group, Boxes>();
+  for (const node of graph.nodes)
+    for (let g = node.home; g; g = g.parent) {
+      let boxes = found.get(g);
+      if (!boxes) found.set(g, (boxes = new Map()));
+      grow(boxes, node);
+    }
+  return found;
 }
 
-/** Box of the nodes that stand for rows start..end-1; nodes are in order of their first row. */
-function rowsBox(graph: Graph, start: number, end: number): Box | undefined {
+/** Boxes of the nodes that stand for rows start..end-1; nodes are in order of their first row. */
+function rowsBox(graph: Graph, start: number, end: number): Boxes {
   let [low, high] = [0, graph.nodes.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     if (graph.nodes[middle].first < start) low = middle + 1;
     else high = middle;
   }
-  let box: Box | undefined;
-  for (let i = low; i < graph.nodes.length && graph.nodes[i].first < end; i++) box = grow(box, graph.nodes[i]);
-  return box;
+  const boxes: Boxes = new Map();
+  for (let i = low; i < graph.nodes.length && graph.nodes[i].first < end; i++) grow(boxes, graph.nodes[i]);
+  return boxes;
 }
 
 /** Maximal runs of rows that one tape's gradient wrote: [tape, start, end]. */
@@ -190,12 +261,12 @@ export function runsBy(store: Store): [number, number, number][] {
 
 /** Outer frames grow around inner ones, so that borders and labels keep apart. */
 function nest(found: Frame[]): Frame[] {
-  const sorted = [...found].sort((a, b) => a.w * a.h - b.w * b.h);
+  const sorted = [...found].sort((a, b) => a.w * a.h - b.w * b.h || a.rows - b.rows);
   for (let i = 0; i < sorted.length; i++) {
     const outer = sorted[i];
     for (let k = 0; k < i; k++) {
       const inner = sorted[k];
-      const overlap = inner.x < outer.x + outer.w && inner.x + inner.w > outer.x && inner.x >= outer.x - 1 && inner.x + inner.w <= outer.x + outer.w + 1;
+      const overlap = inner.line === outer.line && inner.x < outer.x + outer.w && inner.x + inner.w > outer.x && inner.x >= outer.x - 1 && inner.x + inner.w <= outer.x + outer.w + 1;
       if (!overlap) continue;
       const right = Math.max(outer.x + outer.w, inner.x + inner.w + 8);
       const bottom = Math.max(outer.y + outer.h, inner.y + inner.h + 8);
@@ -210,17 +281,20 @@ function nest(found: Frame[]): Frame[] {
   return sorted.reverse();
 }
 
-/** The room of the node of a row; on the way back with that of the products on its edges, as far as `width` goes. */
-export function stage(graph: Graph, timeline: { current: number; step: SweepStep | null }, row: number, width: number): { x: number; y: number; w: number; h: number } | null {
+const LABEL = 24; // products may stand so far above and below, between two lines
+
+/** The room of the node of a row; on the way back with that of the products on its edges, as far as width and height go. */
+export function stage(graph: Graph, timeline: { current: number; step: SweepStep | null }, row: number, width: number, height: number): { x: number; y: number; w: number; h: number } | null {
   const node = graph.nodeOf(row);
   if (!node) return null;
-  let [left, top, bottom] = [node.x, node.y, node.y + NODE_H];
+  let [left, top, right, bottom] = [node.x, node.y, node.x + NODE_W, node.y + NODE_H];
   for (const edge of row === timeline.current ? (timeline.step?.edges ?? []) : []) {
     const from = graph.nodeOf(edge.input);
-    if (!from || node.column - from.column > FAR || node.x + NODE_W - from.x > width) continue;
-    left = Math.min(left, from.x);
-    top = Math.min(top, from.y);
-    bottom = Math.max(bottom, from.y + NODE_H);
+    if (!from || node.column - from.column > FAR) continue;
+    const wider = [Math.min(left, from.x), Math.min(top, from.y), Math.max(right, from.x + NODE_W), Math.max(bottom, from.y + NODE_H)];
+    if (wider[2] - wider[0] > width || (from.line !== node.line && wider[3] - wider[1] > height)) continue;
+    [left, top, right, bottom] = wider;
   }
-  return { x: left, y: top, w: node.x + NODE_W - left, h: bottom - top };
+  if (graph.per !== Infinity && timeline.step && row === timeline.current) [top, bottom] = [top - LABEL, bottom + LABEL];
+  return { x: left, y: top, w: right - left, h: bottom - top };
 }

@@ -60,7 +60,7 @@ export function placeLabels(graph: Graph, node: Node, wanted: { edge: Edge; text
     const [w, h] = [Math.max(...lines.map((line) => line.join(" ").length)) * LETTER + 10, 6 + LINE * lines.length + (map ? MAP + 3 : 0)];
     const id = edgeId(edge);
     const chip = chips.get(id) ?? [...chips.values()][0];
-    const at: Point = chip ? [chip.x + chip.w / 2, chip.y] : [node.x - 40, node.y + NODE_H / 2];
+    const at: Point = chip ? [Math.min(chip.x + chip.w / 2, node.x - 8 - w / 2), chip.y] : [node.x - 40, node.y + NODE_H / 2];
     const own = edge.far ? [at] : (curves.get(id) ?? edgeCurve(graph, edge));
     const [x, y] = own[own.length >> 1];
     return { id, lines, map, x, y, w, h, own, edge, aside: y };
@@ -104,7 +104,9 @@ function neighbours(graph: Graph, node: Node, wanted: { edge: Edge }[], more: nu
   const near = wanted.filter(({ edge }) => !edge.far).map(({ edge }) => graph.nodes[edge.from].column);
   const first = Math.max(0, Math.min(node.column - 1, ...near));
   const found: Node[] = [];
-  for (let c = first; c <= Math.min(graph.columns - 1, node.column + more); c++) found.push(...graph.byColumn[c]);
+  const { per } = graph;
+  const [low, high] = per === Infinity ? [first, node.column + more] : [(Math.floor(first / per) - 1) * per, (node.line + 2) * per - 1]; // the lines above and below, too
+  for (let c = Math.max(0, low); c <= Math.min(graph.columns - 1, high); c++) found.push(...graph.byColumn[c]);
   return found;
 }
 

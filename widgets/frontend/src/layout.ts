@@ -224,17 +224,16 @@ export function edgesAt(layout: Layout, to: number): Edge[] {
   return found;
 }
 
-/** The half-slots that edges pass, lowest and highest. */
-export function reachOfEdges(layout: Layout): [number, number] {
-  const { edges } = layout;
-  let [low, high] = [0, 0];
-  for (let at = 0; at < edges.length; ) {
-    const bends = edges[at + 4];
-    at += 5;
-    for (let k = 0; k < bends; k++, at += 2) {
-      low = Math.min(low, edges[at + 1]);
-      high = Math.max(high, edges[at + 1] + 1);
+/** Of the edges that are drawn in full: their ends, and the points at which they pass columns. */
+export function nearEdges(layout: Layout): { ends: [number, number][]; passed: [number, number][] } {
+  const { edges, edgeAt } = layout;
+  const [ends, passed]: [number, number][][] = [[], []];
+  for (let to = 0; to < layout.node.length; to++)
+    for (let at = edgeAt[to]; at < edgeAt[to + 1]; ) {
+      if (!edges[at + 3]) ends.push([edges[at], to]);
+      const bends = edges[at + 4];
+      at += 5;
+      for (let k = 0; k < bends; k++, at += 2) passed.push([edges[at], edges[at + 1]]);
     }
-  }
-  return [low, high];
+  return { ends, passed };
 }

@@ -1,23 +1,28 @@
 // The whole graph in a corner, with the part in view; click or drag to move there.
 import type { Camera } from "./camera";
 import { h } from "./dom";
-import { COLUMN, NODE_H, NODE_W, type Graph, type Node } from "./graph";
+import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
 
-const [WIDTH, HEIGHT] = [150, 56];
+const [LONG, SHORT] = [150, 56]; // as wide as this and as high as that, or the other way round
+
+const EDGE = 16; // from the edge of the pane, with its own
 
 export class Minimap {
-  readonly el = h("canvas", { class: "mt-minimap", width: WIDTH * 2, height: HEIGHT * 2, "aria-hidden": "true" });
+  readonly el = h("canvas", { class: "mt-minimap", "aria-hidden": "true" });
   private base: HTMLCanvasElement | null = null;
   private colour = ""; // of the nodes in `base`; none while the view is not in the page
   private graph: Graph | null = null;
   private scale = 1;
   private left = 0;
   private top = 0;
+  private width = LONG;
+  private height = SHORT;
 
   constructor(private camera: Camera) {
     const move = (event: PointerEvent): void => {
       const box = this.el.getBoundingClientRect();
-      camera.center((event.clientX - box.left) / this.scale + this.left, (event.clientY - box.top) / this.scale + this.top);
+      const scale = (this.scale * box.width) / this.width; // on a narrow page the map is smaller
+      camera.center((event.clientX - box.left) / scale + this.left, (event.clientY - box.top) / scale + this.top);
     };
     this.el.addEventListener("pointerdown", (event) => {
       event.stopPropagation();
@@ -30,28 +35,36 @@ export class Minimap {
   setGraph(graph: Graph): void {
     this.graph = graph;
     this.base = null;
+    const tall = graph.bottom - graph.top > graph.right - graph.left;
+    [this.width, this.height] = tall ? [SHORT, LONG] : [LONG, SHORT];
+    if (this.el.width !== 2 * this.width) [this.el.width, this.el.height] = [2 * this.width, 2 * this.height];
+    this.el.classList.toggle("mt-tall", tall);
   }
 
   draw(current: number): void {
     const graph = this.graph;
     const context = this.el.getContext("2d");
     if (!graph || !context) return;
-    const whole = { w: graph.columns * COLUMN, h: graph.bottom - graph.top };
+    const whole = { w: graph.right - graph.left, h: graph.bottom - graph.top };
+    const { width, height } = this;
     const { camera } = this;
     const needed = whole.w * camera.scale > camera.width * 1.15 || whole.h * camera.scale > camera.height * 1.25;
     this.el.hidden = !needed;
     if (!needed) return;
-    this.scale = Math.min(WIDTH / whole.w, HEIGHT / whole.h);
-    this.left = -(WIDTH / this.scale - whole.w) / 2;
-    this.top = graph.top - (HEIGHT / this.scale - whole.h) / 2;
+    this.scale = Math.min(width / whole.w, height / whole.h);
+    this.left = graph.left - (width / this.scale - whole.w) / 2;
+    this.top = graph.top - (height / this.scale - whole.h) / 2;
     const style = getComputedStyle(this.el);
     const colour = style.getPropertyValue("--mt-muted");
     if (!this.base || this.colour !== colour) this.base = this.drawBase(graph, (this.colour = colour));
     context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, 2 * WIDTH, 2 * HEIGHT);
+    context.clearRect(0, 0, 2 * width, 2 * height);
     context.drawImage(this.base, 0, 0);
     const node = graph.nodeOf(current);
-    this.el.classList.toggle("mt-left", node !== null && this.covers(node));
+    const right = node !== null && this.covers(node, camera.width - width - EDGE, Infinity);
+    const left = right && this.covers(node, 0, width + EDGE);
+    this.el.classList.toggle("mt-left", right && !left);
+    this.el.classList.toggle("mt-away", right && left); // a narrow pane has room for the node only
     context.setTransform(2, 0, 0, 2, 0, 0);
     if (node) {
       context.fillStyle = style.getPropertyValue("--mt-current");
@@ -61,20 +74,20 @@ export class Minimap {
     context.lineWidth = 1.2;
     const x = Math.max(0.6, (camera.x - this.left) * this.scale);
     const y = Math.max(0.6, (camera.y - this.top) * this.scale);
-    const right = Math.min(WIDTH - 0.6, (camera.x + camera.width / camera.scale - this.left) * this.scale);
-    const bottom = Math.min(HEIGHT - 0.6, (camera.y + camera.height / camera.scale - this.top) * this.scale);
-    context.strokeRect(x, y, Math.max(2, right - x), Math.max(2, bottom - y));
+    const east = Math.min(width - 0.6, (camera.x + camera.width / camera.scale - this.left) * this.scale);
+    const south = Math.min(height - 0.6, (camera.y + camera.height / camera.scale - this.top) * this.scale);
+    context.strokeRect(x, y, Math.max(2, east - x), Math.max(2, south - y));
   }
 
-  /** Would it cover a node, at its usual place on the right? */
-  private covers(node: Node): boolean {
-    const { x, y, scale, width, height } = this.camera;
-    const [right, bottom] = [(node.x + NODE_W - x) * scale, (node.y + NODE_H - y) * scale];
-    return right > width - WIDTH - 16 && bottom > height - HEIGHT - 16;
+  /** Is a node where the map is, if that stands between these pixels? */
+  private covers(node: Node, from: number, to: number): boolean {
+    const { x, y, scale, height } = this.camera;
+    const [left, right, bottom] = [(node.x - x) * scale, (node.x + NODE_W - x) * scale, (node.y + NODE_H - y) * scale];
+    return right > from && left < to && bottom > height - this.height - EDGE;
   }
 
   private drawBase(graph: Graph, colour: string): HTMLCanvasElement {
-    const base = h("canvas", { width: 2 * WIDTH, height: 2 * HEIGHT });
+    const base = h("canvas", { width: 2 * this.width, height: 2 * this.height });
     const context = base.getContext("2d") as CanvasRenderingContext2D;
     context.setTransform(2, 0, 0, 2, 0, 0);
     context.fillStyle = colour;

@@ -1,13 +1,18 @@
-// Panning and zooming with a pointer: drag, wheel with Ctrl, wheel sideways.
+// Panning and zooming with a pointer: drag, wheel with Ctrl, wheel sideways; two fingers.
 import type { Camera } from "./camera";
 
-/** The pane follows the pointer; nodes, references and captions keep their own clicks. */
-export function panAndZoom(pane: HTMLElement, camera: Camera): void {
+/** The pane follows the pointer; nodes, references and captions keep their own clicks. The wheel scrolls the pane where
+    `room` says that there is more (in pixels above, below), and else the page. */
+export function panAndZoom(pane: HTMLElement, camera: Camera, room: () => [number, number]): void {
   let last: [number, number] | null = null;
   const fingers = new Map<number, [number, number]>();
   const apart = (): number => {
     const [[ax, ay], [bx, by]] = [...fingers.values()];
     return Math.hypot(ax - bx, ay - by);
+  };
+  const middle = (): [number, number] => {
+    const [[ax, ay], [bx, by]] = [...fingers.values()];
+    return [(ax + bx) / 2, (ay + by) / 2];
   };
   pane.addEventListener("pointerdown", (event) => {
     if (event.pointerType === "touch") fingers.set(event.pointerId, [event.clientX, event.clientY]);
@@ -18,10 +23,12 @@ export function panAndZoom(pane: HTMLElement, camera: Camera): void {
   pane.addEventListener("pointermove", (event) => {
     if (fingers.size === 2 && fingers.has(event.pointerId)) {
       const before = apart();
+      const [x, y] = middle();
       fingers.set(event.pointerId, [event.clientX, event.clientY]);
       const box = pane.getBoundingClientRect();
-      const [[ax, ay], [bx, by]] = [...fingers.values()];
-      if (before > 0) camera.zoom(apart() / before, (ax + bx) / 2 - box.left, (ay + by) / 2 - box.top);
+      const [x1, y1] = middle();
+      camera.pan(x1 - x, y1 - y);
+      if (before > 0) camera.zoom(apart() / before, x1 - box.left, y1 - box.top);
       last = null;
       return;
     }
@@ -41,7 +48,12 @@ export function panAndZoom(pane: HTMLElement, camera: Camera): void {
       const box = pane.getBoundingClientRect();
       if (event.ctrlKey || event.metaKey) camera.zoom(Math.exp(-event.deltaY / 200), event.clientX - box.left, event.clientY - box.top);
       else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) camera.pan(-(event.deltaX || event.deltaY), 0);
-      else return;
+      else {
+        const [above, below] = room();
+        const by = Math.max(-above, Math.min(below, event.deltaY));
+        if (Math.abs(by) < 1) return;
+        camera.pan(0, -by);
+      }
       event.preventDefault();
     },
     { passive: false },

@@ -3,7 +3,7 @@ import type { Camera } from "./camera";
 import { s, setText } from "./dom";
 import { COLUMN, NODE_H, NODE_W, type Frame, type Graph, type Group, type Node } from "./graph";
 import { drawnEdge, edgeId, LETTER, MAP, placeLabels, type Label } from "./labels";
-import type { Edge } from "./place";
+import { FAR, type Edge } from "./place";
 import { CHARS, edgePath, farChips, isShort, linkPath, nodeText, nodeValue, portY, valueText } from "./shapes";
 import { signedMap } from "./heatmap";
 import type { Store } from "./store";
@@ -109,9 +109,10 @@ export class Scene {
     const seen = new Set<number>();
     const newNodes = document.createDocumentFragment();
     const newEdges = document.createDocumentFragment();
-    for (let c = Math.max(0, left - 6); c <= Math.min(graph.columns - 1, right + 6); c++) {
+    const [firstColumn, lastColumn] = this.columnsIn(graph, left, right, top, bottom);
+    for (let c = firstColumn; c <= lastColumn; c++) {
       for (const node of graph.byColumn[c]) {
-        const inside = c >= left && c <= right && node.y >= top && node.y <= bottom;
+        const inside = (graph.per !== Infinity || (c >= left && c <= right)) && node.y >= top && node.y <= bottom;
         if (!inside && !this.reaches(node, left, right, top, bottom)) continue;
         seen.add(node.index);
         if (!this.nodes.has(node.index)) newNodes.append(this.node(node));
@@ -131,13 +132,24 @@ export class Scene {
     this.update();
   }
 
+  /** The columns whose nodes or edges may be in the pane: an edge begins at most FAR columns before its node. */
+  private columnsIn(graph: Graph, left: number, right: number, top: number, bottom: number): [number, number] {
+    const { per, reach, columns } = graph;
+    if (per === Infinity) return [Math.max(0, left - FAR), Math.min(columns - 1, right + FAR)];
+    const first = reach.findIndex((line) => line[1] >= top);
+    const behind = reach.findIndex((line) => line[0] > bottom);
+    if (first < 0) return [0, -1];
+    return [first * per, Math.min(columns - 1, (behind < 0 ? reach.length : behind) * per - 1 + FAR)];
+  }
+
   /** Does one of the node's incoming edges cross the pane? */
   private reaches(node: Node, left: number, right: number, top: number, bottom: number): boolean {
     const graph = this.graph as Graph;
     return graph.edges(node.index).some((edge) => {
       if (edge.far) return false;
       const from = graph.nodes[edge.from];
-      return from.column <= right && node.column >= left && Math.min(from.y, node.y) <= bottom && Math.max(from.y, node.y) >= top;
+      const across = graph.per !== Infinity || (from.column <= right && node.column >= left);
+      return across && Math.min(from.y, node.y) <= bottom && Math.max(from.y, node.y) >= top;
     });
   }
 
@@ -389,7 +401,7 @@ export class Scene {
     const { x, scale } = this.camera;
     const size = plain ? FAR_CAPTION / scale : CAPTION;
     const needs = (room * size) / CAPTION;
-    caption.setAttribute("visibility", plain && (frame.inner || needs > frame.w) ? "hidden" : "visible");
+    caption.setAttribute("visibility", plain && (frame.inner || frame.goesOn || needs > frame.w) ? "hidden" : "visible");
     caption.style.fontSize = `${size}px`;
     caption.setAttribute("y", String(plain ? frame.y - 4 / scale : frame.y + 16));
     caption.setAttribute("x", String(Math.max(frame.x + 12, Math.min(x + 8 / scale, frame.x + frame.w - needs))));

@@ -18,32 +18,56 @@ const round = (x: number): number => Math.round(x * 10) / 10;
 
 export type Point = [number, number];
 
-/** The points that an edge goes through. */
-function stations(graph: Graph, edge: Edge): Point[] {
+/** A part of an edge's curve: a straight line, or one with two control points. */
+type Piece = { from: Point; to: Point; bend: [Point, Point] | null };
+
+/** The curve of an edge in parts. */
+function pieces(graph: Graph, edge: Edge): Piece[] {
   const from = graph.nodes[edge.from];
   const to = graph.nodes[edge.to];
-  const points: Point[] = [[from.x + NODE_W, from.y + NODE_H / 2]];
+  const found: Piece[] = [];
+  let [at, line]: [Point, number] = [[from.x + NODE_W, from.y + NODE_H / 2], from.line];
+  const straight = (next: Point): void => void (found.push({ from: at, to: next, bend: null }), (at = next));
+  const curve = (next: Point): void => {
+    if (Math.abs(next[1] - at[1]) < 0.5) return straight(next);
+    const bend = Math.max(14, (next[0] - at[0]) / 2);
+    found.push({ from: at, to: next, bend: [[at[0] + bend, at[1]], [next[0] - bend, next[1]]] });
+    at = next;
+  };
+  const corner = (around: Point, next: Point): void => void (found.push({ from: at, to: next, bend: [around, around] }), (at = next));
+  /** To the height of `y` in the next line, left of its first column. */
+  const wrap = (y: number): void => {
+    const lane = graph.lane(edge.from, line++);
+    straight([lane.right - CORNER, at[1]]);
+    corner([lane.right, at[1]], [lane.right, at[1] + CORNER]);
+    straight([lane.right, lane.y - CORNER]);
+    corner([lane.right, lane.y], [lane.right - CORNER, lane.y]);
+    straight([lane.left + CORNER, lane.y]);
+    corner([lane.left, lane.y], [lane.left, lane.y + CORNER]);
+    straight([lane.left, y - CORNER]);
+    corner([lane.left, y], [lane.left + CORNER, y]);
+  };
   for (const [column, slot] of edge.via) {
-    const y = slot * HALF + HALF / 2;
-    points.push([column * COLUMN - 10, y], [column * COLUMN + NODE_W + 10, y]);
+    const [next, x] = graph.per === Infinity ? [0, column * COLUMN] : [Math.floor(column / graph.per), (column % graph.per) * COLUMN];
+    const y = graph.tops[next] + slot * HALF + HALF / 2;
+    if (next > line) wrap(y);
+    curve([x - 10, y]);
+    straight([x + NODE_W + 10, y]);
   }
-  points.push([to.x - 2, portY(to, edge)]);
-  return points;
+  if (to.line > line) wrap(portY(to, edge));
+  curve([to.x - 2, portY(to, edge)]);
+  return found;
 }
 
-/** How far the curve between two points leaves them level; 0 for a straight line. */
-const bendOf = ([x0, y0]: Point, [x1, y1]: Point): number => (Math.abs(y1 - y0) < 0.5 ? 0 : Math.max(14, (x1 - x0) / 2));
+const CORNER = 8; // radius
 
 /** The curve of an edge with a small open arrowhead, which `back` puts at its beginning: there the gradient goes. */
 export function edgePath(graph: Graph, edge: Edge, back = false): string {
-  const points = stations(graph, edge);
-  const [[x, y]] = points;
-  let d = back ? `M${round(x + 7.5)} ${round(y - 3.5)}l-5.5 3.5l5.5 3.5M${round(x)} ${round(y)}` : `M${round(x)} ${round(y)}`;
-  for (let i = 1; i < points.length; i++) {
-    const [[x0, y0], [x1, y1]] = [points[i - 1], points[i]];
-    const bend = bendOf(points[i - 1], points[i]);
-    d += bend ? `C${round(x0 + bend)} ${round(y0)} ${round(x1 - bend)} ${round(y1)} ${round(x1)} ${round(y1)}` : `L${round(x1)} ${round(y1)}`;
-  }
+  const parts = pieces(graph, edge);
+  const at = ([x, y]: Point): string => `${round(x)} ${round(y)}`;
+  const [x, y] = parts[0].from;
+  let d = back ? `M${at([x + 7.5, y - 3.5])}l-5.5 3.5l5.5 3.5M${at([x, y])}` : `M${at([x, y])}`;
+  for (const { to, bend } of parts) d += bend ? `C${at(bend[0])} ${at(bend[1])} ${at(to)}` : `L${at(to)}`;
   return back ? d : `${d}m-5.5 -3.5l5.5 3.5l-5.5 3.5`;
 }
 
@@ -51,16 +75,15 @@ const STEP = 8; // pixels between the points of a curve
 
 /** Points of an edge's curve, at about equal distances. */
 export function edgeCurve(graph: Graph, edge: Edge): Point[] {
-  const points = stations(graph, edge);
-  const found: Point[] = [points[0]];
-  for (let i = 1; i < points.length; i++) {
-    const [[x0, y0], [x1, y1]] = [points[i - 1], points[i]];
-    const bend = bendOf(points[i - 1], points[i]);
+  const parts = pieces(graph, edge);
+  const found: Point[] = [parts[0].from];
+  for (const { from: [x0, y0], to: [x1, y1], bend } of parts) {
     const count = Math.max(1, Math.ceil(Math.hypot(x1 - x0, y1 - y0) / STEP));
     for (let k = 1; k <= count; k++) {
       const t = k / count;
       const [a, b, c, d] = [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t ** 3];
-      found.push(bend ? [a * x0 + b * (x0 + bend) + c * (x1 - bend) + d * x1, (a + b) * y0 + (c + d) * y1] : [x0 + t * (x1 - x0), y0 + t * (y1 - y0)]);
+      if (bend) found.push([a * x0 + b * bend[0][0] + c * bend[1][0] + d * x1, a * y0 + b * bend[0][1] + c * bend[1][1] + d * y1]);
+      else found.push([x0 + t * (x1 - x0), y0 + t * (y1 - y0)]);
     }
   }
   return found;
@@ -69,6 +92,10 @@ export function edgeCurve(graph: Graph, edge: Edge): Point[] {
 /** The dashed curve from one version of a variable to the next. */
 export function linkPath(from: Node, to: Node): string {
   const [x0, y0] = [from.x + NODE_W / 2, from.y + NODE_H];
+  if (to.line !== from.line) {
+    const [x1, y1] = [to.x + NODE_W / 2, to.y];
+    return `M${round(x0)} ${round(y0)}C${round(x0)} ${round(y0 + 40)} ${round(x1)} ${round(y1 - 40)} ${round(x1)} ${round(y1)}`;
+  }
   const [x1, y1] = [to.x + NODE_W / 2, to.y + NODE_H];
   const deep = Math.max(y0, y1) + 26;
   return `M${round(x0)} ${round(y0)}C${round(x0)} ${round(deep)} ${round(x1)} ${round(deep)} ${round(x1)} ${round(y1)}`;

@@ -1,14 +1,16 @@
 // The view: puts the parts together and holds what the reader chose.
 import { Camera } from "./camera";
+import { divider } from "./divider";
 import { fullScreen, h } from "./dom";
 import { exportAs } from "./export";
 import { matching, neighbourhood } from "./find";
-import { borders, buildGraph, PAD, stage, type Graph, type Group, type Node } from "./graph";
+import { borders, buildGraph, columnsPerLine, PAD, stage, type Graph, type Group, type Node } from "./graph";
 import { FeelPanel } from "./feelpanel";
 import { Fitting } from "./fitting";
 import { Help } from "./help";
 import { Inspector } from "./inspector";
 import { Keys } from "./keys";
+import type { Layout } from "./layout";
 import { Minimap } from "./minimap";
 import { PathsPanel } from "./pathspanel";
 import { Planner } from "./planner";
@@ -48,6 +50,7 @@ export class View {
   readonly el: HTMLElement;
   readonly timeline: Timeline;
   graph: Graph | null = null;
+  private layout: Layout | null = null;
   private camera = new Camera(() => this.schedule("scene"));
   private marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null };
   private mode: FoldMode = "auto";
@@ -140,7 +143,9 @@ export class View {
     this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el, this.hint);
     this.tip = new Tip(this.pane);
     this.pane.append(this.tip.el);
-    this.below = h("div", { class: "mt-below" }, this.table.el, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el));
+    this.below = h("div", { class: "mt-below" });
+    const columns = divider("the table's width", "column", this.table.el);
+    this.below.append(this.table.el, columns, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el));
     this.el = h(
       "div",
       { class: "mt-view", tabindex: 0, role: "application", "aria-label": "Tape view", "aria-roledescription": "steppable picture of a tape" },
@@ -149,12 +154,13 @@ export class View {
       this.paths.el,
       options.sliders,
       this.pane,
+      divider("the graph's height", "row", this.pane),
       this.stepbar.el,
       this.predict.el,
       this.results.el,
       this.below,
     );
-    panAndZoom(this.pane, this.camera);
+    panAndZoom(this.pane, this.camera, () => this.roomToScroll());
     this.keys = new Keys(this.el, this.actions(), (field) => field === this.toolbar.search && this.toolbar.forget());
     this.stopListening = store.listen((change) => this.changed(change));
     this.observer = new ResizeObserver(() => this.resized());
@@ -167,8 +173,8 @@ export class View {
   /** A small tape needs less room; after something was unfolded it needs more. */
   private takeRoom(): void {
     if (!this.graph) return;
-    const unfolded = [...this.toggled.values()].includes(true);
-    this.rooms.take(this.pane, this.graph.bottom - this.graph.top + 130, 200, unfolded ? 520 : 310);
+    const lines = this.graph.tops.length > 1 || [...this.toggled.values()].includes(true);
+    this.rooms.take(this.pane, this.graph.bottom - this.graph.top + (lines ? 40 : 130), 200, lines ? 520 : 310);
     this.rooms.take(this.below, 22 * this.store.rows.length + 110, 260, 310);
   }
 
@@ -254,9 +260,27 @@ export class View {
     const wish = { patterns: folded, open: !folded, toggled: [...toggled], borders: borders(store.tapes) };
     this.planner.plan(store.rows, wish, (layout) => {
       this.drawn = { mode, toggled };
-      this.placed(buildGraph(store, layout));
+      this.layout = layout;
+      this.placed(this.wrapped(layout));
     }, patient);
     if (this.planner.busy) this.schedule("toolbar");
+  }
+
+  /** The graph of a layout, in lines that the pane has room for. */
+  private wrapped(layout: Layout): Graph {
+    const columns = 1 + layout.column.reduce((most, column) => Math.max(most, column), 0);
+    return buildGraph(this.store, layout, this.camera.width ? columnsPerLine(columns, this.camera.width) : 0);
+  }
+
+  /** The pane is wider or narrower: the lines hold another number of columns. */
+  private wrapAnew(): void {
+    if (!this.layout || !this.graph) return;
+    const before = this.graph.nodeOf(this.timeline.current);
+    const graph = this.wrapped(this.layout);
+    if (graph.per === this.graph.per) return;
+    const after = graph.nodeOf(this.timeline.current);
+    if (before && after) this.anchor = { row: this.timeline.current, x: before.x - this.camera.x, y: before.y - this.camera.y };
+    this.placed(graph);
   }
 
   private placed(graph: Graph): void {
@@ -331,7 +355,7 @@ export class View {
     this.drawState();
     this.scene.update();
     this.minimap.draw(this.timeline.current);
-    this.revealRow(this.timeline.current);
+    this.revealRow(Math.max(0, this.timeline.current));
   }
 
   goRow(row: number): void {
@@ -346,7 +370,8 @@ export class View {
   }
 
   private revealRow(row: number, smooth = true): void {
-    const box = this.graph && stage(this.graph, this.timeline, row, this.camera.width / this.camera.scale - 2 * PAD);
+    const { width, height, scale } = this.camera;
+    const box = this.graph && stage(this.graph, this.timeline, row, width / scale - 2 * PAD, height / scale - 2 * PAD);
     if (box) this.camera.reveal(box, smooth);
   }
 
@@ -415,6 +440,14 @@ export class View {
     this.select(rows.find((row) => row > this.marks.selected) ?? rows[0]);
   }
 
+  /** How much of the graph is above and below the pane, for a reader who is in this view: others scroll the page. */
+  private roomToScroll(): [number, number] {
+    const { graph, camera } = this;
+    if (!graph || !this.el.contains(document.activeElement)) return [0, 0];
+    const above = (camera.y - graph.top + PAD) * camera.scale;
+    return [Math.max(0, above), Math.max(0, (graph.bottom - graph.top + 2 * PAD) * camera.scale - camera.height - above)];
+  }
+
   // --- camera --------------------------------------------------------------------------------------------------------
 
   private resized(): void {
@@ -423,6 +456,7 @@ export class View {
     this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
     if (!this.camera.width) return;
     if (!before) this.table.reveal(this.timeline.current);
+    if (before !== this.camera.width) this.wrapAnew();
     if (this.fitting.next) this.fitting.take(this.graph);
     else if (before !== this.camera.width && !this.camera.touched) this.fitting.first(this.graph);
     this.schedule("all");

@@ -13,6 +13,7 @@ import { Skeleton } from "../src/skeleton";
 import { isLeaf, Store } from "../src/store";
 import { Timeline } from "../src/timeline";
 import { brief, matrix, withNumbers, withRows } from "../src/value";
+import { extentsOf, lanesOf } from "../src/wrap";
 import { affine, bush, chain, diamond, layers, nested, Program, PROGRAMS, square } from "./programs";
 
 function storeOf(snapshot: Snapshot): Store {
@@ -84,14 +85,19 @@ describe("placement", () => {
 
   it("agrees with the static picture's", () => {
     const file = fileURLToPath(new URL("../../../tests/widgets/placements.json", import.meta.url));
-    const golden = JSON.parse(readFileSync(file, "utf8")) as { items: [number[], boolean, number][]; column: number[]; slot: number[] }[];
+    const golden = JSON.parse(readFileSync(file, "utf8")) as { items: [number[], boolean, number][]; column: number[]; slot: number[]; lines: { per: number; extents: number[][]; lanes: number[][] }[] }[];
     expect(golden.length).toBeGreaterThan(3);
-    for (const { items, column, slot } of golden) {
+    for (const { items, column, slot, lines } of golden) {
       const placement = new Placement();
       for (const [inputs, leaf, section] of items) placement.add({ inputs, leaf, section });
       for (const [index, c, s] of placement.provisional()) [placement.column[index], placement.slot[index]] = [c, s];
       expect(placement.column).toEqual(column);
       expect(placement.slot).toEqual(slot);
+      const near = placement.edges.flat().filter((edge) => !edge.far);
+      for (const { per, extents, lanes } of lines) {
+        expect(extentsOf(column, slot, near.flatMap((edge) => edge.via), per)).toEqual(extents);
+        expect(lanesOf(near.map((edge): [number, number] => [edge.from, edge.to]), column, slot, per)).toEqual(lanes);
+      }
     }
   });
 

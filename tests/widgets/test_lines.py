@@ -1,0 +1,151 @@
+"""A tape that is longer than the pane is wide goes on in the next line, and each of its parts can be resized."""
+
+from __future__ import annotations
+
+import pytest
+
+import minitape as tf
+
+from .conftest import accumulation, chain, nested, press
+from .test_labels import DRAWN, MEASURE, network, polynomial
+
+pytestmark = pytest.mark.browser
+
+# what is drawn: the scale, the pane and the boxes of the nodes on the screen
+LOOK = """() => {
+  const box = e => { const { left, right, top, bottom } = e.getBoundingClientRect(); return { left, right, top, bottom } };
+  const current = document.querySelector(".mt-node.mt-current .mt-box");
+  return {
+    scale: Number(/scale\\(([\\d.]+)\\)/.exec(document.querySelector(".mt-scene > g").getAttribute("transform"))[1]),
+    pane: box(document.querySelector(".mt-pane")), current: current && box(current),
+    nodes: [...document.querySelectorAll(".mt-node .mt-box")].map(box),
+    titles: document.querySelectorAll(".mt-node .mt-title").length,
+    edges: [...document.querySelectorAll("path.mt-edge[data-edge]")].map(box),
+  };
+}"""
+
+
+def within(box, pane):
+    return box["left"] >= pane["left"] and box["right"] <= pane["right"] and box["top"] >= pane["top"] and box["bottom"] <= pane["bottom"]
+
+
+@pytest.mark.parametrize("turns, width", [(15, 1100), (60, 1100), (145, 1100), (30, 400), (30, 2000)])
+def test_a_program_of_30_to_300_rows_is_read_at_nearly_natural_size(turns, width, show, page):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(reduced_motion="reduce")
+    shown = show(chain(turns))
+    shown.get_by_label("Folding").select_option("none")
+    shown.locator(".mt-view").focus()
+    press(shown, "Home")
+    for _ in range(8):
+        press(shown, *["PageDown"] * (turns // 15), "ArrowRight")
+        shown.evaluate(DRAWN)
+        seen = shown.evaluate(LOOK)
+        assert seen["scale"] >= (0.75 if width > 500 else 0.6) and within(seen["current"], seen["pane"])
+        # everything in its line is on the screen, too
+        assert all(seen["pane"]["left"] <= box["left"] and box["right"] <= seen["pane"]["right"] for box in seen["nodes"] + seen["edges"])
+        assert seen["titles"] == len(seen["nodes"]) >= 6
+        for one in seen["nodes"]:
+            for other in seen["nodes"]:
+                apart = max(one["left"] - other["right"], other["left"] - one["right"], one["top"] - other["bottom"], other["top"] - one["bottom"])
+                assert one == other or apart > 0
+
+
+def test_what_fits_into_one_line_stays_in_one(show, page):
+    page.set_viewport_size({"width": 1100, "height": 900})
+    shown = show(tf.snapshot(*accumulation()))
+    boxes = shown.evaluate(LOOK)["nodes"]
+    assert max(box["bottom"] for box in boxes) - min(box["top"] for box in boxes) < 160
+
+
+@pytest.mark.parametrize("program", [network, polynomial])
+def test_products_stand_on_their_own_edges_across_lines(program, show, page):
+    page.set_viewport_size({"width": 640, "height": 1500})
+    page.emulate_media(reduced_motion="reduce")
+    tape, target, sources = program()
+    snapshot = tf.snapshot(tape, target, sources)
+    shown = show(snapshot)
+    press(shown, "End")
+    for step in reversed(snapshot["sweep"]["steps"]):
+        shown.evaluate(DRAWN)
+        labels = shown.evaluate(MEASURE)
+        assert len(labels) == len(step["edges"])
+        assert [label for label in labels if label["foreign"] or label["covers"]] == [], step["row"]
+        press(shown, "ArrowLeft")
+
+
+def test_a_frame_goes_on_in_the_next_line_around_its_own_rows(show, page):
+    page.set_viewport_size({"width": 700, "height": 900})
+    snapshot = tf.snapshot(*nested())
+    shown = show(snapshot)
+    press(shown, "0")
+    shown.evaluate(DRAWN)
+    held = shown.evaluate("""() => {
+      const box = e => e.getBoundingClientRect();
+      return [...document.querySelectorAll(".mt-frame-sweep rect")].map(frame => [...document.querySelectorAll(".mt-node")].filter(node => {
+        const [a, b] = [box(frame), box(node.querySelector(".mt-box"))];
+        return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+      }).map(node => Number(node.dataset.id.slice(1))))
+    }""")
+    assert len(held) > 1
+    assert sorted(row for part in held for row in part) == [row["row"] for row in snapshot["rows"] if row["by"] is not None]
+
+
+def test_a_narrower_page_holds_fewer_columns_and_keeps_the_current_row(show, page):
+    page.set_viewport_size({"width": 1400, "height": 900})
+    shown = show(chain(30))
+    press(shown, "Home", *["ArrowRight"] * 20)
+    columns = "() => new Set([...document.querySelectorAll('.mt-node .mt-box')].map(e => Math.round(e.getBoundingClientRect().left))).size"
+    shown.evaluate(DRAWN)
+    wide = shown.evaluate(columns)
+    page.set_viewport_size({"width": 620, "height": 900})
+    page.wait_for_function(f"({columns})() < {wide}")
+    shown.evaluate(DRAWN)
+    seen = shown.evaluate(LOOK)
+    assert within(seen["current"], seen["pane"])
+
+
+def test_the_wheel_scrolls_the_graph_for_its_reader_and_else_the_page(show, page):
+    page.set_viewport_size({"width": 900, "height": 500})
+    page.emulate_media(reduced_motion="reduce")
+    shown = show(chain(40))
+    press(shown, "Home")
+    shown.evaluate(DRAWN)
+    top = "document.querySelector('.mt-scene > g').getCTM().f"
+    before = shown.evaluate(top)
+    shown.locator(".mt-pane").hover(position={"x": 5, "y": 5})
+    page.mouse.wheel(0, 100)
+    page.wait_for_function(f"Math.abs({top} - {before} + 100) < 2")
+    page.evaluate("document.activeElement.blur()")
+    page.mouse.wheel(0, 60)
+    page.wait_for_function("window.scrollY > 0")
+    assert abs(shown.evaluate(top) - before + 100) < 2
+
+
+def test_dividers_resize_the_graph_and_the_table(show, page):
+    page.set_viewport_size({"width": 1000, "height": 900})
+    shown = show(chain(20))
+    for name, part, side, key in (("the graph's height", ".mt-pane", "height", "ArrowUp"), ("the table's width", ".mt-table", "width", "ArrowLeft")):
+        divider = shown.get_by_role("separator", name=name)
+        before = shown.locator(part).bounding_box()[side]
+        at = divider.bounding_box()
+        x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x - 60, y - 60, steps=3)
+        page.mouse.up()
+        assert shown.locator(part).bounding_box()[side] == pytest.approx(before - 60, abs=2)
+        divider.press(key)
+        assert shown.locator(part).bounding_box()[side] == pytest.approx(before - 84, abs=3)
+
+
+def test_the_graph_can_be_given_more_of_the_whole_screen(show):
+    shown = show(chain(20))
+    press(shown, "f")
+    shown.wait_for_function("document.fullscreenElement?.classList.contains('mt-view')")
+    before = shown.locator(".mt-pane").bounding_box()["height"]
+    divider = shown.get_by_role("separator", name="the graph's height")
+    for _ in range(4):
+        divider.press("ArrowDown")
+    assert shown.locator(".mt-pane").bounding_box()["height"] > before + 60
+    assert shown.locator(".mt-view").bounding_box()["height"] == shown.viewport_size["height"]
