@@ -28,7 +28,7 @@ def texts_in(notebook: Path) -> list[str]:
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     calls = [call for source in code if "predict(" in source for call in _calls(source, "predict")]
-    texts = [node.value for call in calls for node in _texts(call) if not _is_number(node.value)]
+    texts = [text for call in calls for text in _texts(call) if not _is_number(text)]
     return list(dict.fromkeys(texts))
 
 
@@ -46,12 +46,12 @@ def _calls(source: str, name: str) -> Iterator[ast.Call]:
             yield node
 
 
-def _texts(call: ast.Call) -> Iterator[ast.Constant]:
+def _texts(call: ast.Call) -> Iterator[str]:
     """The texts of a call of `predict`, without the name of the prediction."""
     for argument in call.args[1:]:
         for node in ast.walk(argument):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield node
+                yield node.value
 
 
 def _is_number(text: str) -> bool:
