@@ -16,15 +16,21 @@ _COMPARE = ("subtract", "squared_difference")
 
 def spread(inquiry: Inquiry) -> tuple[str, str]:
     """Says where a column of predictions was compared with a row of labels, and what mends it; empty where none was."""
+    if inquiry.spread is None:  # it is the same for all sources
+        inquiry.spread = _spread(inquiry)
+    return inquiry.spread
+
+
+def _spread(inquiry: Inquiry) -> tuple[str, str]:
     record = inquiry.record
     if record is None or len(record) > MOST:
         return "", ""
     live = inquiry.live()
-    for row in range(len(record)):
-        op, a, b, _ = record.cell(row)
+    ops, left, right, _, _ = record.columns()
+    for row, op in enumerate(ops):
         if op < FIRST_CODE or not live[row] or BY_CODE[op - FIRST_CODE].name not in _COMPARE:
             continue
-        shapes = [tuple(record.shape_dtype(r)[0]) for r in (a, b)]
+        shapes = [tuple(record.shape_dtype(r)[0]) for r in (left[row], right[row])]
         if _column_and_row(*shapes) or _column_and_row(*shapes[::-1]):
             return _said(inquiry, row, shapes)
     return "", ""

@@ -352,9 +352,7 @@ class Trace:
         if callable(rules):
             record = node.record
             assert record is not None
-            op, number, *_ = record.cell(node.row)
-            known = op == CALL and number < len(record.calls)  # the calls of an old recording may be gone
-            flat = known and not self.passes(record, record.calls[number])[i]
+            flat = not self.passes(record, record.calls[record.cell(node.row)[1]])[i]
         else:
             flat = rules is None or rules[i if i < len(rules) else -1] is None
         if flat:
@@ -564,7 +562,7 @@ def _custom(record: Record, call: Call) -> list[bool]:
     first = call.attrs.get("results", 0)  # in a graph the results are inputs as well
     known = getattr(record, "replays", {}).get(("gradient", call.row))
     if known is not None:  # the gradient was asked for
-        return [row is not None for row in known[1]]
+        return [False] * first + [row is not None for row in known[1]]
     kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
     try:
         with no_tapes(), contextlib.redirect_stdout(io.StringIO()):

@@ -139,3 +139,24 @@ def test_weights_of_layers_in_a_train_step() -> None:
     said = answers(step, tf.ones([3, 2]))
     assert [e.cause for e in said] == ["nondifferentiable_op", "nondifferentiable_op", "unused_layer"]
     assert "true or false" in said[0].message
+
+
+def test_a_gradient_of_ones_own_in_a_loop_that_was_already_asked_for() -> None:
+    @tf.custom_gradient
+    def twice(v):
+        return v * 2.0, lambda g: g * 2.0
+
+    @tf.function
+    def f(v):
+        def body(i, total):
+            return i + 1, total + twice(total * v)
+
+        return tf.while_loop(lambda i, total: i < 3, body, [0, tf.constant(1.0)])[1]
+
+    x, w = tf.Variable(2.0), tf.Variable(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = f(x)
+        z = y + float(w.numpy())
+    assert tape.gradient(y, x).numpy() == 150.0  # of (1 + 2 x)^3
+    assert tape.explain(z, w).cause == "left_through_numpy"
+    assert tape.explain(y, x).connected
