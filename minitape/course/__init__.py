@@ -14,6 +14,7 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``unknown``   functions that exercises hand in, so that only a tape can find their gradients
 ``predict``, ``choices``   predictions, and their buttons
 ``plot``, ``moving``   pictures for lessons, and their slider
+``texts``, ``translation``   all of it in another language, and the texts for whoever translates
 ``progress``, ``order``, ``startup``   what was answered, and what to do when cells run out of order
 """
 

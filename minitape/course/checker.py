@@ -19,6 +19,7 @@ import numpy as np
 from .compare import Comparison, as_array, compare, is_blank, kind, together
 from .exercise import Exercise
 from .progress import note_try
+from .texts import say
 
 if TYPE_CHECKING:
     from ..engine.typed import Function
@@ -29,10 +30,7 @@ NOT_ANSWERED = "not answered yet"
 NOT_YET = "not yet"
 TRIES_BEFORE_TELLING = 3
 LONGEST = 200
-NO_RETURN = "Your function gives nothing back: write return before its result."
-A_FUNCTION = "a function: its name, without brackets after it"
 GREEN, BOLD, PLAIN = "\x1b[32m", "\x1b[1m", "\x1b[0m"
-SAME = "Your program still gives what it gave at the start."
 
 _added: dict[str, Exercise] = {}
 
@@ -146,7 +144,7 @@ def _judge(exercise: Exercise, answer: Answer) -> Verdict:
             return Verdict(None)
         return _judge_function(exercise, answer) if exercise.cases else _judge_value(exercise, answer)
     except Exception as error:
-        problem = f"your answer could not be compared: {type(error).__name__}: {error}"
+        problem = say("your answer could not be compared: {why}", why=f"{type(error).__name__}: {error}")
         return Verdict(False, [problem], exercise.hint)
 
 
@@ -157,7 +155,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
             answer = exercise.view(given)
         except Exception as error:
             why = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
-            return Verdict(False, [f"{kind(given)} cannot be used here: {why}"], exercise.hint)
+            return Verdict(False, [say("{kind} cannot be used here: {why}", kind=kind(given), why=why)], exercise.hint)
     comparison = _compare(exercise, answer)
     if comparison.approximate:
         return Verdict(True, _close(comparison))
@@ -171,14 +169,14 @@ def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> Comp
     if expected is ... and result.approximate and exercise.dtype is not None:
         given = np.asarray(as_array(answer)).dtype.name
         if given != exercise.dtype:
-            return Comparison(False, False, problem=f"expected dtype {exercise.dtype}, got dtype {given}")
+            return Comparison(False, False, problem=say("expected dtype {dtype}, got dtype {given}", dtype=exercise.dtype, given=given))
     return result
 
 
 def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
     """Call the learner's function on each case beside the right one; report the first case where they part."""
     if not callable(answer):
-        return Verdict(False, [], exercise.hint, _show(answer), A_FUNCTION)
+        return Verdict(False, [], exercise.hint, _show(answer), say("a function: its name, without brackets after it"))
     source = _source(answer)
     if exercise.start and source and _same_program(source, exercise.start):
         return Verdict(None)
@@ -197,8 +195,8 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
             call = f"{getattr(answer, '__name__', 'f')}({', '.join(map(_show, case))})"
             hint = _hint(exercise, lambda mistake: _same_on_all(exercise, results, mistake), source)
             if empty and hint == exercise.hint and not _gives_back(source):
-                hint = NO_RETURN
-            return Verdict(False, _measures(part), hint, f"{call} {error or f'gives {_show(value)}'}", _show(wanted))
+                hint = say("Your function gives nothing back: write return before its result.")
+            return Verdict(False, _measures(part), hint, f"{call} {error or say('gives {value}', value=_show(value))}", _show(wanted))
     return Verdict(True, _close(together(parts)))
 
 
@@ -244,7 +242,7 @@ def _call(function: Function, case: tuple[Answer, ...]) -> tuple[Answer, str]:
     try:
         return function(*case), ""
     except Exception as error:
-        return None, f"raises {type(error).__name__}: {error}"
+        return None, say("raises {error}", error=f"{type(error).__name__}: {error}")
 
 
 def _same_on_all(exercise: Exercise, results: list[tuple[Answer, str]], mistake: Function) -> Comparison:
@@ -264,40 +262,42 @@ def _hint(exercise: Exercise, compared: Callable[[Answer], Comparison], source: 
 
 def _blank(exercise: Exercise) -> str:
     text = f"Exercise {exercise.name}: {NOT_ANSWERED}."
+    same = say("Your program still gives what it gave at the start.")
     if exercise.blank is not ... or exercise.start:
-        return f"{text}\nChange the program, and run the cell again.\n{SAME}"
-    text += "\nReplace the ... with your answer, and run the cell again."
-    return f"{text}\n{SAME}" if exercise.cases else text
+        return "\n".join([text, say("Change the program, and run the cell again."), same])
+    text += "\n" + say("Replace the ... with your answer, and run the cell again.")
+    return f"{text}\n{same}" if exercise.cases else text
 
 
 def _close(comparison: Comparison) -> list[str]:
     """How far off an answer is that is right, where it is not exactly so."""
     off = comparison.largest_difference
-    return [] if comparison.exact or not off else [f"Close enough: the largest difference is {off:.2g}."]
+    return [] if comparison.exact or not off else [say("Close enough: the largest difference is {off}.", off=f"{off:.2g}")]
 
 
 def _right(exercise: Exercise, verdict: Verdict) -> str:
     lines = [f"Exercise {exercise.name}: {CORRECT}.", *(f"  {line}" for line in verdict.measures)]
-    return "\n".join([*lines, exercise.because] if exercise.because else lines)
+    return "\n".join([*lines, say(exercise.because, exercise.lesson)] if exercise.because else lines)
 
 
 def _not_yet(exercise: Exercise, verdict: Verdict, tries: int) -> str:
     lines = list(verdict.measures)
     if verdict.given:
-        of_it = [f"of it:    {verdict.of_it}"] if verdict.of_it else []
+        of_it = [f"{say('of it:')}    {verdict.of_it}"] if verdict.of_it else []
         lines[:0] = [f"given:    {verdict.given}", *of_it, f"expected: {verdict.expected or _expected(exercise, tries)}"]
     text = [f"Exercise {exercise.name}: {NOT_YET}.", *(f"  {line}" for line in lines)]
-    return "\n".join([*text, f"Hint: {verdict.hint}"] if verdict.hint else text)
+    return "\n".join([*text, f"Hint: {say(verdict.hint, exercise.lesson)}"] if verdict.hint else text)
+
 
 
 def _measures(comparison: Comparison) -> list[str]:
     """How far a wrong answer is off, or why that cannot be said; and how much of a list or dict is right."""
     right, of = comparison.parts or (0, 0)
-    count = [f"right: {right} of {of}"] if right < of else []
+    count = [say("right: {right} of {of}", right=right, of=of)] if right < of else []
     only_text = comparison.largest_difference == 0 and not comparison.approximate
     if comparison.problem or comparison.largest_difference is None or only_text:
         return [comparison.problem, *count] if comparison.problem else count
-    return [f"largest difference: {float(f'{comparison.largest_difference:.6g}')}", *count]
+    return [say("largest difference: {off}", off=float(f"{comparison.largest_difference:.6g}")), *count]
 
 
 def _expected(exercise: Exercise, tries: int) -> str:
@@ -305,7 +305,9 @@ def _expected(exercise: Exercise, tries: int) -> str:
     if tries >= TRIES_BEFORE_TELLING:
         return _show(exercise.expect)
     left = TRIES_BEFORE_TELLING - tries
-    return f"{kind(exercise.expect)} (shown after {left} more {'try' if left == 1 else 'tries'})"
+    if left == 1:
+        return say("{kind} (shown after 1 more try)", kind=kind(exercise.expect))
+    return say("{kind} (shown after {left} more tries)", kind=kind(exercise.expect), left=left)
 
 
 def _show(value: Answer) -> str:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .texts import say
+
 if TYPE_CHECKING:
     from .exercise import Answer
 
@@ -45,7 +47,7 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Compar
         if not isinstance(given, dict):
             return Comparison(False, False, problem=_kinds(given, expected))
         if set(given) != set(expected):
-            return Comparison(False, False, problem=f"expected the keys {_keys(expected)}, got {_keys(given)}")
+            return Comparison(False, False, problem=say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given)))
         return _counted([compare(given[key], expected[key], rtol, atol) for key in expected])
     if isinstance(expected, (list, tuple)) and not _is_numeric(expected):
         if not isinstance(given, (list, tuple)) or len(given) != len(expected):
@@ -72,7 +74,7 @@ def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) 
     if (a.dtype.kind == "b") != (b.dtype.kind == "b"):
         return Comparison(False, False, problem=_kinds(given, expected))
     if a.shape != b.shape:
-        return Comparison(False, False, problem=f"expected shape {b.shape}, got shape {a.shape}")
+        return Comparison(False, False, problem=say("expected shape {shape}, got shape {given}", shape=b.shape, given=a.shape))
     if a.dtype.kind in "iu" and b.dtype.kind in "iu":
         rtol = 0.0  # of 20,000,000 things one more is wrong
     wide = np.complex128 if "c" in (a.dtype.kind, b.dtype.kind) else np.float64
@@ -144,16 +146,16 @@ def kind(value: Answer) -> str:
     """What an answer is, in words: "a number", "None", "the text 'abc'", "a list of 3"."""
     value = as_array(value)
     if value is None or isinstance(value, (bool, np.bool_)):
-        return str(value) if value is None else "True or False"
+        return str(value) if value is None else say("True or False")
     if isinstance(value, (str, bytes)):
-        return "a text"
+        return say("a text")
     if isinstance(value, (list, tuple, dict)):
-        return f"a {type(value).__name__} of {len(value)}"
+        return say("a {type} of {count}", type=type(value).__name__, count=len(value))
     if isinstance(value, (numbers.Number, np.generic)) or (isinstance(value, np.ndarray) and value.shape == ()):
-        return "a number"
+        return say("a number")
     if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape}"
-    return "a function" if callable(value) else f"an object of type {type(value).__name__}"
+        return say("an array of shape {shape}", shape=value.shape)
+    return say("a function") if callable(value) else say("an object of type {type}", type=type(value).__name__)
 
 
 def _kinds(given: Answer, expected: Answer) -> str:
@@ -163,10 +165,12 @@ def _kinds(given: Answer, expected: Answer) -> str:
         for part, other in zip(given, expected, strict=True):
             if kind(part) != kind(other):
                 return _kinds(part, other)
-    if kind(given) == kind(expected) == "a number":
-        return "expected a number, got one that is too large"
+    if kind(given) == kind(expected) == kind(0):
+        return say("expected a number, got one that is too large")
     quoted = isinstance(given, str) and kind(_without_quotes(given)) == kind(expected)
-    return f"expected {kind(expected)}, got {kind(given)}{': leave out the quotes' if quoted else ''}"
+    if quoted:
+        return say("expected {kind}, got {given}: leave out the quotes", kind=kind(expected), given=kind(given))
+    return say("expected {kind}, got {given}", kind=kind(expected), given=kind(given))
 
 
 def _without_quotes(text: str) -> Answer:
@@ -183,4 +187,4 @@ def _length(value: Answer) -> int:
 
 
 def _keys(answers: dict[Answer, Answer]) -> str:
-    return ", ".join(repr(key) if isinstance(key, (str, int)) else kind(key) for key in answers)[:200] or "none"
+    return ", ".join(repr(key) if isinstance(key, (str, int)) else kind(key) for key in answers)[:200] or say("none")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from .exercise import Exercise, Mistake, raises
 if TYPE_CHECKING:
     from .exercise import Answer
 
-FORWARD = {
+FORWARD: dict[str, Callable[..., float]] = {
     "add": lambda x, y: x + y,
     "subtract": lambda x, y: x - y,
     "multiply": lambda x, y: x * y,
@@ -309,20 +310,20 @@ EXERCISES = (
         cases=[(Honest, *POINTS, 20, 0.05), (Halving, *POINTS, 3, 0.1)],
         mistakes=[
             Mistake(
-                lambda *given: _fit(*given, towards=lambda gradient: gradient),
+                partial(_fit, towards=lambda gradient: gradient),
                 "The loss grows: go against the gradient, minus rate times it.",
             ),
             Mistake(
-                lambda *given: _fit(*given, towards=lambda gradient: -gradient / given[4]),
+                lambda Tape, places, wanted, steps, rate: _fit(Tape, places, wanted, steps, 1.0),
                 "The steps are too long: multiply the gradient by rate.",
             ),
             Mistake(
-                lambda *given: _fit(*given, towards=lambda gradient: -gradient[::-1]),
+                partial(_fit, towards=lambda gradient: -gradient[::-1]),
                 "a goes by the gradient of b, and b by that of a: gradients come in the order of the sources.",
             ),
             Mistake(lambda *given: (0.0, 0.0), "a_now and b_now are still 0: give them their new values in each step."),
             Mistake(
-                lambda *given: _fit(*given, towards=lambda gradient: -gradient * [1.0, 0.0]),
+                partial(_fit, towards=lambda gradient: -gradient * np.array([1.0, 0.0])),
                 "Only a is learned. b needs its step, too.",
             ),
         ],

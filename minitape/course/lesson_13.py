@@ -130,6 +130,19 @@ EXERCISES = (
     ),
     Exercise(
         "13.6",
+        expect={"disease": "order", "line": 5},
+        mistakes=[
+            Mistake({"disease": "order", "line": 4}, "The word is right. Line 4 may ask in any order. Which line must keep to it?"),
+            Mistake({"disease": "sign", "line": 5}, "The sign is right: assign_sub goes down. But whose gradient is it?"),
+            Mistake({"disease": "broadcast", "line": 1}, "(200, 1) times (16,) is meant to be (200, 16) here. Look at the loop."),
+            Mistake({"disease": "cut", "line": 5}, "All five variables get a gradient. Is it their own?"),
+            Mistake({"disease": "flat", "line": 1}, "tanh is smooth. Read lines 4 and 5 side by side."),
+        ],
+        hint="Read the two lists of lines 4 and 5 side by side.",
+        because="up gets the gradient of b1, and b1 that of up. Both have 16 entries, so no error says so.",
+    ),
+    Exercise(
+        "13.7",
         expect=_loss,
         cases=[(NETWORK, POINTS, LABELS), (NETWORK, POINTS[:4], LABELS[:4])],
         start="""

@@ -105,11 +105,10 @@ class Plot:
             f'<text x="{(x0 + x1) / 2:.0f}" y="{height - 4}" text-anchor="middle" {text}>{escape(self.names[0])}</text>'
         )
         marks.append(f'<text x="{x0 - 7}" y="{y1 - 12}" {text}>{escape(self.names[1])}</text>')
-        for line, (name, colour) in enumerate(self._legend):
-            down = y1 + 14 + 16 * line
-            marks.append(
-                f'<text x="{x1 - 6}" y="{down}" text-anchor="end" font-weight="bold" paint-order="stroke" stroke="white" stroke-width="3" {text.replace("#333", colour)}>{escape(name)}</text>'
-            )
+        names = (f'<tspan dx="14" fill="{colour}">{escape(name)}</tspan>' for name, colour in self._legend)
+        marks.append(  # above the picture, where no curve runs
+            f'<text x="{x1}" y="{y1 - 12}" text-anchor="end" font-weight="bold" {text}>{"".join(names)}</text>'
+        )
         body = f'<defs>{clip}</defs><rect width="{width}" height="{height}" rx="6" fill="white"/><g clip-path="url(#c)">{"".join(self._parts)}</g>'
         return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">{body}{"".join(marks)}</svg>'
 

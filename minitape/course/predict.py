@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .compare import compare
 from .progress import change_progress, read_progress
+from .texts import say
 
 if TYPE_CHECKING:
     from ..engine.typed import Object
@@ -15,18 +16,22 @@ if TYPE_CHECKING:
     from .exercise import Answer
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-TO_CHOOSE = "To choose, run this cell."
 
 
 class Question:
     """What `predict` shows: buttons to choose from in a live notebook, plain text everywhere else."""
 
     def __init__(self, name: str, text: str, choices: Sequence[str]):
-        self.name, self.text, self.choices = name, text, tuple(choices)
+        self.name, self.lesson = name, name.rpartition(".")[0]
+        self.text = say(text, self.lesson)
+        self.meant = {say(choice, self.lesson): choice for choice in choices}  # as shown -> as the program has it
+        self.choices = tuple(self.meant)
 
     def __repr__(self) -> str:
         """The question with its choices, as text that is the same in every run, and does not look like buttons."""
-        return "\n".join([f"Predict: {self.text}", *(f"  - {choice}" for choice in self.choices), TO_CHOOSE])
+        return "\n".join(
+            [say("Predict: {text}", text=self.text), *(f"  - {choice}" for choice in self.choices), say("To choose, run this cell.")]
+        )
 
     def commit(self, choice: str) -> str:
         """Record a prediction, and give back the sentence that confirms it.
@@ -35,8 +40,8 @@ class Question:
         """
         if choice not in self.choices:
             raise ValueError(f"{choice!r} is not a choice; choose from {', '.join(map(repr, self.choices))}")
-        change_progress(self.name, lambda kept: kept["predictions"].__setitem__(self.name, choice))
-        return f"You predict: {choice}. Now run the next cell."
+        change_progress(self.name, lambda kept: kept["predictions"].__setitem__(self.name, self.meant[choice]))
+        return say("You predict: {choice}. Now run the next cell.", choice=choice)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> tuple[dict[str, object], dict[str, object]]:
         bundle: Object = self._widget()._repr_mimebundle_() or {}
@@ -47,7 +52,9 @@ class Question:
         """The question as a Jupyter widget, with what was chosen before."""
         from .choices import Choices
 
-        return Choices(self.text, self.choices, self.commit, read_progress()["predictions"].get(self.name))
+        before = read_progress()["predictions"].get(self.name)
+        chosen = next((shown for shown, choice in self.meant.items() if choice == before), before)
+        return Choices(self.text, self.choices, self.commit, chosen)
 
 
 def predict(name: str, text: str, choices: Sequence[Answer]) -> Question:
@@ -68,15 +75,16 @@ def reveal(name: str, truth: Answer) -> None:
     >>> reveal("demo.p0", 9.0)
     You made no prediction here. The truth: 9.0
     """
-    shown = _text(truth)
+    shown, lesson = _text(truth), name.rpartition(".")[0]
     predicted = read_progress()["predictions"].get(name)
+    said = {"truth": say(shown, lesson), "predicted": say(predicted or "", lesson)}
     if predicted is None:
-        print(f"You made no prediction here. The truth: {shown}")
+        print(say("You made no prediction here. The truth: {truth}", **said))
     elif predicted == shown or _same_number(predicted, truth):
-        print(f"You predicted {predicted}, and so it is: {shown}")
+        print(say("You predicted {predicted}, and so it is: {truth}", **said))
     else:
-        print(f"You predicted {predicted}. The truth: {shown}")
-        print("Stop here for a moment: which step did you see differently?")
+        print(say("You predicted {predicted}. The truth: {truth}", **said))
+        print(say("Stop here for a moment: which step did you see differently?"))
 
 
 def _text(value: Answer) -> str:

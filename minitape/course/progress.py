@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Required, TypeAlias, TypedDict
 
 from ..engine.beside import beside
+from .texts import say
 
 FILE_NAME = ".minitape-progress.json"
 VARIABLE = "MINITAPE_PROGRESS"
@@ -184,13 +185,14 @@ def progress(*lessons: str | int) -> None:
     for lesson in map(_two_digits, lessons or _lessons(done)):
         names = list(exercises_of(lesson)) or sorted(name for name in done if name.rpartition(".")[0] == lesson)
         if not names:
-            lines.append(f"There is no lesson {lesson!r} with exercises.")
+            lines.append(say("There is no lesson {name} with exercises.", name=repr(lesson)))
             continue
         left = [name for name in names if name not in done]
         solved = len(names) - len(left)
-        rest = "" if not left else f"   left: {', '.join(left)}"
-        lines.append(f"Lesson {lesson}: {'#' * solved}{'.' * len(left)} {solved} of {len(names)} solved{rest}")
-    print("\n".join(lines) or "Nothing is solved yet.")
+        bar = "#" * solved + "." * len(left)
+        done_of = say("Lesson {name}: {bar} {solved} of {count} solved", name=lesson, bar=bar, solved=solved, count=len(names))
+        lines.append(done_of + (say("   left: {names}", names=", ".join(left)) if left else ""))
+    print("\n".join(lines) or say("Nothing is solved yet."))
 
 
 def _two_digits(lesson: str | int) -> str:

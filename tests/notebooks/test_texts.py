@@ -94,7 +94,14 @@ def test_each_lesson_that_is_named_is_linked_and_the_next_one_comes_first_to_rea
         assert files[int(named)] == file
     read_on = prose(lesson).split("### Where to read on\n\n")[1]
     if number is not None and number + 1 in files:
-        assert read_on.startswith(f"- [Lesson {number + 1}]({files[number + 1]})")
+        first = read_on[read_on.index("- ") :]
+        assert first.startswith(f"- [Lesson {number + 1}]({files[number + 1]})")
+
+
+def test_everything_to_read_on_is_a_link(lesson):
+    items = re.findall(r"^- (?:.+\n)(?:  .+\n)*", prose(lesson).split("### Where to read on\n\n")[1], re.MULTILINE)
+    assert len(items) >= 2
+    assert [item for item in items if not re.search(r"\[[^]]+\]\(|\]\(", item)] == []
 
 
 def test_the_glossary_is_in_alphabetical_order_and_says_each_word_once():

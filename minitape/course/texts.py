@@ -1,0 +1,44 @@
+"""The words of a lesson in another language: one file per lesson, and no change in code.
+
+The English texts stand where they are used: hints in a lesson's answer key, questions in its calls of ``predict``, the words of
+``check`` in this package. A folder of lessons in another language has a folder ``texts`` with a file for each lesson,
+``texts/01.json``, and ``texts/feedback.json`` for what all lessons say. Each maps an English text to its translation. What
+such a file does not have stays English, and so do the words by which ``minitape check`` and ``minitape class`` read a saved
+notebook: "Exercise 01.1: correct.", "given:", "Hint:".
+
+``python -m minitape.course.translation 01_the_first_tape.ipynb`` prints such a file with empty translations.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+FOLDER = "texts"
+FEEDBACK = "feedback"
+
+
+def say(text: str, /, lesson: str = FEEDBACK, **values: object) -> str:
+    """`text` in the language of the lessons in the current folder, with `values` put in where it names them in braces.
+
+    >>> say("right: {right} of {of}", right=2, of=3)
+    'right: 2 of 3'
+    """
+    found = _translations(lesson).get(text) or text
+    return found.format(**values) if values else found
+
+
+def _translations(lesson: str) -> dict[str, str]:
+    """English -> translation, for one lesson; nothing where there is no such file. A file that cannot be read is warned of."""
+    file = Path(FOLDER, f"{lesson}.json")
+    try:
+        texts = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+            raise ValueError("it maps no texts to texts")
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        warnings.warn(f"{file} cannot be read, so its texts stay English: {error}", stacklevel=3)
+        return {}
+    return texts

@@ -1,0 +1,116 @@
+"""A translation needs no change in code: all that predictions and checks say comes from one file per lesson."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import json
+import re
+
+import pytest
+
+from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
+from minitape.course import Exercise, add_exercise, checker, predict, progress, reveal
+from minitape.course.checker import exercises_of, feedback
+from minitape.course.progress import progress_file
+from minitape.course.texts import say
+from minitape.course.translation import main, texts_in, texts_of, texts_of_feedback
+
+LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
+
+
+def translated(text):
+    """Not a language, but no English: each text in brackets, with its parts in braces kept."""
+    return f"<{text}>"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of lessons in another language, in which one works."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MINITAPE_PROGRESS", raising=False)
+    (tmp_path / "texts").mkdir()
+    return tmp_path
+
+
+def write(folder, lesson, texts):
+    texts = {text: translated(text) for text in texts}
+    (folder / "texts" / f"{lesson}.json").write_text(json.dumps(texts), encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_hints_and_reasons_come_from_the_lessons_file(path, folder, monkeypatch):
+    lesson = lesson_of(path)
+    write(folder, lesson, texts_of(lesson))
+    for exercise in exercises_of(lesson).values():
+        monkeypatch.setitem(checker._added, exercise.name, dataclasses.replace(exercise, view=None))
+        assert feedback(exercise.name, exercise.expect).endswith(f"\n<{exercise.because}>")
+        for mistake in exercise.mistakes:
+            if not mistake.where:
+                assert feedback(exercise.name, mistake.answer).endswith(f"\nHint: <{mistake.hint}>")
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_questions_and_choices_come_from_the_lessons_file(path, folder):
+    lesson = lesson_of(path)
+    texts = texts_in(path)
+    assert texts, "every lesson has predictions"
+    write(folder, lesson, texts)
+    for text in texts:
+        shown = predict(f"{lesson}.p1", text, [text, 1.0])
+        assert (shown.text, shown.choices) == (f"<{text}>", (f"<{text}>", "1.0"))
+
+
+def test_all_that_the_lessons_say_is_found_for_the_translator(capsys):
+    for path in LESSONS:
+        main([str(path)])
+        printed = json.loads(capsys.readouterr().out)
+        assert list(printed) == list(dict.fromkeys([*texts_in(path), *texts_of(lesson_of(path))]))
+        assert set(printed.values()) == {""}
+    main([])
+    assert "To choose, run this cell." in json.loads(capsys.readouterr().out)
+
+
+def test_a_prediction_is_kept_in_english_and_shown_in_the_language(folder, capsys):
+    write(folder, "t", ["What is y?", "an error"])
+    write(folder, "feedback", texts_of_feedback())
+    question = predict("t.p1", "What is y?", ["an error", 6.0])
+    assert repr(question) == "<Predict: <What is y?>>\n  - <an error>\n  - 6.0\n<To choose, run this cell.>"
+    assert question.commit("<an error>") == "<You predict: <an error>. Now run the next cell.>"
+    assert json.loads(progress_file().read_text())["predictions"] == {"t.p1": "an error"}
+    assert question._widget().chosen == "<an error>"
+    reveal("t.p1", "an error")
+    assert capsys.readouterr().out == "<You predicted <an error>, and so it is: <an error>>\n"
+    reveal("t.p1", 6.0)
+    assert capsys.readouterr().out.startswith("<You predicted <an error>. The truth: 6.0>\n<Stop here")
+
+
+def test_the_feedback_is_translated_but_for_its_marks(folder, capsys):
+    write(folder, "feedback", texts_of_feedback())
+    add_exercise(Exercise("said.1", expect=6.0))
+    assert feedback("said.1") == "Exercise said.1: not answered yet.\n<Replace the ... with your answer, and run the cell again.>"
+    assert feedback("said.1", 9.0) == (
+        "Exercise said.1: not yet.\n  given:    9.0\n"
+        "  expected: <<a number> (shown after 2 more tries)>\n  <largest difference: 3.0>"
+    )
+    assert "<expected <a number>, got <a text>>" in feedback("said.1", "x")
+    progress("said")
+    assert capsys.readouterr().out == "<Lesson said: . 0 of 1 solved><   left: said.1>\n"
+
+
+def test_no_sentence_of_the_package_is_said_without_say():
+    """Each text with a blank in it that a function of these files gives back or prints goes through `say`."""
+    for name in ("checker", "predict", "compare"):
+        tree = ast.parse((lessons_folder().parents[1] / "minitape" / "course" / f"{name}.py").read_text(encoding="utf-8"))
+        inside = {id(node) for call in ast.walk(tree) if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "say" for node in ast.walk(call)}
+        returned = [node for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value is not None]
+        texts = [node.value for one in returned for node in ast.walk(one) if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside]
+        said = [text for text in texts if re.search(r"[a-z]{3,} [a-z]{2,}", text)]
+        assert [text for text in said if not text.startswith((": not yet", "There is no exercise", "This lesson has"))] == []
+
+
+def test_a_file_that_cannot_be_read_is_warned_of_and_the_texts_stay_english(folder):
+    (folder / "texts" / "01.json").write_text("{", encoding="utf-8")
+    with pytest.warns(UserWarning, match="01.json cannot be read, so its texts stay English"):
+        assert say("an error", "01") == "an error"
+    assert say("an error", "02") == "an error"
