@@ -37,7 +37,7 @@ def run(name: str, code: str) -> tuple[list[Any], list[tf.explain.Explanation]]:
             return nest.flatten(space["grads"]), nest.flatten(space["said"])
         tape, target, source = space["tape"], space["target"], space["source"]
         try:
-            grads = nest.flatten(tape.gradient(target, source))
+            grads = nest.flatten(space["grads"] if "grads" in space else tape.gradient(target, source))
         except LookupError:
             grads = [None] * len(nest.flatten(source))
         return grads, nest.flatten(tape.explain(target, source))
