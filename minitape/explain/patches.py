@@ -30,7 +30,6 @@ _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
 _MAKERS = ("Variable", "constant", "convert_to_tensor", "range", "zeros", "ones", "fill", "add_weight")
 _TURNED = "left_through_numpy"
 _TENSOR = ("constant", "array", "asarray", "convert_to_tensor")
-_WHOLE_AGAIN = ("cast", "equal", "not_equal", "int", "bool")  # what stands around a rounding and cuts the way once more
 _TAKE_TENSORS = ("abs", "sum", "pow", "max", "min", "print", "float", "range", "zip", "enumerate", "isinstance", "str", "repr", "bool")
 _NOT_ALIKE = ("concatenate", "stack", "tensordot", "einsum", "normal", "uniform", "randn")  # whose arguments tf's take in another way
 _A_TENSOR = bare(np.ones(1, np.float32))
@@ -214,8 +213,8 @@ def _without_stop(advice: Advice) -> Swap | None:
 
 def _past_step(advice: Advice) -> Swap | None:
     """A rounding that passes the gradient on as if nothing was rounded."""
-    call, hard = advice.call, advice.what in (*STEPS, "Round", "Rint")
-    if not hard or any(isinstance(node, ast.Call) and last_name(node.func) in _WHOLE_AGAIN for node in advice._around()):
+    call = advice.call
+    if advice.what not in (*STEPS, "Round", "Rint") or advice.kind != "step":
         return None
     if isinstance(call, ast.BinOp) and isinstance(call.op, ast.FloorDiv):
         smooth = f"{_inner(call.left)} / {_inner(call.right)}"
@@ -236,21 +235,10 @@ def _as_floats(advice: Advice) -> Swap | None:
     call = advice.call
     if not isinstance(call, ast.Call) or last_name(call.func) not in ("cast", "saturate_cast") or not call.args:
         return None
-    if not isinstance(advice.subject, Node) or advice.kind not in ("cast", "cast through"):
-        return None
-    if not _read_as_floats(advice, advice.subject):
+    if advice.kind not in ("cast", "cast through") or not isinstance(advice.subject, Node) or not advice._read_as_floats():
         return None
     smooth = _inner(call.args[0])
     return _in_place_of(call, f"({smooth} + tf.stop_gradient(tf.cast({unparse(call)}, tf.float32) - {smooth}))")
-
-
-def _read_as_floats(advice: Advice, node: Node) -> bool:
-    """Whether all that reads whole numbers makes floats of them again: then floats will do in their place."""
-    record, trace = node.record, advice.inquiry.trace
-    if record is None:
-        return False
-    readers = [row for row, inputs in operations(record, node.row) if node.row in inputs]
-    return bool(readers) and all(trace.label(trace.of_row(record, row)) == "cast" for row in readers)
 
 
 def _float_source(advice: Advice) -> Swap | None:
