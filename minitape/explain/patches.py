@@ -186,7 +186,7 @@ def _named_there(advice: Advice, place: Place, node: ast.AST, name: str) -> str:
     return next((text for text in [*read, name] if _named(text, names) is advice.source), "")
 
 
-def _named(text: str, names: dict[str, Any]) -> object:
+def _named(text: str, names: dict[str, object]) -> object:
     """What a name or an attribute is, without running any code of the user's."""
     first, *attributes = text.split(".")
     found = names.get(first)
