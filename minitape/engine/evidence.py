@@ -235,6 +235,8 @@ def site() -> Stack:
 
 def stack(frame: FrameType | None = None) -> Stack:
     """The user's frames from this one (None: the caller's) outwards, without those of minitape and of libraries."""
+    if state.frames is not None:
+        return state.frames
     if frame is None:
         frame = _getframe(1)
     sites: Stack
@@ -248,6 +250,17 @@ def stack(frame: FrameType | None = None) -> Stack:
                 break
         frame = frame.f_back
     return sites
+
+
+class one_statement:
+    """In the block all that is noted is of the user's statement that runs now: its frames are looked for once."""
+
+    def __enter__(self) -> None:
+        self.before = state.frames
+        state.frames = stack(_getframe(1))
+
+    def __exit__(self, *error: object) -> None:
+        state.frames = self.before
 
 
 _new = tuple.__new__  # builds a named tuple at a third of the price

@@ -27,6 +27,7 @@ class State(threading.local):
     retained: deque[Record] | None = None  # skeletons of released recordings, see Record.release
     looking = False  # somebody reads skeletons: none is let go of meanwhile
     exits: Exits | None = None  # values that left to NumPy or Python, see minitape.engine.evidence
+    frames: tuple[tuple[CodeType, int], ...] | None = None  # the user's, while one statement of theirs runs, see evidence.one_statement
     trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
     scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing
     token: object = None  # another object whenever the active tapes change: tells variables to be watched anew

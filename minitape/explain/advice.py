@@ -95,6 +95,9 @@ class Advice(Remedies):
         kind = _KIND_OF_OP.get(self.what, "")
         if kind == "step":
             self._past_the_step()
+            kind = self._cut_again() or kind
+        if not kind and self.fields["what"].startswith(("tf.random.", "tf.compat.v1.random.")):
+            kind = "sample"  # inside a tf.function it has no other name
         builtin = self._builtin()
         if kind == "truth" and builtin in ("max", "min"):
             self.fields.update(what=builtin, instead=f"tf.{builtin}imum")
@@ -108,6 +111,16 @@ class Advice(Remedies):
         if "count" in self.fields["what"].rpartition(".")[2]:
             return "count"
         return kind or ("argument" if self._passes_another() else "")
+
+    def _cut_again(self) -> str:
+        """What cuts the way once more around a rounding: "truth" for a comparison, "step whole" for a whole number."""
+        for node in self._around():
+            name = last_name(node.func) if isinstance(node, ast.Call) else ""
+            if isinstance(node, ast.Compare) or name in ("equal", "not_equal"):
+                return "truth"
+            if name in _CASTS or name in ("int", "bool"):
+                return "step whole"
+        return ""
 
     def _decides(self) -> bool:
         """Whether the expression is, or is in, the condition of an if, a while or a conditional expression."""
@@ -146,9 +159,15 @@ class Advice(Remedies):
                 return "cast"
             return "embedding inside" if self._chosen_by(("gather",)) else "inside"
         cast = node is not None and not isinstance(node, Origin) and self._is_cast(node)
-        if cast and self._chosen_by(("gather", "one_hot", "strided_slice", "slice", "tensor_array_read")):
+        if cast and self._chosen_by(("gather", "gather_nd", "one_hot", "strided_slice", "slice", "tensor_array_read")):
             return "cast index"
-        return "" if not cast else "cast through" if self._past_the_cast() else "cast"
+        return "" if not cast else "cast through" if self._read_as_floats() and self._past_the_cast() else "cast"
+
+    def _read_as_floats(self) -> bool:
+        """Whether all that reads the whole numbers makes floats of them again: then floats will do in their place."""
+        trace, node = self.inquiry.trace, self.subject
+        readers = [row for row, inputs in operations(node.record, node.row) if node.row in inputs]
+        return bool(readers) and all(trace.label(trace.of_row(node.record, row)) == "cast" for row in readers)
 
     def _is_index(self) -> bool:
         """Whether the source chooses rows of a table."""
@@ -164,10 +183,14 @@ class Advice(Remedies):
     def _chooses(self, record: Record, rows: set[int], by: tuple[str, ...]) -> bool:
         """Whether an operation of one of these names reads one of the rows."""
         trace = self.inquiry.trace
-        return any(
-            rows.intersection(inputs) and trace.label(trace.of_row(record, row)) in by
-            for row, inputs in operations(record, min(rows, default=0))
-        )
+        rows = {*rows}
+        for row, inputs in operations(record, min(rows, default=0)):
+            if rows.intersection(inputs):
+                if trace.label(trace.of_row(record, row)) in by:
+                    return True
+                if (dtype := trace.dtype(trace.of_row(record, row))) is not None and dtype.is_integer:
+                    rows.add(row)  # kept in bounds, say
+        return False
 
     def _left_through_numpy(self) -> str:
         if isinstance(self.subject, Exit) and self.what not in ("int", "index") and self.inquiry.only_decides(self.subject):

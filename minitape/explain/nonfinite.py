@@ -44,7 +44,7 @@ _CURES |= {
     "negative pow": "A negative number has no such power: use tf.abs(x), or keep the base positive.",
     "negative log": "A negative number has no logarithm: keep the argument positive, tf.math.log(tf.maximum(x, 1e-7)).",
     "negative sqrt": "A negative number has no root: keep the argument positive, tf.sqrt(tf.maximum(x, 1e-12)).",
-    "data": "Mend the data before: tf.debugging.check_numerics(x, 'x') stops where they are not finite, "
+    "data": "Clean the data first: tf.debugging.check_numerics(x, 'x') stops where they are not finite, "
             "tf.where(tf.math.is_finite(x), x, 0.0) replaces them.",
     "variable": "What was stored there was not finite: ask for that step's gradient first. A smaller learning rate, or "
                 "tf.clip_by_norm of the gradients, keeps weights from growing without end.",

@@ -6,13 +6,14 @@ A patch is the statement rewritten, made of its syntax: what the fix says in wor
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from ..engine.evidence import Exit
-from ..engine.tensor import EagerTensor
+from ..engine.tensor import bare
 from .asking import asking_frame
 from .connection import operations
 from .remedies import LEAVES, OF_ARRAYS, STEPS
@@ -29,7 +30,9 @@ _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
 _MAKERS = ("Variable", "constant", "convert_to_tensor", "range", "zeros", "ones", "fill", "add_weight")
 _TURNED = "left_through_numpy"
 _TENSOR = ("constant", "array", "asarray", "convert_to_tensor")
-_WHOLE_AGAIN = ("cast", "equal", "not_equal")  # what stands around a rounding and cuts the way once more
+_TAKE_TENSORS = ("abs", "sum", "pow", "max", "min", "print", "float", "range", "zip", "enumerate", "isinstance", "str", "repr", "bool")
+_NOT_ALIKE = ("concatenate", "stack", "tensordot", "einsum", "normal", "uniform", "randn")  # whose arguments tf's take in another way
+_A_TENSOR = bare(np.ones(1, np.float32))
 _NO_PATCH = ("left_through_numpy rounded", "left_through_numpy whole", "left_through_numpy text", "left_through_numpy draw",
              "left_through_numpy places", "left_through_numpy counted", "left_through_numpy choice", "left_through_numpy index",
              "left_through_numpy function", "left_through_numpy library", "left_through_numpy by library",
@@ -49,7 +52,8 @@ def patch_of(advice: Advice, cause: str, name: str) -> str | None:
     if isinstance(advice.subject, Exit) and advice.subject.when < _begun(advice):
         return None  # before the block: the line has to move as well
     if kind in ("rebound assign", "rebound replaced assign"):
-        return advice.fields["instead"] or None
+        gone = [unparse(target) for s in statement.source.statements if isinstance(s.node, ast.Delete) for target in s.node.targets]
+        return None if set(gone) & set(statement.binds()) else advice.fields["instead"] or None
     swap = None if kind in _NO_PATCH else _SWAPS.get(cause, lambda advice: None)(advice)
     if swap is None:
         return None
@@ -61,19 +65,71 @@ def patch_of(advice: Advice, cause: str, name: str) -> str | None:
 
 
 def _tensors_will_do(advice: Advice, tree: ast.AST) -> bool:
-    """Whether nothing asks a tensor for what only arrays have, in the new statement or by a name that it binds."""
-    if any(_of_arrays(node) for node in ast.walk(tree)):
-        return False
+    """Whether a tensor can stand where the array or number stood, in the new statement and by each name that it binds."""
     made = advice.stands
-    if isinstance(made.node, ast.AugAssign) or made.calls("append", "extend", "insert"):
+    if isinstance(made.node, ast.AugAssign) or made.calls("append", "extend", "insert", "assign", "assign_add", "assign_sub"):
+        return False
+    if any(isinstance(target, ast.Subscript) for target in made.targets()):  # the item of an array or a list
+        return False
+    nodes = list(ast.walk(tree))
+    if any(_of_arrays(node) or isinstance(node, ast.Compare) or _wants_arrays(advice, node) for node in nodes):
         return False
     names = made.binds()
-    uses = [node for s in made.source.statements if s is not made for node in s.walk()]
-    return not any(_of_arrays(node) and unparse(cast("ast.Attribute", node).value) in names for node in uses)
+    alias = isinstance(getattr(tree, "value", None), (ast.Name, ast.Attribute))  # of the variable itself
+    others = (s for s in made.source.statements if s is not made and not s.mentions().isdisjoint(made.mentions()))
+    return not any(_asks_an_array(advice, node, names, alias) for s in others for node in [*s.walk(), s.node])
+
+
+def _asks_an_array(advice: Advice, node: ast.AST, names: list[str], alias: bool) -> bool:
+    """Whether something is done with one of these names that no tensor lets be done with it."""
+
+    def named(part: ast.AST | None) -> bool:
+        return isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)) and unparse(part) in names
+
+    if isinstance(node, ast.Subscript):
+        stored = node.value
+        while isinstance(stored, ast.Subscript):
+            stored = stored.value
+        return named(node.slice) or (named(stored) and isinstance(node.ctx, ast.Store))
+    if isinstance(node, ast.AugAssign):
+        return named(node.target) and alias
+    if isinstance(node, ast.Compare):
+        return named(node.left) and any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops)
+    if isinstance(node, ast.Call):
+        parts = [part for arg in node.args for part in (getattr(arg, "elts", None) or [arg])]
+        return any(map(named, parts)) and _wants_arrays(advice, node)
+    return _of_arrays(node) and named(cast("ast.Attribute", node).value)
+
+
+def changed_in_place(advice: Advice) -> str:
+    """Says that what a statement binds is changed in place afterwards, which no tensor allows; empty where it is not."""
+    made = advice.statement
+    if made is None:
+        return ""
+    names = made.binds()
+    for s in made.source.statements:
+        targets = [s.node.target] if isinstance(s.node, ast.AugAssign) else s.targets()
+        for target in targets:
+            stored = target
+            while isinstance(stored, ast.Subscript):
+                stored = stored.value
+            if stored is not target and s.line > made.line and s.function is made.function and unparse(stored) in names:
+                return f" Line {s.line} changes {unparse(target)} in place, which no tensor allows: use tf.where or tf.tensor_scatter_nd_update."
+    return ""
+
+
+def _wants_arrays(advice: Advice, node: ast.AST) -> bool:
+    """Whether a call is of a function that takes arrays and numbers alone, and that tf has not as well."""
+    if not isinstance(node, ast.Call):
+        return False
+    function = node.func
+    if isinstance(function, ast.Name):
+        return hasattr(builtins, function.id) and function.id not in _TAKE_TENSORS
+    return advice._of_another_library(function) and (not advice._in_tensorflow(function) or last_name(function) in _NOT_ALIKE)
 
 
 def _of_arrays(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and hasattr(np.ndarray, node.attr) and not hasattr(EagerTensor, node.attr)
+    return isinstance(node, ast.Attribute) and hasattr(np.ndarray, node.attr) and not hasattr(_A_TENSOR, node.attr)
 
 
 def rewritten(node: ast.AST, swap: Swap) -> Tree:
@@ -110,20 +166,41 @@ def _begun(advice: Advice) -> int:
 def _watched(advice: Advice, place: Place, node: ast.AST, name: str) -> str | None:
     """The line with a watch before it: where it stands in the block itself, and the names are known there."""
     enters = [note[3] for note in advice.inquiry.tape.notes if note[0] == "enter"]
-    tape = _name_of_tape(advice)
-    if not tape or not name.replace(".", "").isidentifier() or name == "the source" or not enters or not _beside(place, enters[-1]):
+    if not enters or not enters[-1] or not _beside(place, enters[-1]):
         return None
-    return f"{tape}.watch({name})\n{ast.unparse(node)}"
+    tape, known = _name_of_tape(advice, Place(enters[-1])), _named_there(advice, place, node, name)
+    return f"{tape}.watch({known})\n{ast.unparse(node)}" if tape and known else None
 
 
 def _beside(place: Place, frames: Stack) -> bool:
     return bool(frames) and place.frames[0][0] is frames[0][0]
 
 
-def _name_of_tape(advice: Advice) -> str:
+def _named_there(advice: Advice, place: Place, node: ast.AST, name: str) -> str:
+    """What the source is called where it is used; empty where nobody can tell."""
+    read = [unparse(part) for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))]
     frame = asking_frame()
-    names = {} if frame is None else {**frame.f_globals, **frame.f_locals}
-    return next((name for name, value in names.items() if value is advice.inquiry.tape), "")
+    if frame is None or frame.f_code is not place.frames[0][0]:  # its names are not known any more
+        return name if name in read else ""
+    names = {**frame.f_globals, **frame.f_locals}
+    return next((text for text in [*read, name] if _named(text, names) is advice.source), "")
+
+
+def _named(text: str, names: dict[str, object]) -> object:
+    """What a name or an attribute is, without running any code of the user's."""
+    first, *attributes = text.split(".")
+    found = names.get(first)
+    for attribute in attributes:
+        found = getattr(found, "__dict__", {}).get(attribute)
+    return found
+
+
+def _name_of_tape(advice: Advice, entered: Place) -> str:
+    """What the with statement of the tape calls it."""
+    found = next(advice.inquiry.statements(entered), None)
+    items = found[0].node.items if found is not None and isinstance(found[0].node, (ast.With, ast.AsyncWith)) else []
+    named = [item.optional_vars or item.context_expr for item in items if "Tape" in unparse(item) or len(items) == 1]
+    return unparse(named[0]) if len(named) == 1 and isinstance(named[0], (ast.Name, ast.Attribute)) else ""
 
 
 def _without_stop(advice: Advice) -> Swap | None:
@@ -136,8 +213,8 @@ def _without_stop(advice: Advice) -> Swap | None:
 
 def _past_step(advice: Advice) -> Swap | None:
     """A rounding that passes the gradient on as if nothing was rounded."""
-    call, hard = advice.call, advice.what in (*STEPS, "Round", "Rint")
-    if not hard or any(isinstance(node, ast.Call) and last_name(node.func) in _WHOLE_AGAIN for node in advice._around()):
+    call = advice.call
+    if advice.what not in (*STEPS, "Round", "Rint") or advice.kind != "step":
         return None
     if isinstance(call, ast.BinOp) and isinstance(call.op, ast.FloorDiv):
         smooth = f"{_inner(call.left)} / {_inner(call.right)}"
@@ -158,27 +235,16 @@ def _as_floats(advice: Advice) -> Swap | None:
     call = advice.call
     if not isinstance(call, ast.Call) or last_name(call.func) not in ("cast", "saturate_cast") or not call.args:
         return None
-    if not isinstance(advice.subject, Node) or advice.kind not in ("cast", "cast through"):
-        return None
-    if not _read_as_floats(advice, advice.subject):
+    if advice.kind not in ("cast", "cast through") or not isinstance(advice.subject, Node) or not advice._read_as_floats():
         return None
     smooth = _inner(call.args[0])
     return _in_place_of(call, f"({smooth} + tf.stop_gradient(tf.cast({unparse(call)}, tf.float32) - {smooth}))")
 
 
-def _read_as_floats(advice: Advice, node: Node) -> bool:
-    """Whether all that reads whole numbers makes floats of them again: then floats will do in their place."""
-    record, trace = node.record, advice.inquiry.trace
-    if record is None:
-        return False
-    readers = [row for row, inputs in operations(record, node.row) if node.row in inputs]
-    return bool(readers) and all(trace.label(trace.of_row(record, row)) == "cast" for row in readers)
-
-
 def _float_source(advice: Advice) -> Swap | None:
     """The call that makes the source, with ``dtype=tf.float32``."""
     value = None if advice.statement is None else advice.statement.value()
-    if not isinstance(value, ast.Call) or last_name(value.func) not in _MAKERS or advice.kind != "source":
+    if not isinstance(value, ast.Call) or last_name(value.func) not in _MAKERS or advice.kind != "source" or _among_integers(advice):
         return None
     first = 2 if last_name(value.func) == "fill" else 1
     if last_name(value.func) in ("fill", "zeros", "ones", "range"):
@@ -187,6 +253,17 @@ def _float_source(advice: Advice) -> Swap | None:
     keywords = [k for k in value.keywords if k.arg != "dtype"] + [ast.keyword("dtype", _parsed("tf.float32"))]
     new = ast.Call(value.func, given, keywords)
     return lambda node: new if node is value else None
+
+
+def _among_integers(advice: Advice) -> bool:
+    """Whether an operation takes the source together with other whole numbers: they would have to be floats as well."""
+    trace, source = advice.inquiry.trace, advice.source
+    record, rows = trace.record, set(advice.inquiry.tape._rows_of(source))
+    beside = (
+        [row for row in inputs if row not in rows] for _, inputs in (() if record is None else operations(record, 0)) if rows.intersection(inputs)
+    )
+    wholes = [trace.dtype(trace.of_row(record, row)) for others in beside for row in others] if record is not None else []
+    return any(dtype is not None and dtype.is_integer for dtype in wholes)
 
 
 def _trainable(advice: Advice) -> Swap | None:

@@ -164,7 +164,8 @@ class Remedies:
         if sign is None or not value or len(value) > 40:
             return ""
         self.fields["instead"] = f"{variable} {sign} {value}" if sign else value
-        return "expression"
+        of_itself = any(isinstance(node, (ast.Name, ast.Attribute)) and unparse(node) == variable for node in ast.walk(call.args[0]))
+        return "changed" if sign or of_itself else "expression"
 
     def _only_leaves(self, name: str) -> bool:
         """Whether the expression does nothing but let the value out: ``h.numpy()``, ``float(h)``."""

@@ -6,23 +6,20 @@ brackets, {what} the operation or name, {code} the expression or the statement t
 
 from __future__ import annotations
 
-_NUMPY = "The value left TensorFlow's world by {what}{line}; what came back is a constant that knows nothing of {x}."
+_NUMPY = "{what}{line} took the value out of TensorFlow. What came back is a constant: nothing in it says that it came from {x}."
 _STATE = "{what}{line} stored a value in a variable. A variable is state: it does not know where its value came from."
 _FLAT = "{what}{line} has no derivative: its result does not change smoothly with its input."
 _BEFORE = "{what} ran before the tape's with block began{line}, so the tape does not know it."
 _AFTER = "{what} ran after the tape's with block had ended{line}, so the tape does not know it."
 _MOVE_LINES = "Move the line into the with block, and with it all that goes on with its result (up to {used})."
 _OUTSIDE = "{what} ran outside the tape's with block{line}, so the tape does not know it."
-_REBOUND = (
-    "The name {what} was bound to another object{line}: the one that is asked about is not the one that was used."
-)
+_REBOUND = "The name {what} was given to another object{line}: the one that you ask about is not the one that was used."
 _REPLACED = (
-    "The name {what} was bound to a new tensor{line}: the tape watched what the name held before, and does not watch this "
-    "one."
+    "The name {what} was given to a new tensor{line}: the tape watches the tensor that had this name before, not the new one."
 )
 _IN_PLACE = "Change a variable in place with assign, assign_add or assign_sub, or give the new value another name."
 _ASSIGN = "Keep the variable and change its value: write {instead}. Or give the new value another name."
-_BEHIND = "Give the new value another name, or watch {x} behind this line: what was watched is the value of before."
+_BEHIND = "Give the new value another name, or call tape.watch({x}) after this line: the tape watches the old value."
 _DRAW = (
     "Weight the outcome with the log-probability of what was drawn, or draw as a function of the parameters: "
     "mu + sigma * noise, Gumbel-softmax."
@@ -89,12 +86,11 @@ TEXT = {
         "Give the labels first and the predictions second: {code}(labels, predictions).",
     ),
     "integer_dtype embedding": (
-        "{code}{line} takes its input for the numbers of rows, as whole numbers, and no gradient passes an index.",
+        "{code}{line} uses its input as row numbers. They are whole numbers, and no gradient passes an index.",
         "Ask for the gradient of the rows that it gives, tape.watch(rows), or of {code}.trainable_variables.",
     ),
     "integer_dtype embedding inside": (
-        "An embedding in {code}{line} takes its input for the numbers of rows, as whole numbers, and no gradient passes an "
-        "index.",
+        "An embedding in {code}{line} uses its input as row numbers. They are whole numbers, and no gradient passes an index.",
         "Run the embedding by itself, rows = embedding(x), watch its rows with tape.watch(rows), and give them to the layers "
         "behind it: ask for the gradient of rows. Or ask for {code}.trainable_variables.",
     ),
@@ -104,8 +100,9 @@ TEXT = {
     ),
     "integer_dtype cast index": (
         "The value becomes {what}{line}, which says what is taken from a table, and no gradient passes an index.",
-        "There is no gradient to be had of a choice. Weight all rows instead, with weights that are floats: "
-        "tf.linalg.matvec(table, weights, transpose_a=True). Or ask for the gradient of the table.",
+        "A choice has no gradient. Weight all rows instead, with weights that are floats: "
+        "tf.linalg.matvec(table, weights, transpose_a=True); for places in an image, the neighbours, by how near they are. Or ask "
+        "for the gradient of the table.",
     ),
     "integer_dtype cast through": (
         "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
@@ -157,17 +154,17 @@ TEXT = {
         "gradient, or nest the two.",
     ),
     "outside_tape elsewhere": (
-        "{what}{line} ran while the with block did, but where the tape does not record: a tape follows one thread, and no "
-        "function that tf.data calls.",
-        "Compute it in the block itself, and take from a dataset or a thread the data alone.",
+        "{what}{line} ran during the with block, but in another thread or in a function that tf.data called. The tape does not record "
+        "there.",
+        "Compute it in the block itself. Take only data from a dataset or from another thread.",
     ),
     "outside_tape data": (
         "{what}{line} ran in a function that a dataset calls: a dataset runs beside the program, where no tape follows.",
-        "Give the dataset the data alone, and compute {what} from its elements, inside the block.",
+        "Put only data into the dataset, and compute {what} from its elements, inside the block.",
     ),
     "outside_tape thread": (
-        "{what}{line} ran in another thread than the with block: a tape follows the thread that entered it alone.",
-        "Compute it in the block itself, or give each thread a tape of its own. Let threads prepare data alone.",
+        "{what}{line} ran in another thread than the with block: a tape follows only the thread that entered it.",
+        "Compute it in the block itself, or give each thread its own tape. Let threads prepare only data.",
     ),
     "outside_tape gradient": (
         "The gradient was computed outside the tape's with block{line}, so the tape does not know how.",
@@ -188,6 +185,11 @@ TEXT = {
     "state expression": (
         _STATE,
         "Compute with tensors instead of storing the value: use {instead} where {code} is read.",
+    ),
+    "state changed": (
+        _STATE,
+        "Compute the new value as a tensor first, value = {instead}. Store it by {code}.assign(value), and go on with value, not with "
+        "{code}.",
     ),
     "state part": (
         _STATE,
@@ -252,7 +254,7 @@ TEXT = {
         "Keep the number beside the text, and compute with the number.",
     ),
     "left_through_numpy draw": (
-        "{what}{line} drew plain numbers: constants that know nothing of {x}, which only said how they are spread.",
+        "{what}{line} drew plain numbers. They are constants: {x} only set how far they spread.",
         "Draw noise that depends on nothing, and compute with it: mean + deviation * tf.random.normal(tf.shape(mean)).",
     ),
     "left_through_numpy copy": (
@@ -295,19 +297,19 @@ TEXT = {
     "rebound tensor": (_REBOUND, _BEHIND),
     "rebound replaced tensor": (_REPLACED, _BEHIND),
     "rebound new": (
-        "{what} was made anew{line}: the target was computed with another one than that of {x}.",
-        "Make {what} only once, or run the with block behind that line, and ask for what {what} holds then.",
+        "{what} was made again{line}: the target was computed with one of them, and {x} belongs to another.",
+        "Make {what} only once. Or read its variables again after that line, and run the with block after it.",
     ),
     "rebound gone": (
-        "The layer of {x} is gone: {what} was made anew{line}, and the target was computed with the new one.",
-        "Ask for what {what} holds now, such as model.trainable_variables read anew, or make it only once.",
+        "The layer of {x} is gone: {what} was made again{line}, and the target was computed with the new one.",
+        "Ask for what {what} holds now: read model.trainable_variables again. Or make it only once.",
     ),
     "rebound inside": (
-        "{what} is made anew{line} each time that line runs: the with block made, and used, another one than {x}.",
+        "{what} is made again{line} each time that line runs: the with block made one of its own, used that, and not {x}.",
         "Make {what} once, before the with block, and use it each time.",
     ),
     "rebound target": (
-        "The name {what} was bound to a constant{line}: what had been computed under that name is not the target.",
+        "The name {what} was given to a constant{line}, and that is the target now, not what had been computed under this name.",
         "Leave the line out, or give the constant another name.",
     ),
     "rebound assign": (_REBOUND, _ASSIGN),
@@ -317,7 +319,7 @@ TEXT = {
         "Pass the very tensor or variable that was used in the computation (and watch that one).",
     ),
     "wrong_object run": (
-        "The target was computed by another run of the layers{line}: {x} is what a run of its own gave, and is not in it.",
+        "The target was computed by another run of the layers{line} than the one that gave {x}.",
         "Get both from one call, of tf.keras.Model({code}.inputs, [layer.output, {code}.output]).",
     ),
     "wrong_object named": (
@@ -325,7 +327,7 @@ TEXT = {
         "Use {x} instead of {code} there{watched}, or watch {code} as a tensor and ask for its gradient.",
     ),
     "wrong_object copy": (
-        "{x} is an object of its own{line}: a copy, an item or a new reading of what the target was computed from.",
+        "{x} is another object{line} than the one that the target was computed from: a copy, an item, or a new reading of it.",
         "Pass the very tensor or variable that was used in the computation, or compute the target from {x}{watched}.",
     ),
     "wrong_object watch": (
@@ -359,8 +361,7 @@ TEXT = {
         "See whether the function that computes the target ends with a return.",
     ),
     "independent used": (
-        "The target was not computed from {x}: {x} was used ({used}), but nothing that was computed from it there leads to "
-        "the target.",
+        "{x} was used ({used}), but nothing that was computed from it there leads to the target.",
         "Use that result in the computation of the target, or leave {x} out of the sources. "
         'unconnected_gradients="zero" gives zeros instead of None.',
     ),
@@ -388,11 +389,10 @@ TEXT = {
     ),
     "nondifferentiable_op": (
         _FLAT,
-        "There is no gradient to be had of it: compute the target without its result, or give it a gradient of your own with "
-        "tf.custom_gradient.",
+        "No gradient passes it. Compute the target without its result, or define a gradient for it with tf.custom_gradient.",
     ),
     "nondifferentiable_op argument": (
-        "TensorFlow has no derivative of {what} by this argument{line}.",
+        "TensorFlow has no derivative of {what} with respect to this argument{line}.",
         "Keep the argument fixed, or give the operation a derivative with tf.custom_gradient.",
     ),
     "nondifferentiable_op custom": (
@@ -403,6 +403,11 @@ TEXT = {
         _FLAT,
         "To pass the gradient as if nothing was rounded write {code} + tf.stop_gradient({instead} - {code}), or leave "
         "it out while training.",
+    ),
+    "nondifferentiable_op step whole": (
+        _FLAT,
+        "No gradient passes a whole number. Where a float will do, write {code} + tf.stop_gradient({instead} - {code}) in place of it; "
+        "an index or a size has no gradient.",
     ),
     "nondifferentiable_op choice": ("{what}{line} has no derivative: it gives places, not values.", _VALUES),
     "nondifferentiable_op places": (
@@ -440,7 +445,7 @@ TEXT = {
     ),
     "nondifferentiable_op data": (
         "A dataset runs beside the program, where no tape follows{line}.",
-        "Give the dataset the data alone, and compute inside the block from its elements.",
+        "Put only data into the dataset, and compute with its elements inside the block.",
     ),
     "nondifferentiable_op loop": (
         "In a function a loop over a dataset is one operation, {what}{line}, through which no gradient passes.",

@@ -155,6 +155,10 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
     name = name_of(source, inquiry)
     answer = _say(finding, name, source, inquiry)
     answer.others += [_say(other, name, source, inquiry) for other in finding.breaks]
+    breaks = [] if answer.connected else [answer, *answer.others]
+    if any(one.patch is None for one in breaks):
+        for one in breaks:
+            one.patch = None  # it would not be enough
     if finding.cause == "connected" and inquiry is not None:
         _of_connected(answer, finding, source, inquiry)
     if error is not None:
@@ -231,7 +235,7 @@ def say(found: Finding | Break, source: End, inquiry: Inquiry | None) -> Explana
 def _say(found: Finding | Break, name: str, source: End, inquiry: Inquiry | None) -> Explanation:
     """The words for a finding or a break."""
     from .advice import Advice
-    from .patches import patch_of
+    from .patches import changed_in_place, patch_of
 
     cause, place = found.cause, found.place
     if cause in ("connected", "independent"):
@@ -252,6 +256,8 @@ def _say(found: Finding | Break, name: str, source: End, inquiry: Inquiry | None
     if advice is not None and inquiry is not None and cause not in ("connected", "independent"):
         with suppress(Exception):  # the fix in words is there
             answer.patch = patch_of(advice, cause, name)
+            if cause == "left_through_numpy":
+                answer.fix += changed_in_place(advice)
     return answer
 
 

@@ -5,6 +5,7 @@ from minitape.keras import (
     backend as backend,
     callbacks as callbacks,
     constraints as constraints,
+    datasets as datasets,
     initializers as initializers,
     layers as layers,
     losses as losses,

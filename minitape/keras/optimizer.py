@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import tf
 from ..engine.above import above
+from ..engine.evidence import one_statement
 from ..engine.shown import methods_of
 from ..engine.slices import IndexedSlices
 from ..tf.awaited import resume
@@ -224,10 +225,12 @@ class Optimizer(Slots):
         pairs = self._with_gradients(list(grads), variables)
         grads = [g if self.loss_scale_factor is None else g / self.loss_scale_factor for g, _ in pairs]
         variables = [v for _, v in pairs]
-        if self.gradient_accumulation_steps:
-            self._accumulate(grads, variables)
-        else:
-            self._update(grads, variables)
+        step = self._accumulate if self.gradient_accumulation_steps else self._update
+        if type(self).__module__.startswith("minitape."):
+            with one_statement():
+                step(grads, variables)
+        else:  # its update_step is the user's text
+            step(grads, variables)
         if self.use_ema:
             self._average()
         for v in variables:

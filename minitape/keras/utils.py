@@ -12,6 +12,7 @@ from .. import tf
 from ..engine.namespace import public
 from . import progress
 from .base import clear_session, is_keras_tensor, standardize_dtype  # noqa: F401 - Keras offers them here too
+from .downloads import get_file  # noqa: F401
 from .feeding import pack_x_y_sample_weight, unpack_x_y_sample_weight  # noqa: F401
 from .folders import text_dataset_from_directory  # noqa: F401
 from .progress import Progbar  # noqa: F401

@@ -113,8 +113,6 @@ OUT_OF_SCOPE: dict[str, str] = {
     "load_library": _NOTHING_TO_LINK,
     "load_op_library": "declare an operation with tf.custom_gradient or tf.py_function instead",
     "keras.applications": "minitape brings no trained models",
-    "keras.datasets": "minitape loads nothing from the network",
-    "keras.utils.get_file": "minitape loads nothing from the network",
     "keras.utils.plot_model": "model.summary() tells of the layers; minitape.draw(tape) draws what was computed",
     "keras.callbacks.TensorBoard": "minitape writes no event files",
     "keras.callbacks.BackupAndRestore": "tf.train.CheckpointManager keeps the values of variables",

@@ -140,4 +140,4 @@ def test_a_cell_that_makes_the_model_ran_again(shell: Any) -> None:
     made = "net = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])"
     used = "with tf.GradientTape() as tape:\n    y = net(tf.ones([1, 2]))"
     why = ask(shell, made, used, made, "w = net.trainable_variables[0]")
-    assert (why.cause, why.code) == ("rebound", made) and why.message.startswith("net was made anew (cell [4]")
+    assert (why.cause, why.code) == ("rebound", made) and why.message.startswith("net was made again (cell [4]")

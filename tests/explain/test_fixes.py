@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from .programs import Case
+from minitape.explain import Explanation
+
+from .programs import Case, load
 from .test_inside import CASES, run
 
 EACH = 5  # patches for one source: behind a break there may be another one
@@ -71,15 +75,60 @@ PATCHED = [(case, i) for case in CASES for i in range(len(case.causes or [[]]))]
 
 @pytest.mark.parametrize(("case", "i"), PATCHED, ids=lambda v: getattr(v, "name", str(v)))
 def test_each_patch_that_is_printed_gives_a_gradient(case: Case, i: int) -> None:
-    code, (_, said) = case.code, run(case.name, case.code)
-    found = first_patch(said[i])
-    if found is None:
+    gradients, said = mended(case, i)
+    if gradients is None:
         assert said[i].connected or said[i].fix  # words alone
-        return
+    else:
+        assert gradients[i] is not None and said[i].connected
+
+
+OLDER = load(Path(__file__).parent / "cases")
+NOT_ENOUGH = {
+    "python/running-mean-of-losses-as-weight": "the value is of an earlier round, which no line can mend",
+    "workers/asked-in-a-worker": "the program itself asserts that there is no gradient",
+    "workers/asked-in-a-worker-after-numpy-in-main": "the program itself asserts that there is no gradient",
+}
+
+
+@pytest.mark.long(sample=5)
+@pytest.mark.parametrize("case", [case for case in OLDER if case.name not in NOT_ENOUGH], ids=lambda case: case.name)
+def test_the_patches_of_older_programs(case: Case) -> None:
+    _, before = run(case.name, case.code)
+    for i, answer in enumerate(before):
+        gradients, said = mended(case, i)
+        if gradients is not None:
+            assert gradients[i] is not None and said[i].connected, answer
+
+
+def mended(case: Case, i: int) -> tuple[list[object] | None, list[Explanation]]:
+    """The gradients and answers when all patches are applied that are printed, and again; None for a source without one."""
+    code, gradients = case.code, None
+    _, said = run(case.name, code)
     for step in range(EACH):
-        code = patched(code, found.line, found.patch)
-        gradients, said = run(f"{case.name}-{step}", code)
-        found = first_patch(said[i])
-        if found is None:
+        found = {one.line: one.patch for answer in said[::-1] if (one := first_patch(answer)) is not None}
+        mine = first_patch(said[i])
+        if mine is None:
             break
-    assert gradients[i] is not None and said[i].connected
+        found[mine.line] = mine.patch
+        for line in sorted(found, reverse=True):
+            code = patched(code, line, found[line])
+        gradients, said = run(f"{case.name}-{step}", code)
+    return gradients, said
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("h = w.numpy()\n    h[0] = 0.0\n    y = tf.reduce_sum(tf.constant(h))", "Line 5 changes h[0] in place"),
+        ("h = w.numpy()\n    h *= 2.0\n    h[1] += 1.0\n    y = tf.reduce_sum(h)", "Line 6 changes h[1] in place"),
+        ("h = w.numpy()\n    y = tf.reduce_sum(tf.constant(np.concatenate([h, h])))", ""),
+        ("h = (w.numpy() > 0.5).astype(np.float32)\n    y = tf.reduce_sum(h)", ""),
+        ("h = bytes(memoryview(w.numpy()))\n    y = tf.constant(float(h[3]))", ""),
+        ("h = float(w[0])\n    y = tf.constant({1.0: 5.0}[h])", ""),
+    ],
+)
+def test_no_patch_where_a_tensor_cannot_stand_for_the_array(body: str, why: str) -> None:
+    code = f"import numpy as np\nw = tf.Variable([1.0, 2.0])\nwith tf.GradientTape() as tape:\n    {body}\ntarget, source = y, w\n"
+    _, (answer,) = run("arrays", code)
+    assert (answer.cause, answer.line, answer.patch) == ("left_through_numpy", 4, None)
+    assert why in answer.fix

@@ -37,7 +37,7 @@ def run(name: str, code: str) -> tuple[list[Any], list[tf.explain.Explanation]]:
             return nest.flatten(space["grads"]), nest.flatten(space["said"])
         tape, target, source = space["tape"], space["target"], space["source"]
         try:
-            grads = nest.flatten(tape.gradient(target, source))
+            grads = nest.flatten(space["grads"] if "grads" in space else tape.gradient(target, source))
         except LookupError:
             grads = [None] * len(nest.flatten(source))
         return grads, nest.flatten(tape.explain(target, source))
@@ -104,3 +104,13 @@ def test_nothing_is_said_of_what_numpy_computed() -> None:
     code = "import numpy as np\nx = tf.Variable(1.5)\nwith tf.GradientTape() as tape:\n    y = x * x + tf.constant(np.exp(x.numpy()))\n"
     _, (answer,) = run("exp", code + "target, source = y, x\n")
     assert "would add" not in answer.others[0].message
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.mends], ids=lambda case: case.name)
+def test_the_program_mended_by_what_is_said(case: Case) -> None:
+    """With the lines written as the answer says, there is a gradient, nothing is cut, and nothing more is told."""
+    grads, said = run(f"{case.name}-mended", case.mended())
+    assert all(g is not None for g in grads)
+    for answer in said:
+        assert answer.connected and not answer.others, answer
+        assert "though:" not in answer.message and "But " not in answer.message and "beside it" not in answer.message, answer

@@ -16,10 +16,10 @@ PROGRAMS = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTA
 
 
 def test_each_program_shows_its_output():
-    assert PAGE.count("```python") == len(PROGRAMS) == 5
+    assert PAGE.count("```python") == len(PROGRAMS) == 6
 
 
-@pytest.mark.parametrize(("program", "said"), PROGRAMS, ids=["asked", "several", "warned", "raised", "nonfinite"])
+@pytest.mark.parametrize(("program", "said"), PROGRAMS, ids=["asked", "several", "warned", "raised", "nonfinite", "wrong"])
 def test_a_program_prints_what_the_page_says(program, said, tmp_path):
     (tmp_path / "train.py").write_text(program)
     done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True, check=False)

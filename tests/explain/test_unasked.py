@@ -262,4 +262,4 @@ def test_nan_in_an_array_that_a_model_is_given() -> None:
     with tf.GradientTape(persistent=True) as tape:
         loss = tf.reduce_mean(model(data) ** 2)
     why = tape.explain_nonfinite(loss, model.trainable_variables)
-    assert why.message.startswith("data is [1, nan, 0]") and "Mend the data" in why.fix
+    assert why.message.startswith("data is [1, nan, 0]") and "Clean the data" in why.fix

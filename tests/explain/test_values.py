@@ -158,3 +158,15 @@ def test_workers_may_apply_their_gradients_to_another_model() -> None:
 def test_probabilities_for_a_loss_of_logits(body: list[str], told: str) -> None:
     why = ran(program("tf.Variable([0.3, -0.2])", *body))["why"]
     assert (f"applies a {told} itself" in why.message) == bool(told), why
+
+
+def test_the_line_of_a_step_that_failed_is_not_kept() -> None:
+    v = tf.Variable([1.0, 2.0])
+    with pytest.raises(Exception, match=r"[Ss]hape"):
+        tf.keras.optimizers.SGD(0.1).apply_gradients([(tf.ones([3]), v)])
+    w = tf.Variable(0.0)
+    with tf.GradientTape() as tape:
+        w.assign(v[0] * 2.0)
+        y = w * 3.0
+    why = tape.explain(y, v)
+    assert why.cause == "state" and why.code == "w.assign(v[0] * 2.0)"

@@ -25,6 +25,8 @@ tf.compat.v1.math tf.compat.v1.nn tf.compat.v1.ragged tf.compat.v1.random tf.com
 tf.compat.v1.test tf.compat.v1.train
 tf.config tf.config.experimental tf.data tf.data.experimental tf.debugging tf.dtypes tf.errors tf.experimental
 tf.image tf.io tf.lookup tf.lookup.experimental tf.keras tf.keras.activations tf.keras.backend tf.keras.callbacks tf.keras.constraints
+tf.keras.datasets tf.keras.datasets.boston_housing tf.keras.datasets.california_housing tf.keras.datasets.cifar10 tf.keras.datasets.cifar100
+tf.keras.datasets.fashion_mnist tf.keras.datasets.imdb tf.keras.datasets.mnist tf.keras.datasets.reuters
 tf.keras.initializers tf.keras.layers tf.keras.losses tf.keras.metrics tf.keras.models tf.keras.ops
 tf.keras.optimizers tf.keras.optimizers.schedules tf.keras.preprocessing tf.keras.preprocessing.sequence tf.keras.preprocessing.text
 tf.keras.random tf.keras.regularizers tf.keras.saving tf.keras.utils tf.linalg tf.math tf.math.special tf.nest
