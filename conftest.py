@@ -10,7 +10,7 @@ import pytest
 import minitape.cli  # noqa: F401  # before nbformat, for which it leaves out grammars that take a second to compile
 
 # A bridge imports its framework; its doctests are left out where that is not installed.
-FRAMEWORKS = ("torch", "tensorflow")
+FRAMEWORKS = ("torch", "tensorflow", "jax")
 collect_ignore_glob = [f"minitape/bridges/{name}*.py" for name in FRAMEWORKS if importlib.util.find_spec(name) is None]
 
 _numbers = itertools.count()

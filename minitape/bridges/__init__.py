@@ -16,7 +16,9 @@ computed. Nothing of a framework is imported before its bridge is.
     ``torch_why``   ... why a .grad is None, zero or NaN; ``torch_texts``: the sentences
     ``tensorflow``  TensorFlow: ``record()``; ``tensorflow_watch``, ``tensorflow_log``, ``tensorflow_why``, ``tensorflow_texts``:
                     the same parts, on TensorFlow's callbacks and tapes instead of hooks
-    ``kept``        arrays that do not change (TensorFlow), and how many bytes a recording keeps
+    ``kept``        arrays that do not change, for TensorFlow and JAX, and how many bytes a recording keeps
+    ``jax``         JAX: ``record(f, *args)``; ``jax_run``: the equations of ``f``, one by one; ``jax_log``: their rows;
+                    ``jax_sweep``: JAX's way back through them; ``jax_why``, ``jax_texts``: why a gradient is zero or refused
 
 >>> from minitape.bridges import Recording
 >>> recording = Recording("by hand")
@@ -29,7 +31,7 @@ computed. Nothing of a framework is imported before its bridge is.
 
 from ..engine.namespace import lazy as _lazy
 
-_BRIDGES = "tensorflow torch".split()
+_BRIDGES = "jax tensorflow torch".split()
 __getattr__, __dir__ = _lazy(
     "bridges", {"bridges.recording": "Recording"}, globals(), {name: (f"bridges.{name}", "") for name in _BRIDGES}
 )

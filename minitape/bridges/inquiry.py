@@ -152,7 +152,8 @@ class Inquiry:
         arrived, sweep = self._arrived(), self.sweep
         if not arrived or not all(value.facts()[0] for value in arrived):
             return None
-        if all(sweep.adjoints[row].facts()[0] for row in sweep.target if row in sweep.adjoints):
+        seeds = [sweep.adjoints[row] for row in sweep.target if row in sweep.adjoints]
+        if seeds and all(seed.facts()[0] for seed in seeds):
             return self.say("zero_seed", row=self.end)
         after = self._after()
         for call, edges in sweep.edges.items():

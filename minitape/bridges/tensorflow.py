@@ -65,10 +65,12 @@ class TensorFlowRecording(Recording):
                 if entry.extra.asked is not None}  # fmt: skip
 
 
-def record() -> AbstractContextManager[TensorFlowRecording]:
+def record(*, open_functions: bool = False) -> AbstractContextManager[TensorFlowRecording]:
     """Watches the TensorFlow program in the block: its eager operations, and the gradients that tapes are asked for in it.
 
-    A call of a ``tf.function`` is one row. At most 20,000 rows are written; ``recording.left_out`` counts what came after them.
+    A call of a ``tf.function`` is one row. With ``open_functions`` functions run eagerly in the block, line by line: their operations
+    are rows whose scope begins with the function's name, and a tape inside of them is seen. That is another way to compute the
+    same: the last bits may differ from those of the function as TensorFlow compiled it. At most 20,000 rows are written; ``recording.left_out`` counts what came after them.
 
     >>> x = tensorflow.constant([1.0, 2.0])
     >>> with record() as recording:
@@ -80,4 +82,4 @@ def record() -> AbstractContextManager[TensorFlowRecording]:
     ['x', 'y']
     """
     recording = TensorFlowRecording()
-    return block(recording, Watcher(recording))
+    return block(recording, Watcher(recording, open_functions))

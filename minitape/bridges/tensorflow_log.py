@@ -86,7 +86,9 @@ class Log:
         self.stores: list[tuple[int, int | None, Site]] = []  # (a variable's handle, the row that was stored in it)
         self.tapes: list[Any] = []
         self.variables: dict[int, Variable] = {}  # by the identity of the handle
+        self.opened: list[str] = []  # the tf.functions that run, where they are opened
         self._unsure: list[int] = []  # rows of which a tape may hear later
+        self._later = False  # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
         self._places: dict[tuple[int, str], int] = {}  # where in memory a variable's state is; its tensors are kept
         self._current: dict[int, int] = {}  # handle -> the row of its present state
         self._rows: dict[int, tuple[Any, list[int]]] = {}  # by the identity of a tensor or handle, which is kept
@@ -130,6 +132,8 @@ class Log:
             version=len(self.rows_of(handle)), site=here(), differentiable=watched, **self._form(value),
         )  # fmt: skip
         self.entries[row].extra = Extra(handle)
+        if self._later:
+            self._unsure.append(row)
         self._current[id(handle)] = row
         self.remember(handle, row)
         place = place_of(value)
@@ -147,6 +151,8 @@ class Log:
         row = self.recording.leaf(self.keep(tensor), kind="source" if watched else "constant", site=here(),
                                   differentiable=watched, **self._form(tensor))  # fmt: skip
         self.entries[row].extra = Extra(tensor)
+        if self._later:
+            self._unsure.append(row)
         self.remember(tensor, row)
         if place is not None:
             self._places[place] = row
@@ -200,15 +206,17 @@ class Log:
         if self.full:
             self.recording.left_out += 1
             return
+        self._later = op.startswith("__")
         rows = [self.row_of(t) for k, t in enumerate(inputs) if not self._says_how(op, k, t)]
         self._write(op, rows, outputs)
+        self._later = False
 
     def _says_how(self, op: str, number: int, tensor: Any) -> bool:
         return number > 0 and op in HOW and tensor.dtype in (tf.int32, tf.int64) and not self.rows_of(tensor)
 
     def _write(self, op: str, rows: list[int], outputs: Sequence[Any]) -> None:
         on_way = any(self.entries[row].differentiable for row in rows)
-        site, scope = here(), scopes()
+        site, scope = here(), [*self.opened, *scopes()]
         first: int | None = None
         name = plain(op)
         for number, tensor in enumerate(outputs):
@@ -219,7 +227,7 @@ class Log:
                 cut=CUTS.get(why) if on_way else None, differentiable=watched and not why, **self._form(tensor),
             )  # fmt: skip
             self.entries[row].extra = Extra(tensor, why, op)
-            if why == "not_recorded":
+            if why == "not_recorded" or self._later:
                 self._unsure.append(row)
             self.remember(tensor, row)
             first = row if first is None else first
@@ -230,6 +238,8 @@ class Log:
             entry = self.entries[row]
             if watching(entry.extra.asked):
                 entry.differentiable, entry.cut, entry.extra.why = True, None, ""
+                if entry.kind == "variable":
+                    entry.watched = "automatic"
         self._unsure = []
 
     def _reason(self, op: str, tensor: Any, watched: bool, on_way: bool) -> str:
@@ -243,6 +253,11 @@ class Log:
         if on_way and not watched:
             return "not_recorded"
         return ""
+
+    def jacobian(self, name: str, target: Any, sources: Sequence[Any], results: Sequence[Any]) -> None:
+        """A ``jacobian``, which TensorFlow computes in one piece: one row for each source, and no backward pass."""
+        rows = [self.row_of(target), *(row for source in sources for row in self.rows_of(source)[-1:])]
+        self._write(name, rows, [result for result in results if result is not None])
 
     def _stored(self, inputs: Sequence[Any]) -> None:
         """A variable has a new value: its next use is another state."""

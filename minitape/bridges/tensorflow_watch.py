@@ -11,6 +11,7 @@ import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import backprop, imperative_grad, record
 from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
+from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 from tensorflow.python.framework import op_callbacks, ops
 from tensorflow.python.ops import resource_variable_ops
 
@@ -24,8 +25,9 @@ LEAVES = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__",
 class Watcher:
     """Follows a program from the beginning of the block to its end."""
 
-    def __init__(self, recording: Any) -> None:
+    def __init__(self, recording: Any, open_functions: bool = False) -> None:
         self.recording = recording
+        self.open_functions = open_functions
         self.log: Log = recording.log
         self.quiet = 0
         self._applying = 0  # more than 0 in the step of an optimizer
@@ -46,6 +48,12 @@ class Watcher:
         if optimizers is not None:
             self._wrap(optimizers.BaseOptimizer, "apply", self._apply)
         self._wrap(ConcreteFunction, "_call_flat", self._call)
+        if self.open_functions:
+            self._eagerly = tf.config.functions_run_eagerly()
+            tf.config.run_functions_eagerly(True)
+            self._wrap(Function, "__call__", self._open)
+        for name in ("jacobian", "batch_jacobian"):
+            self._wrap(tf.GradientTape, name, self._jacobian(name))
         self._wrap(tf.GradientTape, "watch", self._watch)
         for name, word in (("__enter__", "begins"), ("__exit__", "ends")):
             self._wrap(tf.GradientTape, name, self._border(word))
@@ -60,6 +68,8 @@ class Watcher:
         for owner, name, before in reversed(self._undo):
             setattr(owner, name, before)
         self._undo = []
+        if self.open_functions:
+            tf.config.run_functions_eagerly(self._eagerly)
 
     def _wrap(self, owner: Any, name: str, around: Callable[..., Any]) -> None:
         """Until the block ends, ``around(function, ...)`` runs in place of a function of TensorFlow's."""
@@ -107,6 +117,31 @@ class Watcher:
         finally:
             self._calls.pop()
 
+    def _open(self, function: Any, called: Any, *args: Any, **kwargs: Any) -> Any:
+        self.log.opened.append(called._name)
+        try:
+            return function(called, *args, **kwargs)
+        finally:
+            self.log.opened.pop()
+
+    def _jacobian(self, name: str) -> Callable[..., Any]:
+        """TensorFlow computes all rows of it at once, in a function of its own; without pfor it asks for one gradient after the other."""
+
+        def around(function: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+            if not kwargs.get("experimental_use_pfor", True):
+                return function(tape, target, sources, *args, **kwargs)
+            self._safely(self._settle, None)
+            self.quiet += 1
+            try:
+                results = function(tape, target, sources, *args, **kwargs)
+            finally:
+                self.quiet -= 1
+            if not tf.inside_function():
+                self._safely(self.log.jacobian, name, target, tf.nest.flatten(sources), tf.nest.flatten(results))
+            return results
+
+        return around
+
     def _apply(self, function: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """An optimizer's step: the variables have new states, and what it computes is no row."""
         self._applying += 1
@@ -124,6 +159,7 @@ class Watcher:
         return function(variable)
 
     def _watch(self, function: Any, tape: Any, tensor: Any) -> Any:
+        self._safely(self.log.settle)
         for value in tf.nest.flatten(tensor, expand_composites=False):
             self._safely(self._before_watch, value)
         result = function(tape, tensor)

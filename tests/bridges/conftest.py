@@ -2,4 +2,4 @@
 
 import importlib.util
 
-collect_ignore_glob = [f"{name}_programs.py" for name in ("torch", "tensorflow") if importlib.util.find_spec(name) is None]
+collect_ignore_glob = [f"{name}_programs.py" for name in ("torch", "tensorflow", "jax") if importlib.util.find_spec(name) is None]

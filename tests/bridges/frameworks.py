@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ import pytest
 from .cases import compiled, programs
 
 
-class Framework(NamedTuple):
+@dataclass(frozen=True)
+class Framework:
     """How tests run the programs of a framework, and ask about them."""
 
     name: str
@@ -50,8 +52,11 @@ class Framework(NamedTuple):
 
     def run(self, text: str, name: str) -> dict[str, Any]:
         """What a program left behind, whether it ended in an error or not."""
+        return self._run(text, name, {self.short: self.module, "nn": getattr(self.module, "nn", None)})
+
+    def _run(self, text: str, name: str, known: dict[str, Any]) -> dict[str, Any]:
         self.seed(self.module)
-        space = {self.short: self.module, "nn": getattr(self.module, "nn", None), "__name__": "program"}
+        space = known | {"__name__": "program"}
         code = compiled(text, name)
         try:
             exec(code, space)
@@ -59,12 +64,35 @@ class Framework(NamedTuple):
             space["error"] = error
         return space
 
+    def recorded(self, text: str, name: str) -> tuple[dict[str, Any], Any, Any]:
+        """What a program left behind, its recording, and the answer about ``w``."""
+        with self.bridge.record() as recording:
+            space = self.run(text, name)
+        return space, recording, recording.explain(space[self.target], space["w"])
+
+
+class Jax(Framework):
+    """JAX's bridge takes a function and its arguments."""
+
+    def run(self, text: str, name: str) -> dict[str, Any]:
+        """With the names that programs of JAX use."""
+        module = self.module
+        more = {"jax": module, "jnp": module.numpy, "lax": module.lax}
+        return self._run(text, name, more)
+
+    def recorded(self, text: str, name: str) -> tuple[dict[str, Any], Any, Any]:
+        space = self.run(text, name)
+        recording = self.bridge.record(space["loss"], *space["args"], **space.get("options", {}))
+        return space, recording, recording.explain(recording.value, space["w"])
+
 
 FRAMEWORKS = [
     Framework("torch", "PyTorch", "torch", "loss", lambda torch: torch.manual_seed(3), lambda space: space["w"].grad,
               errors=(RuntimeError,), without=frozenset({"connected", "not_tensor", "zero_sum", "zero_seed", "grad_returned"})),
     Framework("tensorflow", "TensorFlow", "tf", "y", lambda tf: tf.random.set_seed(3), lambda space: space["grad"],
               without=frozenset({"connected", "target_not_tensor", "zero_seed"})),
+    Jax("jax", "JAX", "jax", "loss", lambda jax: None, lambda space: space.get("grad"), errors=(Exception,),
+        without=frozenset({"connected", "refused", "zero_cancels"})),
 ]  # fmt: skip
 
 

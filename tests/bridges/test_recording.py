@@ -80,7 +80,7 @@ def test_a_recording_without_a_backward_pass_has_no_sweep():
 
 @pytest.mark.parametrize("program", re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
 def test_the_programs_of_the_page_run(program):
-    for name in ("torch", "tensorflow"):
+    for name in ("torch", "tensorflow", "jax"):
         if f"import {name}\n" in program:
             pytest.importorskip(name, reason=f"{name} is not installed: pip install 'minitape[{name}]'")
     if program.startswith("from minitape_widgets"):
@@ -88,11 +88,11 @@ def test_the_programs_of_the_page_run(program):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(program, "<page>", "exec"), {"__name__": "page"})
-    said = "connected" if "torch" in program else "stop_gradient: " if "tensorflow" in program else "24.0"
+    said = "connected" if "torch" in program else "stop_gradient: " if "stop_gradient" in program else "24.0"
     assert said in printed.getvalue()
 
 
-@pytest.mark.parametrize(("name", "called"), [("torch", "PyTorch"), ("tensorflow", "TensorFlow")])
+@pytest.mark.parametrize(("name", "called"), [("torch", "PyTorch"), ("tensorflow", "TensorFlow"), ("jax", "JAX")])
 def test_a_framework_that_is_not_installed_is_named(name, called, monkeypatch):
     monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, f"minitape.bridges.{name}", raising=False)

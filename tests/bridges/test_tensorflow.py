@@ -128,6 +128,68 @@ def test_a_call_of_a_function_is_one_row():
     assert all(entry.differentiable for entry in recording.entries if entry.op == "step")
 
 
+def test_a_variable_that_only_a_function_reads_is_on_the_way():
+    w = tensorflow.Variable([1.0, 2.0], name="w")
+
+    @tensorflow.function
+    def layer(x):
+        return tensorflow.reduce_sum(tensorflow.sin(x * w))
+
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            y = layer(tensorflow.constant([0.5, 1.0])) * 2.0
+        gradient = tape.gradient(y, w)
+    rows = {row["name"] or row["op"]: row for row in recording.snapshot()["rows"]}
+    assert rows["layer"]["status"] == "recorded" and rows["w"]["watched"] == "automatic"
+    assert rows["w"]["row"] in rows["layer"]["inputs"]
+    assert same(recording.sweeps[0].adjoints[rows["w"]["row"]].array(), gradient.numpy())
+    assert recording.explain(y, w).connected
+
+
+def test_functions_open_where_it_is_asked_for():
+    w = tensorflow.Variable([1.0, 2.0], name="w")
+
+    @tensorflow.function
+    def inner(x):
+        return tensorflow.sin(x * w)
+
+    @tensorflow.function
+    def train():
+        with tensorflow.GradientTape() as tape:
+            loss = tensorflow.reduce_sum(tensorflow.stop_gradient(inner(tensorflow.constant([0.5, 1.0]))) * w)
+        return loss, tape.gradient(loss, w)
+
+    plain = train()
+    with bridge.record(open_functions=True) as recording:
+        opened = train()
+    assert not tensorflow.config.functions_run_eagerly()
+    scopes = {row["op"]: row["scope"] for row in recording.snapshot()["rows"] if row["kind"] == "operation"}
+    assert scopes == {"Mul": ["train"], "Sin": ["train", "inner"], "StopGradient": ["train"], "Sum": ["train"]}
+    assert len(recording.sweeps) == 1
+    for a, b in zip(plain, opened, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+    assert len(train.pretty_printed_concrete_signatures()) > 0  # it is still the compiled function
+
+
+@pytest.mark.parametrize("pfor", [True, False])
+def test_a_jacobian_is_a_row_or_a_backward_pass_for_each_element(pfor):
+    x = tensorflow.Variable([[1.0, 2.0, 3.0]], name="x")
+    with tensorflow.GradientTape(persistent=True) as tape:
+        y = x * x
+    wanted = [tape.jacobian(y, x, experimental_use_pfor=pfor), tape.batch_jacobian(y, x, experimental_use_pfor=pfor)]
+    with bridge.record() as recording:
+        with tensorflow.GradientTape(persistent=True) as tape:
+            y = x * x
+        found = [tape.jacobian(y, x, experimental_use_pfor=pfor), tape.batch_jacobian(y, x, experimental_use_pfor=pfor)]
+    assert recording.failure is None
+    assert all(same(a.numpy(), b.numpy()) for a, b in zip(found, wanted, strict=True))
+    rows = [(entry.op, entry.inputs) for entry in recording.entries]
+    if pfor:
+        assert rows == [("leaf", []), ("Mul", [0, 0]), ("jacobian", [1, 0]), ("batch_jacobian", [1, 0])] and not recording.sweeps
+    else:
+        assert [sweep.sources for sweep in recording.sweeps] == [[0]] * 6
+
+
 def test_tensorflow_is_as_it_was_after_an_exception():
     before = [backprop.GradientTape.watch, backprop.GradientTape.__enter__, ops._EagerTensorBase.numpy, backprop._gradient_function]
     x = tensorflow.Variable(2.0)

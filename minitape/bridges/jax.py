@@ -1,0 +1,161 @@
+"""The bridge to JAX: runs a function of yours as JAX traces it, one equation after the other, and looks at each.
+
+``record(f, *args)`` takes what ``jax.make_jaxpr`` says of ``f`` and runs it without compiling, as ``jax.disable_jit`` does. Then
+JAX goes back through it, with its own rules and its own sums.
+
+>>> import jax.numpy as jnp
+>>> def loss(w, x):
+...     y = w * x
+...     return jnp.sum(y * w)
+>>> recording = record(loss, jnp.array([1.0, 2.0]), jnp.array([0.5, -1.0]))
+>>> recording
+Recording(jax, 5 rows, 1 backward pass)
+>>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
+['w', 'x', '×', '×', 'Σ']
+>>> recording.value, recording.gradient
+(Array(-3.5, dtype=float32), Array([ 1., -4.], dtype=float32))
+>>> print(recording.explain(recording.value, "x"))
+argnums: x is not differentiated: argnums names other arguments.
+  Mend it: Name it: argnums=(0, 1), or put what is to be differentiated into one argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from .need import need
+
+jax = need("jax", "JAX", (0, 7))
+
+from .jax_log import Extra, Log, Value, argument_names, form, inexact  # noqa: E402 - behind the check
+from .jax_run import Run  # noqa: E402
+from .jax_sweep import Back  # noqa: E402
+from .recording import Recording  # noqa: E402
+from .site import NOWHERE, Site  # noqa: E402
+
+
+class JaxRecording(Recording):
+    """What a function of JAX computed. ``value`` is its result, ``gradient`` what ``jax.grad`` gives.
+
+    ``error`` is what JAX says against the function or its gradient, or None: then there is no ``value``, or no ``gradient``.
+    An argument is asked about by its array, or by its name.
+
+    >>> recording = record(lambda p: jax.lax.stop_gradient(p["w"]) * 2.0, {"w": 3.0})
+    >>> recording.explain(recording.value, "p['w']").cause
+    'stop_gradient'
+    """
+
+    def __init__(self) -> None:
+        super().__init__("jax")
+        self.log = Log(self)
+        self.value: Any = None
+        self.gradient: Any = None
+        self.error: Exception | None = None
+        self.stopped: Site = NOWHERE  # where an error came up while the equations ran
+        self.target: int | None = None  # the row of the result
+        self.chosen: list[int] = []  # the rows of what is differentiated
+        self.unreached: set[int] = set()  # those of them that no adjoint came to: their gradient is zero
+
+    def _why(self, target: Any, source: Any) -> Any:
+        from .jax_why import why
+
+        return why(self, target, source)
+
+    def row_of(self, value: Any) -> int | None:
+        """The last row that stands for an array of the program's, or has a name."""
+        found = self.log.row_of(value)
+        return super().row_of(value) if found is None else found
+
+    @property
+    def leaves(self) -> Mapping[int, Any]:
+        """The arguments, by row."""
+        return {entry.row: SimpleNamespace(variable=None, tensor=entry.row) for entry in self.entries}
+
+
+def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> JaxRecording:
+    """Runs ``function(*args)`` and its gradient, as ``jax.value_and_grad(function, argnums, has_aux)`` has it, and records both.
+
+    What JAX refuses (a ``float()`` of a traced value, a result that is no number) is kept as ``recording.error``; any
+    other error is raised. ``function`` runs once, to be traced, so that a Python condition on a value is refused as under
+    ``jit``. Calls of ``jit``, ``scan`` and ``cond`` are opened where they depend on an argument; one that would have more than
+    20,000 rows is one row.
+
+    >>> recording = record(lambda x, n: x**2 * n, 3.0, 2.0, argnums=(0, 1))
+    >>> recording.gradient
+    (Array(12., dtype=float32, weak_type=True), Array(9., dtype=float32, weak_type=True))
+    >>> record(lambda x: x * float(x), 3.0).error
+    ConcretizationTypeError(...)
+    """
+    recording = JaxRecording()
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    numbers = tuple(number % len(args) if -len(args) <= number < len(args) else number for number in numbers)
+    if not numbers or not all(0 <= number < len(args) for number in numbers):
+        raise ValueError(f"argnums={argnums!r} does not fit to {len(args)} argument{'' if len(args) == 1 else 's'}.")
+    try:
+        closed, shape = jax.make_jaxpr(function, return_shape=True)(*args)
+    except (jax.errors.JAXTypeError, jax.errors.JAXIndexError, jax.errors.UnexpectedTracerError) as error:
+        recording.error = error
+        _arguments(recording, function, args, numbers)
+    else:
+        with jax.disable_jit():
+            leaves = _arguments(recording, function, args, numbers)
+            if _forward(recording, closed, leaves, shape):
+                _backward(recording, function, args, argnums, has_aux, [leaf for number in numbers for leaf in leaves[number]])
+    recording.close()
+    return recording
+
+
+def _arguments(recording: JaxRecording, function: Any, args: tuple[Any, ...], numbers: tuple[int, ...]) -> list[list[Value]]:
+    """The rows of the arguments' leaves."""
+    found = []
+    for number, (argument, names) in enumerate(zip(args, argument_names(function, args), strict=True)):
+        leaves = jax.tree_util.tree_leaves(argument)
+        found.append([recording.log.leaf(leaf, name, number in numbers) for leaf, name in zip(leaves, names, strict=True)])
+    recording.chosen = [leaf.row for number in numbers for leaf in found[number]]
+    return found
+
+
+def _forward(recording: JaxRecording, closed: Any, leaves: list[list[Value]], shape: Any) -> bool:
+    """Runs the function; False where a value in it is none."""
+    log, run = recording.log, Run(recording.log)
+    try:
+        results = run.closed(closed, [leaf for group in leaves for leaf in group])
+    except jax.errors.UnexpectedTracerError as error:
+        recording.error, recording.stopped = error, run.failed
+        return False
+    for result in results:
+        if result.row is None:  # computed from no argument
+            result.value = jax.numpy.asarray(result.value)
+            result.row = recording.leaf(log.keep(result.value), kind="constant", site=result.site, differentiable=False, **form(result.value))
+            recording.entries[result.row].extra = Extra()
+        log.remember(result.value, result.row)
+    recording.value = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(shape), [result.value for result in results])
+    recording.target = results[0].row if results else None
+    return True
+
+
+def _backward(recording: JaxRecording, function: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool,
+              chosen: list[Value]) -> None:  # fmt: skip
+    """JAX's backward pass from a result that is one float to arguments that are floats; otherwise what JAX says against it."""
+    value = recording.value[0] if has_aux and isinstance(recording.value, tuple) and recording.value else recording.value
+    one = isinstance(value, jax.Array) and value.shape == () and inexact(value)
+    try:
+        if not one or not all(inexact(leaf.value) for leaf in chosen):
+            jax.eval_shape(jax.grad(function, argnums, has_aux=has_aux), *args)
+        back = Back(recording.log, recording.target, chosen)
+        gradients = back.gradients(jax.numpy.ones_like(value))
+    except Exception as error:
+        recording.error = error
+        return
+    sweep = recording.sweep([] if recording.target is None else [recording.target])
+    sweep.asked, sweep.sources = "grad", recording.chosen
+    back.write(sweep)
+    recording.unreached = {leaf.row for leaf in chosen} - sweep.adjoints.keys()
+    for leaf, gradient in zip(chosen, gradients, strict=True):
+        if leaf.row in recording.unreached:
+            sweep.arrive(leaf.row, recording.log.keep(gradient))
+    wanted = tuple(args[number] for number in (argnums if isinstance(argnums, tuple) else (argnums,)))
+    tree = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(wanted), gradients)
+    recording.gradient = tree if isinstance(argnums, tuple) else tree[0]

@@ -1,0 +1,219 @@
+"""The rows of a recording of JAX: names of arguments, lines of equations, and a new row for what was computed."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..engine.frames import own_file
+from .kept import Bound, Kept
+from .site import NOWHERE, Site
+
+LABELS = {
+    "add": "+", "add_any": "+", "sub": "−", "mul": "×", "div": "÷", "dot_general": "@", "neg": "−x", "square": "x²", "sqrt": "√",
+    "reduce_sum": "Σ", "pow": "xʸ", "slice": "[ ]", "dynamic_slice": "[ ]", "gather": "[ ]",
+}  # fmt: skip
+STEPS = {"round", "floor", "ceil", "sign"}  # JAX goes no way back through them
+
+
+class JaxValue(Kept):
+    """An array of JAX, to be shown when somebody asks. It does not change."""
+
+    __slots__ = ()
+
+    def array(self) -> np.ndarray | None:
+        """Its elements; of a random key its numbers."""
+        tensor = self.tensor
+        if is_key(tensor):
+            tensor = jax.random.key_data(tensor)
+        return None if tensor is None else np.asarray(tensor)
+
+
+class Value:
+    """What a variable of a jaxpr stands for: an array, and its row; None for what was computed from nothing that is a row."""
+
+    __slots__ = ("value", "row", "live", "site")
+
+    def __init__(self, value: Any, row: int | None = None, live: bool = False, site: Site = NOWHERE) -> None:
+        self.value, self.row, self.site = value, row, site
+        self.live = live  # computed from an argument that is a float: calls with it are opened
+
+
+class Extra(NamedTuple):
+    """What explain asks about a row of JAX."""
+
+    why: str = ""  # why no gradient passes
+    came: Sequence[int] = ()
+    custom: bool = False  # has a derivative rule of the program's own
+
+
+class Call(NamedTuple):
+    """An operation that ran: what computes it (again), from what, and which rows it made."""
+
+    compute: Callable[..., list[Any]]
+    inputs: list[Value]
+    rows: list[int]
+
+
+class Fork(NamedTuple):
+    """A ``cond`` that took one branch."""
+
+    rows: list[int]  # what it was given
+    site: Site
+    taken: int
+
+
+class Log:
+    """Writes the rows of a recording."""
+
+    def __init__(self, recording: Any) -> None:
+        self.recording, self.entries = recording, recording.entries
+        self.calls: list[Call] = []
+        self.forks: list[Fork] = []
+        self.silent = 0  # more than 0 inside of what has a rule of its own: its rows are on no gradient's way
+        self._bound = Bound()
+        self._rows: dict[int, tuple[Any, int]] = {}  # by identity of an array that the program has
+        self._constants: dict[int, tuple[Any, int]] = {}
+
+    # -- which row ----------------------------------------------------------------------------------------------------
+
+    def row_of(self, value: Any) -> int | None:
+        """The row of an array of the program's, or of a name."""
+        if isinstance(value, str):
+            return next((entry.row for entry in reversed(self.entries) if entry.name == value), None)
+        found = self._rows.get(id(value))
+        return None if found is None or found[0] is not value else found[1]
+
+    def remember(self, value: Any, row: int) -> None:
+        """This row stands for an array of the program's. Numbers are no objects of their own: they have names only."""
+        if not isinstance(value, (bool, int, float, complex)):
+            self._rows.setdefault(id(value), (value, row))
+
+    # -- new rows -----------------------------------------------------------------------------------------------------
+
+    def leaf(self, value: Any, name: str, differentiated: bool) -> Value:
+        """An argument: no line of the function made it."""
+        array = value if is_key(value) else jnp.asarray(value)
+        on_way = differentiated and inexact(array)
+        row = self.recording.leaf(self.keep(array), name=name, kind="source", differentiable=on_way, **form(array))
+        self.entries[row].extra = Extra()
+        self.remember(value, row)
+        return Value(array, row, live=inexact(array))
+
+    def constant(self, value: Value, name: str | None = None) -> int | None:
+        """The row of an array that is no argument; None for a single number, which stands in the label."""
+        if value.row is not None or np.ndim(value.value) == 0:
+            return value.row
+        known = self._constants.get(id(value.value))
+        if known is not None:
+            return known[1]
+        row = self.recording.leaf(self.keep(value.value), name=name, kind="constant", site=value.site, differentiable=False, **form(value.value))
+        self.entries[row].label = name or "const"
+        self.entries[row].extra = Extra()
+        self._constants[id(value.value)] = value.value, row
+        return row
+
+    def call(self, op: str, compute: Callable[..., list[Any]], inputs: list[Value], site: Site, scope: tuple[str, ...] = (),
+             label: str = "", custom: bool = False) -> list[Value]:  # fmt: skip
+        """Runs an operation and writes its rows; none for what is computed from nothing that is a row."""
+        results = compute(*[given.value for given in inputs])
+        if all(given.row is None for given in inputs) or not results:
+            return [Value(result, site=site) for result in results]
+        for given in inputs:
+            if given.site is NOWHERE:
+                given.site = site
+        rows = [row for given in inputs if (row := self.constant(given)) is not None]
+        on_way = not self.silent and any(self.entries[row].differentiable for row in rows)
+        live = any(given.live for given in inputs)
+        label = self._label(label or LABELS.get(op, op), op, inputs)
+        made: list[int] = []
+        for number, result in enumerate(results):
+            why = self._why(op, result) if on_way else ""
+            row = self.recording.operation(
+                op, rows, self.keep(result), label=label, call=made[0] if made else None, output=number, site=site, scope=scope,
+                cut=CUTS.get(why), differentiable=on_way and not why, **form(result),
+            )  # fmt: skip
+            self.entries[row].extra = Extra(why, (), custom)
+            made.append(row)
+        self.calls.append(Call(compute, inputs, made))
+        return [Value(result, row, live) for result, row in zip(results, made, strict=True)]
+
+    def _why(self, op: str, result: Any) -> str:
+        """Why no gradient passes an operation; empty where one does."""
+        if op == "stop_gradient":
+            return "stop_gradient"
+        if not inexact(result):
+            return "integer_cast" if op == "convert_element_type" else "no_derivative"
+        return "zero_derivative" if op in STEPS else ""
+
+    def _label(self, label: str, op: str, inputs: list[Value]) -> str:
+        """With the number that an operation has beside its one array: "× 2.0"."""
+        if len(inputs) != 2 or len([given for given in inputs if given.row is None and np.ndim(given.value) == 0]) != 1:
+            return label
+        first, second = (given.value if given.row is None else None for given in inputs)
+        return f"{label} {second}" if first is None else f"{first} {label}"
+
+    # -- values ---------------------------------------------------------------------------------------------------------
+
+    def keep(self, array: Any) -> JaxValue:
+        """An array to be shown later."""
+        value = JaxValue(array)
+        if not is_key(array):
+            self._bound.add(value, np.size(array), np.size(array) * np.dtype(array.dtype).itemsize)
+        return value
+
+
+CUTS = {"stop_gradient": "stop_gradient", "integer_cast": "integer", "no_derivative": "nondifferentiable",
+        "zero_derivative": "nondifferentiable"}  # fmt: skip
+
+
+def is_key(value: Any) -> bool:
+    """Whether a value is a random key (or several) of the new kind."""
+    return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
+
+
+def inexact(array: Any) -> bool:
+    """Whether gradients flow through values of this dtype.
+
+    >>> inexact(jnp.ones(2)), inexact(jnp.arange(2))
+    (True, False)
+    """
+    return bool(jnp.issubdtype(array.dtype, jnp.inexact))
+
+
+def form(array: Any) -> dict[str, Any]:
+    """Dtype and shape of a row."""
+    return {"dtype": str(array.dtype), "shape": tuple(np.shape(array))}
+
+
+def site_of(eqn: Any) -> Site:
+    """The user's line that an equation was made on: the innermost one that is not in a library."""
+    traceback = eqn.source_info.traceback
+    for frame in () if traceback is None else traceback.frames:
+        if not own_file(frame.file_name):
+            return frame.file_name, frame.line_num
+    return NOWHERE
+
+
+def argument_names(function: Any, args: tuple[Any, ...]) -> list[list[str]]:
+    """For each argument the names of its leaves, such as ``params['w']``.
+
+    >>> argument_names(lambda x, p: None, (1.0, {"w": 2.0}))
+    [['x'], ["p['w']"]]
+    """
+    try:
+        parameters = inspect.signature(function).bind(*args).arguments
+        heads = [f"{name}[{k}]" if isinstance(value, tuple) and len(parameters) < len(args) else name
+                 for name, value in parameters.items()
+                 for k in range(len(value) if isinstance(value, tuple) and len(parameters) < len(args) else 1)]  # fmt: skip
+    except (TypeError, ValueError):
+        heads = []
+    if len(heads) != len(args):
+        heads = [f"args[{k}]" for k in range(len(args))]
+    return [[head + jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_flatten_with_path(argument)[0]]
+            for head, argument in zip(heads, args, strict=True)]  # fmt: skip

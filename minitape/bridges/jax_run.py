@@ -1,0 +1,199 @@
+"""Runs the equations of a jaxpr one by one: each is a row. What JAX calls (``jit``, ``scan``, ``cond``, ``while``) is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+from jax.extend.core import Literal
+
+from ..engine.frames import own_file
+from .jax_log import Fork, Log, Value, site_of
+from .recording import MOST
+from .site import NOWHERE, Site
+
+Scope = tuple[str, ...]
+CUSTOM = {"custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"}
+
+
+class Run:
+    """The computation of one jaxpr."""
+
+    def __init__(self, log: Log) -> None:
+        self.log = log
+        self.failed: Site = NOWHERE  # where an equation raised an error
+        self.site: Site = NOWHERE  # of the equation that runs
+        self.library = 0  # more than 0 inside of a function of a library's: its jaxpr may have been traced for another line
+        self.opens: dict[str, Callable[[Any, list[Value], Scope], list[Value]]] = {
+            "jit": self._call, "pjit": self._call, "closed_call": self._call, "core_call": self._call, "remat2": self._call,
+            "checkpoint": self._call, "scan": self._scan, "cond": self._cond, "while": self._while,
+        } | dict.fromkeys(CUSTOM, self._custom)  # fmt: skip
+
+    def run(self, jaxpr: Any, consts: list[Value], args: list[Value], scope: Scope = ()) -> list[Value]:
+        """What a jaxpr computes from these values."""
+        known: dict[Any, Value] = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+
+        def read(atom: Any) -> Value:
+            return Value(atom.val) if isinstance(atom, Literal) else known[atom]
+
+        for eqn in jaxpr.eqns:
+            results = self._equation(eqn, [read(atom) for atom in eqn.invars], scope)
+            known.update(zip(eqn.outvars, results, strict=True))
+        return [read(atom) for atom in jaxpr.outvars]
+
+    def closed(self, closed: Any, args: list[Value], scope: Scope = ()) -> list[Value]:
+        """The same for a jaxpr with its constants."""
+        jaxpr = getattr(closed, "jaxpr", closed)
+        return self.run(jaxpr, [Value(const) for const in getattr(closed, "consts", ())], args, scope)
+
+    def _equation(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
+        scope = (*scope, *(part for part in str(eqn.source_info.name_stack).split("/") if part))
+        opens = self.opens.get(eqn.primitive.name)
+        outer = self.site
+        self.site = self._site_of(eqn)
+        try:
+            if opens is not None and any(given.live for given in inputs) and self._has_room(eqn):
+                return opens(eqn, inputs, scope)
+            return self._row(eqn, inputs, scope)
+        except Exception:
+            self.failed = self.site if self.failed is NOWHERE else self.failed
+            raise
+        finally:
+            self.site = outer
+
+    def _site_of(self, eqn: Any) -> Site:
+        site = NOWHERE if self.library else site_of(eqn)
+        return self.site if site is NOWHERE else site
+
+    def _row(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
+        name = eqn.primitive.name
+        if name == "convert_element_type" and getattr(inputs[0].value, "dtype", None) == eqn.params["new_dtype"]:
+            return inputs  # says only that the dtype is no guess of JAX's any more
+        label = f"x^{eqn.params['y']}" if name == "integer_pow" else ""
+        op = called(eqn) if name in self.opens else name
+        return self.log.call(op, partial(evaluate, eqn), inputs, self.site, scope, label, name in CUSTOM)
+
+    def _has_room(self, eqn: Any) -> bool:
+        """Whether a call can be opened: a long loop has too many rows, and is one."""
+        return size_of(eqn) + len(self.log.entries) <= MOST
+
+    # -- calls that are opened --------------------------------------------------------------------------------------------
+
+    def _call(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
+        closed = eqn.params["jaxpr"] if "jaxpr" in eqn.params else eqn.params["call_jaxpr"]
+        strange = own_file(file_of(closed))
+        self.library += strange
+        try:
+            return self.closed(closed, inputs, (*scope, called(eqn)))
+        finally:
+            self.library -= strange
+
+    def _custom(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
+        """A function with a rule of its own: what it computes is shown, and the gradient goes by the rule, through one row."""
+        body = eqn.params["call_jaxpr" if "call_jaxpr" in eqn.params else "fun_jaxpr"]
+        if any(self._site_of(inner) != self.site for inner in getattr(body, "jaxpr", body).eqns):  # the user's, not JAX's own
+            self.log.silent += 1
+            self.closed(body, inputs, (*scope, called(eqn)))
+            self.log.silent -= 1
+        return self._row(eqn, inputs, scope)
+
+    def _scan(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
+        """As ``jax.disable_jit`` runs it: step by step."""
+        given = eqn.params
+        consts, carry = inputs[: given["num_consts"]], inputs[given["num_consts"] :][: given["num_carry"]]
+        xs, site = inputs[len(consts) + len(carry) :], self.site
+        order = range(given["length"])[:: -1 if given["reverse"] else 1]
+        if not order:
+            return self._row(eqn, inputs, scope)
+        steps = []
+        for k in order:
+            within = (*scope, f"{called(eqn)}[{k}]")
+            taken = [self.log.call("slice", partial(_taken, k), [x], site, within, f"[{k}]")[0] for x in xs]
+            results = self.closed(given["jaxpr"], [*consts, *carry, *taken], within)
+            carry, made = results[: len(carry)], results[len(carry) :]
+            steps.append(made)
+        columns = zip(*(steps[:: -1] if given["reverse"] else steps), strict=True)
+        return [*carry, *(self.log.call("stack", _stacked, list(column), site, scope)[0] for column in columns)]
+
+    def _cond(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
+        branches, taken = eqn.params["branches"], int(inputs[0].value)
+        taken = min(max(taken, 0), len(branches) - 1)
+        rows = [given.row for given in inputs[1:] if given.row is not None]
+        self.log.forks.append(Fork(rows, self.site, taken))
+        return self.closed(branches[taken], inputs[1:], (*scope, f"cond[{taken}]"))
+
+    def _while(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
+        """JAX cannot go back through it: its steps are shown, and it is one row."""
+        given = eqn.params
+        count, more = given["cond_nconsts"], given["body_nconsts"]
+        asks, does, carry = inputs[:count], inputs[count : count + more], inputs[count + more :]
+        self.log.silent += 1
+        step = 0
+        while len(self.log.entries) < MOST // 2:
+            within = (*scope, f"while[{step}]")
+            (going,) = self.closed(given["cond_jaxpr"], [*asks, *carry], within)
+            if not bool(going.value):
+                break
+            carry, step = self.closed(given["body_jaxpr"], [*does, *carry], within), step + 1
+        self.log.silent -= 1
+        return self._row(eqn, inputs, scope)
+
+
+def evaluate(eqn: Any, *values: Any) -> list[Any]:
+    """What an equation computes from these values, with JAX's own rules for their derivatives."""
+    params = eqn.primitive.get_bind_params(eqn.params)
+    functions: tuple[Any, ...] = ()
+    if isinstance(params, tuple):  # before JAX 0.8
+        functions, params = params
+    with eqn.ctx.manager:
+        results = eqn.primitive.bind(*functions, *values, **params)
+    return list(results) if eqn.primitive.multiple_results else [results]
+
+
+def _taken(k: int, x: Any) -> list[Any]:
+    return [lax.index_in_dim(x, k, keepdims=False)]
+
+
+def _stacked(*ys: Any) -> list[Any]:
+    return [jnp.stack(ys)]
+
+
+def called(eqn: Any) -> str:
+    """The name of what an equation calls.
+
+    >>> import jax
+    >>> called(jax.make_jaxpr(jax.jit(jnp.sin))(1.0).eqns[0])
+    'sin'
+    """
+    params = eqn.params
+    name = params.get("name")
+    if not name and eqn.primitive.name in CUSTOM:
+        body = params["call_jaxpr" if "call_jaxpr" in params else "fun_jaxpr"]
+        name = getattr(body, "jaxpr", body).debug_info.func_src_info or ""
+        name = name.partition(" ")[0]
+    return (name or eqn.primitive.name).strip("_<>") or eqn.primitive.name
+
+
+def file_of(closed: Any) -> str:
+    """The file of the function that a jaxpr was made of.
+
+    >>> import jax
+    >>> file_of(jax.make_jaxpr(jnp.sin)(1.0)).endswith(".py")
+    True
+    """
+    source = getattr(closed, "jaxpr", closed).debug_info.func_src_info or ""
+    return source.partition(" at ")[2].rpartition(":")[0]
+
+
+def size_of(eqn: Any) -> int:
+    """How many rows an equation may become."""
+    inner = 0
+    for value in eqn.params.values():
+        for part in value if isinstance(value, (tuple, list)) else (value,):
+            jaxpr = getattr(part, "jaxpr", part)
+            if hasattr(jaxpr, "eqns"):
+                inner += sum(size_of(e) for e in jaxpr.eqns)
+    return 1 + inner * (eqn.params.get("length", 1) if eqn.primitive.name == "scan" else 1)

@@ -1,0 +1,105 @@
+"""The sentences of ``explain`` for JAX: what each cause means, and what mends it.
+
+{x} is what is asked about, {line} the place in brackets, {what} the operation, {other} another name.
+"""
+
+from __future__ import annotations
+
+from .jax_log import STEPS
+from .texts import table
+
+TEXT = table({
+    # cause: (what happened, what mends it)
+    "argnums": (
+        "{x} is not differentiated: argnums names other arguments.",
+        "Name it: argnums=(0, 1), or put what is to be differentiated into one argument.",
+    ),
+    "integer_dtype": (
+        "{other} has the dtype {what}, and JAX differentiates by floating-point arguments only.",
+        "Make it a float: write 1.0 instead of 1, or .astype(jnp.float32). What is no parameter, such as a counter, belongs into another argument.",
+    ),
+    "integer_cast": (
+        "{what}{line} makes the value a whole number. Gradients flow through floating-point values only.",
+        "Leave out the cast, and compute with the float.",
+    ),
+    "stop_gradient": (
+        "lax.stop_gradient{line} cuts the way from {x} to the result.",
+        "Leave out stop_gradient, or apply it only to the part that should count as a constant.",
+    ),
+    "no_derivative": (
+        "{what}{line} has no derivative: its result does not change smoothly with its input. JAX gives zeros for it.",
+        "Use a smooth function of the values instead: jax.nn.softmax for argmax, jax.nn.sigmoid for a comparison, the maximum itself.",
+    ),
+    "zero_derivative": (
+        "{what}{line} is constant in steps: its derivative is zero everywhere.",
+        "Leave it out while training, or pass the gradient as if it were not there: x + lax.stop_gradient(jnp.round(x) - x).",
+    ),
+    "left_jax": (
+        "{what}{line} wants a number of Python or NumPy, and there is none while JAX traces the function.",
+        "Stay with jax.numpy: leave it out, use jnp instead of np, and jax.debug.print to look at a value. What is no array, such as the "
+        "number of steps, is a static argument or comes from outside of the function.",
+    ),
+    "branch": (
+        "A Python condition{line} asks for a value, and there is none while JAX traces the function.",
+        "Choose with arrays: jnp.where(condition, a, b) or lax.cond.",
+    ),
+    "boolean_index": (
+        "A condition is used as an index{line}: how many elements it takes depends on values, and JAX must know shapes before.",
+        "Keep the shape: jnp.where(condition, x, 0.0), or where= of jnp.sum and jnp.mean.",
+    ),
+    "leaked_tracer": (
+        "A value from inside a traced function is used outside of it{line}: it was kept in a list or an attribute.",
+        "Return it from the function instead.",
+    ),
+    "not_scalar": (
+        "The result has the shape {what}, and jax.grad wants one number.",
+        "Reduce it: jnp.mean or jnp.sum. For one gradient for each example, jax.vmap(jax.grad(...)); for all derivatives, jax.jacrev.",
+    ),
+    "has_aux": (
+        "The function returns more than the loss.",
+        "Say has_aux=True, with the loss first: return loss, aux.",
+    ),
+    "while_loop": (
+        "JAX does not go back through {what}{line}: how many steps it takes is known only when it runs.",
+        "Use lax.scan, or lax.fori_loop with a number of steps that is fixed, or give the solution a rule of its own (jax.custom_vjp, "
+        "lax.custom_root).",
+    ),
+    "callback": (
+        "{what}{line} computes outside of JAX, and has no derivative there.",
+        "Write it with jax.numpy, or give it a rule with jax.custom_vjp.",
+    ),
+    "refused": (
+        "JAX refuses it{line}: {what}",
+        "Read the message; the rest of the recording shows what was computed.",
+    ),
+    "custom_rule": (
+        "The derivative rule of {what}{line} gives zeros.",
+        "Look at its custom_vjp or custom_jvp: pass the adjoint (or tangent) on, times the derivative.",
+    ),
+    "other_branch": (
+        "The cond{line} took branch {what}, which does not use {x}.",
+        "The gradient is zero where this branch is taken. Look at the condition, or mix both branches with jnp.where.",
+    ),
+    "closure": (
+        "{x} is used{line}, but it is no argument of the function: it counts as a constant.",
+        "Make it an argument, and name it in argnums.",
+    ),
+    "unused": (
+        "{x} was not used for the result.",
+        "Use it in the computation, or leave it out of what is differentiated.",
+    ),
+}, {
+    "saturated": "jax.nn.log_softmax, jax.nn.log_sigmoid.",
+    "nan_forward": "jnp.maximum(x, 1e-6) before log, sqrt and division, jax.nn.logsumexp or jax.nn.softmax instead of exp.",
+    "nan_input": "jnp.nan_to_num, or leave these rows out.",
+    "nan_backward": "jnp.sqrt(x + 1e-12), jnp.maximum(x, 1e-6). Where jnp.where hides such elements, replace them before the function, too.",
+})  # fmt: skip
+
+RELUS = {"relu", "relu6", "leaky_relu", "elu", "selu", "hard_tanh"}
+CURVES = {"logistic", "tanh", "erf", "erfc", "exp", "softplus", "gelu", "clamp", "log1p"}
+CHOICES = {"max", "min", "reduce_max", "reduce_min", "select_n", "slice", "dynamic_slice", "gather", "top_k", "sort", "scatter",
+           "dynamic_update_slice", "reduce_window_max", "argsort", "split", "pad"}  # fmt: skip
+PRODUCTS = {"mul", "dot_general", "conv_general_dilated", "div", "reduce_prod", "integer_pow", "pow", "square"}
+CANCELS = {"sub", "reduce_precision"}
+ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not_selected": CHOICES, "zero_factor": PRODUCTS,
+         "zero_cancels": CANCELS}  # fmt: skip

@@ -1,0 +1,398 @@
+"""Programs whose gradient is zero or NaN, or refused, as people asked about them in forums and issues.
+
+The marks are those of :mod:`torch_cases`. ``loss`` is the function, ``args`` its arguments, ``w`` what is asked about, and ``grad`` its
+gradient.
+"""
+
+CASES = '''
+#@ stop_gradient_on_the_way stop_gradient
+w = jnp.array([1.0, 2.0])
+def loss(w):
+    h = lax.stop_gradient(w * 3.0) #! #- h = w * 3.0
+    return jnp.sum(h * h)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ both_sides_of_the_target_stopped stop_gradient
+w = jnp.array([0.5, -0.3])
+def q(w, x):
+    return jnp.tanh(x @ w)
+def loss(w, x, following):
+    wanted = 1.0 + 0.9 * q(w, following)
+    error = lax.stop_gradient(wanted - q(w, x)) #! #- error = lax.stop_gradient(wanted) - q(w, x)
+    return jnp.mean(error**2)
+args = w, jnp.ones((3, 2)), jnp.full((3, 2), 0.2)
+grad = jax.grad(loss)(*args)
+
+#@ state_stopped_in_a_scan stop_gradient
+w = jnp.array([0.5, -0.3])
+def loss(w, xs):
+    def step(h, x):
+        h = lax.stop_gradient(jnp.tanh(h + w * x)) #! #- h = jnp.tanh(h + w * x)
+        return h, None
+    h, _ = lax.scan(step, jnp.zeros(2), xs)
+    return jnp.sum(h)
+args = w, jnp.arange(3.0)
+grad = jax.grad(loss)(*args)
+
+#@ frozen_by_tree_map stop_gradient
+params = {"encoder": jnp.ones((2, 3)), "head": jnp.ones(3)}
+w = params["encoder"]
+def loss(params, x):
+    frozen = jax.tree.map(lax.stop_gradient, params["encoder"]) #! #- frozen = params["encoder"]
+    return jnp.sum((x @ frozen) * params["head"])
+args = params, jnp.ones((4, 2))
+grad = jax.grad(loss)(*args)["encoder"]
+
+#@ integer_weights integer_dtype
+w = jnp.array([1, 2, 3]) #- w = jnp.array([1.0, 2.0, 3.0])
+def loss(w):
+    return jnp.sum(w**2) / 2
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ counter_among_the_parameters integer_dtype
+w = jnp.array([1.0, 2.0])
+params = {"w": w, "counter": jnp.array(0)} #- params = {"w": w}
+def loss(params, x):
+    return jnp.sum(params["w"] * x)
+args = params, jnp.ones(2)
+grad = jax.grad(loss)(*args)["w"]
+
+#@ sampled_from_a_categorical no_derivative
+w = jnp.array([0.1, 0.7, 0.2])
+def loss(w, key, values):
+    k = jax.random.categorical(key, jnp.log(w)) #! #-
+    return values[k] * 1.0 #- return jnp.sum(jax.nn.softmax(jnp.log(w)) * values)
+args = w, jax.random.PRNGKey(0), jnp.array([1.0, 5.0, 2.0])
+grad = jax.grad(loss)(*args)
+
+#@ argmax_of_the_scores no_derivative
+w = jnp.array([[0.1, 0.7], [0.4, 0.2]])
+def loss(w):
+    best = jnp.argmax(w, axis=1) #! #- best = jax.nn.softmax(w, axis=1)[:, 1]
+    return jnp.mean(best.astype(jnp.float32))
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ accuracy_as_the_loss no_derivative
+w = jnp.array([0.3, -0.2, 0.9])
+def loss(w, labels):
+    p = jax.nn.sigmoid(w * 2.0)
+    right = (p > 0.5) == labels #! #- right = 1.0 - (p - labels) ** 2
+    return 1.0 - jnp.mean(right)
+args = w, jnp.array([True, False, False])
+grad = jax.grad(loss)(*args)
+
+#@ step_function_by_where no_derivative
+w = jnp.array([0.3, -0.2, 0.9])
+def loss(w):
+    fires = jnp.where(w > 0.1, 1.0, 0.0) #! #- fires = jax.nn.sigmoid((w - 0.1) / 0.1)
+    return jnp.sum(fires * jnp.array([1.0, 2.0, 3.0]))
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ rounded_weights zero_derivative
+w = jnp.array([0.3, 1.2])
+def loss(w, x):
+    quantized = jnp.round(w * 4) / 4 #! #- quantized = w + lax.stop_gradient(jnp.round(w * 4) / 4 - w)
+    return jnp.sum(quantized * x)
+args = w, jnp.array([1.0, 2.0])
+grad = jax.grad(loss)(*args)
+
+#@ sign_of_the_weights zero_derivative
+w = jnp.array([0.3, -1.2])
+def loss(w):
+    return jnp.sum(jnp.sign(w) * jnp.array([1.0, 3.0])) #! #- return jnp.sum(jnp.tanh(w) * jnp.array([1.0, 3.0]))
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ image_as_uint8 integer_cast
+w = jnp.array([0.3, 0.8])
+def loss(w):
+    pixels = (w * 255).astype(jnp.uint8) #! #- pixels = w * 255
+    return jnp.mean(pixels / 255.0)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ interpolation_by_index integer_cast
+w = jnp.array([1.4, 0.2])
+def loss(w, table):
+    k = w.astype(int) #! #-
+    return jnp.sum(table[k]) #- return jnp.sum(jnp.interp(w, jnp.arange(3.0), table))
+args = w, jnp.array([1.0, 4.0, 9.0])
+grad = jax.grad(loss)(*args)
+
+#@ float_of_a_tracer left_jax
+w = jnp.array([1.0, 2.0])
+def loss(w):
+    total = float(jnp.sum(w)) #! #- total = jnp.sum(w)
+    return total * jnp.sum(w)
+args = w,
+grad = jax.jit(jax.grad(loss))(*args)
+
+#@ item_for_the_log left_jax
+w = jnp.array([1.0, 2.0])
+def loss(w):
+    value = jnp.sum(w**2)
+    print(value.item()) #! #-
+    return value
+args = w,
+grad = jax.jit(jax.grad(loss))(*args)
+
+#@ numpy_in_the_middle left_jax
+import numpy as np
+w = jnp.array([1.0, 2.0])
+def loss(w):
+    h = jnp.exp(w)
+    return jnp.sum(np.log1p(h)) #! #- return jnp.sum(jnp.log1p(h))
+args = w,
+grad = jax.jit(jax.grad(loss))(*args)
+
+#@ python_loop_to_a_traced_number left_jax
+w = jnp.array([1.0, 2.0])
+def loss(w, n):
+    total = 0.0
+    for k in range(n): #! #- for k in range(3):
+        total = total + jnp.sum(w) / (k + 1)
+    return total
+args = w, 3
+grad = jax.jit(jax.grad(loss))(*args)
+
+#@ if_on_a_value branch
+w = jnp.array([1.0, 2.0])
+def loss(w):
+    if jnp.sum(w) > 1.0: #! #-
+        return jnp.sum(w**2) #-
+    return jnp.sum(w) #- return jnp.where(jnp.sum(w) > 1.0, jnp.sum(w**2), jnp.sum(w))
+args = w,
+grad = jax.jit(jax.grad(loss))(*args)
+
+#@ boolean_mask_as_an_index boolean_index
+w = jnp.array([1.0, -2.0, 3.0])
+def loss(w):
+    return jnp.mean(w[w > 0] ** 2) #! #- return jnp.mean(w**2, where=w > 0)
+args = w,
+grad = jax.jit(jax.grad(loss))(*args)
+
+#@ the_second_argument_was_meant argnums
+w = jnp.array([1.0, 2.0])
+def loss(x, w):
+    return jnp.sum((x * w) ** 2)
+args = jnp.zeros(2), w #- args = jnp.ones(2), w
+grad = jax.grad(loss)(*args) #- options = {"argnums": 1}; grad = jax.grad(loss, 1)(*args)
+
+#@ one_loss_for_each_example not_scalar
+w = jnp.array([1.0, 2.0])
+def loss(w, x):
+    return (x @ w - 1.0) ** 2 #- return jnp.mean((x @ w - 1.0) ** 2)
+args = w, jnp.ones((3, 2))
+grad = jax.grad(loss)(*args)
+
+#@ metrics_beside_the_loss has_aux
+w = jnp.array([1.0, 2.0])
+def loss(w, x):
+    y = x @ w
+    return jnp.mean(y**2), {"mean": jnp.mean(y)} #- return jnp.mean(y**2)
+args = w, jnp.ones((3, 2))
+grad = jax.grad(loss)(*args)
+
+#@ solver_with_a_while_loop while_loop
+w = jnp.array([2.0, 3.0])
+def loss(w):
+    def further(x):
+        return jnp.max(jnp.abs(x * x - w)) > 1e-3
+    root = lax.while_loop(further, lambda x: 0.5 * (x + w / x), jnp.ones(2)) #! #- root = lax.fori_loop(0, 6, lambda k, x: 0.5 * (x + w / x), jnp.ones(2))
+    return jnp.sum(root)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ fori_loop_to_a_traced_number while_loop
+w = jnp.array([2.0, 3.0])
+def loss(w, n):
+    return jnp.sum(lax.fori_loop(0, n, lambda k, x: x * w, jnp.ones(2))) #! #- return jnp.sum(lax.fori_loop(0, 3, lambda k, x: x * w, jnp.ones(2)))
+args = w, 3
+grad = jax.jit(jax.grad(loss))(*args)
+
+#@ custom_vjp_gives_zeros custom_rule
+w = jnp.array([0.3, 1.2])
+@jax.custom_vjp
+def quantize(x):
+    return jnp.round(x)
+quantize.defvjp(lambda x: (jnp.round(x), None), lambda _, g: (jnp.zeros_like(g),)) #- quantize.defvjp(lambda x: (jnp.round(x), None), lambda _, g: (g,))
+def loss(w):
+    return jnp.sum(quantize(w * 2.0) ** 2) #!
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ custom_jvp_gives_zeros custom_rule
+w = jnp.array([0.3, 1.2])
+@jax.custom_jvp
+def gate(x):
+    return x * x
+@gate.defjvp
+def gate_jvp(primals, tangents):
+    (x,), (t,) = primals, tangents
+    return gate(x), jnp.zeros_like(t) #- return gate(x), 2 * x * t
+def loss(w):
+    y = gate(w) #!
+    return jnp.sum(y)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ dead_relu dead_relu
+w = jnp.array([[0.5, 0.1], [0.2, 0.3]])
+def loss(w, x):
+    h = jax.nn.relu(x @ w - 5.0) #! #- h = jax.nn.leaky_relu(x @ w - 5.0)
+    return jnp.mean(h)
+args = w, jnp.ones((3, 2))
+grad = jax.grad(loss)(*args)
+
+#@ saturated_sigmoid saturated
+w = jnp.array([100.0, 200.0])
+def loss(w):
+    p = jax.nn.sigmoid(w * 10.0) #! #- p = jax.nn.sigmoid(w / 100.0)
+    return jnp.mean((p - 0.3) ** 2)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ clipped_actions saturated
+w = jnp.array([3.0, -4.0])
+def loss(w):
+    action = jnp.clip(w, -1.0, 1.0) #! #- action = jnp.tanh(w)
+    return jnp.sum((action - 0.5) ** 2)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ maximum_takes_the_other not_selected
+w = jnp.array([0.1, 0.2])
+def loss(w, floor):
+    return jnp.sum(jnp.maximum(w, floor)) #! #- return jnp.sum(jnp.logaddexp(w, floor))
+args = w, jnp.array([1.0, 1.0])
+grad = jax.grad(loss)(*args)
+
+#@ only_the_first_is_used not_selected
+w = jnp.array([1.0, 2.0, 3.0])
+def loss(w, other):
+    return jnp.concatenate([other, w])[0] ** 2 #! #- return jnp.mean(jnp.concatenate([other, w]) ** 2)
+args = w, jnp.array([4.0])
+grad = jax.grad(loss)(*args)
+
+#@ head_that_begins_at_zero zero_factor
+params = {"w": jnp.ones((2, 3)), "head": jnp.zeros((3, 1))} #- params = {"w": jnp.ones((2, 3)), "head": jnp.full((3, 1), 0.1)}
+w = params["w"]
+def loss(params, x):
+    h = jnp.tanh(x @ params["w"])
+    return jnp.mean((h @ params["head"] - 1.0) ** 2) #!
+args = params, jnp.ones((4, 2))
+grad = jax.grad(loss)(*args)["w"]
+
+#@ masked_away zero_factor
+w = jnp.array([1.0, 2.0])
+def loss(w, mask):
+    return jnp.sum(w**2 * mask) #!
+args = w, jnp.zeros(2) #- args = w, jnp.ones(2)
+grad = jax.grad(loss)(*args)
+
+#@ difference_with_itself zero_sum
+w = jnp.array([1.0, 2.0])
+def loss(w, x):
+    h = x * w
+    return jnp.sum(h - h) #! #- return jnp.sum(h)
+args = w, jnp.ones(2)
+grad = jax.grad(loss)(*args)
+
+#@ cond_takes_the_other_branch other_branch
+w = jnp.array([1.0, 2.0])
+def loss(w, x):
+    warm = jnp.sum(x) > 10.0 #- warm = jnp.sum(x) > 1.0
+    return jnp.sum(lax.cond(warm, lambda: x * w, lambda: x)) #!
+args = w, jnp.ones(2)
+grad = jax.grad(loss)(*args)
+
+#@ parameter_from_outside closure
+w = jnp.array([1.0, 2.0])
+def loss(x): #- def loss(w, x):
+    return jnp.sum(w * x) #!
+args = jnp.zeros(2), #- args = w, jnp.ones(2)
+grad = jax.grad(loss)(*args)
+
+#@ layer_that_is_not_called unused
+params = {"a": jnp.ones(2), "b": jnp.ones(2)}
+w = params["b"]
+def loss(params, x):
+    h = jnp.tanh(x * params["a"])
+    return jnp.sum(h) #- return jnp.sum(h * params["b"])
+args = params, jnp.ones(2)
+grad = jax.grad(loss)(*args)["b"]
+
+#@ solver_on_the_host callback
+import numpy as np
+w = jnp.array([1.0, 2.0])
+def loss(w):
+    y = jax.pure_callback(lambda v: np.cbrt(np.asarray(v)), jax.ShapeDtypeStruct((2,), w.dtype), w) #! #- y = jnp.cbrt(w)
+    return jnp.sum(y)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ activation_kept_in_a_list leaked_tracer
+w = jnp.array([1.0, 2.0])
+def loss(w):
+    kept = []
+    @jax.jit
+    def layer(x):
+        kept.append(x * 2.0) #-
+        return jnp.sin(x) #- return jnp.sin(x), x * 2.0
+    y = layer(w) #- y, extra = layer(w); kept.append(extra)
+    return jnp.sum(y * kept[0]) #!
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ norm_of_zeros nan_backward
+w = jnp.zeros(3)
+def loss(w):
+    return (jnp.linalg.norm(w) - 1.0) ** 2 + jnp.sum(w) #! #- return (jnp.sqrt(jnp.sum(w**2) + 1e-12) - 1.0) ** 2 + jnp.sum(w)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ where_hides_a_square_root nan_backward
+w = jnp.array([0.0, 4.0])
+def loss(w):
+    safe = jnp.where(w > 0, w, 1.0)
+    return jnp.sum(jnp.where(w > 0, jnp.sqrt(w), w)) #! #- return jnp.sum(jnp.where(w > 0, jnp.sqrt(safe), w))
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ distances_with_themselves nan_backward
+w = jnp.array([[0.0, 1.0], [2.0, 1.0]])
+def loss(w):
+    between = w[:, None] - w[None]
+    far = jnp.sqrt(jnp.sum(between**2, axis=-1)) #! #- far = jnp.sqrt(jnp.sum(between**2, axis=-1) + 1e-9)
+    return jnp.sum(jnp.exp(-far) * jnp.array([[0.0, 1.0], [2.0, 0.0]]))
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ entropy_with_a_zero nan_forward
+w = jnp.array([0.0, 0.4, 0.6])
+def loss(w):
+    logs = jnp.log(w) #! #- logs = jnp.log(jnp.maximum(w, 1e-6))
+    return -jnp.sum(w * logs)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ softmax_by_hand nan_forward
+w = jnp.array([89.0, 90.0])
+def loss(w):
+    e = jnp.exp(w) #! #- e = jnp.exp(w - jnp.max(w))
+    return (e / jnp.sum(e))[0] * 3.0
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ missing_values_in_the_data nan_input
+w = jnp.array([1.0, 2.0])
+def loss(w, x):
+    return jnp.mean((x @ w) ** 2)
+x = jnp.array([[1.0, jnp.nan], [2.0, 3.0]]) #- x = jnp.nan_to_num(jnp.array([[1.0, jnp.nan], [2.0, 3.0]]))
+args = w, x
+grad = jax.grad(loss)(*args)
+'''

@@ -1,0 +1,374 @@
+"""Functions for JAX as people write them, each with its arguments, and with what ``jax.grad`` is told where it is told something."""
+
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+from jax import lax, nn
+
+PROGRAMS = {}
+
+
+def program(function):
+    PROGRAMS[function.__name__] = function
+    return function
+
+
+def normal(k, *shape):
+    return jax.random.normal(jax.random.PRNGKey(k), shape)
+
+
+def layers(*sizes):
+    return [{"w": normal(k, a, b) * 0.3, "b": jnp.full(b, 0.1)} for k, (a, b) in enumerate(pairwise(sizes))]
+
+
+def dense(layer, x):
+    return x @ layer["w"] + layer["b"]
+
+
+def cross_entropy(logits, labels):
+    return -jnp.mean(jnp.take_along_axis(nn.log_softmax(logits), labels[:, None], axis=1))
+
+
+@program
+def scalar_by_hand():
+    return lambda x: x * jnp.sin(x) + x**2 / (1 - x), (3.0,), {}
+
+
+@program
+def linear_regression():
+    def loss(params, x, t):
+        w, b = params
+        return jnp.mean((x @ w + b - t) ** 2)
+
+    return loss, ((normal(0, 4, 1), jnp.zeros(1)), normal(1, 32, 4), normal(2, 32, 1)), {}
+
+
+@program
+def mlp():
+    def loss(params, x, labels):
+        *hidden, last = params
+        for layer in hidden:
+            x = nn.relu(dense(layer, x))
+        return cross_entropy(dense(last, x), labels)
+
+    return loss, (layers(8, 16, 4), normal(5, 6, 8), jnp.arange(6) % 4), {}
+
+
+@program
+def mlp_with_large_weights():
+    def loss(params, x, labels):
+        return cross_entropy(dense(params[1], jnp.tanh(dense(params[0], x))), labels)
+
+    return loss, (layers(784, 64, 10), normal(5, 64, 784), jnp.arange(64) % 10), {}
+
+
+@program
+def cnn():
+    def loss(params, x, labels):
+        h = lax.conv_general_dilated(x, params["kernel"], (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        h = nn.gelu(h)
+        h = lax.reduce_window(h, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+        return cross_entropy(dense(params["head"], h.reshape(len(h), -1)), labels)
+
+    params = {"kernel": normal(0, 3, 3, 1, 4) * 0.3, "head": layers(64, 3)[0]}
+    return loss, (params, normal(5, 2, 8, 8, 1), jnp.array([0, 2])), {}
+
+
+@program
+def batch_norm_with_state():
+    def loss(params, state, x):
+        mean, var = jnp.mean(x, axis=0), jnp.var(x, axis=0)
+        y = params["scale"] * (x - mean) / jnp.sqrt(var + 1e-5) + params["bias"]
+        new = {"mean": 0.9 * state["mean"] + 0.1 * mean, "var": 0.9 * state["var"] + 0.1 * var}
+        return jnp.mean(jnp.abs(y) ** 1.5), new
+
+    return loss, ({"scale": jnp.ones(3), "bias": jnp.full(3, 0.2)}, {"mean": jnp.zeros(3), "var": jnp.ones(3)}, normal(3, 5, 3)), {"has_aux": True}
+
+
+@program
+def layer_norm():
+    def loss(scale, x):
+        centred = x - x.mean(-1, keepdims=True)
+        return jnp.sum(jnp.sin(scale * centred * lax.rsqrt((centred**2).mean(-1, keepdims=True) + 1e-6)))
+
+    return loss, (jnp.linspace(0.5, 1.5, 4), normal(3, 3, 4)), {}
+
+
+@program
+def rnn_by_hand():
+    def loss(params, xs):
+        h = jnp.zeros(4)
+        for x in xs:
+            h = jnp.tanh(dense(params, jnp.concatenate([x, h])))
+        return jnp.sum(h**2)
+
+    return loss, (layers(6, 4)[0], normal(3, 3, 2)), {}
+
+
+@program
+def rnn_with_scan():
+    def loss(params, xs):
+        def step(h, x):
+            h = jnp.tanh(x @ params["x"] + h @ params["h"])
+            return h, h
+
+        last, states = lax.scan(step, jnp.zeros(4), xs)
+        return jnp.mean(states**2) + jnp.sum(last)
+
+    return loss, ({"x": normal(0, 2, 4), "h": normal(1, 4, 4) * 0.5}, normal(3, 5, 2)), {}
+
+
+@program
+def lstm_with_scan():
+    def loss(params, xs):
+        def step(state, x):
+            h, c = state
+            i, f, g, o = jnp.split(dense(params, jnp.concatenate([x, h])), 4)
+            c = nn.sigmoid(f) * c + nn.sigmoid(i) * jnp.tanh(g)
+            h = nn.sigmoid(o) * jnp.tanh(c)
+            return (h, c), h
+
+        (h, c), states = lax.scan(step, (jnp.zeros(3), jnp.zeros(3)), xs)
+        return jnp.sum(states) + jnp.sum(h * c)
+
+    return loss, (layers(5, 12)[0], normal(3, 4, 2)), {}
+
+
+@program
+def scan_in_reverse():
+    def loss(reward, discount):
+        def step(total, r):
+            total = r + discount * total
+            return total, total
+
+        return jnp.sum(lax.scan(step, 0.0, reward, reverse=True)[1] ** 2)
+
+    return loss, (normal(3, 5), 0.9), {"argnums": (0, 1)}
+
+
+@program
+def attention_with_a_mask():
+    def loss(params, x):
+        q, k, v = (x @ params[name] for name in "qkv")
+        scores = jnp.where(jnp.tril(jnp.ones((5, 5), bool)), q @ k.T / jnp.sqrt(8.0), -jnp.inf)
+        return jnp.mean(nn.softmax(scores) @ v)
+
+    return loss, ({name: normal(k, 8, 8) for k, name in enumerate("qkv")}, normal(9, 5, 8)), {}
+
+
+@program
+def multi_head_attention():
+    def loss(params, x):
+        q, k, v = (jnp.einsum("bsd,dhf->bhsf", x, params[name]) for name in "qkv")
+        weights = nn.softmax(jnp.einsum("bhsf,bhtf->bhst", q, k) / 2.0)
+        return jnp.sum(jnp.einsum("bhst,bhtf,hfd->bsd", weights, v, params["o"]) ** 2)
+
+    params = {name: normal(k, 8, 2, 4) * 0.5 for k, name in enumerate("qkv")} | {"o": normal(4, 2, 4, 8)}
+    return loss, (params, normal(9, 2, 3, 8)), {}
+
+
+@program
+def gan_step():
+    def loss(generator, discriminator, noise):
+        fake = jnp.tanh(dense(generator[1], nn.leaky_relu(dense(generator[0], noise))))
+        score = dense(discriminator[1], nn.leaky_relu(dense(discriminator[0], fake)))
+        return jnp.mean(nn.softplus(-score))
+
+    return loss, (layers(2, 8, 3), layers(3, 8, 1), normal(9, 4, 2)), {}
+
+
+@program
+def gradient_penalty():
+    def loss(critic, real, fake):
+        def score(x):
+            return jnp.sum(dense(critic[1], nn.swish(dense(critic[0], x))))
+
+        slopes = jax.vmap(jax.grad(score))(0.3 * real + 0.7 * fake)
+        return jnp.mean((jnp.sqrt(jnp.sum(slopes**2, axis=1) + 1e-8) - 1.0) ** 2)
+
+    return loss, (layers(3, 8, 1), normal(8, 4, 3), normal(9, 4, 3)), {}
+
+
+@program
+def hessian_vector_product():
+    def loss(x, v):
+        def inner(x):
+            return jnp.sum(jnp.sin(x) * x**3)
+
+        return jnp.sum(jax.jvp(jax.grad(inner), (x,), (v,))[1] ** 2)
+
+    return loss, (normal(3, 4), normal(4, 4)), {}
+
+
+@program
+def custom_vjp_that_clips():
+    @jax.custom_vjp
+    def clipped(x):
+        y = jnp.sin(x)
+        return y * 2.0
+
+    clipped.defvjp(lambda x: (jnp.sin(x) * 2.0, x), lambda x, g: (jnp.clip(g * jnp.cos(x), -0.1, 0.1),))
+    return lambda x: jnp.sum(clipped(x * 3.0) ** 2), (normal(3, 4),), {}
+
+
+@program
+def custom_jvp_that_is_stable():
+    @jax.custom_jvp
+    def log1pexp(x):
+        return jnp.log(1.0 + jnp.exp(x))
+
+    @log1pexp.defjvp
+    def rule(primals, tangents):
+        (x,), (t,) = primals, tangents
+        return log1pexp(x), (1 - 1 / (1 + jnp.exp(x))) * t
+
+    return lambda x: jnp.sum(log1pexp(x * 2.0)), (normal(3, 4),), {}
+
+
+@program
+def mixed_dtypes():
+    def loss(w, x):
+        h = (x.astype(jnp.bfloat16) @ w.astype(jnp.bfloat16)).astype(jnp.float32)
+        return jnp.mean(nn.silu(h).astype(jnp.float16) * 1.5).astype(jnp.float32)
+
+    return loss, (normal(0, 3, 4), normal(5, 2, 3)), {}
+
+
+@program
+def vmap_of_losses():
+    def loss(w, xs, ts):
+        def one(x, t):
+            return (jnp.dot(w, x) - t) ** 2 * jnp.exp(-jnp.abs(t))
+
+        return jnp.mean(jax.vmap(one)(xs, ts))
+
+    return loss, (normal(0, 3), normal(5, 4, 3), normal(6, 4)), {}
+
+
+@program
+def branches():
+    def loss(x, y):
+        a = lax.cond(jnp.sum(x) > 0, lambda v: jnp.sin(v), lambda v: v * 3.0, x)
+        b = lax.switch(2, [jnp.cos, jnp.exp, jnp.tanh], y)
+        return jnp.sum(a * b)
+
+    return loss, (jnp.array([0.5, 1.0]), jnp.array([0.2, -0.4])), {"argnums": (0, 1)}
+
+
+@program
+def newton_with_fori_loop():
+    return lambda a: lax.fori_loop(0, 5, lambda k, x: 0.5 * (x + a / x) + 0.0 * k, 1.0), (2.0,), {}
+
+
+@program
+def while_beside_the_way():
+    def loss(x):
+        steps = lax.while_loop(lambda n: n * n < jnp.sum(lax.stop_gradient(x)) * 10, lambda n: n + 1, 0)
+        return jnp.sum(x**2) / steps
+
+    return loss, (jnp.array([1.0, 2.0]),), {}
+
+
+@program
+def rematerialized():
+    @jax.checkpoint
+    def block(layer, x):
+        return jnp.sin(dense(layer, x)) * x
+
+    return lambda params, x: jnp.sum(block(params[1], block(params[0], x))), (layers(3, 3, 3), normal(5, 2, 3)), {}
+
+
+@program
+def embedding_and_scatter():
+    def loss(table, ids):
+        found = table[ids]
+        return jnp.sum(jnp.zeros((4, 3)).at[ids].add(found**2).at[0].set(1.0) * jnp.arange(3.0))
+
+    return loss, (normal(0, 4, 3), jnp.array([1, 3, 1])), {}
+
+
+@program
+def sorted_and_cumulated():
+    def loss(x):
+        ordered, top = jnp.sort(x), lax.top_k(x, 2)[0]
+        return jnp.sum(jnp.cumsum(ordered) ** 2) + jnp.prod(top) + jnp.sum(jnp.cumprod(x)) + jnp.max(x) * jnp.median(x)
+
+    return loss, (normal(3, 5),), {}
+
+
+@program
+def linear_algebra():
+    def loss(a, b):
+        spd = a @ a.T + 3 * jnp.eye(3)
+        return jnp.sum(jnp.linalg.solve(spd, b)) + jnp.linalg.norm(jnp.linalg.cholesky(spd)) + jnp.linalg.slogdet(spd)[1]
+
+    return loss, (normal(0, 3, 3), normal(1, 3)), {"argnums": (0, 1)}
+
+
+@program
+def complex_numbers():
+    return lambda x: jnp.sum(jnp.abs(jnp.fft.fft(x * (1.0 + 0.5j))) ** 2) + jnp.sum(jnp.real(jnp.exp(1j * x))), (normal(3, 4),), {}
+
+
+@program
+def dropout_with_a_key():
+    def loss(w, x, key):
+        keep = jax.random.bernoulli(key, 0.8, x.shape)
+        return jnp.sum(jnp.where(keep, x / 0.8, 0.0) @ w + jax.random.normal(jax.random.split(key)[1], (2, 1)) * w[0])
+
+    return loss, (normal(0, 3, 1), normal(5, 2, 3), jax.random.key(3)), {}
+
+
+@program
+def variational_autoencoder():
+    def loss(params, x, key):
+        mean, log_scale = jnp.split(dense(params["encoder"], x), 2, axis=-1)
+        z = mean + jnp.exp(log_scale) * jax.random.normal(key, mean.shape)
+        seen = nn.log_sigmoid(dense(params["decoder"], z))
+        kl = -0.5 * jnp.sum(1 + 2 * log_scale - mean**2 - jnp.exp(2 * log_scale))
+        return kl - jnp.sum(seen * x)
+
+    return loss, ({"encoder": layers(4, 4)[0], "decoder": layers(2, 4)[0]}, jnp.abs(normal(5, 3, 4)), jax.random.PRNGKey(1)), {}
+
+
+@program
+def target_network():
+    def loss(online, target, state, action, reward, following):
+        q = dense(online, state)[jnp.arange(3), action]
+        wanted = reward + 0.9 * lax.stop_gradient(jnp.max(dense(target, following), axis=1))
+        return jnp.mean(jnp.where(jnp.abs(q - wanted) < 1, 0.5 * (q - wanted) ** 2, jnp.abs(q - wanted) - 0.5))
+
+    net = layers(4, 2)[0]
+    return loss, (net, net, normal(5, 3, 4), jnp.array([0, 1, 1]), normal(6, 3), normal(7, 3, 4)), {}
+
+
+@program
+def functions_under_jit():
+    @jax.jit
+    def layer(w, x):
+        return jnp.where(x @ w > 0, x @ w, jnp.expm1(x @ w))
+
+    @jax.jit
+    def loss(ws, x):
+        for w in ws:
+            x = layer(w, x)
+        return jnp.sum(jnp.linalg.norm(x, axis=1))
+
+    return loss, ([normal(0, 3, 3), normal(1, 3, 3)], normal(5, 2, 3)), {}
+
+
+@program
+def neural_ode_with_rk4():
+    def loss(w, x):
+        def slope(x):
+            return jnp.tanh(x @ w)
+
+        def step(x, _):
+            a = slope(x)
+            b = slope(x + 0.05 * a)
+            return x + 0.1 * (a + 2 * b) / 3, None
+
+        return jnp.sum(lax.scan(step, x, None, length=4)[0] ** 2)
+
+    return loss, (normal(0, 2, 2), normal(5, 2)), {}

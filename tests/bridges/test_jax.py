@@ -1,0 +1,204 @@
+"""The bridge to JAX: what is on screen is what JAX's own backward pass computed, to the last bit."""
+
+import json
+from functools import cache
+
+import pytest
+
+jax = pytest.importorskip("jax", reason="JAX is not installed: pip install 'minitape[jax]'")
+
+import numpy as np  # noqa: E402 - behind the check for JAX
+
+import minitape as tf  # noqa: E402
+from minitape.bridges import jax as bridge  # noqa: E402
+from minitape.picture.values import show_value  # noqa: E402
+
+from .jax_programs import PROGRAMS  # noqa: E402
+
+jnp = jax.numpy
+
+
+@cache
+def record(name):
+    function, args, options = PROGRAMS[name]()
+    return bridge.record(function, *args, **options)
+
+
+def same(a, b):
+    a, b = np.asarray(a), np.asarray(b)
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_value_and_gradient_are_jax_s(name):
+    """JAX without its compiler: compiled, several operations become one, which may round in another way."""
+    function, args, options = PROGRAMS[name]()
+    recording = record(name)
+    assert recording.error is None
+    with jax.disable_jit():
+        wanted = jax.value_and_grad(function, **options)(*args)
+    found, asked = jax.tree.flatten((recording.value, recording.gradient)), jax.tree.flatten(wanted)
+    assert found[1] == asked[1]
+    assert all(same(a, b) for a, b in zip(found[0], asked[0], strict=True))
+    compiled = jax.tree.leaves(jax.jit(jax.value_and_grad(function, **options))(*args))
+    for a, b in zip(asked[0], compiled, strict=True):
+        np.testing.assert_allclose(np.float64(a), np.float64(b), rtol=0.1 if name == "mixed_dtypes" else 2e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_adjoint_is_jax_s_own(name):
+    """The reference adds a zero to every result, and asks ``jax.grad`` for the derivatives by these zeros."""
+    recording = record(name)
+    (sweep,) = recording.sweeps
+    calls = recording.log.calls
+    on_way = [row for call in calls for row in call.rows if recording.entries[row].differentiable]
+    zeros = {row: jnp.zeros_like(recording.entries[row].value.tensor) for row in on_way}
+
+    def moved(zeros):
+        known = {}
+        for call in calls:
+            results = call.compute(*[known.get(given.row, given.value) for given in call.inputs])
+            known |= {row: result + zeros[row] if row in zeros else result for row, result in zip(call.rows, results, strict=True)}
+        return known[recording.target]
+
+    with jax.disable_jit():
+        wanted = jax.grad(moved)({row: zero for row, zero in zeros.items() if not jnp.iscomplexobj(zero)})
+    assert {row for row in wanted if np.any(wanted[row])} <= sweep.adjoints.keys()
+    for row, adjoint in wanted.items():
+        if row in sweep.adjoints:
+            assert same(sweep.adjoints[row].array(), adjoint), recording.entries[row].op
+            assert sweep.adjoints[row].shown() == show_value(np.asarray(adjoint)[()])
+    assert len(sweep.adjoints) > len(sweep.sources)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_steps_lead_to_the_adjoints(name):
+    recording = record(name)
+    (sweep,) = recording.sweeps
+    for call, edges in sweep.edges.items():
+        assert all(recording.entries[call].inputs[port] == row for row, port, _, _ in edges)
+    for row, adjoint in sweep.adjoints.items():
+        edges = [edge for edges in sweep.edges.values() for edge in edges if edge[0] == row]
+        if row != recording.target and row not in recording.unreached:
+            assert edges[-1][3] is adjoint
+            total = sum(np.complex128(product.array()) for _, _, product, _ in edges)
+            np.testing.assert_allclose(total, np.complex128(adjoint.array()), rtol=0.05 if name == "mixed_dtypes" else 1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_rows_are_whole(name):
+    recording = record(name)
+    snapshot = recording.snapshot()
+    json.dumps(snapshot, allow_nan=False)
+    rows = snapshot["rows"]
+    assert [row["row"] for row in rows] == list(range(len(rows)))
+    assert all(i < row["row"] for row in rows for i in row["inputs"])
+    here = {PROGRAMS[name].__code__.co_filename, __file__}
+    assert all(row["dtype"] and row["value"] for row in rows)
+    assert all((row["file"] in here) == (row["kind"] == "operation") for row in rows if row["kind"] != "constant")
+    assert all(gradient is not None for gradient in snapshot["sweep"]["gradients"])
+
+
+def test_rows_have_lines_names_labels_and_scopes():
+    first = test_rows_have_lines_names_labels_and_scopes.__code__.co_firstlineno
+
+    @jax.jit
+    def layer(p, x):
+        return jnp.tanh(x * p["w"])
+
+    def loss(p, xs):
+        def step(h, x):
+            return h + layer(p, x), None
+
+        with jax.named_scope("loop"):
+            total, _ = jax.lax.scan(step, 0.0, xs)
+        return total * 2.0
+
+    recording = bridge.record(loss, {"w": 0.5}, jnp.array([1.0, 2.0]))
+    rows = [(r["name"] or r["label"], r["line"] and r["line"] - first, r["scope"]) for r in recording.snapshot()["rows"]]
+    assert rows == [
+        ("p['w']", None, []), ("xs", None, []),
+        ("[0]", 12, ["loop", "scan[0]"]), ("×", 5, ["loop", "scan[0]", "layer"]), ("tanh", 5, ["loop", "scan[0]", "layer"]),
+        ("0.0 +", 9, ["loop", "scan[0]"]),
+        ("[1]", 12, ["loop", "scan[1]"]), ("×", 5, ["loop", "scan[1]", "layer"]), ("tanh", 5, ["loop", "scan[1]", "layer"]),
+        ("+", 9, ["loop", "scan[1]"]), ("× 2.0", 13, []),
+    ]  # fmt: skip
+
+
+def test_what_has_a_rule_of_its_own_is_one_row_on_the_way_and_shows_what_it_computes():
+    recording = record("custom_vjp_that_clips")
+    rows = {row["label"]: row["status"] for row in recording.snapshot()["rows"]}
+    assert rows["sin"] == "ghost" and rows["clipped"] == "recorded"
+
+
+def test_a_while_loop_shows_its_steps():
+    recording = record("while_beside_the_way")
+    assert {entry.scope[0] for entry in recording.entries if entry.scope} >= {"while[0]", "while[1]"}
+
+
+def test_a_loop_that_would_have_too_many_rows_is_one(monkeypatch):
+    from minitape.bridges import jax_run
+
+    monkeypatch.setattr(jax_run, "MOST", 20)
+    function, args, options = PROGRAMS["rnn_with_scan"]()
+    recording = bridge.record(function, *args, **options)
+    assert [entry.op for entry in recording.entries].count("scan") == 2  # its two results
+    assert recording.error is None and recording.gradient["h"].any()
+
+
+def test_one_number_and_floats_or_jax_s_own_error():
+    assert "scalar-output" in str(bridge.record(lambda x: x, jnp.ones(2)).error)
+    assert "real- or complex-valued" in str(bridge.record(lambda x: x * 2.0, 3).error)
+    with pytest.raises(ZeroDivisionError):
+        bridge.record(lambda x: 1 / 0, 1.0)
+    with pytest.raises(ValueError, match=r"argnums=2 does not fit to 1 argument\."):
+        bridge.record(lambda x: x, 1.0, argnums=2)
+
+
+def test_the_pictures_take_a_recording(tmp_path):
+    from minitape_widgets import TapeView
+
+    recording = record("cnn")
+    view = TapeView(recording)
+    assert repr(view) == f"TapeView({len(recording.entries)} rows, 1 tape)"
+    assert "conv_general_dilated" in tf.draw(recording).source
+    view.save(tmp_path / "page.html")
+    view.close()
+
+
+def test_memory_is_bounded_by_summaries(monkeypatch):
+    from minitape.bridges import kept
+
+    monkeypatch.setattr(kept, "MOST_BYTES", 10 * 40_000)
+
+    def loss(x):
+        for k in range(20):
+            x = x + k
+        return jnp.sum(x)
+
+    recording = bridge.record(loss, jnp.zeros((100, 100)))
+    large = [entry.value for entry in recording.entries if entry.op == "add"]
+    assert sum(value.tensor is not None for value in large) <= 10
+    assert [value.shown()["stats"]["mean"] for value in large] == [sum(range(k + 1)) for k in range(20)]
+
+
+def test_sources_are_asked_about_by_array_or_name():
+    w = jnp.array([1.0, 2.0])
+    recording = bridge.record(lambda p: jnp.sum(jnp.round(p["w"])), {"w": w})
+    assert [recording.explain(recording.value, source).cause for source in (w, "p['w']")] == ["zero_derivative"] * 2
+    assert recording.explain(None, "p['w']").message.startswith("round (test_jax.py, line")
+    with pytest.raises(ValueError, match=r"knows no argument 'w'. There are: p\['w'\]."):
+        recording.explain(recording.value, "w")
+    with pytest.raises(TypeError, match="takes an array or the name of an argument"):
+        recording.explain(recording.value, 3.5)
+
+
+def test_what_jax_refuses_otherwise_is_said_in_its_own_words():
+    @jax.custom_vjp
+    def f(x):
+        return x
+
+    f.defvjp(lambda x: (x, None), lambda _, g: (g, g))
+    recording = bridge.record(lambda x: f(x) * 2.0, jnp.array(1.0))
+    why = recording.explain(recording.value, "x")
+    assert why.cause == "refused" and "bwd rule" in why.message
