@@ -133,6 +133,14 @@ class ResultFields(TypedDict):
     shown: bool
 
 
+class Inside(TypedDict):
+    """The INSIDE of a call of a function."""
+
+    row: int
+    name: str
+    snapshot: Snapshot
+
+
 class Snapshot(TypedDict, total=False):
     """A snapshot, or what a live picture is told of one."""
 
@@ -150,3 +158,4 @@ class Snapshot(TypedDict, total=False):
     missing: int
     broken: list[int]
     differs: dict[str, int | str]
+    insides: list[Inside]

@@ -18,6 +18,8 @@
      "sweep": null | SWEEP,       not in a live delta in which it is the same as before
      "results": [RESULT, ...],    one for each gradient call, the last ones; travels with the sweep
      "differs": {"row": 3, "text": "..."},    only in a comparison: the first row that is another one in the other tape
+     "insides": [{"row": 3, "name": "f", "snapshot": {...}}],   of calls of tf.function: the rows inside, as a snapshot of
+                                  their own, with the sweep through them; not in a live delta
      "missing": 0}                bytes of the arrays that the tape let go of; 0 where they could be computed again
 
 A ROW::
@@ -70,7 +72,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from .reading import reader_of, spaces
+from .inside import insides_of
+from .reading import Reader, reader_of, spaces
 from .results import results_of
 from .stepping import sweep_steps
 
@@ -104,5 +107,6 @@ def snapshot(tape: GradientTape, target: Structure = None, sources: Structure = 
     reader.name_rows(rows)
     result = reader.frame_of([row.full() for row in rows[since:]], since)
     result["sweep"] = sweep_steps(tape, target, sources, reader.held)
+    result["insides"] = insides_of(reader, target, sources) if type(reader) is Reader else []  # not of another framework
     result["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)
     return result

@@ -90,6 +90,13 @@ export interface Result {
   shown: boolean; // its sweep is the one to step through
 }
 
+/** The rows inside of a call of a function, as a snapshot of their own. */
+export interface Inside {
+  row: number;
+  name: string;
+  snapshot: Snapshot;
+}
+
 export interface Snapshot {
   version: 1;
   record: string;
@@ -103,6 +110,7 @@ export interface Snapshot {
   sweep?: Sweep | null; // not there in a delta: the same as before
   results?: Result[]; // they travel with the sweep
   differs?: { row: number; text: string }; // in a comparison: the first row that is another one in the other tape
+  insides?: Inside[]; // of calls of functions; not there in a delta
   missing?: number; // bytes of the arrays that the tape let go of
 }
 

@@ -1,5 +1,5 @@
 // What the view knows of a recording: rows in order, tapes, events, source text and the last backward sweep.
-import { completeRow, type Page, type Result, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent, type Value } from "./schema";
+import { completeRow, type Inside, type Page, type Result, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent, type Value } from "./schema";
 
 export type Change = "rows" | "sweep" | "steps" | "reset" | "numbers";
 
@@ -16,6 +16,8 @@ export class Store {
   total = 0;
   /** what the gradient calls gave */
   results: Result[] = [];
+  /** what is known of the rows inside of calls, by the call's row */
+  insides = new Map<number, Inside>();
   /** the first row that is another one in the tape with which this one is compared */
   differs: { row: number; text: string } | null = null;
   /** bytes of the arrays that the tape let go of, and that could be computed again */
@@ -49,6 +51,8 @@ export class Store {
     const known = this.sweep?.id !== undefined && this.sweep.id === part.sweep?.id && this.sweep.steps.length > part.sweep.steps.length;
     if (part.sweep !== undefined && !known) this.sweep = part.sweep;
     this.results = part.results ?? this.results;
+    if (part.sweep !== undefined) this.insides.clear(); // another sweep goes through them
+    for (const one of part.insides ?? []) this.insides.set(one.row, one);
     this.missing = part.missing ?? 0;
     this.differs = part.differs ?? this.differs;
     this.total = Math.max(part.total ?? 0, this.rows.length);
@@ -86,6 +90,7 @@ export class Store {
     this.sources = { ...part.sources_text };
     this.sweep = part.sweep ?? null;
     this.results = part.results ?? [];
+    for (const one of part.insides ?? []) this.insides.set(one.row, one);
     this.missing = part.missing ?? 0;
     this.differs = part.differs ?? this.differs;
     this.total = Math.max(part.total ?? 0, this.rows.length);
@@ -132,6 +137,7 @@ export class Store {
       sources_text: this.sources,
       sweep: this.sweep,
       results: this.results,
+      insides: [...this.insides.values()],
       missing: this.missing,
       ...(this.differs && { differs: this.differs }),
     };
@@ -143,6 +149,7 @@ export class Store {
     this.consumers = [];
     this.sweep = null;
     this.results = [];
+    this.insides.clear();
   }
 
   private append(row: Row): void {
