@@ -239,7 +239,8 @@ export class View {
     this.recast = store.recast;
     const folded = mode === "all" || (mode === "auto" && store.rows.length > FOLD_FROM);
     const toggled = new Map(this.toggled);
-    const wish = { patterns: folded, open: !folded, toggled: [...toggled], borders: borders(store.tapes) };
+    const layers = mode === "layers";
+    const wish = { patterns: folded, open: !folded && !layers, layers: layers || mode === "auto", toggled: [...toggled], borders: borders(store.tapes) };
     this.planner.plan(store.rows, wish, (layout) => {
       this.drawn = { mode, toggled };
       this.layout = layout;
@@ -267,6 +268,7 @@ export class View {
     if (this.anchor && node) [this.camera.x, this.camera.y] = [node.x - this.anchor.x, node.y - this.anchor.y];
     this.anchor = null;
     this.takeRoom();
+    if (this.camera.width) this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
     this.fitting.take(this.graph);
     this.schedule("all");
   }
