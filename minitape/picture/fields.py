@@ -123,7 +123,7 @@ class SourceFields(TypedDict):
     reason: str | None
 
 
-class ResultFields(TypedDict):
+class ResultFields(TypedDict, total=False):
     """A RESULT: what a ``gradient`` call gave."""
 
     target: list[EndFields]
@@ -131,6 +131,7 @@ class ResultFields(TypedDict):
     more: int
     known: bool
     shown: bool
+    sweep: SweepFields
 
 
 class Inside(TypedDict):

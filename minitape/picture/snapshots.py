@@ -64,7 +64,8 @@ A RESULT is what a ``gradient`` call gave::
                   "reason": null | "..."}],                    why it is None
      "more": 0,                                                sources that are not listed
      "known": true,                                            false where the sweep is too long, or cannot be repeated
-     "shown": true}                                            the call whose sweep is "sweep"
+     "shown": true,                                            the call whose sweep is "sweep"
+     "sweep": SWEEP}                                           of an earlier call, where it is not too long
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ export async function openInside(outer: View, row: number, options: ViewOptions)
   if (outer.inner) return;
   if (!found) return void outer.say("What happened inside of this call cannot be shown: without a kernel, after a change of what it read, or for a call on no tape.");
   const store = new Store();
-  store.take(found.snapshot);
+  // the sweep through it is that of the last gradient
+  store.take(outer.store.chosen < 0 ? found.snapshot : { ...found.snapshot, sweep: null });
   const out = (): void => {
     outer.inner?.destroy();
     outer.inner?.el.remove();

@@ -26,6 +26,7 @@ export interface Marks {
   path: Set<number> | null; // rows on the chosen paths
   pathEdges: Set<string> | null; // "from>to"
   near: Set<number> | null; // rows in focus
+  lit: Set<string> | null; // edges, "from>to", on the ways from the source under the pointer
 }
 
 interface Drawn {
@@ -334,6 +335,17 @@ export class Scene {
     return s("path", { class: "mt-cross", d: `M${x - 4.5} ${y - 4.5}l9 9m0 -9l-9 9` });
   }
 
+  /** Is an edge lit, or one inside of what is folded? */
+  private litBetween(lit: Set<string>, from: Node, to: Node): boolean {
+    if (!from.group && !to.group) return lit.has(`${from.first}>${to.first}`);
+    const graph = this.graph as Graph;
+    for (const way of lit) {
+      const [a, b] = way.split(">").map(Number);
+      if (graph.nodeOf(a) === from && graph.nodeOf(b) === to) return true;
+    }
+    return false;
+  }
+
   /** What the sweep has handed on from a row, or out of a folded layer. */
   private sentFrom(node: Node): SweepEdge[] {
     if (node.group?.kind !== "scope") return node.row ? this.timeline.sent(node.first) : [];
@@ -343,12 +355,12 @@ export class Scene {
   }
 
   private paintEdges(node: Node, drawn: DrawnEdges, current: Node | null): void {
-    const { pathEdges, near } = this.marks;
+    const { pathEdges, near, lit } = this.marks;
     const graph = this.graph as Graph;
     const active = node === current && node.row !== null;
     const ran = this.timeline.done(node.first);
     const sent = this.sentFrom(node); // what the sweep has handed on by now
-    const key = pathEdges || near ? "" : `${active}|${active && this.timeline.backward}|${ran}|${sent.length}`;
+    const key = pathEdges || near || lit ? "" : `${active}|${active && this.timeline.backward}|${ran}|${sent.length}`;
     if (key && key === drawn.key) return;
     drawn.key = key;
     const shares = new Map<Edge, Value>();
@@ -366,6 +378,7 @@ export class Scene {
       if (share) name += " mt-sent";
       if (node.row?.cut) name += " mt-cut";
       if (node.row?.status === "ghost") name += " mt-ghost";
+      if (lit && this.litBetween(lit, from, node)) name += " mt-lit";
       if (pathEdges) name += pathEdges.has(`${from.first}>${node.first}`) ? " mt-on" : " mt-off";
       else if (near && !(this.any(near, node) && this.any(near, from))) name += " mt-off";
       if (el.getAttribute("class") !== name) el.setAttribute("class", name);

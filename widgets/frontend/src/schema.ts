@@ -88,6 +88,7 @@ export interface Result {
   more: number; // sources that are not listed
   known: boolean; // false where the sweep is too long, or cannot be repeated
   shown: boolean; // its sweep is the one to step through
+  sweep?: Sweep; // of an earlier call
 }
 
 /** The rows inside of a call of a function, as a snapshot of their own. */

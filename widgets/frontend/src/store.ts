@@ -49,7 +49,7 @@ export class Store {
     this.events = part.events;
     Object.assign(this.sources, part.sources_text);
     const known = this.sweep?.id !== undefined && this.sweep.id === part.sweep?.id && this.sweep.steps.length > part.sweep.steps.length;
-    if (part.sweep !== undefined && !known) this.sweep = part.sweep;
+    if (part.sweep !== undefined && !known) [this.sweep, this.chosen] = [part.sweep, -1];
     this.results = part.results ?? this.results;
     if (part.sweep !== undefined) this.insides.clear(); // another sweep goes through them
     for (const one of part.insides ?? []) this.insides.set(one.row, one);
@@ -143,11 +143,26 @@ export class Store {
     };
   }
 
+  /** the call whose sweep is shown in the place of the last one's; -1 for that one */
+  chosen = -1;
+
+  /** Shows the sweep of another gradient call. */
+  choose(call: number): void {
+    const sweep = this.results[call]?.sweep;
+    if (!sweep || this.results[call].shown) return;
+    this.recorded();
+    const before = this.sweep;
+    this.results = this.results.map((one, k) => ({ ...one, shown: k === call, sweep: one.shown ? (before ?? undefined) : one.sweep }));
+    this.sweep = sweep;
+    this.chosen = call === this.results.length - 1 ? -1 : call;
+    this.tell("sweep");
+  }
+
   private clear(record: string): void {
     this.record = record;
     this.rows = [];
     this.consumers = [];
-    this.sweep = null;
+    [this.sweep, this.chosen] = [null, -1];
     this.results = [];
     this.insides.clear();
   }

@@ -3,7 +3,7 @@ import { Camera } from "./camera";
 import { divider } from "./divider";
 import { fullScreen, h } from "./dom";
 import { exportAs } from "./export";
-import { matching, neighbourhood } from "./find";
+import { matching, neighbourhood, waysOf } from "./find";
 import { borders, PAD, renewed, stage, type Graph, type Group, type Node } from "./graph";
 import { FeelPanel } from "./feelpanel";
 import { Fitting } from "./fitting";
@@ -39,7 +39,7 @@ export class View {
   inner: View | null = null; // of the rows inside of a call
   private layout: Layout | null = null;
   private camera = new Camera(() => this.schedule("scene"));
-  private marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null };
+  private marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null, lit: null };
   private mode: FoldMode = "auto";
   private toggled = new Map<string, boolean>();
   private rooms = new Rooms();
@@ -375,6 +375,7 @@ export class View {
   private hover(row: number): void {
     if (this.marks.hover === row) return;
     this.marks.hover = row;
+    this.marks.lit = row < 0 || this.predict.on ? null : waysOf(this.store, row);
     this.scene.update();
     this.table.draw(this.marks);
   }
