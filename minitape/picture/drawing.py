@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import shutil
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from html import escape
 from os import PathLike
@@ -158,12 +159,13 @@ def _words(row: Fields, adjoint: Shown | None, broken: bool) -> str:
     }
     said = ", ".join(note for note, holds in notes.items() if holds)
     parts = [f" = {value}" if value else "", f", ∂ {arrived}" if arrived else "", f" ({said})" if said else ""]
-    return f"{row['row']} {_title(row)}{inputs}{''.join(parts)}"
+    return f"{row['row']} {_title(row).replace(' = ', ': ')}{inputs}{''.join(parts)}"
 
 
 def _title(row: Fields) -> str:
     if row["kind"] == "operation":
-        return row["label"] or row["op"]
+        label = row["label"] or row["op"]
+        return f"{row['name']} = {label}" if row["name"] else label
     name = row["name"] or ("const" if row["kind"] == "constant" else row["label"])
     if row["kind"] == "variable":
         name = name.removesuffix(":0")
@@ -181,8 +183,10 @@ def _brief(value: Shown | None, row: Fields, room: int = ROOM) -> str:
     text = value["text"]
     if "\n" in text or len(text) > room:
         text = _shape(row) if row["shape"] else text
-    digits, e, exponent = text.partition("e") if not row["shape"] and text[-1:].isdigit() else (text, "", "")
-    return _elide(digits, room - len(e + exponent)) + e + exponent
+    if len(text) > room and not row["shape"]:
+        with suppress(ValueError):  # no real number
+            return next(shorter for digits in range(16, 0, -1) if len(shorter := f"{float(text):.{digits}g}") <= room)
+    return _elide(text, room)
 
 
 def _elide(text: str, room: int) -> str:

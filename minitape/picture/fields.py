@@ -123,7 +123,7 @@ class SourceFields(TypedDict):
     reason: str | None
 
 
-class ResultFields(TypedDict):
+class ResultFields(TypedDict, total=False):
     """A RESULT: what a ``gradient`` call gave."""
 
     target: list[EndFields]
@@ -131,6 +131,15 @@ class ResultFields(TypedDict):
     more: int
     known: bool
     shown: bool
+    sweep: SweepFields
+
+
+class Inside(TypedDict):
+    """The INSIDE of a call of a function."""
+
+    row: int
+    name: str
+    snapshot: Snapshot
 
 
 class Snapshot(TypedDict, total=False):
@@ -150,3 +159,4 @@ class Snapshot(TypedDict, total=False):
     missing: int
     broken: list[int]
     differs: dict[str, int | str]
+    insides: list[Inside]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 CALLS = 16  # of one tape that are shown, the last ones
 SOURCES = 64  # of one call
 LONG = 2000  # rows: what a longer sweep gave is known when its steps are
+STEPS = 4000  # of earlier calls' sweeps that are shown with them
 
 
 def results_of(
@@ -47,7 +48,14 @@ def results_of(
     else:
         calls = [*tape.asked[-CALLS:]] or ([tape.last] if tape.last is not None else [])
     names = _Names(namespaces)
-    return [_result(tape, call, held, names, k == len(calls) - 1) for k, call in enumerate(calls)]
+    found = [_result(tape, call, held, names, k == len(calls) - 1) for k, call in enumerate(calls)]
+    room = STEPS
+    for result in reversed(found):  # the last ones first
+        sweep = result.get("sweep")
+        room -= len(sweep["steps"]) if sweep else 0
+        if room < 0:
+            result.pop("sweep", None)
+    return found
 
 
 def _result(
@@ -55,7 +63,8 @@ def _result(
 ) -> ResultFields:
     targets, sources, seeds = call
     stepper = stepper_of(tape, targets, sources, held, show_value, seeds)
-    known = stepper is not None and stepper.rest <= LONG and stepper.take() is not None
+    steps = stepper.take() if stepper is not None and stepper.rest <= LONG else None
+    known = steps is not None
     parts = stepper.parts() if stepper is not None and known else [[] for _ in sources]
     shown: list[SourceFields] = []
     for source, own in zip(sources[:SOURCES], parts, strict=False):
@@ -67,7 +76,10 @@ def _result(
             row["rows"] = [r for r, _ in own]
         shown.append(row)
     ends: list[EndFields] = [{"name": names.of(t), "row": (tape._rows_of(t) or (-1,))[-1]} for t in targets[:SOURCES]]
-    return {"target": ends, "sources": shown, "more": max(0, len(sources) - SOURCES), "known": known, "shown": last}
+    result: ResultFields = {"target": ends, "sources": shown, "more": max(0, len(sources) - SOURCES), "known": known, "shown": last}
+    if stepper is not None and steps is not None and not last:
+        result["sweep"] = stepper.head | {"steps": steps, "gradients": stepper.gradients()}
+    return result
 
 
 def _reason(tape: GradientTape, targets: list[End], source: End) -> str | None:

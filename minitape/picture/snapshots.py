@@ -18,6 +18,8 @@
      "sweep": null | SWEEP,       not in a live delta in which it is the same as before
      "results": [RESULT, ...],    one for each gradient call, the last ones; travels with the sweep
      "differs": {"row": 3, "text": "..."},    only in a comparison: the first row that is another one in the other tape
+     "insides": [{"row": 3, "name": "f", "snapshot": {...}}],   of calls of tf.function: the rows inside, as a snapshot of
+                                  their own, with the sweep through them; not in a live delta
      "missing": 0}                bytes of the arrays that the tape let go of; 0 where they could be computed again
 
 A ROW::
@@ -62,7 +64,8 @@ A RESULT is what a ``gradient`` call gave::
                   "reason": null | "..."}],                    why it is None
      "more": 0,                                                sources that are not listed
      "known": true,                                            false where the sweep is too long, or cannot be repeated
-     "shown": true}                                            the call whose sweep is "sweep"
+     "shown": true,                                            the call whose sweep is "sweep"
+     "sweep": SWEEP}                                           of an earlier call, where it is not too long
 """
 
 from __future__ import annotations
@@ -70,7 +73,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from .reading import reader_of, spaces
+from .inside import insides_of
+from .reading import Reader, reader_of, spaces
 from .results import results_of
 from .stepping import sweep_steps
 
@@ -104,5 +108,6 @@ def snapshot(tape: GradientTape, target: Structure = None, sources: Structure = 
     reader.name_rows(rows)
     result = reader.frame_of([row.full() for row in rows[since:]], since)
     result["sweep"] = sweep_steps(tape, target, sources, reader.held)
+    result["insides"] = insides_of(reader, target, sources) if type(reader) is Reader else []  # not of another framework
     result["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)
     return result

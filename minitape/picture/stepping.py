@@ -87,6 +87,7 @@ class Stepper:
         self._starts, self._wanted = starts, wanted
         self.low, self.high = (min(wanted), max(starts)) if starts and wanted else (0, -1)
         self.rest = self.high - self.low + 1
+        self.into_functions: dict[int, Array] = {}  # the adjoints that came to the outputs of functions
         self._sweep: Sweep | None = None
         self._rows: Iterator[int] = iter(())
 
@@ -161,6 +162,9 @@ class Stepper:
         op, number, _, _ = self.record.cell(row)
         primitive, inputs = operation_of(self.record, row)
         assert primitive is not None  # leaves hand nothing on
+        if primitive.name == "function":
+            arrived = {r: sweep.adjoint(r) for r in range(row, row + self.record.calls[number].outputs)}
+            self.into_functions |= {r: _dense(adjoint) for r, adjoint in arrived.items() if adjoint is not None}
         rules = primitive.rules  # one for each input, or one function for all
         local = {} if not primitive.code or rules is None or callable(rules) else _locals(self.record, row, op, inputs, rules)
         edges: list[Share] = [

@@ -1,9 +1,10 @@
-"""Makes the pictures of docs/ from a real JupyterLab: python -m tests.widgets.make_screenshots"""
+"""Makes the pictures of docs/ from a real JupyterLab: python -m tests.widgets.make_screenshots [NAME ...]"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -42,12 +43,38 @@ with tf.GradientTape() as tape:
         y = tf.sin(y) * w
 g = tape.gradient(y, w)"""
 
+TURNS = """x, w = tf.Variable(1.0, name="x"), tf.Variable(0.8, name="w")
+with tf.GradientTape() as tape:
+    y = x * w
+    for _ in range(15):
+        y = tf.sin(y) * w + x
+g = tape.gradient(y, [x, w])"""
+CALLED = """w = tf.Variable(2.0, name="w")
+@tf.function
+def walk(x, n):
+    while n > 0:
+        x = x / 2.0 if x > 5.0 else x * w + 1.0
+        n -= 1
+    return x
+with tf.GradientTape() as tape:
+    y = walk(w * 1.5, tf.constant(3)) * 2.0
+g = tape.gradient(y, w)"""
+LAYERED = """tf.random.set_seed(2)
+model = tf.keras.Sequential([tf.keras.layers.Dense(5, activation="tanh"), tf.keras.layers.Dense(3, activation="relu"), tf.keras.layers.Dense(1)])
+x = tf.random.normal([4, 3])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean(tf.square(model(x) - 1.0))
+g = tape.gradient(loss, model.trainable_variables)"""
+
 # name -> (program, what to show, keys to press, dark theme)
 PICTURES: dict[str, tuple[str, str, list[str], bool]] = {
     "tapeview": (SHARED, "TapeView(tape)", ["End", "ArrowLeft"], False),
     "tapeview-nested": (TWICE, "TapeView(outer)", ["End", "ArrowLeft", "ArrowLeft"], False),
     "tapeview-feel": (SHARED, "TapeView(tape)", ["End", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp"], False),
     "tapeview-folded": (LOOP, "TapeView(tape)", ["ArrowUp", "Enter", "0"], False),
+    "tapeview-lines": (TURNS, "TapeView(tape)", ["End", "PageUp"], False),
+    "tapeview-inside": (CALLED, "TapeView(tape)", ["Home", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "Enter", "End", "ArrowLeft"], False),
+    "tapeview-layers": (LAYERED, "TapeView(tape)", ["End", "ArrowLeft", "ArrowLeft", "ArrowLeft"], False),
     "tapeview-dark": (NEURON, "TapeView(tape)", ["End", "ArrowLeft", "ArrowLeft"], True),
 }
 
@@ -55,7 +82,7 @@ PICTURES: dict[str, tuple[str, str, list[str], bool]] = {
 def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     program, shown, keys, dark = PICTURES[name]
     write_notebook(folder, f"{name}.ipynb", HEAD + program + "\n" + shown)
-    page: Any = browser.new_page(viewport={"width": 1120, "height": 1060}, device_scale_factor=1.5)
+    page: Any = browser.new_page(viewport={"width": 1120, "height": 1300}, device_scale_factor=1.5)
     dialog = page.locator("dialog.jp-Dialog")  # on a busy machine JupyterLab asks which kernel
     page.add_locator_handler(dialog, lambda: dialog.locator("button.jp-mod-accept").click())
     open_notebook(page, address, f"{name}.ipynb")
@@ -68,15 +95,19 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     page.keyboard.press("Control+b")  # without the file browser
     page.add_style_tag(content=".Toastify { display: none }")  # JupyterLab's question about news
     page.wait_for_timeout(500)
+    if name == "tapeview-layers":
+        page.get_by_label("Folding").select_option("layers")
     page.locator(".mt-view").focus()
     for key in keys:
         page.keyboard.press(key)
         page.wait_for_timeout(200)
+        if key == "Enter" and name == "tapeview-inside":
+            page.locator(".mt-crumb").wait_for()
     if name == "tapeview-feel":
         page.get_by_label("value of a").fill("1.4")
         page.keyboard.press("Enter")
     page.wait_for_timeout(500)
-    page.locator(".mt-view").screenshot(path=DOCS / f"{name}.png")
+    page.locator(".mt-view").first.screenshot(path=DOCS / f"{name}.png")
     page.close()
 
 
@@ -88,7 +119,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
         server, address = start_lab(Path(name))
         try:
-            for picture_name in PICTURES:
+            for picture_name in sys.argv[1:] or PICTURES:
                 picture(browser, address, Path(name), picture_name)
         finally:
             server.terminate()

@@ -67,16 +67,16 @@ def test_the_words_say_what_shape_and_colour_say():
         y = tf.stop_gradient(x) * x
         z = k * 5.0
     assert tf.draw(tape, y, x).alt == (
-        "Tape of 6 rows: 0 x = 3.0, ∂ 3.0 (watched); 1 stop of 0 = 3.0, ∂ 3.0 (no gradient passes); 2 × of 1, 0 = 9.0, ∂ 1.0; "
-        "3 k = 2.0 (not watched); 4 const = 5.0; 5 × of 3, 4 = 10.0 (on no tape)"
+        "Tape of 6 rows: 0 x = 3.0, ∂ 3.0 (watched); 1 stop of 0 = 3.0, ∂ 3.0 (no gradient passes); 2 y: × of 1, 0 = 9.0, ∂ 1.0; "
+        "3 k = 2.0 (not watched); 4 const = 5.0; 5 z: × of 3, 4 = 10.0 (on no tape)"
     )
     assert "(here the way breaks)" in unescape(tape.explain(tf.stop_gradient(x), x)._repr_html_())
     assert z.numpy() == 10.0
 
 
 def test_a_tape_as_the_last_expression_of_a_cell_shows_its_picture():
-    tape, y, x = square()
-    tape.gradient(y, x)
+    tape, *ends = square()
+    tape.gradient(*ends)
     bundle = tape._repr_mimebundle_()
     assert bundle == {"text/plain": "GradientTape(2 rows, 1 tape)", "text/html": tf.draw(tape).html()}
 
@@ -154,3 +154,12 @@ def test_a_variable_that_nobody_watches_is_grey_inside():
     fills = re.findall(r'<rect [^>]*fill="(#\w+)" stroke="#00805c" stroke-width="1.3"', picture.svg)
     assert fills == ["#e2f4ee", "#f2f3f5"]
     assert picture.source.count('fillcolor="#f2f3f5"') == 1
+
+
+def test_operations_have_their_python_names_and_numbers_are_rounded_to_what_fits():
+    x = tf.Variable(1.0 / 3.0, dtype=tf.float64, name="x")
+    with tf.GradientTape() as tape:
+        slope = x * x
+    svg = tf.draw(tape, slope, x).svg
+    assert "slope = ×" in svg
+    assert "0.1111111111111<" in svg and "0.66666666667<" in svg and "…" not in svg  # 1/9 in 15 characters, 2/3 in 13

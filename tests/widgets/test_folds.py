@@ -78,3 +78,57 @@ def test_the_pane_grows_when_something_is_unfolded(show):
     before = page.locator(".mt-pane").bounding_box()["height"]
     page.locator(".mt-node.mt-group").dblclick()
     page.wait_for_function(f"document.querySelector('.mt-pane').getBoundingClientRect().height > {before + 20}")
+
+
+def model() -> tuple[Any, Any, Any]:
+    tf.random.set_seed(1)
+    net = tf.keras.Sequential(
+        [
+            tf.keras.layers.Dense(5, activation="tanh", name="first"),
+            tf.keras.layers.Dense(3, activation="relu", name="second"),
+            tf.keras.layers.Dense(1, name="third"),
+        ],
+        name="net",
+    )
+    x = tf.constant(np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32))
+    net(x)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(net(x) - 1.0))
+    return tape, loss, net.trainable_variables
+
+
+def test_layers_are_a_level(show):
+    snapshot = tf.snapshot(*model())
+    page = show(snapshot)
+    page.get_by_label("Folding").select_option("layers")
+    page.locator(".mt-view").focus()
+    groups = page.locator(".mt-node.mt-group")
+    assert groups.locator(".mt-title").all_text_contents() == ["first", "second", "third"]
+    assert page.locator(".mt-frame-group text").all_text_contents()[0].endswith("net")  # around them
+    assert page.locator(".mt-node.mt-variable").count() == 6
+    press(page, "End")
+    outputs = {row["scope"][-1]: row for row in snapshot["rows"] if row["scope"]}  # the last row of each layer
+    adjoints = {step["row"]: step["adjoint"] for step in snapshot["sweep"]["steps"]}
+    assert groups.filter(has_text="first").locator(".mt-value").text_content() == "@"  # where the sweep has ended
+    for name, text in (("second", "4×3"), ("third", "4×1")):
+        node = groups.filter(has_text=name)
+        assert outputs[name]["row"] in adjoints and node.locator(".mt-value").text_content() == text
+        assert node.locator(".mt-adjoint").text_content() == f"∂ {text}"
+        assert node.locator(".mt-map").count() == 2
+
+
+def test_layers_are_stepped_over_and_into(show):
+    snapshot = tf.snapshot(*model())
+    rows = snapshot["rows"]
+    page = show(snapshot)
+    page.get_by_label("Folding").select_option("layers")
+    page.locator(".mt-view").focus()
+    ends = [max(row["row"] for row in rows if row["scope"] == ["net", name]) for name in ("first", "second")]
+    first = min(row["row"] for row in rows if row["scope"] == ["net", "first"])
+    press(page, "Home", *["ArrowRight"] * first, "Shift+ArrowRight")
+    assert position(page) == f"forward {ends[0] + 1} / {len(rows)}"
+    press(page, "Enter")
+    page.wait_for_function("document.querySelectorAll('.mt-node.mt-group').length === 2")
+    assert {"@", "+", "tanh"} <= set(titles(page))
+    press(page, "ArrowLeft")
+    assert position(page) == f"forward {ends[0]} / {len(rows)}"

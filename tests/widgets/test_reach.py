@@ -84,6 +84,26 @@ def test_screen_readers_hear_the_adjoint(show):
     press(page, "End")
     assert page.locator(".mt-node[data-id=r0]").get_attribute("aria-label").endswith("adjoint 6.0")
 
+
+def test_a_source_under_the_pointer_lights_its_ways(show):
+    a, b = tf.Variable(2.0, name="a"), tf.Variable(5.0, name="b")
+    with tf.GradientTape() as tape:
+        p = a * b
+        _ = a + 1.0  # leads nowhere
+        y = tf.sin(p) * b
+    snapshot = tf.snapshot(tape, y, [a, b])
+    page = show(snapshot)
+    rows = {row["name"].removesuffix(":0"): row["row"] for row in snapshot["rows"] if row["name"] and row["kind"] == "variable"}
+    lit = "() => [...document.querySelectorAll('.mt-edge.mt-lit[data-edge], .mt-chip.mt-lit')].map(e => e.dataset.edge).sort()"
+    page.locator(f".mt-node[data-id=r{rows['a']}]").hover()
+    of_a = page.evaluate(lit)
+    page.locator(f".mt-node[data-id=r{rows['b']}]").hover()
+    of_b = page.evaluate(lit)
+    assert len(of_a) == 3 and len(of_b) == 4  # a by p and sin; b by both
+    assert all(edge.split(":")[0].startswith(f"{rows['b']}>") for edge in set(of_b) - set(of_a)) and len(set(of_b) - set(of_a)) == 2
+    page.mouse.move(5, 5)
+    assert page.evaluate(lit) == []
+
 WITHOUT_A_KERNEL = """async () => {
   const text = JSON.parse(document.getElementById("bundle").textContent);
   const { listen, show } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));

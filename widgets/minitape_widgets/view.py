@@ -16,6 +16,7 @@ import traitlets
 from minitape import GradientTape
 from minitape.picture.difference import first_difference
 from minitape.picture.drawing import WHOLE, Picture
+from minitape.picture.inside import inside_at, insides_of
 from minitape.picture.reading import EMPTY, Reader, Row, reader_of, spaces
 
 from .comparison import Comparison
@@ -250,6 +251,8 @@ class TapeView(anywidget.AnyWidget):
             self._compute_again()
         if content.get("kind") == "explain":
             self._explain(content)
+        if content.get("kind") == "inside":
+            self._send_inside(content)
         if content.get("kind") == "sweep":
             self._sweeps.wanted = True
             wake()
@@ -278,6 +281,15 @@ class TapeView(anywidget.AnyWidget):
                 text = "" if found.connected else f"{found.message} {found.fix}"
         if self.comm is not None:
             self.send({"kind": "explained", "ask": content.get("ask"), "text": text})
+
+    def _send_inside(self, content: dict[str, Any]) -> None:
+        """The rows inside of a call of a function, which somebody wants to see."""
+        with self._lock:
+            row, reader = content.get("row"), self._reader
+            known = isinstance(row, int) and type(reader) is Reader
+            found = inside_at(reader, row, self._target, self._sources) if known else None
+            if self.comm is not None:
+                self.send({"kind": "inside", "ask": content.get("ask"), "inside": found})
 
     def _value_at(self, row: Any) -> Any:
         """The variable or tensor that stands for a row, if it can still be found."""
@@ -339,9 +351,13 @@ class TapeView(anywidget.AnyWidget):
 
         if str(path).lower().endswith((".html", ".htm")):
             with open(path, "w", encoding="utf-8") as file:
-                file.write(page(self._fresh()))
+                file.write(page(self._fresh() | {"insides": self._insides()}))
         else:
             Picture(self._fresh(WHOLE)).save(path)
+
+    def _insides(self) -> list[Any]:
+        with self._lock:
+            return insides_of(self._reader, self._target, self._sources) if type(self._reader) is Reader else []
 
     def _fresh(self, most: int | None = None) -> dict[str, Any]:
         with self._lock:

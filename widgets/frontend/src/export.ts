@@ -63,7 +63,7 @@ class Studio {
     private view: Source,
     private graph: Graph,
   ) {
-    const marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null };
+    const marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null, lit: null };
     const nothing = { pick: () => undefined, open: () => undefined, hover: () => undefined, close: () => undefined, grab: () => undefined, tell: () => undefined };
     this.timeline = new Timeline(view.store);
     this.scene = new Scene(view.store, this.timeline, this.camera, marks, nothing);

@@ -16,6 +16,28 @@ export function matching(store: Store, text: string): Set<number> {
   return found;
 }
 
+const MANY = 20000; // rows: of a longer recording the ways of a source are not looked for at each move of the pointer
+
+/** The edges, "from>to", on the ways from a source to the target of the sweep; null where it has none. */
+export function waysOf(store: Store, source: number): Set<string> | null {
+  const { sweep, rows } = store;
+  if (!sweep || rows.length > MANY || !rows[source] || rows[source].inputs.length || !store.consumers[source]?.length) return null;
+  const last = Math.max(-1, ...sweep.target);
+  const from = new Set([source]);
+  for (let row = source + 1; row <= last; row++) if (!rows[row].cut && rows[row].status === "recorded" && rows[row].inputs.some((input) => from.has(input))) from.add(row);
+  const to = new Set(sweep.target.filter((row) => from.has(row)));
+  const ways = new Set<string>();
+  for (let row = last; row > source; row--) {
+    if (!to.has(row)) continue;
+    for (const input of rows[row].inputs)
+      if (from.has(input)) {
+        to.add(input);
+        ways.add(`${input}>${row}`);
+      }
+  }
+  return ways.size ? ways : null;
+}
+
 /** The row, what it reads and what reads it, and their neighbours. */
 export function neighbourhood(store: Store, row: number): Set<number> {
   const near = new Set([row]);

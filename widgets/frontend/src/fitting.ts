@@ -1,6 +1,8 @@
 // How the camera takes a graph: all of it, or at first the part that can be read.
 import type { Camera } from "./camera";
-import { PAD, SMALLEST, type Graph } from "./graph";
+import { buildGraph, columnsPerLine, PAD, SMALLEST, type Graph } from "./graph";
+import type { Layout } from "./layout";
+import type { Store } from "./store";
 
 export class Fitting {
   /** how the camera takes the next graph; null: it stays where it is */
@@ -13,6 +15,20 @@ export class Fitting {
     private reveal: () => void,
     private busy: () => boolean,
   ) {}
+
+  /** The graph of a layout, in lines that the pane has room for. */
+  wrapped(store: Store, layout: Layout): Graph {
+    const columns = 1 + layout.column.reduce((most, column) => Math.max(most, column), 0);
+    return buildGraph(store, layout, this.camera.width ? columnsPerLine(columns, this.camera.width) : 0);
+  }
+
+  /** How many pixels of the graph are above and below the pane. */
+  beyond(graph: Graph | null): [number, number] {
+    if (!graph) return [0, 0];
+    const { y, scale, height } = this.camera;
+    const above = (y - graph.top + PAD) * scale;
+    return [Math.max(0, above), Math.max(0, (graph.bottom - graph.top + 2 * PAD) * scale - height - above)];
+  }
 
   private box(graph: Graph) {
     const margin = graph.left < 0 ? 8 : PAD + 8; // frames have margins of their own

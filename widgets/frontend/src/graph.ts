@@ -159,6 +159,15 @@ function standLines(graph: Graph, layout: Layout): void {
   graph.right = right + LANE * Math.max(0, ...lanes.map((sources) => sources.length));
 }
 
+/** New numbers on the same rows: the graph stays, and shows them. False where it is another one. */
+export function renewed(graph: Graph, store: Store): boolean {
+  const { rows } = store;
+  if (!graph.nodes.every((node) => node.row === null || (rows[node.first]?.op === node.row.op && String(rows[node.first].inputs) === String(node.row.inputs)))) return false;
+  if (graph.nodes.length === 0 || graph.nodeOf(rows.length - 1) === null || graph.nodeOf(rows.length) !== null) return false;
+  for (const node of graph.nodes) if (node.row) node.row = rows[node.first];
+  return true;
+}
+
 function links(store: Store, nodeOf: (row: number) => Node | null): Link[] {
   const found: Link[] = [];
   for (const event of store.events) {

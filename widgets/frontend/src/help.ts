@@ -8,7 +8,7 @@ const KEYS: [string, string][] = [
   ["PgUp PgDn", "ten steps"],
   ["Space", "play, pause"],
   ["↑ ↓", "select a row"],
-  ["Enter", "run to the selected row, or unfold"],
+  ["Enter", "run to the selected row, unfold, or look inside of a call"],
   ["b", "run back to the selected row"],
   ["u", "unfold or fold"],
   ["n", "neighbourhood"],
@@ -17,7 +17,7 @@ const KEYS: [string, string][] = [
   ["f", "full screen"],
   ["/", "search"],
   ["+ − 0", "zoom, fit"],
-  ["Esc", "clear"],
+  ["Esc", "clear; out of a call"],
 ];
 
 export class Help {

@@ -22,7 +22,7 @@ export class Inspector {
   constructor(
     private store: Store,
     private timeline: Timeline,
-    private actions: { back(row: number): void; to(row: number): void; go(row: number): void; end(kind: "source" | "target", row: number): void; unfold(node: Node): void; again?(): boolean },
+    private actions: { back(row: number): void; to(row: number): void; go(row: number): void; end(kind: "source" | "target", row: number): void; unfold(node: Node): void; enter(row: number): void; again?(): boolean },
   ) {
     this.el.append(this.step, this.chosen);
   }
@@ -149,6 +149,7 @@ export class Inspector {
     const acts = [act("run to here", () => this.actions.to(row.row))];
     if (this.timeline.backTo(row.row) !== null) acts.push(act("run back to here", () => this.actions.back(row.row)));
     acts.push(act("path from here", () => this.actions.end("source", row.row)), act("path to here", () => this.actions.end("target", row.row)));
+    if (row.op === "function") acts.unshift(act("look inside", () => this.actions.enter(row.row)));
     const adjoint = this.timeline.adjoint(row.row);
     const picture = heatmap(row.value);
     const lines: HTMLElement[] = [

@@ -6,6 +6,7 @@ import type { Skeleton } from "./skeleton";
 export interface Wish {
   patterns: boolean; // fold what repeats
   open: boolean; // are groups open, unless `toggled` says otherwise
+  layers?: boolean; // each layer is a node: scopes are folded but for those around others, where these are not too many
   toggled: [string, boolean][]; // by the group's id
   borders: number[]; // rows at which a tape begins or ends
 }
@@ -40,7 +41,8 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
   const tree = foldTree(rows, wish.patterns);
   yield;
   const toggled = new Map(wish.toggled);
-  const open = (group: Group): boolean => toggled.get(group.id) ?? wish.open;
+  const around = wish.layers ? levels(tree) : new Set<Group>();
+  const open = (group: Group): boolean => toggled.get(group.id) ?? (wish.open || around.has(group));
   const placement = new Placement();
   const node: number[] = []; // rows, or -1 - a number in `folded`
   const folded: Group[] = [];
@@ -103,6 +105,16 @@ export async function layoutInSlices(rows: Skeleton, wish: Wish, slice: number, 
     if (stopped()) return null;
     started = performance.now();
   }
+}
+
+const LAYERS = 40; // more are not shown side by side
+
+/** The groups that hold layers, themselves or in others that are repeated; none where there are too many layers. */
+function levels(tree: FoldTree): Set<Group> {
+  const scopes = [...tree.groups.values()].filter((group) => group.kind === "scope");
+  const found = new Set<Group>();
+  for (const scope of scopes) for (let up = scope.parent; up && up.kind === "scope"; up = up.parent) found.add(up);
+  return scopes.length - found.size <= LAYERS ? found : new Set();
 }
 
 const HOISTED = 16; // of one group: more would hide what folding is for

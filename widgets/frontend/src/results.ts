@@ -44,7 +44,10 @@ export class Results {
     const sources = this.all ? call.sources : call.sources.slice(0, FEW);
     const el = h("div", { class: `mt-result${call.shown ? " mt-shown" : ""}` });
     if (call.shown && this.store.moved) el.append(h("i", { class: "mt-whatif" }, "what if"));
-    if (!call.shown) el.append(h("i", {}, "earlier"));
+    const at = this.store.results.indexOf(call);
+    const when = at === this.store.results.length - 1 ? "last" : "earlier";
+    if (!call.shown && call.sweep) el.append(h("button", { type: "button", class: "mt-button mt-small", title: "Show the sweep of this call", onclick: () => this.store.choose(at) }, `${when}: show`));
+    else if (!call.shown) el.append(h("i", {}, when));
     sources.forEach((source, k) => el.append(this.source(call, targets, source, k, hide)));
     if (call.more) el.append(` and ${call.more} more`);
     return el;

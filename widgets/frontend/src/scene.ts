@@ -10,7 +10,7 @@ import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import { brief, describe, elide, full, title } from "./value";
 import { edgeWidth, notFinite } from "./scale";
-import type { Row, Value } from "./schema";
+import type { Row, SweepEdge, Value } from "./schema";
 
 const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
 const CAPTION = 11.5; // the size of a frame's label
@@ -26,6 +26,7 @@ export interface Marks {
   path: Set<number> | null; // rows on the chosen paths
   pathEdges: Set<string> | null; // "from>to"
   near: Set<number> | null; // rows in focus
+  lit: Set<string> | null; // edges, "from>to", on the ways from the source under the pointer
 }
 
 interface Drawn {
@@ -229,9 +230,11 @@ export class Scene {
     if (this.marks.path && !this.any(this.marks.path, node)) name += " mt-off";
     if (this.marks.near && !this.any(this.marks.near, node)) name += " mt-off";
     const inside = node === current && node.group ? this.inside(node.group) : null;
-    const value = inside ? inside[0] : (drawn.value && done) || node.group ? valueText(this.store, node) : "";
+    const output = node.group?.kind === "scope" && this.timeline.done(last) ? this.store.rows[last] : null; // what a layer gave
+    const value = inside ? inside[0] : output ? nodeValue(output.value, output, CHARS) : (drawn.value && done) || node.group ? valueText(this.store, node) : "";
     const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done ? "released" : "";
-    if (row?.shape.length && !this.plain) this.paintMaps(drawn, done ? row.value : null, adjoint);
+    const seen = row ?? output;
+    if (!this.plain && (seen?.shape.length || drawn.mapped[0])) this.paintMaps(drawn, seen && done && !inside ? seen.value : null, seen && !inside ? adjoint : null);
     const key = `${name}|${value}|${adjointText}`;
     if (key === drawn.key) return;
     drawn.key = key;
@@ -332,18 +335,38 @@ export class Scene {
     return s("path", { class: "mt-cross", d: `M${x - 4.5} ${y - 4.5}l9 9m0 -9l-9 9` });
   }
 
+  /** Is an edge lit, or one inside of what is folded? */
+  private litBetween(lit: Set<string>, from: Node, to: Node): boolean {
+    if (!from.group && !to.group) return lit.has(`${from.first}>${to.first}`);
+    const graph = this.graph as Graph;
+    for (const way of lit) {
+      const [a, b] = way.split(">").map(Number);
+      if (graph.nodeOf(a) === from && graph.nodeOf(b) === to) return true;
+    }
+    return false;
+  }
+
+  /** What the sweep has handed on from a row, or out of a folded layer. */
+  private sentFrom(node: Node): SweepEdge[] {
+    if (node.group?.kind !== "scope") return node.row ? this.timeline.sent(node.first) : [];
+    const found: SweepEdge[] = [];
+    for (let row = node.group.start; row < node.group.end; row++) found.push(...this.timeline.sent(row));
+    return found.filter((one) => (this.graph as Graph).nodeOf(one.input) !== node);
+  }
+
   private paintEdges(node: Node, drawn: DrawnEdges, current: Node | null): void {
-    const { pathEdges, near } = this.marks;
+    const { pathEdges, near, lit } = this.marks;
     const graph = this.graph as Graph;
     const active = node === current && node.row !== null;
     const ran = this.timeline.done(node.first);
-    const sent = node.row ? this.timeline.sent(node.first) : []; // what the sweep has handed on by now
-    const key = pathEdges || near ? "" : `${active}|${active && this.timeline.backward}|${ran}|${sent.length}`;
+    const sent = this.sentFrom(node); // what the sweep has handed on by now
+    const key = pathEdges || near || lit ? "" : `${active}|${active && this.timeline.backward}|${ran}|${sent.length}`;
     if (key && key === drawn.key) return;
     drawn.key = key;
     const shares = new Map<Edge, Value>();
     for (const one of sent) {
-      const edge = drawnEdge(graph, node, one, node.row as Row);
+      const from = graph.nodeOf(one.input);
+      const edge = node.row ? drawnEdge(graph, node, one, node.row) : graph.edges(node.index).find((other) => other.from === from?.index);
       if (edge) shares.set(edge, one.product);
     }
     for (const { el, edge, from, line } of drawn.parts) {
@@ -355,6 +378,7 @@ export class Scene {
       if (share) name += " mt-sent";
       if (node.row?.cut) name += " mt-cut";
       if (node.row?.status === "ghost") name += " mt-ghost";
+      if (lit && this.litBetween(lit, from, node)) name += " mt-lit";
       if (pathEdges) name += pathEdges.has(`${from.first}>${node.first}`) ? " mt-on" : " mt-off";
       else if (near && !(this.any(near, node) && this.any(near, from))) name += " mt-off";
       if (el.getAttribute("class") !== name) el.setAttribute("class", name);

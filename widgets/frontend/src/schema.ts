@@ -88,6 +88,14 @@ export interface Result {
   more: number; // sources that are not listed
   known: boolean; // false where the sweep is too long, or cannot be repeated
   shown: boolean; // its sweep is the one to step through
+  sweep?: Sweep; // of an earlier call
+}
+
+/** The rows inside of a call of a function, as a snapshot of their own. */
+export interface Inside {
+  row: number;
+  name: string;
+  snapshot: Snapshot;
 }
 
 export interface Snapshot {
@@ -103,6 +111,7 @@ export interface Snapshot {
   sweep?: Sweep | null; // not there in a delta: the same as before
   results?: Result[]; // they travel with the sweep
   differs?: { row: number; text: string }; // in a comparison: the first row that is another one in the other tape
+  insides?: Inside[]; // of calls of functions; not there in a delta
   missing?: number; // bytes of the arrays that the tape let go of
 }
 

@@ -1,5 +1,5 @@
 // Moving as keys and buttons do: over what is folded, past predictions, and into the steps of a long sweep when they come.
-import type { Graph, Node } from "./graph";
+import type { Graph } from "./graph";
 import type { Predict } from "./predict";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
@@ -67,12 +67,12 @@ export class Stepping {
   over(by: number, graph: Graph | null): void {
     const { timeline, store } = this;
     const rowAt = (position: number): number => (position > timeline.forward ? (store.sweep?.steps[position - timeline.forward - 1]?.row ?? -1) : position - 1);
-    const nodeAt = (position: number): Node | null => graph?.nodeOf(rowAt(position)) ?? null;
     let position = timeline.position + by;
-    const node = nodeAt(position);
+    const group = graph?.nodeOf(rowAt(position))?.group;
     const backward = position > timeline.forward;
-    const goesOn = (next: number): boolean => next >= 0 && next <= timeline.length && nodeAt(next) === node && next > timeline.forward === backward;
-    while (node?.group && goesOn(position + by)) position += by;
+    const within = (row: number): boolean => !!group && row >= group.start && row < group.end; // with the weights that stand beside it
+    const goesOn = (next: number): boolean => next >= 0 && next <= timeline.length && within(rowAt(next)) && next > timeline.forward === backward;
+    while (group && goesOn(position + by)) position += by;
     this.moveTo(position);
   }
 

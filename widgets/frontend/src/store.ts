@@ -1,5 +1,5 @@
 // What the view knows of a recording: rows in order, tapes, events, source text and the last backward sweep.
-import { completeRow, type Page, type Result, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent, type Value } from "./schema";
+import { completeRow, type Inside, type Page, type Result, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent, type Value } from "./schema";
 
 export type Change = "rows" | "sweep" | "steps" | "reset" | "numbers";
 
@@ -16,6 +16,8 @@ export class Store {
   total = 0;
   /** what the gradient calls gave */
   results: Result[] = [];
+  /** what is known of the rows inside of calls, by the call's row */
+  insides = new Map<number, Inside>();
   /** the first row that is another one in the tape with which this one is compared */
   differs: { row: number; text: string } | null = null;
   /** bytes of the arrays that the tape let go of, and that could be computed again */
@@ -47,8 +49,10 @@ export class Store {
     this.events = part.events;
     Object.assign(this.sources, part.sources_text);
     const known = this.sweep?.id !== undefined && this.sweep.id === part.sweep?.id && this.sweep.steps.length > part.sweep.steps.length;
-    if (part.sweep !== undefined && !known) this.sweep = part.sweep;
+    if (part.sweep !== undefined && !known) [this.sweep, this.chosen] = [part.sweep, -1];
     this.results = part.results ?? this.results;
+    if (part.sweep !== undefined) this.insides.clear(); // another sweep goes through them
+    for (const one of part.insides ?? []) this.insides.set(one.row, one);
     this.missing = part.missing ?? 0;
     this.differs = part.differs ?? this.differs;
     this.total = Math.max(part.total ?? 0, this.rows.length);
@@ -86,6 +90,7 @@ export class Store {
     this.sources = { ...part.sources_text };
     this.sweep = part.sweep ?? null;
     this.results = part.results ?? [];
+    for (const one of part.insides ?? []) this.insides.set(one.row, one);
     this.missing = part.missing ?? 0;
     this.differs = part.differs ?? this.differs;
     this.total = Math.max(part.total ?? 0, this.rows.length);
@@ -132,17 +137,34 @@ export class Store {
       sources_text: this.sources,
       sweep: this.sweep,
       results: this.results,
+      insides: [...this.insides.values()],
       missing: this.missing,
       ...(this.differs && { differs: this.differs }),
     };
+  }
+
+  /** the call whose sweep is shown in the place of the last one's; -1 for that one */
+  chosen = -1;
+
+  /** Shows the sweep of another gradient call. */
+  choose(call: number): void {
+    const sweep = this.results[call]?.sweep;
+    if (!sweep || this.results[call].shown) return;
+    this.recorded();
+    const before = this.sweep;
+    this.results = this.results.map((one, k) => ({ ...one, shown: k === call, sweep: one.shown ? (before ?? undefined) : one.sweep }));
+    this.sweep = sweep;
+    this.chosen = call === this.results.length - 1 ? -1 : call;
+    this.tell("sweep");
   }
 
   private clear(record: string): void {
     this.record = record;
     this.rows = [];
     this.consumers = [];
-    this.sweep = null;
+    [this.sweep, this.chosen] = [null, -1];
     this.results = [];
+    this.insides.clear();
   }
 
   private append(row: Row): void {

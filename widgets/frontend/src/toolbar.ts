@@ -4,7 +4,7 @@ import type { Tape } from "./schema";
 import { firstBad } from "./scale";
 import type { Store } from "./store";
 
-export type FoldMode = "auto" | "all" | "none";
+export type FoldMode = "auto" | "all" | "layers" | "none";
 
 export interface ToolbarActions {
   search(text: string): number;
@@ -38,7 +38,7 @@ export class Toolbar {
   private badge = h("button", { type: "button", class: "mt-badge", hidden: true }, "all finite");
   private difference = h("button", { type: "button", class: "mt-badge mt-difference", hidden: true }, "first difference");
   private found = h("span", { class: "mt-found-count", role: "status" });
-  private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, h("option", { value: "auto" }, "fold: auto"), h("option", { value: "all" }, "fold: all"), h("option", { value: "none" }, "fold: none"));
+  private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, h("option", { value: "auto" }, "fold: auto"), h("option", { value: "layers" }, "fold: layers"), h("option", { value: "all" }, "fold: all"), h("option", { value: "none" }, "fold: none"));
   private stop: HTMLButtonElement;
   private focusButton: HTMLButtonElement;
   private pathsButton: HTMLButtonElement;

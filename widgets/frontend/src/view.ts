@@ -3,8 +3,8 @@ import { Camera } from "./camera";
 import { divider } from "./divider";
 import { fullScreen, h } from "./dom";
 import { exportAs } from "./export";
-import { matching, neighbourhood } from "./find";
-import { borders, buildGraph, columnsPerLine, PAD, stage, type Graph, type Group, type Node } from "./graph";
+import { matching, neighbourhood, waysOf } from "./find";
+import { borders, PAD, renewed, stage, type Graph, type Group, type Node } from "./graph";
 import { FeelPanel } from "./feelpanel";
 import { Fitting } from "./fitting";
 import { Help } from "./help";
@@ -22,6 +22,8 @@ import { SourcePane } from "./source";
 import { Rooms } from "./rooms";
 import { StepBar } from "./stepbar";
 import { Stepping } from "./stepping";
+import { openInside } from "./inside";
+import type { Place, ViewOptions } from "./options";
 import type { Change, Store } from "./store";
 import { Table } from "./table";
 import { Timeline } from "./timeline";
@@ -30,29 +32,14 @@ import { Toolbar, type FoldMode } from "./toolbar";
 
 const FOLD_FROM = 150; // rows from which "auto" folds
 
-export interface ViewOptions {
-  bundle(): Promise<string>; // the front end's own source, for the self-contained page
-  sliders?: HTMLElement;
-  explain?(source: number, target: number): Promise<string>; // asks the kernel why no gradient flows
-  sweep?(): boolean; // asks the kernel for the steps of a long sweep; false where there is none
-  again?(): boolean; // asks the kernel to compute again what the tape let go of
-}
-
-/** Where a reader is in a view. */
-export interface Place {
-  position: number;
-  following: boolean;
-  selected: number;
-  focused: boolean;
-}
-
 export class View {
   readonly el: HTMLElement;
   readonly timeline: Timeline;
   graph: Graph | null = null;
+  inner: View | null = null; // of the rows inside of a call
   private layout: Layout | null = null;
   private camera = new Camera(() => this.schedule("scene"));
-  private marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null };
+  private marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null, lit: null };
   private mode: FoldMode = "auto";
   private toggled = new Map<string, boolean>();
   private rooms = new Rooms();
@@ -93,7 +80,7 @@ export class View {
     this.timeline.position = this.timeline.forward;
     this.scene = new Scene(store, this.timeline, this.camera, this.marks, {
       pick: (node) => this.pick(node),
-      open: (node) => (node.group ? this.toggle(node.group, true) : this.goRow(node.first)),
+      open: (node) => (node.group ? this.toggle(node.group, true) : this.enter(node.first)),
       hover: (node) => this.hover(node ? (node.group ? node.group.end - 1 : node.first) : -1),
       close: (frame) => frame.group && this.toggle(frame.group, false),
       grab: (row, event) => this.feel.can(store.rows[row]) && this.feel.grab(store.rows[row], event),
@@ -107,6 +94,7 @@ export class View {
       go: (row) => this.select(row),
       end: (kind, row) => this.paths.choose(kind, row),
       unfold: (node) => node.group && this.toggle(node.group, true),
+      enter: (row) => this.enter(row),
       again: options.again,
     });
     this.stepbar = new StepBar(this.timeline, (position) => this.stepping.moveTo(position), (row) => this.goRow(row));
@@ -160,7 +148,7 @@ export class View {
       this.results.el,
       this.below,
     );
-    panAndZoom(this.pane, this.camera, () => this.roomToScroll());
+    panAndZoom(this.pane, this.camera, () => (this.el.contains(document.activeElement) ? this.fitting.beyond(this.graph) : [0, 0])); // others scroll the page
     this.keys = new Keys(this.el, this.actions(), (field) => field === this.toolbar.search && this.toolbar.forget());
     this.stopListening = store.listen((change) => this.changed(change));
     this.observer = new ResizeObserver(() => this.resized());
@@ -181,6 +169,7 @@ export class View {
   /** Light or dark, as the page is. */
   theme(dark: boolean): void {
     this.el.classList.toggle("mt-dark", dark);
+    this.inner?.theme(dark);
     this.schedule("scene");
   }
 
@@ -197,6 +186,7 @@ export class View {
   }
 
   destroy(): void {
+    this.inner?.destroy();
     this.keys.stop();
     this.stepping.stop();
     this.planner.destroy();
@@ -210,6 +200,7 @@ export class View {
   // --- data ----------------------------------------------------------------------------------------------------------
 
   private changed(change: Change): void {
+    const { store } = this;
     const atEnd = this.following && !this.timeline.backward;
     const backward = this.timeline.backward ? this.timeline.position - this.timeline.forward : 0;
     if (change === "steps") {
@@ -227,8 +218,8 @@ export class View {
     if (change === "reset") {
       this.table.reset();
       this.planner.reset();
-      if (!this.sameGraph()) this.layOut();
-      else this.scene.setGraph(this.graph as Graph);
+      if (!this.graph || !renewed(this.graph, store)) this.layOut();
+      else this.scene.setGraph(this.graph);
     } else this.layOut(true);
     this.takeRoom();
     if (atEnd && backward === 0) {
@@ -241,15 +232,6 @@ export class View {
     this.schedule("all");
   }
 
-  /** After a reset with the same structure the graph stays; only its rows are exchanged. */
-  private sameGraph(): boolean {
-    const { graph, store } = this;
-    if (!graph || !graph.nodes.every((node) => node.row === null || (store.rows[node.first]?.op === node.row.op && String(store.rows[node.first].inputs) === String(node.row.inputs)))) return false;
-    if (graph.nodes.length === 0 || graph.nodeOf(store.rows.length - 1) === null || graph.nodeOf(store.rows.length) !== null) return false;
-    for (const node of graph.nodes) if (node.row) node.row = store.rows[node.first];
-    return true;
-  }
-
   /** Folds and places anew. Nodes keep their places: placing goes by the order of rows. */
   private layOut(patient = false): void {
     const { store, mode } = this;
@@ -257,26 +239,21 @@ export class View {
     this.recast = store.recast;
     const folded = mode === "all" || (mode === "auto" && store.rows.length > FOLD_FROM);
     const toggled = new Map(this.toggled);
-    const wish = { patterns: folded, open: !folded, toggled: [...toggled], borders: borders(store.tapes) };
+    const layers = mode === "layers";
+    const wish = { patterns: folded, open: !folded && !layers, layers: layers || mode === "auto", toggled: [...toggled], borders: borders(store.tapes) };
     this.planner.plan(store.rows, wish, (layout) => {
       this.drawn = { mode, toggled };
       this.layout = layout;
-      this.placed(this.wrapped(layout));
+      this.placed(this.fitting.wrapped(store, layout));
     }, patient);
     if (this.planner.busy) this.schedule("toolbar");
-  }
-
-  /** The graph of a layout, in lines that the pane has room for. */
-  private wrapped(layout: Layout): Graph {
-    const columns = 1 + layout.column.reduce((most, column) => Math.max(most, column), 0);
-    return buildGraph(this.store, layout, this.camera.width ? columnsPerLine(columns, this.camera.width) : 0);
   }
 
   /** The pane is wider or narrower: the lines hold another number of columns. */
   private wrapAnew(): void {
     if (!this.layout || !this.graph) return;
     const before = this.graph.nodeOf(this.timeline.current);
-    const graph = this.wrapped(this.layout);
+    const graph = this.fitting.wrapped(this.store, this.layout);
     if (graph.per === this.graph.per) return;
     const after = graph.nodeOf(this.timeline.current);
     if (before && after) this.anchor = { row: this.timeline.current, x: before.x - this.camera.x, y: before.y - this.camera.y };
@@ -291,6 +268,7 @@ export class View {
     if (this.anchor && node) [this.camera.x, this.camera.y] = [node.x - this.anchor.x, node.y - this.anchor.y];
     this.anchor = null;
     this.takeRoom();
+    if (this.camera.width) this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
     this.fitting.take(this.graph);
     this.schedule("all");
   }
@@ -364,6 +342,12 @@ export class View {
     this.go(row + 1);
   }
 
+  /** To a row; into a call of a function. */
+  private enter(row: number): void {
+    this.goRow(row);
+    if (this.store.rows[row]?.op === "function") void openInside(this, row, this.options);
+  }
+
   private goLine(file: string, line: number): void {
     const row = this.store.rows.find((r) => r.file === file && r.line === line);
     if (row) this.goRow(row.row);
@@ -391,6 +375,7 @@ export class View {
   private hover(row: number): void {
     if (this.marks.hover === row) return;
     this.marks.hover = row;
+    this.marks.lit = row < 0 || this.predict.on ? null : waysOf(this.store, row);
     this.scene.update();
     this.table.draw(this.marks);
   }
@@ -440,14 +425,6 @@ export class View {
     this.select(rows.find((row) => row > this.marks.selected) ?? rows[0]);
   }
 
-  /** How much of the graph is above and below the pane, for a reader who is in this view: others scroll the page. */
-  private roomToScroll(): [number, number] {
-    const { graph, camera } = this;
-    if (!graph || !this.el.contains(document.activeElement)) return [0, 0];
-    const above = (camera.y - graph.top + PAD) * camera.scale;
-    return [Math.max(0, above), Math.max(0, (graph.bottom - graph.top + 2 * PAD) * camera.scale - camera.height - above)];
-  }
-
   // --- camera --------------------------------------------------------------------------------------------------------
 
   private resized(): void {
@@ -481,7 +458,7 @@ export class View {
       " ": () => this.stepbar.toggle(),
       ArrowDown: () => this.select(Math.min(this.store.rows.length - 1, chosen() + 1)),
       ArrowUp: () => this.select(Math.max(0, chosen() - 1)),
-      Enter: () => (this.graph?.nodeOf(chosen())?.group ? this.toggleAt(chosen()) : this.goRow(chosen())),
+      Enter: () => (this.graph?.nodeOf(chosen())?.group ? this.toggleAt(chosen()) : this.enter(chosen())),
       b: () => this.stepping.reach(() => this.timeline.backTo(chosen())),
       u: () => this.toggleAt(chosen()),
       n: () => this.focus(!this.marks.near),
@@ -494,7 +471,7 @@ export class View {
       "0": () => this.fitting.all(this.graph),
       "/": () => this.toolbar.search.focus(),
       "?": () => void this.el.classList.toggle("mt-show-help"),
-      Escape: () => this.clear(),
+      Escape: () => (this.options.out && this.marks.selected < 0 ? this.options.out() : this.clear()),
     };
   }
 
@@ -515,6 +492,12 @@ export class View {
     this.paths.hide();
     this.focus(false);
     this.schedule("all");
+  }
+
+  /** Says something above the graph; "" takes it away. */
+  say(text: string): void {
+    this.help.say(text);
+    this.el.classList.toggle("mt-show-help", text !== "");
   }
 
   private async save(kind: string): Promise<void> {

@@ -1,9 +1,10 @@
 // What the bundle offers: `mount` for any page, `listen` and `show` for a Jupyter widget model and its views.
-import { decode, decodePage, type Snapshot } from "./schema";
+import { decode, decodePage, type Inside, type Snapshot } from "./schema";
 import { Sliders, type Knob } from "./slider";
 import { Store } from "./store";
 import css from "./theme.css";
-import { View, type Place, type ViewOptions } from "./view";
+import type { Place, ViewOptions } from "./options";
+import { View } from "./view";
 
 export interface Model {
   get(name: string): unknown;
@@ -26,6 +27,8 @@ export interface Shared {
   again(): boolean;
   /** why no gradient flows between two rows, in the engine's words; "" where it does not say */
   explain(source: number, target: number): Promise<string>;
+  /** the rows inside of a call of a function; null where they cannot be had */
+  inside(row: number): Promise<Inside | null>;
 }
 
 type Bytes = ArrayBuffer | DataView | Uint8Array;
@@ -51,7 +54,7 @@ export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<s
   await one.ready;
   const sliders = new Sliders(one.knobs, one.run);
   one.sliders.add(sliders);
-  const view = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep, again: one.again });
+  const view = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep, again: one.again, inside: one.inside });
   if (one.place) view.goBack(one.place);
   const dark = new MutationObserver(() => view.theme(isDark()));
   dark.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "data-theme"] });
@@ -74,12 +77,14 @@ const TRIES = 10;
 export function listen(model: Model): Shared {
   const store = new Store();
   const sliders = new Set<Sliders>();
-  const asking = new Map<number, (text: string) => void>();
-  const explain = (source: number, target: number): Promise<string> =>
+  const asking = new Map<number, (answer: Message | null) => void>();
+  const ask = (content: object): Promise<Message | null> =>
     new Promise((resolve) => {
       asking.set(asking.size, resolve);
-      if (!tell(model, { kind: "explain", source, target, ask: asking.size - 1 })) resolve("");
+      if (!tell(model, { ...content, ask: asking.size - 1 })) resolve(null);
     });
+  const explain = async (source: number, target: number): Promise<string> => (await ask({ kind: "explain", source, target }))?.text ?? "";
+  const inside = async (row: number): Promise<Inside | null> => (await ask({ kind: "inside", row }))?.inside ?? null;
   let sequence = 0;
   let asked = -1; // number of rows at which missing ones were asked for
   let tries = 0;
@@ -95,7 +100,7 @@ export function listen(model: Model): Shared {
   };
   const take = async (message: Message, buffers: Bytes[]): Promise<void> => {
     if (message.kind === "ran") for (const one of sliders) one.answered(message.error ?? "");
-    if (message.kind === "explained") asking.get(message.ask ?? -1)?.(message.text ?? "");
+    if (message.ask !== undefined) asking.get(message.ask)?.(message);
     if (message.kind === "all" && message.sequence === sequence) clearTimeout(timer);
     let taken = true;
     if (message.kind === "rows") {
@@ -129,7 +134,7 @@ export function listen(model: Model): Shared {
     return tell(model, { kind: "sweep" });
   };
   const again = (): boolean => tell(model, { kind: "again" });
-  return { store, ready, knobs, sliders, place: null, explain, sweep, again, run: (values) => tell(model, { kind: "run", values }) };
+  return { store, ready, knobs, sliders, place: null, explain, inside, sweep, again, run: (values) => tell(model, { kind: "run", values }) };
 }
 
 /** Sends to the kernel; false when there is none to send to: it was restarted, or the view was closed. */
@@ -149,6 +154,7 @@ interface Message {
   error?: string;
   ask?: number;
   text?: string;
+  inside?: Inside | null;
 }
 
 function report(error: unknown): void {

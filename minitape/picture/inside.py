@@ -1,0 +1,135 @@
+"""The inside of a call of ``tf.function``: its rows with the values that this call had, as a snapshot of their own.
+
+A call is one row of a recording. It brings along what it needs to run again as eager operations (a gradient of a
+gradient needs that, too): from the inputs that it had, on the ways that it took, with what its effects returned then.
+Here it runs so under a tape of its own, and a picture of that tape is the inside. Nothing of the recording changes, and
+no Python function of the program runs once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..engine.block import During
+from ..engine.custom import no_tapes
+from ..engine.state import state
+from ..engine.tape import GradientTape
+from ..engine.tensor import wrap
+from .reading import Reader
+from .stepping import MOST, stepper_of
+from .values import show_value
+
+if TYPE_CHECKING:
+    from ..engine.record import Record
+    from ..engine.rows import Call
+    from ..engine.tensor import EagerTensor
+    from ..engine.typed import Array, Structure
+    from .fields import Inside, Snapshot
+
+CALLS = 16  # of one recording that a snapshot has the inside of
+ROWS = 2_000  # of one inside that are shown
+DEEP = 3  # insides of calls inside of calls
+
+
+def insides_of(reader: Reader, target: Structure = None, sources: Structure = None, deep: int = DEEP) -> list[Inside]:
+    """The INSIDEs of the first calls of functions that a reader's tape recorded, with the sweep through each.
+
+    >>> import minitape as tf
+    >>> @tf.function
+    ... def steps(x):
+    ...     while x < 10.0:
+    ...         x = x * 2.0
+    ...     return x
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = steps(x)
+    >>> (inside,) = tf.snapshot(tape, y, x)["insides"]
+    >>> inside["name"], [row["value"]["text"] for row in inside["snapshot"]["rows"] if row["label"] == "×"]
+    ('steps', ['6.0', '12.0'])
+    """
+    record = reader.record
+    if record is None or record.open or deep == 0:
+        return []
+    rows = [call.row for call in record.calls if _is_function(call)][:CALLS]
+    adjoints = _adjoints(reader, target, sources) if rows else {}
+    return [found for row in rows if (found := inside_of(reader, row, adjoints, deep)) is not None]
+
+
+def inside_at(reader: Reader, row: int, target: Structure = None, sources: Structure = None) -> Inside | None:
+    """The INSIDE of the call at a row; None where there is none, or where it cannot be run again."""
+    record = reader.record
+    if record is None or record.open or not any(call.row == row and _is_function(call) for call in record.calls):
+        return None
+    return inside_of(reader, row, _adjoints(reader, target, sources))
+
+
+def inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int = 1) -> Inside | None:
+    """The INSIDE of a call, into whose outputs these adjoints come."""
+    record = reader.record
+    assert record is not None
+    _, number, _, site = record.cell(row)
+    call = record.calls[number]
+    taped = call.attrs["taped"]
+    arrays = [reader.held.get(i, record.value(i)) for i in call.inputs]
+    if any(array is None for array in arrays):
+        return None
+    place = reader._around(row).place
+    code, fixed = (None, None) if place is None else place
+    at = None if code is None else (code, site if fixed is None else fixed)  # its rows belong to the statement that called
+    with no_tapes(), During(state, site=at), np.errstate(all="ignore"):
+        inputs = [wrap(array) for array in arrays]
+        try:
+            with GradientTape(persistent=True) as tape:
+                tape.watch([i for i in inputs if i.dtype.differentiable])
+                outputs = taped.replayed(inputs, call.attrs["saved"])
+        except Exception:  # it ran once: what is different now is nothing that a picture should raise
+            return None
+    if not _same(record, call, outputs):
+        return None
+    names = {name: value for name, value in zip(_names(reader, call), inputs, strict=True) if name}
+    inner = Reader(tape, [{**names, taped.concrete.graph.name: tape}])
+    shown = inner.read(ROWS)
+    inner.name_rows(shown)
+    found: Snapshot = inner.frame_of([one.full() for one in shown], 0)
+    seeds = [(out, wrap(adjoints[row + k])) for k, out in enumerate(outputs) if row + k in adjoints]
+    wanted = [i for i in inputs if i.dtype.differentiable]
+    if seeds and wanted and found["total"] == len(shown):
+        stepper = stepper_of(tape, [out for out, _ in seeds], wanted, inner.held, show_value, [seed for _, seed in seeds])
+        steps = stepper.take() if stepper is not None and stepper.rest <= MOST else None
+        if stepper is not None and steps is not None:
+            found["sweep"] = stepper.head | {"steps": steps, "gradients": stepper.gradients()}
+    found["insides"] = insides_of(inner, deep=deep - 1)
+    return {"row": row, "name": taped.concrete.graph.name, "snapshot": found}
+
+
+def _is_function(call: Call) -> bool:
+    return call.primitive.name == "function" and "taped" in call.attrs
+
+
+def _same(record: Record, call: Call, outputs: Sequence[EagerTensor]) -> bool:
+    """Whether the call gave now what it gave then."""
+    for k, out in enumerate(outputs):
+        before = record.value(call.row + k)
+        numbers = before is not None and before.dtype.kind in "fciub"
+        if numbers and not np.allclose(before, out.array, rtol=1e-4, atol=1e-6, equal_nan=True):
+            return False
+    return True
+
+
+def _names(reader: Reader, call: Call) -> list[str]:
+    """The names of a call's inputs: of its parameters, then those of the variables and tensors that it reads."""
+    parameters = [t.name.partition(":")[0] for t in call.attrs["taped"].concrete.body.inputs]
+    leaves = reader._known.leaves
+    others = [getattr(getattr(leaves.get(row), "variable", None), "name", "") for row in call.inputs[len(parameters) :]]
+    return [*parameters, *(name.removesuffix(":0") for name in others)]
+
+
+def _adjoints(reader: Reader, target: Structure, sources: Structure) -> dict[int, Array]:
+    """The adjoints that the last gradient brings to the outputs of functions, by row."""
+    stepper = stepper_of(reader.tape, target, sources, reader.held, lambda value: None)
+    if stepper is None or stepper.rest > MOST or stepper.take() is None:
+        return {}
+    return stepper.into_functions

@@ -1,0 +1,159 @@
+"""Inside of a call of tf.function: the rows that ran in it, with its values, and the sweep through them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape_widgets import TapeView
+
+from .conftest import position, press
+
+
+def branching() -> tuple[Any, Any, Any]:
+    """A loop whose turns go different ways; in Python: 3.0 -> 7.0 -> 3.5 -> 8.0."""
+
+    @tf.function
+    def walk(x: Any, n: Any) -> Any:
+        while n > 0:
+            if x > 5.0:
+                x = x / 2.0
+            else:
+                x = x * w + 1.0
+            n -= 1
+        return x
+
+    w = tf.Variable(2.0, name="w")
+    with tf.GradientTape() as tape:
+        y = walk(w * 1.5, tf.constant(3)) * 2.0
+    return tape, y, w
+
+
+def only(snapshot):
+    (inside,) = snapshot["insides"]
+    return inside
+
+
+def values(snapshot, label):
+    return [row["value"]["data"] for row in snapshot["rows"] if row["label"] == label]
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_the_rows_of_a_call_have_the_values_that_it_had(used):
+    tape, y, w = branching()
+    if used:
+        tape.gradient(y, w)
+    inside = only(tf.snapshot(tape, y, w))
+    found = inside["snapshot"]
+    assert inside["name"] == next(row["label"] for row in tf.snapshot(tape, y, w)["rows"] if row["row"] == inside["row"]) == "walk"
+    assert values(found, "×") == [6.0, 7.0] and values(found, "÷") == [3.5]  # the ways that were taken, in their order
+    assert {row["name"]: row["value"]["data"] for row in found["rows"] if row["name"]} == {"x": 3.0, "w": 2.0, "n": 3}
+
+
+def test_the_sweep_goes_on_inside():
+    tape, y, w = branching()
+    snapshot = tf.snapshot(tape, y, w)
+    found = only(snapshot)["snapshot"]
+    step = next(step for step in snapshot["sweep"]["steps"] if step["row"] == only(snapshot)["row"])
+    assert found["sweep"]["steps"][0]["adjoint"] == step["adjoint"]
+    outside = {edge["input"]: edge["product"]["data"] for edge in step["edges"]}
+    ends = dict(zip(found["sweep"]["sources"], [one["data"] for one in found["sweep"]["gradients"]], strict=True))
+    names = {row["row"]: row["name"] for row in found["rows"]}
+    inside = {names[row]: value for row, value in ends.items()}
+    by_name = {(snapshot["rows"][row]["name"] or "x").removesuffix(":0"): value for row, value in outside.items()}
+    assert inside == pytest.approx({"x": by_name["x"], "w": by_name["w"]})
+    assert by_name["w"] + 1.5 * by_name["x"] == pytest.approx(float(tape.gradient(y, w)))
+
+
+def test_looking_inside_runs_no_python_and_changes_nothing():
+    ran: list[str] = []
+
+    @tf.function
+    def noted(x: Any) -> Any:
+        count.assign_add(1.0)
+        z = tf.py_function(lambda a: (ran.append("python"), a * count)[1], [x], tf.float32)
+        return tf.sin(z) * x
+
+    count, x = tf.Variable(0.0, trainable=False, name="count"), tf.Variable(1.5, name="x")
+    with tf.GradientTape() as tape:
+        y = noted(x)
+    rows = tf.snapshot(tape)["rows"]
+    before = len(ran)
+    found = only(tf.snapshot(tape, y, x))["snapshot"]
+    assert np.sin(1.5) == pytest.approx(values(found, "sin")[0])
+    assert (len(ran), float(count), tf.snapshot(tape)["rows"]) == (before, 1.0, rows)
+    assert float(tape.gradient(y, x)) == pytest.approx(np.sin(1.5) + 1.5 * np.cos(1.5))
+
+
+def test_a_call_inside_of_a_call_and_several_results():
+    @tf.function
+    def inner(a: Any) -> Any:
+        return a * a, a + 1.0
+
+    @tf.function
+    def outer(a: Any) -> Any:
+        p, q = inner(a)
+        return p * q
+
+    x = tf.Variable([1.0, 2.0], name="x")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(outer(x))
+    found = only(tf.snapshot(tape, y, x))["snapshot"]
+    text = str([[row["label"], row["value"]["data"]] for row in found["rows"]])
+    assert "['×', [2.0, 12.0]]" in text and "['+', [2.0, 3.0]]" in text
+    np.testing.assert_allclose(found["sweep"]["gradients"][0]["data"], [5.0, 16.0])  # 3 a * a + 2 a
+
+
+def test_there_is_no_inside_where_nothing_was_called():
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        _ = x * x
+    assert tf.snapshot(tape)["insides"] == []
+
+
+def test_the_kernel_answers_who_asks_for_an_inside(monkeypatch):
+    sent: list[Any] = []
+    tape, y, w = branching()
+    view = TapeView(tape, y, w)
+    monkeypatch.setattr(view, "send", lambda content, buffers=None: sent.append(content))
+    row = only(tf.snapshot(tape, y, w))["row"]
+    for at, expected in ((row, "walk"), (0, None), ("x", None), (99, None)):
+        view._asked(view, {"kind": "inside", "row": at, "ask": 4}, [])
+        assert (sent[-1]["kind"], sent[-1]["ask"]) == ("inside", 4)
+        assert (sent[-1]["inside"] or {}).get("name") == expected
+
+
+@pytest.mark.browser
+def test_enter_looks_inside_and_escape_comes_back(show):
+    tape, y, w = branching()
+    snapshot = tf.snapshot(tape, y, w)
+    row = only(snapshot)["row"]
+    page = show(snapshot)
+    press(page, "Home", *["ArrowRight"] * (row + 1), "Enter")
+    inner = page.locator(".mt-view .mt-view")
+    inner.wait_for()
+    assert "inside of walk, called at row" in page.locator(".mt-crumb").inner_text()
+    steps = only(snapshot)["snapshot"]["sweep"]["steps"]
+    press(page, "End")
+    assert inner.locator(".mt-count").inner_text() == f"backward {len(steps)} / {len(steps)}"
+    assert page.locator(".mt-pane:visible").count() == 1
+    adjoints = {name: inner.locator(f".mt-node[data-id=r{at}] .mt-adjoint").text_content() for at, name in ((0, "x"),)}
+    assert adjoints["x"] == "∂ 4.0"
+    press(page, "Escape")
+    inner.wait_for(state="detached")
+    assert position(page) == f"forward {row + 1} / {len(snapshot['rows'])}"
+    page.get_by_role("button", name="look inside").click()
+    page.get_by_role("button", name="Back to the tape (Esc)").click()
+    assert page.locator(".mt-view .mt-view").count() == 0
+
+
+@pytest.mark.browser
+def test_without_a_kernel_an_unknown_inside_is_said_to_be_so(show):
+    snapshot = tf.snapshot(*branching())
+    row = only(snapshot)["row"]
+    page = show(snapshot | {"insides": []})
+    press(page, "Home", *["ArrowRight"] * (row + 1), "Enter")
+    page.locator(".mt-help", has_text="What happened inside of this call cannot be shown").wait_for()

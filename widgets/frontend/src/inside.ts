@@ -1,0 +1,45 @@
+// The rows inside of a call of a function: a view of their own in the place of the one that they were called in.
+import { button, h } from "./dom";
+import type { Inside } from "./schema";
+import { Store } from "./store";
+import type { ViewOptions } from "./options";
+import { title } from "./value";
+import { View } from "./view";
+
+/** Shows the inside of the call at a row of `outer`; Escape, or the button, leads back. */
+export async function openInside(outer: View, row: number, options: ViewOptions): Promise<void> {
+  const found = await insideOf(outer.store, row, options);
+  if (outer.inner) return;
+  if (!found) return void outer.say("What happened inside of this call cannot be shown: without a kernel, after a change of what it read, or for a call on no tape.");
+  const store = new Store();
+  // the sweep through it is that of the last gradient
+  store.take(outer.store.chosen < 0 ? found.snapshot : { ...found.snapshot, sweep: null });
+  const out = (): void => {
+    outer.inner?.destroy();
+    outer.inner?.el.remove();
+    outer.inner = null;
+    outer.el.classList.remove("mt-entered");
+    outer.el.focus({ preventScroll: true });
+  };
+  const inner = (outer.inner = new View(store, { bundle: options.bundle, out }));
+  inner.el.prepend(crumb(outer, row, found, out));
+  inner.theme(outer.el.classList.contains("mt-dark"));
+  outer.el.classList.add("mt-entered");
+  outer.el.append(inner.el);
+  inner.el.focus({ preventScroll: true });
+}
+
+/** What a store knows, or the kernel. */
+async function insideOf(store: Store, row: number, options: ViewOptions): Promise<Inside | null> {
+  const first = store.rows[row].call; // the first of the call's outputs
+  const known = store.insides.get(first) ?? (await options.inside?.(first)) ?? null;
+  if (known) store.insides.set(first, known);
+  return known;
+}
+
+function crumb(outer: View, row: number, found: Inside, out: () => void): HTMLElement {
+  const call = outer.store.rows[row];
+  const cut = (found.snapshot.total ?? 0) > found.snapshot.rows.length ? `, the first ${found.snapshot.rows.length.toLocaleString("en")} rows` : "";
+  const back = button("", "Back to the tape (Esc)", out, "← back");
+  return h("div", { class: "mt-crumb", role: "status" }, back, h("span", {}, "inside of ", h("b", {}, title(call)), `, called at row ${found.row}${call.line ? `, line ${call.line}` : ""}${cut}: what ran in this call, with its values`));
+}

@@ -1,0 +1,20 @@
+// What a view is given, and where a reader is in it.
+import type { Inside } from "./schema";
+
+export interface ViewOptions {
+  bundle(): Promise<string>; // the front end's own source, for the self-contained page
+  sliders?: HTMLElement;
+  explain?(source: number, target: number): Promise<string>; // asks the kernel why no gradient flows
+  sweep?(): boolean; // asks the kernel for the steps of a long sweep; false where there is none
+  again?(): boolean; // asks the kernel to compute again what the tape let go of
+  inside?(row: number): Promise<Inside | null>; // asks the kernel for the rows inside of a call of a function
+  out?(): void; // of a view of such rows: back to where the call is
+}
+
+/** Where a reader is in a view. */
+export interface Place {
+  position: number;
+  following: boolean;
+  selected: number;
+  focused: boolean;
+}
