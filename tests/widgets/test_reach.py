@@ -84,6 +84,7 @@ def test_screen_readers_hear_the_adjoint(show):
     press(page, "End")
     assert page.locator(".mt-node[data-id=r0]").get_attribute("aria-label").endswith("adjoint 6.0")
 
+
 WITHOUT_A_KERNEL = """async () => {
   const text = JSON.parse(document.getElementById("bundle").textContent);
   const { listen, show } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
