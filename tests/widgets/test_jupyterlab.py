@@ -24,6 +24,7 @@ IMPORTS = (
 SESSIONS = re.compile(
     r".*/api/sessions(\?.*)?$"
 )  # the server's list of notebooks with their kernels, and how to add one
+GAVE_UP = "[anywidget] Failed to initialize model."  # after two seconds; our widgets hear the kernel all the same
 SHOW = IMPORTS + 'x = tf.Variable(2.0, name="x")\ntape = tf.GradientTape()\nview = TapeView(tape)\nview'
 GROW = """with tape:
     y = x * x
@@ -54,12 +55,17 @@ class Notebook:
         # it lists the other sessions, so that no word of their names may be asked for
         dialog = page.locator("dialog.jp-Dialog").filter(has_text="Select Kernel")
         page.add_locator_handler(dialog, lambda: self.answer(dialog))
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" and "minitape" in m.text else None)
+        page.on("pageerror", lambda error: self.note(str(error)))
+        page.on("console", lambda m: self.note(m.text) if m.type == "error" and "minitape" in m.text else None)
         base, token = address.split("/lab")[0], address.split("token=")[1]
         self.url = f"{base}/lab/workspaces/{name}/tree/{name}.ipynb?token={token}"
         if opened:
             self.open()
+
+    def note(self, error: str) -> None:
+        """Keeps what went wrong in the page. That anywidget gave up waiting for our module, on a busy machine, is no failure."""
+        if not error.startswith(GAVE_UP):
+            self.errors.append(error)
 
     def answer(self, dialog: Any) -> None:
         """On a busy machine JupyterLab asks for the kernel; the button's accessible name is not the word on it."""
@@ -181,7 +187,6 @@ def test_a_page_that_was_too_slow_for_anywidget_still_hears_the_kernel(notebook,
     page.get_by_role("button", name="that").click()
     page.get_by_text("You predict: that. Now run the next cell.").wait_for()
     book.shows("26 rows")
-    book.errors.clear()  # anywidget says that it failed, and names our module
 
 
 def test_stepping_needs_no_kernel_and_a_reload_brings_the_view_back(notebook):
