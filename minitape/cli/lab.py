@@ -6,6 +6,7 @@ import atexit
 import http.client
 import logging
 import os
+import queue
 import secrets
 import shutil
 import socket
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import threading
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import quote
@@ -68,8 +70,19 @@ def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose
     arguments = _lab_arguments(folder, ip, port, page, open_browser, verbose)
     from jupyterlab.labapp import LabApp
 
-    LabApp.launch_instance(argv=arguments)
+    try:
+        LabApp.launch_instance(argv=arguments)
+    finally:
+        _end_workers()
     sys.exit(0)
+
+
+def _end_workers() -> None:
+    """Let go of the server's threads that wait for work: on a busy machine one is left, and Python would wait for it for ever."""
+    for thread in threading.enumerate():
+        if thread.name == "AnyIO worker thread" and hasattr(thread, "queue"):
+            with suppress(queue.Full):  # it still has work, and is told after that
+                thread.queue.put_nowait(None)
 
 
 def _have_folders() -> None:

@@ -1,11 +1,15 @@
 """The extension of Jupyter's server that installing minitape switches on: for `minitape lab`, on a hub, and everywhere else.
 
-It mends four things for notebooks that use minitape, and leaves other notebooks alone:
+It mends six things for notebooks that use minitape, and leaves other notebooks alone:
 
 - JupyterLab marks a lesson as changed when it is merely opened;
 - on the second day Python says "name is not defined" without saying which cells to run;
 - after a reload JupyterLab says "model not found" in the place of a picture;
-- pages that are exported link to notebooks, where no page is.
+- pages that are exported link to notebooks, where no page is;
+- a cell that is run while JupyterLab still loads has it start two kernels, and end one;
+- where the start of a kernel fails, no picture is shown after the next start either.
+
+The last two happen in the browser: ``jupyterlab_extensions`` holds an extension of JupyterLab, whose source is in ``widgets/frontend/lab``.
 
 It also keeps JupyterLab from asking another machine for news and for newer versions. That JupyterLab does not ask the learner whether
 it may is a setting, which the wheel puts beside JupyterLab's own: ``jupyterlab_settings/overrides.d``.
@@ -15,8 +19,10 @@ Off again: ``jupyter server extension disable minitape.cli.server``, with ``--us
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, TypeAlias
 
+LAB_EXTENSIONS = str(Path(__file__).with_name("jupyterlab_extensions"))
 NAME = "minitape.cli.server"
 Server: TypeAlias = Any  # Jupyter's: which class it is depends on how it was started
 
@@ -47,6 +53,7 @@ def _link_jupyter_server_extension(server: Server) -> None:
     server.config.HTMLExporter.preprocessors.append("minitape.cli.pages.Links")
     for app in server.extension_manager.extension_apps.get("jupyterlab", ()):
         _without_news(app)
+        app.extra_labextensions_path = [*app.extra_labextensions_path, LAB_EXTENSIONS]
 
 
 def _load_jupyter_server_extension(server: Server) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import Enum
 from operator import is_
@@ -120,7 +121,9 @@ def rows_of(tape: GradientTape, values: list[End]) -> list[tuple[int, ...]]:
     return found
 
 
-def sweep(tape: GradientTape, seeds: dict[int, Adjoint], ends: Sequence[tuple[int, ...]], recorded: bool) -> list[Result]:
+def sweep(
+    tape: GradientTape, seeds: dict[int, Adjoint], ends: Sequence[tuple[int, ...]], recorded: bool
+) -> list[Result]:
     """The gradients that these seeds (adjoints by row) give sources with the rows ``ends``: tensors, IndexedSlices, None.
 
     ``recorded`` when an outer tape, or the graph that is being built, is to know how they were computed.
@@ -151,8 +154,9 @@ def sweep(tape: GradientTape, seeds: dict[int, Adjoint], ends: Sequence[tuple[in
         found.low = min(found.low, *asked)
         if found.long is None:
             found.order = breadth_first(record, seeds)
-    before, state.by = state.by, tape
+    before = state.by
     try:
+        state.by = tape
         if recorded and state.record is not None:
             _recorded(tape, found, before)
         else:
@@ -305,8 +309,12 @@ def reads_target(tape: GradientTape, target: End) -> bool:
     """Whether the tape sees that a Jacobian takes the elements out of its target: where that is a variable to watch."""
     if not hasattr(target, "_read"):
         return False
-    variable: Object = getattr(target, "_base", target)  # what an assignment returned is watched only where its variable is
-    return id(variable) in tape.variables or (variable is target and target.trainable and tape._watch_accessed_variables)
+    variable: Object = getattr(
+        target, "_base", target
+    )  # what an assignment returned is watched only where its variable is
+    return id(variable) in tape.variables or (
+        variable is target and target.trainable and tape._watch_accessed_variables
+    )
 
 
 def packed(structure: Structure, values: list[End], gradients: list[Result]) -> Structure:
@@ -338,9 +346,10 @@ def seed_of(target: End, seed: Adjoint, recorded: bool) -> Adjoint:
 
 
 def _refuse_larger(seed: Tensor, target: End) -> None:
-    """InvalidArgumentError for an output gradient with more elements than its target: no rule could place them."""
+    """InvalidArgumentError for an output gradient that makes its target larger: no rule could place the elements."""
     if seed.shape.is_fully_defined() and target.shape.is_fully_defined():
-        given, wanted = seed.shape.num_elements(), target.shape.num_elements()
+        wanted = target.shape.num_elements()
+        given = math.prod(np.broadcast_shapes(tuple(seed.shape), tuple(target.shape)))
         if given > wanted:
             raise invalid(f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}",
                           "Reshape")  # fmt: skip

@@ -196,6 +196,7 @@ class ForwardAccumulator:
     def _starts(self, tangents: list[Tensor]) -> Iterator[tuple[int, Tensor]]:
         for primal, tangent in zip(self._primals, tangents, strict=True):
             for row in self._tape._rows_of(primal):
+                _check_shape(primal, tangent)
                 yield row, tangent
 
     def _follow(self, results: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
@@ -216,6 +217,18 @@ def _repeats(primals: Structure) -> bool:
     return len({id(p) for p in leaves}) != len(leaves)
 
 
+def _check_shape(primal: End, tangent: Tensor) -> None:
+    """ValueError for a tangent that cannot be broadcast to its primal, as TensorFlow raises for most of them."""
+    have, wanted = tangent.shape, primal.shape
+    if have is wanted or have == wanted or not (have.is_fully_defined() and wanted.is_fully_defined()):
+        return
+    a, b = have.as_list(), wanted.as_list()
+    if len(a) > len(b) or any(m not in (1, n) for m, n in zip(reversed(a), reversed(b), strict=False)):
+        raise ValueError(
+            f"The tangent has the shape {have}, which does not broadcast to the shape {wanted} of its primal."
+        )
+
+
 def push(tape: GradientTape, tangents: dict[int, Tensor], targets: list[int]) -> list[Tensor | None]:
     """The tangents of the target rows, given those of the source rows; None for one that depends on none of them."""
     record = tape._record
@@ -223,7 +236,7 @@ def push(tape: GradientTape, tangents: dict[int, Tensor], targets: list[int]) ->
     marks = reach(tape, set(tangents)) if tangents else None
     reached = [t for t in targets if marks is None or marks[t]]
     known = dict(tangents)
-    kind = Sweep if type(record) is Record else record.sweeper # a graph's own
+    kind = Sweep if type(record) is Record else record.sweeper  # a graph's own
     values = kind(record, {}, [], recorded=True)
     wanted, once = _ancestors(record, reached, min(known, default=0)), getattr(tape, "once", {})
     for row in range(min(known, default=0), max(reached, default=-1) + 1):
@@ -263,7 +276,9 @@ def _ancestors(record: Record, rows: list[int], first: int) -> set[int]:
     return found
 
 
-def _elementwise(code: int, inputs: tuple[int, ...], known: dict[int, Tensor], values: Sweep, row: int) -> Tensor | None:
+def _elementwise(
+    code: int, inputs: tuple[int, ...], known: dict[int, Tensor], values: Sweep, row: int
+) -> Tensor | None:
     rules, texts = recorded_rules(code), BY_CODE[code - FIRST_CODE].texts[1:]
     z, arguments = values.tensor(row), [values.tensor(i) for i in inputs]
     total = None

@@ -36,7 +36,11 @@ class VariableSpec:
 
     def fits(self, value: Any) -> bool:
         """True for a variable of this kind."""
-        return is_given(value) and (value.shape, value.dtype, value.trainable) == (self.shape, self.dtype, self.trainable)
+        return is_given(value) and (value.shape, value.dtype, value.trainable) == (
+            self.shape,
+            self.dtype,
+            self.trainable,
+        )
 
 
 def is_given(value: Any) -> bool:
@@ -45,7 +49,10 @@ def is_given(value: Any) -> bool:
 
 
 class GivenVariable(ResourceVariable):
-    """Stands for a variable while a function is traced; in a call it is the one that was given there."""
+    """Stands for a variable while a function is traced; in a call it is the one that was given there.
+
+    Who kept it beyond that has the variable of the first call, as in TensorFlow.
+    """
 
     _shown = ResourceVariable._shown
 
@@ -56,10 +63,24 @@ class GivenVariable(ResourceVariable):
         self._number, self._calls = next(_numbers), threading.local()
 
     dtype = property(lambda self: self._spec.dtype, doc="The type of the elements.")
-    bound = property(lambda self: self._calls.variable, doc="The variable of the call that runs.")
     _state = property(lambda self: self.bound._state)
     _version = property(lambda self: self.bound._version, lambda self, number: setattr(self.bound, "_version", number))
     _seen = None  # read anew each time
+
+    @property
+    def bound(self) -> Any:
+        """The variable of the call that runs; of the first call where none runs. RuntimeError where that is gone."""
+        variable = getattr(self._calls, "variable", None)
+        if variable is None and (variable := self._first()) is None:
+            raise RuntimeError(
+                f"{self.name} stands for a variable that a tf.function was given, and that variable is gone. "
+                "Keep the variable itself, not what the function sees of it."
+            )
+        return variable
+
+    def __repr__(self) -> str:
+        gone = getattr(self._calls, "variable", None) is None and self._first() is None
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>" if gone else super().__repr__()
 
     @property
     def first(self) -> Any:

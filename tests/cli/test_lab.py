@@ -7,6 +7,7 @@ import math
 import os
 import re
 import socket
+import subprocess
 import sys
 import urllib.error
 import urllib.request
@@ -295,3 +296,21 @@ def test_a_home_that_cannot_be_written(tmp_path, monkeypatch, capsys):
     assert os.environ["IPYTHONDIR"] == str(tmp_path / "mine")
     assert os.access(os.path.dirname(os.environ["JUPYTER_DATA_DIR"]), os.W_OK)
     assert "nowhere cannot be written: JupyterLab's settings last until it ends." in capsys.readouterr().err
+
+
+LEFT = """import asyncio, anyio.to_thread
+from minitape.cli.lab import _end_workers
+async def serve():
+    await anyio.to_thread.run_sync(str)
+    loop.stop()
+    await asyncio.sleep(9)
+loop = asyncio.new_event_loop()
+serving = loop.create_task(serve())
+loop.run_forever()
+_end_workers()
+"""
+
+
+def test_a_worker_of_the_server_that_waits_for_work_does_not_keep_minitape_lab_from_ending():
+    """The server stops its loop while a task runs, and then nobody ends the thread that the task had used."""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", LEFT], check=True, capture_output=True, timeout=20)

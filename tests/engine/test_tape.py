@@ -435,3 +435,27 @@ def test_a_tape_says_how_it_is():
     tape.gradient(y, x)
     assert repr(tape) == "<GradientTape: 2 rows, 1 watched, used up>"
     assert repr(tf.GradientTape(persistent=True)) == "<GradientTape: 0 rows, 0 watched, persistent>"
+
+
+@pytest.mark.parametrize(
+    "function", [tf.square, tf.identity, tf.exp, lambda x: x * 2.0, lambda x: tf.reshape(x, [3, 1])]
+)
+@pytest.mark.parametrize("shape", [[2], [3, 2], [2, 3, 1], [3, 3]])
+def test_output_gradients_that_make_their_target_larger_are_refused(function, shape):
+    """Their columns were added up, to a gradient of the right shape and with other numbers."""
+    x = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape(persistent=True) as tape:
+        y = function(x)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tape.gradient(y, x, output_gradients=tf.ones(shape))
+    assert tape.gradient(y, x).shape == [3]
+
+
+@pytest.mark.parametrize("shape", [[2], [1, 3], [3, 1], [2, 3]])
+def test_a_tangent_that_does_not_fit_its_primal_is_refused_in_words(shape):
+    x = tf.constant([1.0, 2.0, 3.0])
+    with (
+        pytest.raises(ValueError, match=r"does not broadcast to the shape \(3,\)"),
+        tf.autodiff.ForwardAccumulator(x, tf.ones(shape)) as forward,
+    ):
+        forward.jvp(x * x)

@@ -393,7 +393,9 @@ def test_variables_of_two_threads_do_not_mix():
 
     f(tf.Variable(0.0), tf.constant(1.0))
     variables, found = [tf.Variable(0.0) for _ in range(4)], {}
-    work = [threading.Thread(target=lambda i=i: found.update({i: f(variables[i], tf.constant(float(i)))})) for i in range(4)]
+    work = [
+        threading.Thread(target=lambda i=i: found.update({i: f(variables[i], tf.constant(float(i)))})) for i in range(4)
+    ]
     for thread in work:
         thread.start()
     for thread in work:
@@ -437,3 +439,22 @@ def test_a_leak_in_init_scope_is_told_with_the_function_that_used_it():
 
     with pytest.raises(TypeError, match=r"(?s)in user code:.*in leaks.*is out of scope"):
         leaks(tf.constant(1.0))
+
+
+def test_a_variable_that_a_function_was_given_can_be_looked_at_afterwards():
+    v, kept = tf.Variable([1.0, 2.0], name="w"), []
+
+    @tf.function
+    def f(u):
+        kept.append(u)
+        return u * 2.0
+
+    f(v)
+    assert repr(kept[0]) == repr(v) and kept[0].numpy().tolist() == [1.0, 2.0]
+    v.assign([3.0, 4.0])
+    assert kept[0].numpy().tolist() == [3.0, 4.0]
+    del v
+    gc.collect()
+    assert repr(kept[0]) == "<tf.Variable 'w:0' shape=(2,) dtype=float32>"
+    with pytest.raises(RuntimeError, match="is gone"):
+        kept[0].numpy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from wander import agree, answer, arrays, made, program
+from wander import agree, answer, arrays, made, program, unstable
 
 import minitape as tf
 
@@ -27,3 +27,8 @@ def test_the_ways_to_run_a_program_agree(seed):
         assert agree(first, answer(tf, compiled(*given))), p["text"]
     unknown = tf.function(run, input_signature=[tf.TensorSpec([None] * len(s)) for s in p["shapes"]])
     assert agree(first, answer(tf, unknown(*given))), p["text"]
+
+
+def test_a_difference_to_tensorflow_is_explained_by_digits_only_where_there_is_an_edge():
+    assert unstable(program(207672))  # of the larger of elu(x) and x, near 0: TensorFlow's elu has few digits there
+    assert not any(unstable(program(seed), tries=3) for seed in (4, 5, 7))

@@ -5,6 +5,8 @@ Tapes are stopped at each line in every run; functions, whose tracing takes thou
 
 from __future__ import annotations
 
+import ast
+import functools
 import sys
 from pathlib import Path
 
@@ -14,6 +16,16 @@ import minitape as tf
 from minitape.engine.state import state
 
 ENGINE = str(Path(tf.__file__).parent)
+
+
+@functools.cache
+def restoring(file):
+    """The lines that begin what a ``finally`` does, without a call: no Ctrl-C comes there, as Python looks for it at calls and jumps."""
+    if not Path(file).is_file():  # code that was made from text
+        return set()
+    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    begin = [node.finalbody[0] for node in ast.walk(tree) if isinstance(node, ast.Try) and node.finalbody]
+    return {line.lineno for line in begin if not any(isinstance(part, ast.Call) for part in ast.walk(line))}
 
 
 class Lines:
@@ -26,7 +38,8 @@ class Lines:
         code = frame.f_code
         if event == "call" and ((code is not self.own and not code.co_filename.startswith(ENGINE)) or released(frame)):
             return None
-        if event == "line" and code.co_name != "<genexpr>":  # Python drops what comes while it closes one
+        closing = code.co_name == "<genexpr>"  # Python drops what comes while it closes one
+        if event == "line" and not closing and frame.f_lineno not in restoring(code.co_filename):
             if len(self.seen) == self.stop:
                 raise KeyboardInterrupt
             self.seen.append((code, frame.f_lineno))
@@ -143,8 +156,7 @@ def traced(subject):
 
 
 def check_clean():
-    state.by = state.site = None  # of a sweep: no Ctrl-C comes between the one step before its ``try`` or after it
-    assert state.record is None and state.graph is None
+    assert state.record is None and state.graph is None and state.by is None and state.site is None
     assert state.tapes == [] and state.scope == () and state.readers == () and not state.trying
     x = tf.Variable(3.0)
     with tf.GradientTape() as tape:

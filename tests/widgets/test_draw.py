@@ -116,7 +116,9 @@ def test_save_by_ending(tmp_path):
     picture.save(str(tmp_path / "a.dot"))
     assert (tmp_path / "a.svg").read_text(encoding="utf-8") == picture.svg
     assert (tmp_path / "a.dot").read_text(encoding="utf-8") == picture.source
-    with pytest.raises(ValueError, match=r"knows the endings .svg, .*and that of a TapeView also .html, but received '.*a.bmp'"):
+    with pytest.raises(
+        ValueError, match=r"knows the endings .svg, .*and that of a TapeView also .html, but received '.*a.bmp'"
+    ):
         picture.save(tmp_path / "a.bmp")
 
 

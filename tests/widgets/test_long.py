@@ -150,9 +150,7 @@ def test_a_page_without_a_kernel_says_that_it_has_no_steps_of_a_long_sweep(show,
     page = show(chain(10))
     press(page, "End", "ArrowRight")
     assert position(page) == "forward 23 / 23"
-    assert (
-        "visits 22 more rows. Without a kernel its steps cannot be computed" in page.locator(".mt-step").inner_text()
-    )
+    assert "visits 22 more rows. Without a kernel its steps cannot be computed" in page.locator(".mt-step").inner_text()
 
 
 def test_nodes_fitted_from_afar_keep_a_width_on_the_screen(show):

@@ -20,7 +20,9 @@ CELL = 'x = tf.Variable(2.0, name="x")\nwith tf.GradientTape() as tape:\n    y =
 
 
 def test_a_view_that_was_shown_early_is_saved_with_the_picture_of_the_end(tmp_path):
-    write_notebook(tmp_path, "early.ipynb", EARLY, "with tape:\n    y = x * x * x", "print(tape.gradient(y, x).numpy())")
+    write_notebook(
+        tmp_path, "early.ipynb", EARLY, "with tape:\n    y = x * x * x", "print(tape.gradient(y, x).numpy())"
+    )
     save(tmp_path / "early.ipynb")
     (output,) = json.loads((tmp_path / "early.ipynb").read_text(encoding="utf-8"))["cells"][0]["outputs"]
     assert "".join(output["data"]["text/plain"]) == "TapeView(3 rows, 1 tape)"

@@ -283,7 +283,9 @@ def test_the_heads_of_the_columns_stand_above_them_also_beside_a_scroll_bar(show
     page = show(chain(40))
     left = """name => [".mt-head", ".mt-lines"].map(
         part => document.querySelector(`${part} .mt-c-${name}`).getBoundingClientRect().left)"""
-    assert page.evaluate("document.querySelector('.mt-scroll').scrollHeight > document.querySelector('.mt-scroll').clientHeight")
+    assert page.evaluate(
+        "document.querySelector('.mt-scroll').scrollHeight > document.querySelector('.mt-scroll').clientHeight"
+    )
     for name in ("inputs", "value", "line"):
         head, line = page.evaluate(left, name)
         assert abs(head - line) < 1

@@ -104,6 +104,7 @@ def test_a_source_under_the_pointer_lights_its_ways(show):
     page.mouse.move(5, 5)
     assert page.evaluate(lit) == []
 
+
 WITHOUT_A_KERNEL = """async () => {
   const text = JSON.parse(document.getElementById("bundle").textContent);
   const { listen, show } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));

@@ -59,7 +59,9 @@ def test_vanishing_and_exploding_gradients_are_seen(factor, thinner, show):
             y = y * factor
     page = show(tf.snapshot(tape, y, x))
     press(page, "End")
-    widths = page.locator("path.mt-edge.mt-sent").evaluate_all("all => all.map(e => parseFloat(getComputedStyle(e).strokeWidth))")
+    widths = page.locator("path.mt-edge.mt-sent").evaluate_all(
+        "all => all.map(e => parseFloat(getComputedStyle(e).strokeWidth))"
+    )
     assert len(widths) == 6
     forward = widths if thinner else widths[::-1]
     assert forward == sorted(forward) and forward[-1] > 2 * forward[0]

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from minitape.cli.server import LAB_EXTENSIONS
 from minitape.picture import replay
 from minitape_widgets import TapeView, live, wire
 from minitape_widgets.engine import BUNDLE
@@ -45,13 +46,19 @@ def decoded(sent):
     return [wire.decode(buffers[0]) for _, buffers in sent if buffers]
 
 
-def test_the_bundle_is_that_of_the_sources():
+def hash_of(folder):
     digest = hashlib.sha256()
-    for file in sorted(SOURCES.iterdir(), key=lambda f: f.name):
+    for file in sorted(folder.iterdir(), key=lambda f: f.name):
         digest.update(f"{file.name}\n".encode())
         digest.update(file.read_text(encoding="utf-8").replace("\r\n", "\n").encode())
+    return digest.hexdigest()[:16]
+
+
+def test_the_bundles_are_those_of_the_sources():
     first = BUNDLE.read_text(encoding="utf-8").splitlines()[0]
-    assert first == f"/* minitape TapeView, source {digest.hexdigest()[:16]} */", (
+    assert first == f"/* minitape TapeView, source {hash_of(SOURCES)} */", "run `npm run build` in widgets/frontend"
+    (extension,) = Path(LAB_EXTENSIONS).rglob("remoteEntry.*.js")
+    assert extension.name == f"remoteEntry.{hash_of(SOURCES.with_name('lab'))}.js", (
         "run `npm run build` in widgets/frontend"
     )
 
@@ -177,7 +184,9 @@ def test_a_large_used_tape_is_computed_again_when_somebody_asks(sent, monkeypatc
     view._asked(view, {"kind": "again"}, [])
     shown = decoded(sent)[-1]
     assert sent[-1][0]["replace"] and shown["missing"] == 0
-    assert shown["results"][0]["sources"][0]["gradient"]["stats"]["min"] == pytest.approx(float(gradient.min()), rel=1e-6)
+    assert shown["results"][0]["sources"][0]["gradient"]["stats"]["min"] == pytest.approx(
+        float(gradient.min()), rel=1e-6
+    )
 
 
 def test_what_python_computed_is_not_run_again():

@@ -1,19 +1,22 @@
-// Bundles src/widget.ts into the one file that the Python package ships.
-// `node build.mjs` writes it; `node build.mjs --check` fails when the shipped file is not what the source gives.
-// The banner carries a hash of the sources, so that the Python tests can see a stale bundle without Node.
+// Bundles src/widget.ts into the one file that the Python package ships, and lab/extension.ts into an extension of JupyterLab.
+// `node build.mjs` writes them; `node build.mjs --check` fails when the shipped files are not what the sources give.
+// The banner, and the name of the extension's file, carry a hash of the sources, so that the Python tests can see a stale
+// bundle without Node, and browsers a new file.
 import { createHash } from "node:crypto";
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const target = `${here}../minitape_widgets/static/tapeview.js`;
+const view = `${here}../minitape_widgets/static/tapeview.js`;
+const extension = `${here}../../minitape/cli/jupyterlab_extensions/minitape-kernel`;
 
-function sourceHash() {
+function sourceHash(folder) {
   const hash = createHash("sha256");
-  for (const name of readdirSync(`${here}src`).sort()) {
+  for (const name of readdirSync(`${here}${folder}`).sort()) {
     hash.update(`${name}\n`);
-    hash.update(readFileSync(`${here}src/${name}`, "utf8").replaceAll("\r\n", "\n"));
+    hash.update(readFileSync(`${here}${folder}/${name}`, "utf8").replaceAll("\r\n", "\n"));
   }
   return hash.digest("hex").slice(0, 16);
 }
@@ -32,30 +35,51 @@ const workers = {
   },
 };
 
-const hash = sourceHash();
-const result = await build({
-  ...options,
-  entryPoints: [`${here}src/widget.ts`],
-  format: "esm",
-  plugins: [workers],
-  loader: { ".css": "text" },
-  banner: { js: `/* minitape TapeView, source ${hash} */` },
-});
-const text = result.outputFiles[0].text;
+async function bundled(more) {
+  return (await build({ ...options, ...more })).outputFiles[0].text;
+}
+
+/** What JupyterLab reads of an extension: its name, and the file to load. */
+function packageOf(file) {
+  const { version, license } = JSON.parse(readFileSync(`${here}package.json`, "utf8"));
+  const description = "Notebooks of minitape start one kernel, and show widgets also when it comes late.";
+  const jupyterlab = { extension: true, _build: { load: `static/${file}`, extension: "./extension" } };
+  return `${JSON.stringify({ name: "minitape-kernel", version, description, license, jupyterlab }, null, 2)}\n`;
+}
+
+const remote = `remoteEntry.${sourceHash("lab")}.js`;
+const shipped = {
+  [view]: await bundled({
+    entryPoints: [`${here}src/widget.ts`],
+    format: "esm",
+    plugins: [workers],
+    loader: { ".css": "text" },
+    banner: { js: `/* minitape TapeView, source ${sourceHash("src")} */` },
+  }),
+  [`${extension}/package.json`]: packageOf(remote),
+  [`${extension}/static/${remote}`]: await bundled({ entryPoints: [`${here}lab/extension.ts`], format: "iife" }),
+};
+
+function isThere(path, text) {
+  try {
+    return readFileSync(path, "utf8") === text;
+  } catch {
+    return false; // no bundle yet
+  }
+}
 
 if (process.argv.includes("--check")) {
-  let shipped = "";
-  try {
-    shipped = readFileSync(target, "utf8");
-  } catch {
-    // no bundle yet: falls through to the message below
-  }
-  if (shipped !== text) {
-    console.error("widgets/minitape_widgets/static/tapeview.js is stale: run `npm run build` in widgets/frontend");
+  const stale = Object.keys(shipped).filter((path) => !isThere(path, shipped[path]));
+  if (stale.length) {
+    console.error(`stale: ${stale.join(", ")}; run \`npm run build\` in widgets/frontend`);
     process.exit(1);
   }
-  console.log(`bundle is up to date (${hash}, ${text.length} characters)`);
+  console.log("the bundles are up to date");
 } else {
-  writeFileSync(target, text);
-  console.log(`wrote ${text.length} characters, source ${hash}`);
+  rmSync(`${extension}/static`, { recursive: true, force: true }); // the file of an older source has another name
+  for (const [path, text] of Object.entries(shipped)) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    console.log(`wrote ${path.slice(here.length)}: ${text.length} characters`);
+  }
 }

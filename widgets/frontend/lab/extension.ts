@@ -1,0 +1,142 @@
+// The extension of JupyterLab that minitape/cli/server.py adds, for notebooks that use minitape on a slow machine.
+//
+// Two races of JupyterLab and ipywidgets are lost there:
+//
+// - A cell that is run before JupyterLab began to look for the notebook's kernel starts one of its own. Then JupyterLab starts a
+//   second one and ends the first, with a dialog "Kernel Terminating"; after a reload it is the kernel with the learner's work that ends.
+//   Here such a cell waits until JupyterLab has found or started the kernel.
+// - Where the start of the kernel fails, ipywidgets makes nothing that could show widgets ("Cannot read properties of null"), and
+//   does not try again when a kernel comes: the output says "Loading widget..." for ever. Here it is made when the kernel comes.
+//
+// It uses what JupyterLab gives to each extension, so that it needs no package of JupyterLab to be built.
+
+interface Signal<T> {
+  connect(slot: (sender: unknown, change: T) => void): void;
+  disconnect(slot: (sender: unknown, change: T) => void): void;
+}
+
+export interface SessionContext {
+  readonly ready: Promise<void>;
+  readonly session: { kernel: unknown } | null;
+  readonly kernelChanged: Signal<{ newValue: unknown }>;
+  initialize(): Promise<boolean>; // finds or starts the kernel; whether the learner must be asked for one
+  startKernel(): Promise<boolean>; // the same answer
+  _startIfNecessary?(): Promise<boolean>; // the part of `initialize` that calls `startKernel`
+}
+
+interface Widget {
+  children?(): Iterable<Widget>;
+}
+
+interface Cell {
+  model: { type: string };
+  outputArea: { widgets: readonly Widget[] };
+}
+
+interface Context {
+  sessionContext: SessionContext;
+  model: { cells: Iterable<{ sharedModel: { getSource(): string } }> };
+}
+
+interface Panel {
+  content: { rendermime: unknown; widgets: readonly Cell[] };
+  disposed: Signal<unknown>;
+}
+
+interface WidgetManagers {
+  WidgetRenderer: new () => Widget;
+  registerWidgetManager(context: Context, rendermime: unknown, renderers: Iterable<Widget>): { dispose(): void };
+}
+
+interface Application {
+  docRegistry: { addWidgetExtension(factory: string, extension: { createNew(panel: Panel, context: Context): unknown }): unknown };
+}
+
+const MANAGER = "@jupyter-widgets/jupyterlab-manager";
+
+/** Whether a notebook names minitape. */
+function isMinitapes({ model }: Context): boolean {
+  return [...model.cells].some((cell) => cell.sharedModel.getSource().includes("minitape"));
+}
+
+/** Lets whoever runs a cell wait for the kernel that `initialize` finds or starts. */
+export function startOne(session: SessionContext, concerns: () => boolean): void {
+  const parts = session._startIfNecessary?.bind(session);
+  if (!parts) return; // a later JupyterLab, which does this in another way
+  const initialize = session.initialize.bind(session);
+  const start = session.startKernel.bind(session);
+  let inside = false;
+  let over = false;
+  let begin: () => void;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  let found: Promise<boolean> | undefined;
+  session.initialize = () => {
+    found ??= initialize().finally(() => (over = true));
+    begin();
+    return found;
+  };
+  session._startIfNecessary = () => {
+    inside = true;
+    try {
+      return parts(); // calls `startKernel` before it waits for anything
+    } finally {
+      inside = false;
+    }
+  };
+  session.startKernel = async () => {
+    if (inside || over || !concerns()) return start();
+    await begun;
+    const asks = await found!.catch(() => true); // then JupyterLab asks the learner for a kernel, and once is enough
+    return asks || session.session?.kernel ? false : start();
+  };
+}
+
+/** The places of a notebook in which ipywidgets shows widgets. */
+function* renderers(panel: Panel, kind: WidgetManagers["WidgetRenderer"]): Iterable<Widget> {
+  for (const cell of panel.content.widgets)
+    if (cell.model.type === "code")
+      for (const output of cell.outputArea.widgets)
+        for (const child of output.children?.() ?? []) if (child instanceof kind) yield child;
+}
+
+/** Makes what shows widgets when the kernel comes, where there was none when ipywidgets looked for it. */
+async function showLater(panel: Panel, context: Context): Promise<void> {
+  const session = context.sessionContext;
+  await session.ready;
+  if (session.session?.kernel) return;
+  const came = async (_: unknown, { newValue }: { newValue: unknown }) => {
+    if (!newValue || !isMinitapes(context)) return;
+    session.kernelChanged.disconnect(came);
+    const container = (globalThis as any)._JUPYTERLAB?.[MANAGER]; // what JupyterLab loaded of ipywidgets
+    if (!container) return;
+    const { registerWidgetManager, WidgetRenderer } = (await container.get("./index"))() as WidgetManagers;
+    const made = registerWidgetManager(context, panel.content.rendermime, renderers(panel, WidgetRenderer));
+    panel.disposed.connect(() => made.dispose());
+  };
+  session.kernelChanged.connect(came);
+}
+
+const known = new WeakSet<SessionContext>(); // a notebook has one, and may be shown by several panels
+
+const plugin = {
+  id: "minitape-kernel:plugin",
+  description: "Notebooks of minitape start one kernel, and show widgets also when it comes late.",
+  autoStart: true,
+  activate(app: Application): void {
+    app.docRegistry.addWidgetExtension("Notebook", {
+      createNew(panel, context) {
+        if (!known.has(context.sessionContext)) {
+          known.add(context.sessionContext);
+          startOne(context.sessionContext, () => isMinitapes(context));
+        }
+        void showLater(panel, context);
+      },
+    });
+  },
+};
+
+/** What JupyterLab asks an extension for that was built elsewhere: webpack's containers have these two functions. */
+((globalThis as any)._JUPYTERLAB ??= {})["minitape-kernel"] = {
+  init: () => undefined,
+  get: async () => () => ({ __esModule: true, default: plugin }),
+};
