@@ -349,7 +349,7 @@ def _refuse_larger(seed: Tensor, target: End) -> None:
     """InvalidArgumentError for an output gradient that makes its target larger: no rule could place the elements."""
     if seed.shape.is_fully_defined() and target.shape.is_fully_defined():
         wanted = target.shape.num_elements()
-        given = math.prod(np.broadcast_shapes(tuple(seed.shape), tuple(target.shape)))
+        given = math.prod(np.broadcast_shapes(tuple(n for n in seed.shape if n is not None), tuple(target.shape)))
         if given > wanted:
             raise invalid(f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}",
                           "Reshape")  # fmt: skip
