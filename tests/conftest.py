@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -71,6 +72,17 @@ def pytest_runtest_makereport(item, call):
 def repository() -> Path:
     """The folder that holds pyproject.toml."""
     return REPOSITORY
+
+
+@pytest.fixture
+def nothing_has_left_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Explanations look through the values that left to NumPy: each program starts without those of the ones before."""
+    from minitape.engine import evidence
+    from minitape.engine.state import state
+
+    fresh = evidence.Exits()
+    monkeypatch.setattr(state, "exits", fresh)
+    monkeypatch.setattr(evidence, "THREADS", deque([fresh], maxlen=16))
 
 
 @pytest.fixture(scope="session")

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import minitape as tf
+from minitape.engine.namespace import Namespace
 
-TENSORFLOW = Path(__file__).parents[2] / "tests" / "core" / "tensorflow_names.txt"
+TENSORFLOW = Path(__file__).parents[2] / "tests" / "house" / "tensorflow_names.txt"
 PLAIN = (int, float, str, bytes, tuple, frozenset, type(None))  # equal ones are one object by chance only
 INTRODUCTION = """
 The public names of minitape. `import minitape as tf` gives them, as in TensorFlow; functions that are not here are not in
@@ -80,10 +81,8 @@ def namespaces() -> dict[str, Any]:
 
 
 def is_namespace(value: Any) -> bool:
-    """True for a module of minitape, and for a namespace below one."""
-    if isinstance(value, types.ModuleType):
-        return value.__name__.partition(".")[0] == "minitape"
-    return type(value).__name__ == "Namespace"
+    """True for what stands for a part of ``tf``: a module of minitape, or a namespace below one."""
+    return isinstance(value, Namespace) or (isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] == "minitape")
 
 
 def public(value: Any) -> list[str]:

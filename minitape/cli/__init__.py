@@ -10,7 +10,7 @@ it needs when it is called, so that `minitape --help` answers at once.
 ``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
 ``handins``, ``figures``, ``class_report``, ``class_page``   what a class handed in, and how it stands
 ``nbgrader``                                    lessons as assignments with grades
-``report``                                      what is shown on the terminal
+``report``, ``html_page``                       what is shown on the terminal; the page around a report
 """
 
 from __future__ import annotations

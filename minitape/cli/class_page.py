@@ -7,6 +7,7 @@ from html import escape
 
 from .figures import Class, ExerciseFigures, LearnerFigures
 from .handins import HandIn
+from .html_page import page
 
 Part = tuple[str, int, str]
 """A part of a bar: its class in STYLE, how many learners it stands for, and what they did."""
@@ -27,7 +28,7 @@ def as_page(figures: Class, hand_ins: Sequence[HandIn]) -> str:
     if problems:
         rows = "".join(f"<li>{escape(who)}: {escape(str(path))} {escape(why)}</li>" for who, path, why in problems)
         sections.append(_section("Not counted", "These files could not be read.", [f"<ul>{rows}</ul>"]))
-    return PAGE.format(style=STYLE, summary=escape(summary(figures)), body="\n".join(sections))
+    return page("A class", STYLE, summary(figures), "\n".join(sections))
 
 
 def summary(figures: Class) -> str:
@@ -135,12 +136,8 @@ EXERCISE_KEY = (
 )
 
 STYLE = """
-:root { color-scheme: light dark; --line: light-dark(#ccc, #555); }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
-section { border-top: 1px solid var(--line); }
 h2 { font-size: 1.2rem; }
-table { border-collapse: collapse; }
-td, th { text-align: left; vertical-align: top; padding: 0.15rem 0.5rem; font-weight: normal; }
+td, th { padding: 0.15rem 0.5rem; font-weight: normal; }
 .bars { width: 100%; }
 .bars th:first-child { width: 4.5rem; }
 .bars td:nth-child(2):not(:last-child) { width: 45%; }
@@ -165,20 +162,4 @@ i { font-style: normal; border-radius: 0.2rem; padding: 0 0.2rem; }
   .bars tr > :nth-child(5) { grid-column: 1 / -1; }
   .bar { min-width: 0; }
 }
-"""
-
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>A class</title>
-<style>{style}</style>
-</head>
-<body>
-<h1>A class</h1>
-<p>{summary}</p>
-{body}
-</body>
-</html>
 """

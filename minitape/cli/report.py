@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from .check import Result, check_notebooks, count_runs
+from .html_page import page
 from .rules import NOT_REPEATABLE, REMEDIES, Finding, place_in
 
 LONGEST_LINE = 200
@@ -147,7 +148,7 @@ def as_html(results: Sequence[Result]) -> str:
     wrong = sum(result.exit_code > 0 for result in results)
     summary = f"{len(results)} checked, {wrong} with findings, {sum(r.seconds for r in results):.1f} s"
     body = "\n".join(_section(result) for result in results)
-    return PAGE.format(summary=escape(summary), style=STYLE, body=body)
+    return page("minitape check", STYLE, summary, body)
 
 
 def _section(result: Result) -> str:
@@ -200,33 +201,12 @@ def _runs_table(result: Result) -> str:
 
 
 STYLE = """
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
 h2 { font-size: 1.1rem; margin-bottom: 0.3rem; overflow-wrap: anywhere; }
 h3 { font-size: 1rem; margin-bottom: 0; }
-section { border-top: 1px solid light-dark(#ccc, #555); }
-table { border-collapse: collapse; }
-td, th { text-align: left; vertical-align: top; padding: 0.1rem 0.6rem; }
-.sides { width: 100%; table-layout: fixed; border: 1px solid light-dark(#ccc, #555); }
+.sides { width: 100%; table-layout: fixed; border: 1px solid var(--line); }
 .sides pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.85rem; }
 .sides img { max-width: 100%; }
 .differs { background: light-dark(#fde8e8, #4a2020); }
 .ok, .failed, .broken { color: white; border-radius: 0.3rem; padding: 0 0.5rem; background: #1a7f37; }
 .failed, .broken { background: #b3261e; }
-"""
-
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>minitape check</title>
-<style>{style}</style>
-</head>
-<body>
-<h1>minitape check</h1>
-<p>{summary}</p>
-{body}
-</body>
-</html>
 """

@@ -36,7 +36,9 @@ Said = tuple[str, str]  # what is wrong, and what mends it
 
 def wrong(inquiry: Inquiry, source: End) -> Said:
     """What is wrong with a gradient that is there, and what mends it; empty where nothing is known to be."""
-    return _mispaired(inquiry, source) or _of_rows(inquiry) or ("", "")
+    if inquiry.spread is None:  # it is the same for all sources
+        inquiry.spread = _of_rows(inquiry) or ("", "")
+    return _mispaired(inquiry, source) or inquiry.spread
 
 
 def _at(place: Place | None) -> str:

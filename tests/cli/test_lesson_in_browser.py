@@ -82,12 +82,14 @@ def test_a_skeleton_that_was_only_opened_counts_as_saved(page, start_lab, tmp_pa
     expect(page.locator(".jp-mod-dirty")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_the_first_click_on_a_word_opens_the_glossary_there(opened):
     opened.get_by_role("link", name="tape", exact=True).first.click()
     word = opened.locator(".jp-Notebook:visible").get_by_role("heading", name="Tape", exact=True)
     expect(word).to_be_in_viewport(timeout=LONG)
 
 
+@pytest.mark.long
 def test_who_goes_on_in_the_middle_of_a_lesson_is_told_what_to_run(opened):
     middle = cell(opened, "TapeView(g)")
     middle.locator(".cm-content").click()
@@ -116,6 +118,7 @@ def test_a_fresh_lesson_shows_questions_and_no_answers(opened):
     expect(reveal).to_contain_text("You predicted 9.0. The truth: 6.0", timeout=LONG)
 
 
+@pytest.mark.long
 def test_a_picture_moves_by_its_slider_and_plays(kept):
     lesson = kept
     top(lesson)
@@ -176,6 +179,7 @@ BROKEN = """() => [...document.querySelectorAll(".jupyter-widgets-disconnected")
 ).map(part => part.className)"""
 
 
+@pytest.mark.long
 def test_after_a_restart_nothing_looks_broken_and_after_another_load_neither(lesson):
     top(lesson)
     question = cell(lesson, '"01.p1"')

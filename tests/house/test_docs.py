@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import ast
 import enum
+import importlib.util
 import inspect
 import pickle
 import subprocess
 import sys
 import textwrap
 import traceback
-import types
 from pathlib import Path
 
 import pytest
 
 import minitape as tf
-from minitape.engine.namespace import TOOLS, Namespace
+from minitape.engine.namespace import TOOLS
 
 # names that TensorFlow does not have there: the programs that the lessons follow need them, or they are minitape's own
 OWN = {
@@ -30,31 +30,17 @@ OWN = {
 }
 
 
-def is_namespace(value):
-    """True for what stands for a part of ``tf``: a module of minitape, or a namespace below one."""
-    return isinstance(value, Namespace) or (
-        isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] == "minitape"
-    )
+def api():
+    """The module that writes the pages of the API, which walks the namespaces, too."""
+    script = Path(__file__).parents[2] / "docs" / "site" / "api.py"
+    specification = importlib.util.spec_from_file_location("api", script)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
 
 
-def names(namespace):
-    return [name for name in dir(namespace) if not name.startswith("_")]
-
-
-def walk():
-    """Path -> namespace, for ``tf`` and everything below it, each once."""
-    found, waiting = {}, [("tf.keras", tf.keras), ("tf", tf)]  # Keras first: tf.losses is tf.keras.losses
-    while waiting:
-        path, namespace = waiting.pop(0)
-        if any(namespace is known for known in found.values()):
-            continue
-        found[path] = namespace
-        below = ((name, getattr(namespace, name)) for name in names(namespace))
-        waiting += [(f"{path}.{name}", value) for name, value in below if is_namespace(value)]
-    return found
-
-
-NAMESPACES = walk()
+API = api()
+names, is_namespace, NAMESPACES = API.public, API.is_namespace, API.namespaces()
 EVERY = pytest.mark.parametrize("path", sorted(NAMESPACES))
 
 

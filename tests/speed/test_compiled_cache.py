@@ -244,6 +244,7 @@ def test_a_folder_that_can_not_be_written(cache, right):
     assert is_told_how(said) and str(cache) in said[0], said
 
 
+@pytest.mark.long
 def test_a_file_in_place_of_the_folder(folder, right):
     (folder / "file").touch()
     told, said = run(MINITAPE_CACHE=str(folder / "file" / "below"))
@@ -258,6 +259,7 @@ def test_a_full_disk(folder, right):
     assert [path for path in folder.rglob("*") if path.is_file()] == []
 
 
+@pytest.mark.long
 @POSIX
 def test_a_package_and_a_home_that_can_not_be_written(folder, right):
     before = NO_HOME.format(nowhere=str(folder / "nowhere"), package=str(folder))
@@ -279,6 +281,7 @@ def test_a_package_that_the_administrator_warmed(folder, warm, right):
     assert run(before, drop=True, HOME=str(folder)) == ([right, True], [])
 
 
+@pytest.mark.long
 @POSIX
 def test_a_package_that_was_warmed_for_another_machine(folder, warm, right):
     """What is compiled for this one goes to the next folder, and is found there."""

@@ -21,6 +21,7 @@ def saved(path):
     return path
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize("name", ["a [b].ipynb", "fol[d]er/x::y.ipynb", "*.ipynb", "-x.ipynb", "what?.ipynb"])
 def test_every_character_may_stand_in_a_name(tmp_path, name):
     saved(tmp_path / "other.ipynb")

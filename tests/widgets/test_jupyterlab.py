@@ -151,6 +151,7 @@ def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(notebook):
     assert book.page.locator(".mt-view:focus").count() == 1  # JupyterLab's own shortcuts did not take the keys
 
 
+@pytest.mark.long
 def test_a_page_that_was_too_slow_for_anywidget_still_hears_the_kernel(notebook, page):
     page.add_init_script("const timeout = AbortSignal.timeout.bind(AbortSignal); AbortSignal.timeout = () => timeout(0)")
     question = 'from minitape.course import predict\npredict("slow.p1", "Which?", ["this", "that"])'
@@ -179,6 +180,7 @@ def test_stepping_needs_no_kernel_and_a_reload_brings_the_view_back(notebook):
     assert book.count().startswith("backward")
 
 
+@pytest.mark.long
 def test_a_closed_view_and_a_restarted_kernel_leave_no_error(notebook):
     book = notebook(
         SHOW, GROW, "view.close()\nwith tf.GradientTape() as t2:\n    v2 = TapeView(t2)\n    display(v2)\n    z = x * x"
@@ -230,6 +232,7 @@ def test_paths_ask_the_engine_why_no_gradient_flows(notebook):
     assert book.page.locator(".mt-pathtext p").nth(1).text_content() == said
 
 
+@pytest.mark.long
 def test_twenty_views_share_one_bundle(notebook):
     cell = IMPORTS + "x = tf.Variable(2.0)\nwith tf.GradientTape() as tape:\n    y = x * x"
     book = notebook(cell, "display(*[TapeView(tape) for _ in range(20)])")
@@ -250,6 +253,7 @@ def sometimes(content, buffers=None):
 view.send = sometimes"""
 
 
+@pytest.mark.long
 def test_messages_that_the_server_drops_are_asked_for_again(notebook):
     book = notebook(SHOW + "\n", LOSE + "\n" + GROW + "\nprint('lost', len(lost) > 2)")
     book.run(0)
@@ -278,6 +282,7 @@ def test_nothing_is_dropped_of_a_long_recording(notebook):
     assert float(last) == pytest.approx(float(book.output(1).inner_text()), rel=1e-6)
 
 
+@pytest.mark.long
 def test_a_long_sweep_is_stepped_into_page_by_page(notebook):
     run = (
         'x = tf.Variable(1.0, name="x")\nw = tf.Variable(0.9999, name="w")\nwith tf.GradientTape() as tape:\n'

@@ -59,6 +59,7 @@ def on_edges(step: dict[str, Any], rows: list[dict[str, Any]], before: dict[int,
     return found
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_every_step_shows_the_engines_numbers(name, show):
     tape, target, sources = PROGRAMS[name]()

@@ -196,7 +196,7 @@ def test_what_python_computed_is_not_run_again():
     assert len(calls) == before
 
 
-def test_the_results_are_those_of_every_gradient_call():
+def test_the_results_are_those_of_every_gradient_call(nothing_has_left_yet):
     v, u = tf.Variable(2.0, name="v"), tf.Variable(1.0)
     with tf.GradientTape(persistent=True) as tape:
         y = v * 3.0
