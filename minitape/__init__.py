@@ -63,6 +63,7 @@ _ANSWERS = {
     "tf.ragged.functions": "stack_ragged=stack",
     "tf.strings.spelling": "to_number",
     "explain.answer": "explain warn_of",
+    "explain.wrong": "warn_of_step",
     "explain.nonfinite": "explain_nonfinite",
     "explain.unasked": "why_no_tensor why_none why_refused why_some_none",
     "explain.uncaught": "watch_errors",

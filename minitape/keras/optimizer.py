@@ -12,6 +12,7 @@ from ..engine.above import above
 from ..engine.evidence import one_statement
 from ..engine.shown import methods_of
 from ..engine.slices import IndexedSlices
+from ..engine.tape import _WARNS
 from ..tf.awaited import resume
 from . import schedules
 from .base import auto_name, convert, floatx, name_scope
@@ -231,6 +232,8 @@ class Optimizer(Slots):
                 step(grads, variables)
         else:  # its update_step is the user's text
             step(grads, variables)
+        if _WARNS:
+            above.warn_of_step(variables)
         if self.use_ema:
             self._average()
         for v in variables:
