@@ -14,6 +14,9 @@ from ..picture.reading import spaces
 from .recording import Sweep
 from .site import NOWHERE, Site
 
+_CLIP = re.compile(r"\bclip\w*")
+_KEPT = re.compile(r"(\w+)\.append\(")
+CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
 _SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")  # an exit that is only looked at
 
 
@@ -120,6 +123,15 @@ class Inquiry:
             row = came[row]
         return way[::-1]
 
+    def is_looked_at(self, site: Site) -> bool:
+        """Whether the statement that took a value out only shows or logs it: a list that it is kept in is not used again."""
+        text = text_of(site)
+        kept = _KEPT.search(text)
+        makers = [text_of(self.entries[row].site) for row in self.behind if self.entries[row].kind == "constant"]
+        if kept and any(re.search(rf"\b{kept[1]}\b", maker) for maker in makers):
+            return False
+        return bool(_SAID.search(text))
+
     # -- what arrived -----------------------------------------------------------------------------------------------------
 
     @property
@@ -132,8 +144,10 @@ class Inquiry:
         return [] if sweep is None else [sweep.adjoints[row] for row in self.used if row in sweep.adjoints]
 
     def _nan(self) -> Explanation | None:
-        """The first NaN or infinity, where one arrived: in the data, in a value, in a derivative."""
-        if all(value.facts()[1] for value in self._arrived()):
+        """The first NaN or infinity, where one arrived, or is the target: in the data, in a value, in a derivative."""
+        arrived = self._arrived()
+        ends = [self.entries[self.end].value] if arrived and self.end is not None else []
+        if all(value.facts()[1] for value in [*arrived, *ends] if value is not None):
             return None
         for row in sorted(self.behind):
             entry = self.entries[row]
@@ -168,6 +182,10 @@ class Inquiry:
         return self.say("zero_sum", row=next(row for row in self.used if row in sweep.adjoints))
 
     def _zero_of(self, row: int) -> Explanation:
+        entry = self.entries[row]
+        clip = _CLIP.search(" ".join([*entry.scope, text_of(entry.site)])) if entry.op in CLIPS else None
+        if clip:
+            return self.say("saturated", row=row, what=clip[0])
         for cause, ops in self.zeros.items():
             if self.entries[row].op in ops:
                 return self.say(cause, row=row)
@@ -181,8 +199,7 @@ class Inquiry:
         return [row for row in self.rows if row in self.behind]
 
 
-def is_looked_at(site: Site) -> bool:
-    """Whether the statement that took a value out only shows or logs it."""
+def text_of(site: Site) -> str:
+    """The line of a place."""
     lines = lines_of(site[0] or "")
-    text = lines[site[1] - 1] if site[1] and site[1] <= len(lines) else ""
-    return bool(_SAID.search(text))
+    return lines[site[1] - 1] if site[1] and site[1] <= len(lines) else ""

@@ -148,8 +148,6 @@ class JaxInquiry(Inquiry):
 
     def _zero_of(self, row: int) -> Explanation:
         entry = self.entries[row]
-        if entry.op in ("max", "min") and "clip" in entry.scope:
-            return self.say("saturated", row=row, what="clip")
         if entry.label in ("max 0.0", "0.0 max"):
             return self.say("dead_relu", row=row, what="maximum")
         if entry.extra.custom and not any(entry.op in ops for ops in self.zeros.values()):

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ..explain.words import Explanation
-from .inquiry import Inquiry, is_looked_at
+from .inquiry import Inquiry
 from .recording import Sweep
 from .site import NOWHERE
 from .torch_log import differentiable, dtype_of
@@ -106,7 +106,7 @@ class TorchInquiry(Inquiry):
             return None
         after = self._after()
         left = [exit for exit in self.log.left if exit.row in after and exit.how not in ("__bool__",)]
-        left = [exit for exit in left if exit.before <= max(self.behind) and not is_looked_at(exit.site)]
+        left = [exit for exit in left if exit.before <= max(self.behind) and not self.is_looked_at(exit.site)]
         if left:
             return self.say("left_torch", left[0].site, row=left[0].row, what=NAMES.get(left[0].how, f".{left[0].how}()"))
         branch = next((exit for exit in self.log.left if exit.row in after and exit.how == "__bool__"), None)

@@ -285,4 +285,65 @@ w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum((x * w) ** 2) #! #- y = tf.reduce_sum((tf.where(tf.math.is_nan(x), 0.5, x) * w) ** 2)
 grad = tape.gradient(y, w)
+
+#@ sampled_from_a_categorical nondifferentiable
+w = tf.Variable([[0.1, 0.7, 0.2]])
+with tf.GradientTape() as tape:
+    k = tf.random.categorical(w, 5) #! #- k = tf.nn.softmax(w) * [[0.0, 1.0, 2.0]]
+    y = tf.reduce_mean(tf.cast(k, tf.float32))
+grad = tape.gradient(y, w)
+
+#@ predict_inside_the_tape left_through_numpy
+import keras
+net = keras.Sequential([keras.layers.Input([2]), keras.layers.Dense(1, use_bias=False)])
+w = net.layers[0].kernel.value
+with tf.GradientTape() as tape:
+    out = net(tf.ones([3, 2])).numpy() #! #- out = net(tf.ones([3, 2]))
+    y = tf.reduce_mean(out**2)
+grad = tape.gradient(y, w)
+
+#@ threshold_by_where nondifferentiable
+w = tf.Variable([0.3, -0.2, 0.9])
+with tf.GradientTape() as tape:
+    fires = w > 0.1 #! #- fires = tf.sigmoid(w)
+    y = tf.reduce_sum(tf.where(fires, 1.0, 0.0)) #- y = tf.reduce_sum(fires)
+grad = tape.gradient(y, w)
+
+#@ zero_by_zero nan_forward
+w = tf.Variable([1.0, 2.0])
+mask = tf.constant([0.0, 0.0])
+with tf.GradientTape() as tape:
+    mean = tf.reduce_sum(w * mask) / tf.reduce_sum(mask) #! #- mean = tf.reduce_sum(w * (mask + 1.0)) / tf.reduce_sum(mask + 1.0)
+    y = mean * mean
+grad = tape.gradient(y, w)
+
+#@ ratio_is_clipped saturated
+w = tf.Variable([2.0, 3.0])
+with tf.GradientTape() as tape:
+    ratio = tf.exp(w)
+    y = tf.reduce_mean(tf.clip_by_value(ratio, 0.8, 1.2)) #! #- y = tf.reduce_mean(ratio)
+grad = tape.gradient(y, w)
+
+#@ value_copied_into_a_new_variable variable_assign
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    h = w * 3.0
+    state = tf.Variable(h) #! #- state = h
+    y = tf.reduce_sum(state * state)
+grad = tape.gradient(y, w)
+
+#@ python_function_by_numpy_function left_through_numpy
+import numpy as np
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    h = tf.numpy_function(np.cbrt, [w], tf.float32) #! #- h = w ** (1.0 / 3.0)
+    y = tf.reduce_sum(h)
+grad = tape.gradient(y, w)
+
+#@ histogram_of_the_values nondifferentiable
+w = tf.Variable([0.1, 0.5, 0.9])
+with tf.GradientTape() as tape:
+    counts = tf.histogram_fixed_width(w, [0.0, 1.0], nbins=4) #! #- counts = tf.sigmoid(w)
+    y = tf.reduce_max(tf.cast(counts, tf.float32))
+grad = tape.gradient(y, w)
 '''

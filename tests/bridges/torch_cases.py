@@ -351,4 +351,79 @@ if w > 0: #!
 else:
     loss = x * 3
 loss.backward()
+
+#@ index_by_a_parameter integer_cast
+w = nn.Parameter(torch.tensor([0.4, 1.6]))
+table = torch.randn(3, requires_grad=True)
+k = w.long() #! #-
+loss = table[k].sum() #- loss = (torch.sigmoid(w) * table[:2]).sum()
+loss.backward()
+
+#@ sampled_from_a_policy no_derivative
+w = torch.tensor([0.1, 0.7, 0.2], requires_grad=True)
+p = torch.softmax(w, dim=0)
+action = torch.multinomial(p, 4, replacement=True) #! #- action = torch.arange(3); reward = p
+reward = action.float() #-
+loss = -reward.mean() #- loss = -(reward * torch.tensor([1.0, 2.0, 3.0])).mean()
+loss.backward()
+
+#@ loss_made_trainable copied
+net = nn.Linear(3, 1)
+w = net.weight
+raw = net(torch.randn(4, 3)).pow(2).mean()
+loss = torch.tensor(raw, requires_grad=True) #! #- loss = raw
+loss.backward()
+
+#@ encoder_under_no_grad_head_trains no_grad
+encoder, head = nn.Linear(3, 4), nn.Linear(4, 1)
+w = encoder.weight
+x = torch.randn(5, 3)
+with torch.no_grad(): #- if True:
+    h = torch.tanh(encoder(x)) #!
+loss = head(h).pow(2).mean()
+loss.backward()
+
+#@ threshold_by_where no_derivative
+w = torch.tensor([0.3, -0.2, 0.9], requires_grad=True)
+b = torch.tensor(1.0, requires_grad=True)
+fires = w > 0.1 #! #- fires = torch.sigmoid((w - 0.1) * 10)
+spikes = torch.where(fires, 1.0, 0.0) #- spikes = fires
+loss = (spikes * b).sum()
+loss.backward()
+
+#@ fully_masked_row_of_attention nan_forward
+w = torch.randn(2, 2, requires_grad=True)
+scores = torch.eye(2) @ w
+mask = torch.tensor([[True, True], [False, True]])
+scores = scores.masked_fill(mask, float("-inf")) #! #- scores = scores.masked_fill(mask & ~mask.all(1, keepdim=True), float("-inf"))
+loss = (torch.softmax(scores, dim=-1) * torch.tensor([[1.0, 2.0], [3.0, 4.0]])).sum()
+loss.backward()
+
+#@ angle_between_equal_vectors nan_backward
+w = torch.tensor([1.0, 0.0], requires_grad=True)
+cosine = (w * torch.tensor([1.0, 0.0])).sum()
+loss = torch.acos(cosine) #! #- loss = torch.acos(cosine * 0.99)
+loss.backward()
+
+#@ log_scale_is_clamped saturated
+w = torch.tensor([-30.0, -25.0], requires_grad=True)
+scale = torch.exp(torch.clamp(w, -20.0, 2.0)) #! #- scale = torch.exp(torch.tanh(w / 100))
+loss = torch.log(scale).sum()
+loss.backward()
+
+#@ standardized_over_one_feature zero_cancels
+w = torch.randn(3, 1, requires_grad=True)
+h = torch.nn.functional.layer_norm(torch.randn(4, 3) @ w, (1,)) #! #- h = torch.randn(4, 3) @ w
+loss = (h + 1.0).pow(2).sum()
+loss.backward()
+
+#@ buffer_filled_from_items left_torch
+w = torch.randn(3, requires_grad=True)
+x = torch.randn(4, 3, requires_grad=True)
+scores = []
+for row in x:
+    scores.append(float(torch.tanh((row * w).sum()))) #! #- scores.append(torch.tanh((row * w).sum()))
+total = torch.tensor(scores) #- total = torch.stack(scores)
+loss = (total * x.sum(dim=1)).mean()
+loss.backward()
 '''
