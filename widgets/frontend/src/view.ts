@@ -161,8 +161,10 @@ export class View {
   /** A small tape needs less room; after something was unfolded it needs more. */
   private takeRoom(): void {
     if (!this.graph) return;
-    const lines = this.graph.tops.length > 1 || [...this.toggled.values()].includes(true);
-    this.rooms.take(this.pane, this.graph.bottom - this.graph.top + (lines ? 40 : 130), 200, lines ? 520 : 310);
+    const lines = this.graph.tops.length > 1;
+    const inWindow = Math.max(310, Math.min(520, 0.45 * window.innerHeight)); // the table is to be seen, too
+    const most = [...this.toggled.values()].includes(true) ? 520 : lines ? inWindow : 310;
+    this.rooms.take(this.pane, this.graph.bottom - this.graph.top + (lines ? 40 : 130), 200, most);
     this.rooms.take(this.below, 22 * this.store.rows.length + 110, 260, 310);
   }
 
