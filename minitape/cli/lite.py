@@ -16,7 +16,7 @@ from .lessons import copy_missing, notebooks_in
 OWN = "jupyter-lite.json"  # what JupyterLite writes into each site of its own
 NEEDS = ("jupyterlite_core", "jupyterlite_pyodide_kernel")
 # Lessons import minitape, which the kernel in the browser does not have when it starts.
-INSTALL = {
+INSTALL: dict[str, object] = {
     "cell_type": "code",
     "id": "install-minitape",
     "execution_count": None,
