@@ -5,6 +5,7 @@ it needs when it is called, so that `minitape --help` answers at once.
 
 ``lab``, ``lessons``, ``pages``   the lessons, copied for a learner and opened in JupyterLab; links of pages that it exports
 ``site``, ``lesson_pages``, ``page_links``   the lessons as a site, with pictures that step
+``lite``                                        the lessons in JupyterLite, which runs them in the browser
 ``server``, ``contents``   what minitape adds to a Jupyter server, also on a hub: how it hands out notebooks
 ``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them
 ``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
@@ -245,12 +246,30 @@ def export_command(lessons: tuple[str, ...], nbgrader: bool, course: Path) -> No
 
 @main.command("site")
 @click.argument("out", type=click.Path(path_type=Path, file_okay=False))
-def site_command(out: Path) -> None:
+@click.option(
+    "--lite",
+    "wheel",
+    metavar="WHEEL",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="JupyterLite instead, which runs the lessons in the browser; WHEEL is minitape's, which pip wheel --no-deps . makes.",
+)
+def site_command(out: Path, wheel: Path | None) -> None:
     """Write the lessons as pages, with pictures that step.
 
     The pages in the folder OUT need no kernel and no network, and load nothing from other machines. They are made with Sphinx:
     pip install "minitape[docs]". An older site in OUT is replaced.
+
+    With --lite the folder holds JupyterLite, for a web server: pip install "minitape[lite]". The reader's browser fetches Python
+    (Pyodide) from cdn.jsdelivr.net, and packages from the package index.
     """
+    if wheel is not None:
+        from .lite import write_lite
+
+        count = write_lite(out, wheel)
+        click.echo(
+            f"wrote {out}: {count} notebooks that run in the browser. To look at it: python -m http.server -d {out}"
+        )
+        return
     from .site import write_site
 
     click.echo(f"wrote {out / 'index.html'}: {write_site(out)} pages")

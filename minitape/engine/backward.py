@@ -348,8 +348,8 @@ def seed_of(target: End, seed: Adjoint, recorded: bool) -> Adjoint:
 def _refuse_larger(seed: Tensor, target: End) -> None:
     """InvalidArgumentError for an output gradient that makes its target larger: no rule could place the elements."""
     if seed.shape.is_fully_defined() and target.shape.is_fully_defined():
-        wanted = target.shape.num_elements()
-        given = math.prod(np.broadcast_shapes(tuple(n for n in seed.shape if n is not None), tuple(target.shape)))
+        a, b = (tuple(n for n in shape if n is not None) for shape in (seed.shape, target.shape))  # all are known
+        given, wanted = math.prod(np.broadcast_shapes(a, b)), math.prod(b)
         if given > wanted:
             raise invalid(f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}",
                           "Reshape")  # fmt: skip

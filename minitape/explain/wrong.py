@@ -6,11 +6,16 @@ by the gradient of another one.
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..engine.evidence import Origin, origin_of
+from ..engine.evidence import Ref, origin_of, read
+from ..engine.frames import user_frame
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.rows import CALL
+from ..engine.state import state
 from .trace import Place
 from .words import name_of, where
 
@@ -23,6 +28,7 @@ MOST = 20_000  # rows that are looked at
 _COMPARE = ("subtract", "squared_difference")
 _OF_LOGITS = {"softmax_cross_entropy": "softmax", "sparse_softmax_cross_entropy": "softmax"}
 _SAME = ("identity", "reshape", "cast", "squeeze", "expand_dims")  # what changes no number
+_PAIRS = "Give each variable its own gradient: both lists in the same order, as in zip(tape.gradient(loss, variables), variables)."
 _CHANGES = ("assign_sub", "assign_add")  # how optimizers change variables
 
 Said = tuple[str, str]  # what is wrong, and what mends it
@@ -30,9 +36,9 @@ Said = tuple[str, str]  # what is wrong, and what mends it
 
 def wrong(inquiry: Inquiry, source: End) -> Said:
     """What is wrong with a gradient that is there, and what mends it; empty where nothing is known to be."""
-    if inquiry.wrong_rows is None:  # the same for all sources
-        inquiry.wrong_rows = _of_rows(inquiry)
-    return _mispaired(inquiry, source) or inquiry.wrong_rows
+    if inquiry.spread is None:  # it is the same for all sources
+        inquiry.spread = _of_rows(inquiry) or ("", "")
+    return _mispaired(inquiry, source) or inquiry.spread
 
 
 def _at(place: Place | None) -> str:
@@ -42,17 +48,17 @@ def _at(place: Place | None) -> str:
 # -- of the way to the target -----------------------------------------------------------------------------------------
 
 
-def _of_rows(inquiry: Inquiry) -> Said:
+def _of_rows(inquiry: Inquiry) -> Said | None:
     """A table in place of a difference, or probabilities in place of logits."""
     record = inquiry.record
     if record is None or len(record) > MOST:
-        return "", ""
+        return None
     live = inquiry.live()
     for row in range(len(record)):
         found = (_spread(inquiry, record, row) or _twice(inquiry, record, row)) if live[row] else None
         if found is not None:
             return found
-    return "", ""
+    return None
 
 
 def _spread(inquiry: Inquiry, record: Record, row: int) -> Said | None:
@@ -113,30 +119,32 @@ def _operation(record: Record, row: int) -> tuple[str, tuple[int, ...]]:
 
 def _mispaired(inquiry: Inquiry, source: End) -> Said | None:
     """Where a variable was changed by the gradient of another one, although this tape gave its own as well."""
-    state = getattr(source, "_state", None)
-    change = None if state is None else origin_of(state)
+    held = getattr(source, "_state", None)
+    change = None if held is None else origin_of(held)
     if change is None or change.kind not in _CHANGES or not change.inputs:
         return None
     asked = [*inquiry.tape.asked, *([] if inquiry.tape.last is None else [inquiry.tape.last])]
     if not any(source is one for _, sources, _ in asked for one in sources):
         return None  # workers compute gradients that are applied to a model of which they ask nothing
-    found = _gradients_in(inquiry, inquiry.trace.of_ref(change.inputs[0]).origin)
+    found = _gradients_in(change.inputs[0])
     if not found or any(one is source for one in found):
         return None
     place = Place(change.stack) if change.stack else None
     name, others = name_of(source, inquiry), " and ".join(dict.fromkeys(name_of(one, inquiry) for one in found))
     return (
         f"But {name} was changed by the gradient of {others}{_at(place)}.",
-        "Give each variable its own gradient: both lists in the same order, as in zip(tape.gradient(loss, variables), variables).",
+        _PAIRS,
     )
 
 
-def _gradients_in(inquiry: Inquiry, origin: Origin | None) -> list[End]:
+def _gradients_in(value: Ref) -> list[End]:
     """The sources whose gradients a value was computed from, as far as they live."""
     found: list[End] = []
-    waiting, seen = [origin], set()
+    waiting, seen = [value], set()
     while waiting:
-        one = waiting.pop()
+        ref = waiting.pop()
+        tensor = ref.tensor()
+        one = read(ref.origin) if tensor is None else origin_of(tensor)
         if one is None or (one.when, id(one.detail)) in seen:  # the gradients of one call have one time
             continue
         seen.add((one.when, id(one.detail)))
@@ -144,5 +152,26 @@ def _gradients_in(inquiry: Inquiry, origin: Origin | None) -> list[End]:
             source = None if one.detail is None else one.detail()
             found += [] if source is None else [source]
         else:
-            waiting += [inquiry.trace.of_ref(ref).origin for ref in one.inputs]
+            waiting += one.inputs
     return found
+
+
+def warn_of_step(variables: Sequence[End]) -> None:
+    """Warns of the variables of one step of an optimizer that the gradients of others among them have changed."""
+    if state.graph is not None:  # nothing changes yet
+        return
+    plain = [v._gradient_leaf() if hasattr(v, "_gradient_leaf") else v for v in variables]
+    for variable in plain:
+        change = origin_of(variable._state)
+        if change is None or change.kind not in _CHANGES or not change.inputs:
+            continue
+        found = _gradients_in(change.inputs[0])
+        if found and not any(one is variable for one in found) and all(any(one is v for v in plain) for one in found):
+            name, others = name_of(variable, None), " and ".join(name_of(one, None) for one in found)
+            frame = user_frame(sys._getframe(1))
+            text = f"{name} was changed by the gradient of {others}. {_PAIRS}"
+            if frame is None:
+                warnings.warn(text, RuntimeWarning, stacklevel=2)
+            else:
+                warnings.warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)
+            return  # once for a step

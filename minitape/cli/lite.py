@@ -1,0 +1,66 @@
+"""`minitape site --lite`: the lessons in JupyterLite, which runs them in the reader's browser, without a server."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from .lessons import copy_missing, notebooks_in
+
+OWN = "jupyter-lite.json"  # what JupyterLite writes into each site of its own
+NEEDS = ("jupyterlite_core", "jupyterlite_pyodide_kernel")
+# Lessons import minitape, which the kernel in the browser does not have when it starts.
+INSTALL: dict[str, object] = {
+    "cell_type": "code",
+    "id": "install-minitape",
+    "execution_count": None,
+    "metadata": {},
+    "outputs": [],
+    "source": "%pip install -q minitape",
+}
+
+
+def write_lite(out: Path, wheel: Path) -> int:
+    """Write JupyterLite with the course's lessons, and with `wheel` to install in it, to `out`; give back how many lessons it has.
+
+    Raises click.ClickException where JupyterLite is missing, `wheel` is none of minitape's, `out` holds something else, or
+    JupyterLite cannot be built.
+    """
+    if missing := [name for name in NEEDS if importlib.util.find_spec(name) is None]:
+        raise click.ClickException(f'{missing[0]} is missing: pip install "minitape[lite]"')
+    if not wheel.name.startswith("minitape-") or not wheel.name.endswith("-py3-none-any.whl"):
+        raise click.ClickException(
+            f"{wheel} is no wheel of minitape. To make one of the repository: pip wheel --no-deps ."
+        )
+    if out.exists() and any(out.iterdir()) and not (out / OWN).exists():
+        raise click.ClickException(f"{out} holds files that are no JupyterLite; name another folder")
+    with tempfile.TemporaryDirectory(prefix="minitape-lite-") as scratch:
+        contents = Path(scratch) / "contents"
+        copy_missing(contents)
+        lessons = [path for path in notebooks_in(contents) if _install(path)]
+        command = [
+            *(sys.executable, "-c", "from jupyterlite_core.app import main; main()", "build"),
+            *("--lite-dir", scratch, "--contents", str(contents), "--output-dir", str(out.absolute())),
+            *("--piplite-wheels", str(wheel.absolute()), "--apps", "lab", "--no-sourcemaps"),
+        ]
+        done = subprocess.run(command, cwd=scratch, capture_output=True, text=True)  # where it keeps notes of its own
+    if done.returncode:
+        raise click.ClickException(f"JupyterLite cannot be built:\n{done.stdout}{done.stderr}")
+    return len(lessons)
+
+
+def _install(path: Path) -> bool:
+    """Let a notebook install minitape before its first program; whether it has one."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    first = next((at for at, cell in enumerate(notebook["cells"]) if cell["cell_type"] == "code"), None)
+    if first is None:
+        return False
+    notebook["cells"].insert(first, INSTALL)
+    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return True
