@@ -110,7 +110,7 @@ class Record:
         self.merged: Sequence[tuple[Record, int]] = ()  # recordings whose rows were copied here, and their shift
         self.by_marks: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
         self.scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
-        self.watchers: Sequence[Callable[[], object]] = ()  # callables told that rows were added (live pictures), see notify()
+        self.watchers: Sequence[Callable[[], object]] = ()  # callables of live pictures, see tell()
         if state._scope:
             self.scopes = ((0, state._scope),)
 
@@ -255,7 +255,7 @@ class Record:
             code = frame.f_code
             if not self.segments or self.segments[-1][1] is not code or self.segments[-1][2] is not None:
                 self.segments.append((self.base + len(self.rows) // WIDTH, code, None))
-            if self.open and not self.watchers and get_ident() == self.thread:
+            if self.open and get_ident() == self.thread:
                 self.frame = frame
         return frame.f_lasti
 
@@ -269,7 +269,7 @@ class Record:
 
     def site_of(self, frame: FrameType) -> int | None:
         """The site of a statement in a frame other than the last one; None where the caller has to look for the user's."""
-        if not self.open or self.watchers or get_ident() != self.thread:
+        if not self.open or get_ident() != self.thread:
             return None
         if self.fixed is not None:
             return self.fixed
@@ -369,8 +369,6 @@ class Record:
         if not hot:
             cold.add(row)
         made._record, made._row = self, row
-        if self.watchers:
-            self.notify()
 
     def write(self, primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, tensors: tuple[Tensor, ...],
               frame: FrameType | None = None) -> None:  # fmt: skip
@@ -399,8 +397,6 @@ class Record:
             if not hot:
                 cold.add(row)
             b += 1  # the number of the output; an elementwise operation has one
-        if self.watchers:
-            self.notify()
 
     def _kept(self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, hot: bool) -> Array:
         """What stands in the column for a result; sees to it that the arrays that its rules read are held."""
@@ -496,12 +492,12 @@ class Record:
         return [member[0]() for member in self.members]
 
     def tell(self, *watchers: Callable[[], object]) -> None:
-        """From now on these callables are told that rows were added."""
+        """These callables are told that rows are going to be added, and from now on when a block or a gradient has ended."""
         self.watchers = [*self.watchers, *(w for w in watchers if w not in self.watchers)]
-        self.frame = None  # so that operators do not write without telling
+        self.notify()
 
     def notify(self) -> None:
-        """Tells live pictures that rows may have been added."""
+        """Tells live pictures to look for new rows, and to go on doing so while their tapes record."""
         for watcher in list(self.watchers):
             watcher()
 
