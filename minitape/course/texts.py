@@ -31,6 +31,8 @@ def say(text: str, /, lesson: str = FEEDBACK, **values: object) -> str:
 
 def _translations(lesson: str) -> dict[str, str]:
     """English -> translation, for one lesson; nothing where there is no such file. A file that cannot be read is warned of."""
+    if Path(lesson).name != lesson:  # it leads to another folder
+        return {}
     file = Path(FOLDER, f"{lesson}.json")
     try:
         texts = json.loads(file.read_text(encoding="utf-8"))

@@ -114,3 +114,8 @@ def test_a_file_that_cannot_be_read_is_warned_of_and_the_texts_stay_english(fold
     with pytest.warns(UserWarning, match="01.json cannot be read, so its texts stay English"):
         assert say("an error", "01") == "an error"
     assert say("an error", "02") == "an error"
+
+
+def test_a_name_reads_no_file_of_another_folder(folder):
+    (folder / "secret.json").write_text('{"said": "secret"}')
+    assert say("said", "../secret") == say("said", str(folder / "secret")) == "said"

@@ -41,7 +41,7 @@ export interface Frame {
   inner: boolean; // lies in another one
   line: number; // a frame that goes on in the next line has a part in each
   rows: number; // how many it is around
-  goesOn: boolean; // from the line before
+  widest: boolean; // of its parts: from afar its caption stands there
   x: number;
   y: number;
   w: number;
@@ -189,10 +189,12 @@ function frames(store: Store, graph: Graph): Frame[] {
   const found: Frame[] = [];
   const add = (kind: Frame["kind"], id: string, label: string, boxes: Boxes, rows: number, extra: Partial<Frame>): void => {
     let first = true;
+    const width = Math.max(...[...boxes.values()].map((box) => box.x1 - box.x0));
+    const widest = [...boxes.values()].find((box) => box.x1 - box.x0 === width);
     for (const [line, box] of boxes) {
       const [x, y] = [box.x0 - PAD, box.y0 - PAD - HEAD];
       const [w, h] = [box.x1 - box.x0 + 2 * PAD, box.y1 - box.y0 + 2 * PAD + HEAD];
-      found.push({ kind, id: first ? id : `${id}/${line}`, label: first ? label : `… ${label}`, goesOn: !first, tape: null, group: null, depth: 0, inner: false, line, rows, x, y, w, h, ...extra });
+      found.push({ kind, id: first ? id : `${id}/${line}`, label: first ? label : `… ${label}`, widest: box === widest, tape: null, group: null, depth: 0, inner: false, line, rows, x, y, w, h, ...extra });
       first = false;
     }
   };

@@ -425,7 +425,7 @@ export class Scene {
     const { x, scale } = this.camera;
     const size = plain ? FAR_CAPTION / scale : CAPTION;
     const needs = (room * size) / CAPTION;
-    caption.setAttribute("visibility", plain && (frame.inner || frame.goesOn || needs > frame.w) ? "hidden" : "visible");
+    caption.setAttribute("visibility", plain && (frame.inner || !frame.widest || needs > frame.w) ? "hidden" : "visible");
     caption.style.fontSize = `${size}px`;
     caption.setAttribute("y", String(plain ? frame.y - 4 / scale : frame.y + 16));
     caption.setAttribute("x", String(Math.max(frame.x + 12, Math.min(x + 8 / scale, frame.x + frame.w - needs))));
