@@ -27,6 +27,7 @@ SPELT = {
 }  # fmt: skip
 LOOKED_UP = {  # packages whose metadata do not say it clearly: what their licence files say
     "scipy": "BSD-3-Clause",  # its metadata hold the whole text, with those of what its wheels bundle (OpenBLAS, libgfortran)
+    "docutils": "BSD-2-Clause",  # in the public domain, with some files under BSD's; what is under the GPL is not in its wheel
 }
 
 
