@@ -13,7 +13,7 @@ import linecache
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..bridges.need import need
 from ..bridges.recording import Recording
@@ -22,6 +22,7 @@ from ..explain.words import Explanation
 from .texts import say
 
 FOLDER = Path(__file__).parent / "recordings"
+Data: TypeAlias = dict[str, Any]  # what JSON holds
 CALLED = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX"}
 
 
@@ -66,7 +67,7 @@ def kept(name: str) -> FrameworkProgram:
     return _program(name, json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")))
 
 
-def run(name: str) -> dict[str, Any]:
+def run(name: str) -> Data:
     """Runs a program: the framework's version, what `explain` said, and the snapshot of the recording.
 
     Raises ImportError where the framework is not installed, or too old.
@@ -75,7 +76,7 @@ def run(name: str) -> dict[str, Any]:
     importlib.import_module(f"minitape.bridges.{name}")
     text, file = text_of(name), f"{name}_program.py"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    names: dict[str, Any] = {"__name__": "__main__"}
+    names: Data = {"__name__": "__main__"}
     exec(compile(text, file, "exec"), names)
     snapshot = eval("recording.snapshot()", names)  # there, where the names of the tensors are
     why = _said(names["why"]) | {"others": [_said(other) for other in names["why"].others]}
@@ -89,18 +90,18 @@ def keep(name: str) -> Path:
     return file
 
 
-def _program(name: str, data: dict[str, Any]) -> FrameworkProgram:
+def _program(name: str, data: Data) -> FrameworkProgram:
     recording, said = Replay(data["snapshot"], CALLED[name]), data["why"]
     others = [_explanation(other, recording) for other in said["others"]]
     return FrameworkProgram(text_of(name), data["version"], recording, _explanation(said, recording, others))
 
 
-def _said(why: Explanation) -> dict[str, Any]:
+def _said(why: Explanation) -> Data:
     parts = {"cause": why.cause, "message": why.message, "fix": why.fix, "filename": why.filename, "line": why.line}
     return parts | {"rows": why._rows, "others": []}
 
 
-def _explanation(said: dict[str, Any], recording: Recording, others: list[Explanation] | None = None) -> Explanation:
+def _explanation(said: Data, recording: Recording, others: list[Explanation] | None = None) -> Explanation:
     why = Explanation(said["cause"], said["message"], said["fix"], said["filename"], said["line"], others)
     why._tape, why._rows = recording, said["rows"]  # a picture takes it for a tape
     return why
