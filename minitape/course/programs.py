@@ -103,7 +103,7 @@ def _said(why: Explanation) -> Data:
 
 def _explanation(said: Data, recording: Recording, others: list[Explanation] | None = None) -> Explanation:
     why = Explanation(said["cause"], said["message"], said["fix"], said["filename"], said["line"], others)
-    why._tape, why._rows = recording, said["rows"]  # a picture takes it for a tape
+    why._tape, why._rows = recording, said["rows"]  # type: ignore[assignment]  # a picture takes it for a tape
     return why
 
 
