@@ -6,6 +6,7 @@ computed. Nothing of a framework is imported before its bridge is.
 
     ``need``        the framework, or an error that says what to install
     ``recording``   what was recorded, in the words of the snapshot that pictures read; no framework is known here
+    ``replay``      a recording that was kept as a snapshot, without its framework
     ``site``        on which line of the user's the program stands
     ``inquiry``     what explain asks of a recording, in every framework; ``texts``: the sentences that are the same in all
     ``torch``       PyTorch: ``record()`` and what it adds to a recording
@@ -33,5 +34,5 @@ from ..engine.namespace import lazy as _lazy
 
 _BRIDGES = "jax tensorflow torch".split()
 __getattr__, __dir__ = _lazy(
-    "bridges", {"bridges.recording": "Recording"}, globals(), {name: (f"bridges.{name}", "") for name in _BRIDGES}
+    "bridges", {"bridges.recording": "Recording", "bridges.replay": "Replay"}, globals(), {name: (f"bridges.{name}", "") for name in _BRIDGES}
 )

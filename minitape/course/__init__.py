@@ -15,6 +15,7 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``predict``, ``choices``   predictions, and their buttons
 ``plot``, ``moving``   pictures for lessons, and their slider
 ``texts``, ``translation``   all of it in another language, and the texts for whoever translates
+``programs``   programs in other frameworks, and what these recorded of them (``recordings``)
 ``progress``, ``order``, ``startup``   what was answered, and what to do when cells run out of order
 """
 

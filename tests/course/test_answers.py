@@ -1,4 +1,4 @@
-"""The answer keys of lessons 2 to 6, 10 and the appendix are true: each program of an exercise is run, and gives what its key expects."""
+"""The answer keys of lessons 2 to 6, 10, 14 and the appendix are true: each program of an exercise is run, and gives what its key expects."""
 
 from __future__ import annotations
 
@@ -305,7 +305,27 @@ def times_traced():
     }
 
 
+def smooth_answers():
+    """The letters of the lines through which a gradient comes."""
+    lines = {
+        "A": tf.round,
+        "B": lambda p: p,
+        "C": lambda p: tf.where(p > 0.5, 1.0, 0.0),
+        "D": lambda p: tf.sigmoid(20.0 * (p - 0.5)),
+    }
+
+    def arrives(line):
+        w = tf.Variable([0.5, -0.25])
+        with tf.GradientTape() as tape:
+            p = tf.sigmoid(tf.linalg.matvec([[1.0, 2.0], [3.0, -1.0], [-1.0, 0.5]], w))
+            loss = tf.reduce_mean((line(p) - [1.0, 0.0, 1.0]) ** 2)
+        return tape.gradient(loss, w) is not None
+
+    return [letter for letter, line in lines.items() if arrives(line)]
+
+
 PROGRAMS = {
+    "14.2": smooth_answers,
     "10.1": ways_that_ran,
     "10.5": times_traced,
     "appendix.1": shapes_of_sums,

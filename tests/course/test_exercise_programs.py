@@ -89,6 +89,10 @@ def add_up(numbers):
         total = total + number
     return total
 """
+STANDARDIZED = exercises_of("14")["14.4"].start
+OFF = "        with tape.stop_recording():\n    "
+FEATURES = "(hidden - tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden)"
+STOPPED = "(hidden - tf.stop_gradient(tf.reduce_mean(hidden))) / tf.stop_gradient(tf.math.reduce_std(hidden))"
 SLOPE = exercises_of("08")["08.2"].start
 SLOPES = exercises_of("08")["08.3"].start
 FOR_Y = exercises_of("09")["09.2"].start
@@ -213,6 +217,11 @@ WRONG = [
     ("12.7", FIT.replace("rate * ", ""), "multiply the gradient by rate"),
     ("12.7", FIT.replace("da, db =", "db, da ="), "in the order of the sources"),
     ("12.7", FIT.replace("a_now, b_now = a_now - rate * da, b_now - rate * db", "a_now = a_now - rate * da"), "Only a"),
+    ("14.4", STANDARDIZED.replace(OFF, "        tape.watch(hidden)\n" + OFF), "Watching does not help"),
+    ("14.4", STANDARDIZED.replace(OFF, "").replace(FEATURES, f"tf.stop_gradient({FEATURES})"), "cuts the way once more"),
+    ("14.4", STANDARDIZED.replace("loss, w1)", 'loss, w1, unconnected_gradients="zero")'), "Zeros hide the cut"),
+    ("14.4", STANDARDIZED.replace(OFF, "").replace(FEATURES, STOPPED), "move with w1, too"),
+    ("14.4", STANDARDIZED.replace(OFF, "").replace(FEATURES, "hidden"), "it is another loss"),
 ]
 
 
@@ -247,7 +256,7 @@ def test_a_wrong_program_hears_what_is_wrong_with_it(name, program, words):
 
 def test_each_mistake_that_is_known_by_its_source_has_a_program():
     told = {(name, answer(name, program).partition("Hint: ")[2]) for name, program, _ in WRONG}
-    for lesson in ("01", "03", "07", "08", "09", "10", "12"):
+    for lesson in ("01", "03", "07", "08", "09", "10", "12", "14"):
         for exercise in exercises_of(lesson).values():
             hints = {(exercise.name, mistake.hint) for mistake in exercise.mistakes if mistake.where}
             assert hints <= told, hints - told

@@ -1,0 +1,107 @@
+"""The answers of lesson 14, your own program."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compare import in_order
+from .exercise import Exercise, Mistake, gives_none
+
+_random = np.random.default_rng(14)
+CASES = [
+    tuple(_random.normal(0.0, 1.0, shape).astype(np.float32) for shape in ((2, 2), (2, 1), (rows, 2), (rows, 1))) for rows in (2, 5)
+]
+
+
+def _slope(w1: np.ndarray, w2: np.ndarray, x: np.ndarray, t: np.ndarray, *, scaled: bool = True, moving: bool = True) -> np.ndarray:
+    """The derivative of the loss by w1: with features that are standardized or not, with a mean and a spread that move or not."""
+    hidden = np.tanh(x @ w1)
+    spread = np.std(hidden) if scaled else 1.0
+    features = (hidden - np.mean(hidden)) / spread if scaled else hidden
+    adjoint = (2.0 * (features @ w2 - t) / len(t)) @ w2.T
+    if scaled and moving:
+        adjoint = adjoint - np.mean(adjoint) - features * np.mean(adjoint * features)
+    return x.T @ (adjoint / spread * (1.0 - hidden**2))
+
+
+EXERCISES = (
+    Exercise(
+        "14.1",
+        expect=["w2"],
+        view=in_order,
+        mistakes=[
+            Mistake(["w1", "w2"], "A way that is cut brings no gradient. Does each of the two have a way to loss without a cross?"),
+            Mistake(["w1"], "It is the other way round: follow the lines back from loss. At which of the two does one arrive?"),
+            Mistake([], "The product z = features @ w2 ran outside of no_grad. Which of its two inputs is a leaf?"),
+            Mistake(["features", "w2"], "features was computed under no_grad, so it is a constant. And it is no parameter."),
+        ],
+        hint="Go back from loss, against the arrows. Where do the lines with numbers end?",
+        because="w2 comes in after the cut. So the loss falls for a while, and the first layer never learns.",
+    ),
+    Exercise(
+        "14.2",
+        expect=["B", "D"],
+        view=in_order,
+        mistakes=[
+            Mistake(["B"], "B is right. There is another one: a smooth curve may be as steep as you like."),
+            Mistake(["D"], "D is right. There is another one: the plainest of all."),
+            Mistake(["A", "B", "D"], "A: round is flat between its jumps, as the comparison is."),
+            Mistake(["B", "C", "D"], "C: where passes gradients to what it chooses from. Here those are 1.0 and 0.0."),
+            Mistake(["A", "C"], "Those are the two that have steps. Which have none?"),
+        ],
+        hint="Move p a little. Does answer move a little, too? Or is it flat, with jumps?",
+        because="p and a steep sigmoid are smooth. What has steps belongs in a report, not in a loss.",
+    ),
+    Exercise(
+        "14.3",
+        expect={"cause": "dead_relu", "line": 6},
+        mistakes=[
+            Mistake({"cause": "dead_relu", "line": 5}, "The word is right. In line 5 the numbers become negative. Which line makes zeros of them?"),
+            Mistake({"cause": "dead_relu", "line": 7}, "The word is right. Line 7 hands on what is not zero. To which box?"),
+            Mistake({"cause": "argnums", "line": 6}, "w is the first argument, and jax.grad differentiates that one. The line is right."),
+            Mistake({"cause": "unused", "line": 5}, "w is used there, and a line leads from it to the result. Follow the numbers back."),
+            Mistake({"cause": "stop_gradient", "line": 6}, "The line is right. A cut would be a cross in the picture; here the way is whole."),
+            Mistake({"cause": "saturated", "line": 6}, "The line is right. A curve that is nearly flat is saturated; this one is exactly flat there."),
+            Mistake({"cause": "no_derivative", "line": 6}, "The line is right. But the maximum has a derivative: 1 or 0. Which is it here?"),
+        ],
+        hint="Read the adjoints from right to left. Which box gets numbers that are not zero, and sends only zeros?",
+        because="Both numbers before the maximum are negative, where its derivative is 0.",
+    ),
+    Exercise(
+        "14.4",
+        expect=_slope,
+        cases=CASES,
+        start="""
+def slope(w1, w2, x, t):
+    w1 = tf.Variable(w1)
+    with tf.GradientTape() as tape:
+        hidden = tf.tanh(x @ w1)
+        with tape.stop_recording():
+            features = (hidden - tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden)
+        loss = tf.reduce_mean((features @ w2 - t) ** 2)
+    return tape.gradient(loss, w1)
+""",
+        mistakes=[
+            Mistake(
+                gives_none,
+                "Watching does not help: features is computed while the tape is off, so no way leads back from it.",
+                where=r"watch\(",
+            ),
+            Mistake(gives_none, "tf.stop_gradient around all of features cuts the way once more.", where=r"stop_gradient\("),
+            Mistake(
+                lambda w1, w2, x, t: np.zeros_like(w1),
+                "Zeros hide the cut. The loss does change when w1 changes: take the cut away.",
+            ),
+            Mistake(
+                lambda *given: _slope(*given, moving=False),
+                "A part comes through now. The mean and the spread move with w1, too: they must be recorded as well.",
+            ),
+            Mistake(
+                lambda *given: _slope(*given, scaled=False),
+                "The way is whole, but it is another loss: features must be standardized, as before.",
+            ),
+        ],
+        hint="Which line keeps the tape from seeing how features is made?",
+        because="The tape sees the mean and the spread now, and goes back through both.",
+    ),
+)

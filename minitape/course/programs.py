@@ -1,0 +1,112 @@
+"""Programs in PyTorch, TensorFlow and JAX for a lesson, and what each framework recorded of its own.
+
+The folder ``recordings`` has for each framework the program, ``torch.txt``, and ``torch.json``: the snapshot of its recording
+and the answer of ``explain``. So the lesson needs no framework. ``python -m minitape.course.programs torch`` writes the second
+file anew, where PyTorch is installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import linecache
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ..bridges.need import need
+from ..bridges.recording import Recording
+from ..bridges.replay import Replay
+from ..explain.words import Explanation
+from .texts import say
+
+FOLDER = Path(__file__).parent / "recordings"
+Data: TypeAlias = dict[str, Any]  # what JSON holds
+CALLED = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX"}
+
+
+@dataclass(frozen=True)
+class FrameworkProgram:
+    """A program of another framework: its text, its recording, and why its gradient is None or zero."""
+
+    text: str = field(repr=False)
+    version: str
+    recording: Recording
+    why: Explanation
+
+
+def framework_program(name: str, live: bool = False) -> FrameworkProgram:
+    """The lesson's program for "torch", "tensorflow" or "jax", as it was recorded when the lesson was written.
+
+    With `live` it runs here and now, where the framework is installed. Raises KeyError for another name.
+
+    >>> program = framework_program("torch")
+    A recording of PyTorch 2...
+    >>> program.why.cause, program.why.line
+    ('no_grad', 11)
+    """
+    called = CALLED[name]
+    if live:
+        try:
+            return _program(name, run(name))
+        except ImportError as error:
+            print(say("{framework} cannot run here: {error}", framework=called, error=error))
+    found = kept(name)
+    print(say("A recording of {framework} {version}.", framework=called, version=found.version))
+    return found
+
+
+def text_of(name: str) -> str:
+    """The text of a program."""
+    return (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def kept(name: str) -> FrameworkProgram:
+    """A program with the recording that the framework made of it once."""
+    return _program(name, json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def run(name: str) -> Data:
+    """Runs a program: the framework's version, what `explain` said, and the snapshot of the recording.
+
+    Raises ImportError where the framework is not installed, or too old.
+    """
+    framework = need(name, CALLED[name], (0, 0))
+    importlib.import_module(f"minitape.bridges.{name}")
+    text, file = text_of(name), f"{name}_program.py"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    names: Data = {"__name__": "__main__"}
+    exec(compile(text, file, "exec"), names)
+    snapshot = eval("recording.snapshot()", names)  # there, where the names of the tensors are
+    why = _said(names["why"]) | {"others": [_said(other) for other in names["why"].others]}
+    return {"version": framework.__version__.partition("+")[0], "why": why, "snapshot": snapshot | {"record": name}}
+
+
+def keep(name: str) -> Path:
+    """Runs a program, and writes what the framework recorded of it."""
+    file = FOLDER / f"{name}.json"
+    file.write_text(json.dumps(run(name), ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n", encoding="utf-8")
+    return file
+
+
+def _program(name: str, data: Data) -> FrameworkProgram:
+    recording, said = Replay(data["snapshot"], CALLED[name]), data["why"]
+    others = [_explanation(other, recording) for other in said["others"]]
+    return FrameworkProgram(text_of(name), data["version"], recording, _explanation(said, recording, others))
+
+
+def _said(why: Explanation) -> Data:
+    parts = {"cause": why.cause, "message": why.message, "fix": why.fix, "filename": why.filename, "line": why.line}
+    return parts | {"rows": why._rows, "others": []}
+
+
+def _explanation(said: Data, recording: Recording, others: list[Explanation] | None = None) -> Explanation:
+    why = Explanation(said["cause"], said["message"], said["fix"], said["filename"], said["line"], others)
+    why._tape, why._rows = recording, said["rows"]  # type: ignore[assignment]  # a picture takes it for a tape
+    return why
+
+
+if __name__ == "__main__":
+    for asked in sys.argv[1:]:
+        print(keep(asked))

@@ -1,0 +1,88 @@
+"""A recording that comes back from its snapshot: the same picture, without the framework."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape.bridges import Recording, Replay
+from minitape.course.programs import CALLED, kept, run
+from minitape_widgets import TapeView
+
+
+def recorded():
+    """With all that a row can have, two results of one call, and a second backward pass."""
+    recording = Recording("by hand")
+    x = recording.leaf(np.array([3.0, np.nan]), name="x", shape=(2,), dtype="float64", site=("<replayed>", 1))
+    w = recording.leaf(2.0, name="w", kind="variable", version=1)
+    c = recording.leaf(np.zeros(100), kind="constant", differentiable=False)
+    parts = [recording.operation("split", [x, w], v, call=3, output=k, shape=(), scope=("net",)) for k, v in enumerate((3.0, 4.0))]
+    y = recording.operation("mul", [parts[0], c], 6.0, label="×", site=("<replayed>", 2))
+    recording.operation("floor", [y], 6.0, differentiable=False, cut="nondifferentiable")
+    recording.events.append({"kind": "assign", "name": "w", "from": 1, "to": 1, "line": 5})
+    recording.sweep([w]).arrive(w, 5.0)
+    sweep = recording.sweep([y])
+    sweep.arrive(y, 1.0)
+    sweep.send(y, parts[0], 0, 2.0, 2.0)
+    sweep.arrive(parts[0], 2.0)
+    sweep.send(parts[0], x, 0, np.ones(2), np.ones(2))
+    sweep.arrive(x, np.ones(2))
+    recording.close()
+    return recording
+
+
+def without_names(snapshot):
+    """Without the recording's number, and its name in this test."""
+    return snapshot | {"record": "", "tapes": [tape | {"name": ""} for tape in snapshot["tapes"]]}
+
+
+def test_a_snapshot_comes_back_from_json():
+    recording = recorded()
+    replay = Replay(json.loads(json.dumps(recording.snapshot())), "by hand")
+    there, here = recording.snapshot(), replay.snapshot()
+    assert without_names(here) == without_names(there)
+    assert tf.draw(replay).svg == tf.draw(recording).svg
+    assert repr(TapeView(replay)) == repr(TapeView(recording))
+    assert repr(replay) == "Recording(by hand, 7 rows, 1 backward pass)"
+
+
+def test_a_recording_without_a_backward_pass_comes_back_too():
+    recording = Recording("by hand")
+    recording.leaf(3.0, name="x")
+    recording.close()
+    assert Replay(recording.snapshot()).snapshot()["sweep"] is None
+
+
+def test_the_text_of_the_program_comes_along():
+    recording = Recording("by hand")
+    recording.leaf(3.0, name="x", site=("<elsewhere>", 1))
+    recording.close()
+    snapshot = recording.snapshot() | {"sources_text": {"<elsewhere>": "x = 3.0\n"}}
+    assert Replay(snapshot).snapshot()["sources_text"] == {"<elsewhere>": "x = 3.0\n"}
+
+
+def test_what_cannot_be_read_says_so():
+    snapshot = recorded().snapshot()
+    with pytest.raises(ValueError, match="has version 2; Replay reads version 1"):
+        Replay(snapshot | {"version": 2})
+    with pytest.raises(ValueError, match="has 3 rows of 7"):
+        Replay(snapshot | {"rows": snapshot["rows"][:3]})
+    with pytest.raises(NotImplementedError, match="recordings of 'by hand'"):
+        Replay(snapshot, "by hand").explain(5, 0)
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_what_the_lesson_keeps_is_what_the_framework_does_today(name, capsys):
+    pytest.importorskip(name, reason=f"{CALLED[name]} is not installed: pip install 'minitape[{name}]'")
+    today, then = run(name), kept(name)
+    assert (today["why"]["cause"], today["why"]["line"]) == (then.why.cause, then.why.line)
+    gradients = [[None if g is None else g["data"] for g in s["sweep"]["gradients"]] for s in (today["snapshot"], then.recording.snapshot())]
+    for new, old in zip(*gradients, strict=True):
+        assert (new is None) == (old is None)
+        assert old is None or np.allclose(new, old, rtol=1e-5)
+    values = [{(r["line"], r["value"]["text"]) for r in s["rows"] if r["cut"]} for s in (today["snapshot"], then.recording.snapshot())]
+    assert values[0] == values[1]
+    assert str(then.why).partition(":")[0] in capsys.readouterr().out

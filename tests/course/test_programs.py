@@ -1,0 +1,86 @@
+"""The programs of lesson 14, and what is kept of their recordings: both are what the lesson shows and asks."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import nbformat
+import pytest
+
+from minitape.cli.lessons import lessons_folder
+from minitape.course.checker import exercises_of, feedback
+from minitape.course.programs import CALLED, framework_program, kept, text_of
+
+LESSON = nbformat.read(lessons_folder() / "14_your_own_program.ipynb", as_version=4)
+SHOWN = re.findall(r"```python\n(.*?)```", "\n".join(c.source for c in LESSON.cells if c.cell_type == "markdown"), re.DOTALL)
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_the_lesson_shows_the_program_that_was_recorded(name):
+    text = text_of(name)
+    assert text in SHOWN
+    [recorded] = kept(name).recording.snapshot()["sources_text"].values()
+    assert recorded.strip() == text.strip()
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_a_line_that_has_a_number_has_the_right_one(name):
+    lines = text_of(name).splitlines()
+    numbered = {k: int(found[1]) for k, line in enumerate(lines, 1) if (found := re.search(r"# line (\d+)$", line))}
+    assert len(numbered) == 4 and all(k == number for k, number in numbered.items())
+    assert kept(name).why.line in numbered
+
+
+def test_the_answers_are_what_the_recordings_have():
+    torch = kept("torch").recording
+    arrived = [row["name"] for row in torch.snapshot()["rows"] if row["row"] in torch.sources(torch.sweeps[-1])]
+    assert arrived == exercises_of("14")["14.1"].expect
+    why = kept("jax").why
+    assert {"cause": why.cause, "line": why.line} == exercises_of("14")["14.3"].expect
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "words"),
+    [
+        ("14.1", [...], "not answered yet"),
+        ("14.1", ("w2",), "correct"),
+        ("14.1", ["w2", "w1"], "without a cross"),
+        ("14.1", [], "Which of its two inputs is a leaf?"),
+        ("14.1", "w2", "got a text"),
+        ("14.2", ["D", "B"], "correct"),
+        ("14.2", {"B"}, "as steep as you like"),
+        ("14.2", ["C", "D", "B"], "C: where passes"),
+        ("14.3", {"cause": "dead relu", "line": 6}, "correct"),
+        ("14.3", {"cause": "dead_relu", "line": 5}, "The word is right"),
+        ("14.3", {"cause": "stop_gradient", "line": 6}, "a cross in the picture"),
+        ("14.3", {"cause": ..., "line": 6}, "not answered yet"),
+        ("14.4", ..., "not answered yet"),
+    ],
+)
+def test_answers_hear_what_they_should(name, given, words):
+    assert words in feedback(name, given)
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_a_framework_that_is_missing_is_skipped_with_a_word(name, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, name, None)  # as where it is not installed
+    program = framework_program(name, live=True)
+    said, recorded = capsys.readouterr().out.splitlines()
+    assert said.startswith(f"{CALLED[name]} cannot run here: ") and f"pip install 'minitape[{name}]'" in said
+    assert recorded == f"A recording of {CALLED[name]} {program.version}."
+    assert program.why.line == kept(name).why.line
+
+
+def test_without_live_nothing_is_imported(capsys):
+    before = set(sys.modules)
+    for name in CALLED:
+        framework_program(name)
+    assert not {"torch", "tensorflow", "jax"} & (set(sys.modules) - before)
+    with pytest.raises(KeyError):
+        framework_program("theano")
+
+
+def test_the_answer_of_explain_comes_with_the_picture_of_its_recording():
+    html = kept("torch").why._repr_html_()
+    assert "no_grad" in html and "<img" in html
