@@ -12,6 +12,7 @@ from ..engine.backward import leaf_of
 from ..engine.state import state
 from ..engine.tape import _WARNS
 from ..engine.tensor import Tensor
+from .asking import warn_user
 from .page import page
 from .words import Explanation, describe
 
@@ -114,16 +115,7 @@ def warn(on: bool = True) -> None:
 
 def warn_of(tape: GradientTape, targets: list[End], sources: list[End]) -> None:
     """Warns of these sources, whose gradients are None: once for all that have the same reason."""
-    import sys
-    import warnings
-
-    from ..engine.frames import user_frame
     from .unasked import grouped
 
-    frame = user_frame(sys._getframe(1))
     for answer, more in grouped(explain_flat(tape, targets, sources)):
-        text = f"The gradient is None ({answer.cause}): {answer.message} {answer.fix}{more}"
-        if frame is None:
-            warnings.warn(text, RuntimeWarning, stacklevel=2)
-        else:
-            warnings.warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)
+        warn_user(f"The gradient is None ({answer.cause}): {answer.message} {answer.fix}{more}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -25,3 +26,12 @@ def asked_by(frame: FrameType) -> Iterator[None]:
         yield
     finally:
         _NAMED.pop()
+
+
+def warn_user(text: str) -> None:
+    """A RuntimeWarning at the line of the user's code that runs now."""
+    frame = user_frame(sys._getframe(1))
+    if frame is None:
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
+    else:
+        warnings.warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)

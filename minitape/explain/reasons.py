@@ -38,7 +38,7 @@ class Inquiry(Objects):
     _in_time: list[Exit] | None = None
     _arrivals: Arrivals | None = None
     _parts: Parts | None = None
-    spread: tuple[str, str] | None = None  # see wrong.py
+    wrong_rows: tuple[str, str] | None = None  # see wrong.py
 
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
         super().__init__(tape, targets, sources)

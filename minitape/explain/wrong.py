@@ -6,16 +6,14 @@ by the gradient of another one.
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..engine.evidence import Ref, origin_of, read
-from ..engine.frames import user_frame
+from ..engine.evidence import Origin, Ref, origin_of, read
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.rows import CALL
 from ..engine.state import state
+from .asking import warn_user
 from .trace import Place
 from .words import name_of, where
 
@@ -36,9 +34,9 @@ Said = tuple[str, str]  # what is wrong, and what mends it
 
 def wrong(inquiry: Inquiry, source: End) -> Said:
     """What is wrong with a gradient that is there, and what mends it; empty where nothing is known to be."""
-    if inquiry.spread is None:  # it is the same for all sources
-        inquiry.spread = _of_rows(inquiry) or ("", "")
-    return _mispaired(inquiry, source) or inquiry.spread
+    if inquiry.wrong_rows is None:  # it is the same for all sources
+        inquiry.wrong_rows = _of_rows(inquiry) or ("", "")
+    return _mispaired(inquiry, source) or inquiry.wrong_rows
 
 
 def _at(place: Place | None) -> str:
@@ -119,22 +117,29 @@ def _operation(record: Record, row: int) -> tuple[str, tuple[int, ...]]:
 
 def _mispaired(inquiry: Inquiry, source: End) -> Said | None:
     """Where a variable was changed by the gradient of another one, although this tape gave its own as well."""
-    held = getattr(source, "_state", None)
-    change = None if held is None else origin_of(held)
-    if change is None or change.kind not in _CHANGES or not change.inputs:
-        return None
     asked = [*inquiry.tape.asked, *([] if inquiry.tape.last is None else [inquiry.tape.last])]
     if not any(source is one for _, sources, _ in asked for one in sources):
         return None  # workers compute gradients that are applied to a model of which they ask nothing
-    found = _gradients_in(change.inputs[0])
-    if not found or any(one is source for one in found):
+    changed = _changed_by_others(source)
+    if changed is None:
         return None
+    change, found = changed
     place = Place(change.stack) if change.stack else None
     name, others = name_of(source, inquiry), " and ".join(dict.fromkeys(name_of(one, inquiry) for one in found))
     return (
         f"But {name} was changed by the gradient of {others}{_at(place)}.",
         _PAIRS,
     )
+
+
+def _changed_by_others(variable: End) -> tuple[Origin, list[End]] | None:
+    """The last change of a variable, with the sources of the gradients in it; None where its own is among them, or none."""
+    held = getattr(variable, "_state", None)
+    change = None if held is None else origin_of(held)
+    if change is None or change.kind not in _CHANGES or not change.inputs:
+        return None
+    found = _gradients_in(change.inputs[0])
+    return (change, found) if found and not any(one is variable for one in found) else None
 
 
 def _gradients_in(value: Ref) -> list[End]:
@@ -162,16 +167,8 @@ def warn_of_step(variables: Sequence[End]) -> None:
         return
     plain = [v._gradient_leaf() if hasattr(v, "_gradient_leaf") else v for v in variables]
     for variable in plain:
-        change = origin_of(variable._state)
-        if change is None or change.kind not in _CHANGES or not change.inputs:
-            continue
-        found = _gradients_in(change.inputs[0])
-        if found and not any(one is variable for one in found) and all(any(one is v for v in plain) for one in found):
-            name, others = name_of(variable, None), " and ".join(name_of(one, None) for one in found)
-            frame = user_frame(sys._getframe(1))
-            text = f"{name} was changed by the gradient of {others}. {_PAIRS}"
-            if frame is None:
-                warnings.warn(text, RuntimeWarning, stacklevel=2)
-            else:
-                warnings.warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)
+        changed = _changed_by_others(variable)
+        if changed is not None and all(any(one is v for v in plain) for one in changed[1]):
+            name, others = name_of(variable, None), " and ".join(name_of(one, None) for one in changed[1])
+            warn_user(f"{name} was changed by the gradient of {others}. {_PAIRS}")
             return  # once for a step

@@ -53,18 +53,18 @@ def released(frame):
     return frame is not None
 
 
-def interrupted(scenario, subject, stop):
+def interrupted(scenario, subject, stop, tracer=Lines):
     """Runs a scenario up to an interrupt. The error holds on to all frames, as a notebook does after Ctrl-C."""
-    lines = Lines(scenario, stop)
-    sys.settrace(lines)
+    found = tracer(scenario, stop)
+    sys.settrace(found)
     try:
         scenario(subject)
     except KeyboardInterrupt as error:
-        return lines, error
+        return found, error
     finally:
         sys.settrace(None)
-    assert stop is None or len(lines.seen) <= stop  # what is known from the first time may take fewer lines
-    return lines, None
+    assert stop is None or len(found.seen) <= stop  # what is known from the first time may take fewer of them
+    return found, None
 
 
 def places(seen):

@@ -7,7 +7,6 @@ one before a KeyboardInterrupt. Without `--longest` a fixed sample of these plac
 from __future__ import annotations
 
 import dis
-import sys
 
 import pytest
 from test_interrupts import (
@@ -18,6 +17,7 @@ from test_interrupts import (
     check_clean,
     eager_gradients,
     entered_and_left,
+    interrupted,
     nested,
     paused,
     places,
@@ -65,20 +65,6 @@ class Instructions:
         return self
 
 
-def interrupted(scenario, subject, stop):
-    """Runs a scenario up to an interrupt. The error holds on to all frames, as a notebook does after Ctrl-C."""
-    places_seen = Instructions(scenario, stop)
-    sys.settrace(places_seen)
-    try:
-        scenario(subject)
-    except KeyboardInterrupt as error:
-        return places_seen, error
-    finally:
-        sys.settrace(None)
-    assert stop is None or len(places_seen.seen) <= stop  # what is known from the first time may take fewer of them
-    return places_seen, None
-
-
 def told(seen):
     """The place where it came."""
     code, offset = seen[-1]
@@ -92,10 +78,10 @@ def told(seen):
 def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, longest):
     x = tf.constant(3.0)
     scenario(x)
-    seen = interrupted(scenario, x, None)[0].seen
+    seen = interrupted(scenario, x, None, Instructions)[0].seen
     assert len(seen) > 20
     for stop in range(0, len(seen), 1 if longest else 1 + len(seen) // 40):
-        found, _caught = interrupted(scenario, x, stop)
+        found, _caught = interrupted(scenario, x, stop, Instructions)
         try:
             check_clean()
         except AssertionError as error:
@@ -105,9 +91,9 @@ def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, longest
 @pytest.mark.parametrize(("kind", "step"), [(Plain, 101), (WithBranchesAndTapes, 601)])
 def test_ctrl_c_wherever_python_looks_for_it_while_a_function_is_traced(kind, step, longest):
     traced(kind())
-    for stop in places(interrupted(traced, kind(), None)[0].seen)[:: 1 if longest else step]:
+    for stop in places(interrupted(traced, kind(), None, Instructions)[0].seen)[:: 1 if longest else step]:
         subject = kind()
-        found, _caught = interrupted(traced, subject, stop)
+        found, _caught = interrupted(traced, subject, stop, Instructions)
         try:
             check_clean()
             assert subject.f(subject.x).numpy() == subject.want

@@ -185,7 +185,7 @@ class TapeView(anywidget.AnyWidget):
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def _note(self) -> None:
-        """Called by the recording, often: keeps hold of arrays that a used-up tape would release."""
+        """Called when a block or a gradient of the tape has ended: keeps hold of arrays that a used-up tape would release."""
         record = self._tape._record
         if record is not None and not record.open:
             self._arrays.update(record.large_arrays())
