@@ -66,7 +66,7 @@ export class View {
   private predict: Predict;
   private pending = new Set<string>();
   private frame = 0;
-  private fitting = new Fitting(this.camera, () => this.revealRow(this.timeline.current, false), () => this.planner.busy);
+  private fitting = new Fitting(this.camera, () => this.beginning || this.revealRow(this.timeline.current, false), () => this.planner.busy);
   private following = true; // the position follows the recording as it grows
   private stepping: Stepping;
   private stopListening: () => void;
@@ -227,7 +227,7 @@ export class View {
     if (atEnd && backward === 0) {
       this.timeline.position = this.timeline.forward;
       if (this.camera.touched) return this.schedule("all");
-      if (this.store.tapes.some((tape) => tape.state === "recording")) this.revealRow(this.timeline.current);
+      if (this.recording) this.revealRow(this.timeline.current);
       else this.fitting.first(this.graph);
       this.table.reveal(this.timeline.current);
     }
@@ -359,6 +359,15 @@ export class View {
     const { width, height, scale } = this.camera;
     const box = this.graph && stage(this.graph, this.timeline, row, width / scale - 2 * PAD, height / scale - 2 * PAD);
     if (box) this.camera.reveal(box, smooth);
+  }
+
+  /** Nothing was stepped yet, and nothing is recorded any more: a picture larger than its pane is read from its beginning. */
+  private get beginning(): boolean {
+    return this.timeline.position === this.timeline.forward && !this.recording;
+  }
+
+  private get recording(): boolean {
+    return this.store.tapes.some((tape) => tape.state === "recording");
   }
 
   private select(row: number, reveal = true): void {
