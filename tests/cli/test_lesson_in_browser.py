@@ -67,6 +67,7 @@ def top(page):
     page.locator(".jp-WindowedPanel-outer").first.evaluate("panel => panel.scrollTo(0, 0)")
 
 
+@pytest.mark.long
 def test_a_lesson_that_was_only_opened_counts_as_saved(opened):
     # The debugger's button comes when the kernel has said what its language is.
     opened.locator(".jp-DebuggerBugButton").wait_for(timeout=LONG)
@@ -135,6 +136,7 @@ def test_a_picture_moves_by_its_slider_and_plays(kept):
     expect(moving.get_by_role("button", name="Play")).to_be_visible()
 
 
+@pytest.mark.long
 def test_every_picture_shows_its_nodes_also_when_it_was_made_out_of_sight(kept):
     pictures = kept.locator(".jp-OutputArea .mt-scene")
     assert pictures.count() == 5
