@@ -348,6 +348,7 @@ def test_numba_that_fails(how, folder, right):
 # -- the command ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_command_mends_what_is_damaged(cache):
     for path in cache.rglob("*spread*"):
         path.write_bytes(b"")
