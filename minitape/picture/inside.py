@@ -124,8 +124,9 @@ def _same(record: Record, call: Call, outputs: Sequence[EagerTensor]) -> bool:
 def _name_reads(rows: list[Row]) -> None:
     """A variable that is read in a loop or branch goes by its name there, too."""
     for row in rows:
-        read = row.form["op"] == "identity" and row.get("name") is None and type(row.a) is int
-        if read and (name := rows[row.a].get("name")) is not None:
+        if row.form["op"] != "identity" or row.get("name") is not None:
+            continue
+        if isinstance(row.a, int) and (name := rows[row.a].get("name")) is not None:
             row.change({"name": name})
 
 
