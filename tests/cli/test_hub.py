@@ -22,7 +22,6 @@ from statistics import median
 import pytest
 from ipykernel.ipkernel import IPythonKernel
 
-from minitape.course.order import ADVICE
 from minitape.course.progress import FILE_NAME
 
 from .talking import Talk, text_of
@@ -30,6 +29,7 @@ from .talking import Talk, text_of
 PYTHON = "MINITAPE_HUB"
 """Names the Python of an environment with minitape and jupyterhub, where this one has no jupyterhub."""
 LESSON = "minitape-lessons/01_the_first_tape.ipynb"
+ADVICE = "run that cell first: menu Run, Run All Above Selected Cell."
 SETTINGS = """
 load_subconfig({given!r})
 c.JupyterHub.bind_url = "http://127.0.0.1:{port}"

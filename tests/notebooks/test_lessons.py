@@ -15,6 +15,8 @@ from minitape.cli.report import as_text
 
 LESSONS = notebooks_in(lessons_folder())
 EACH = {"blank": 8, "solved": 3}  # without --long one lesson of so many; test_wheel.py has two more
+LONGEST, LONGEST_CELL = 20, 3  # seconds that a learner waits at most, for a whole lesson and for one cell
+PATIENCE = 3  # for busy machines: what fails here is not slow by chance
 
 
 def _param(number, variant):
@@ -23,8 +25,12 @@ def _param(number, variant):
 
 
 @pytest.mark.parametrize(("lesson", "variant"), [_param(number, variant) for variant in VARIANTS for number in range(len(LESSONS))])
-def test_lesson(lesson, variant, tmp_path):
+def test_lesson(lesson, variant, tmp_path, request):
     copy = tmp_path / lesson.name
     copy.write_bytes(lesson.read_bytes())
     result = check_notebook(lesson, [variant], run_at=copy)
     assert result.exit_code == 0, as_text(result)
+    if request.config.getoption("--long"):
+        cells = {result.sources[run.cell]: run.seconds for run in result.runs}
+        assert sum(cells.values()) < PATIENCE * LONGEST
+        assert {source for source, seconds in cells.items() if seconds > PATIENCE * LONGEST_CELL} == set()
