@@ -24,6 +24,11 @@ TWO_NODES_IN_VIEW = """scene => {
 def open_lesson(page, address):
     """Opens lesson 1, and waits for its kernel."""
     page.goto(address)
+    return opened_with_kernel(page)
+
+
+def opened_with_kernel(page):
+    """Waits for the lesson that opens, and for its kernel."""
     page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=LONG)
     expect(page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle"))).to_be_visible(timeout=LONG)
     return page
