@@ -159,6 +159,7 @@ def test_one_line_switches_it_off(off):
         assert "not defined" in told and ADVICE not in told
 
 
+@pytest.mark.long
 def test_the_servers_own_settings_come_first(tmp_path, repository):
     """A contents manager that is not asynchronous is left as it is, and said so; news are asked for where they are wanted."""
     manager = "--ServerApp.contents_manager_class=jupyter_server.services.contents.largefilemanager.LargeFileManager"

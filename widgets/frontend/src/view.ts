@@ -115,7 +115,7 @@ export class View {
     });
     this.minimap = new Minimap(this.camera);
     this.paths = new PathsPanel(store, this.marks, () => this.timeline.current, () => this.schedule("scene", "toolbar"), options.explain);
-    this.feel = new FeelPanel(store);
+    this.feel = new FeelPanel(store, options.whatIf);
     this.predict = new Predict(store, (position) => {
       this.go(position);
       this.el.focus({ preventScroll: true });
