@@ -213,6 +213,7 @@ def started(page: Any) -> list[str]:
     return asked
 
 
+@pytest.mark.long
 def test_a_cell_that_is_run_before_the_kernel_is_found_waits_for_it(notebook, page):
     book = notebook(SHOW, "print('x is', x.numpy())")
     book.run(0)
@@ -224,6 +225,7 @@ def test_a_cell_that_is_run_before_the_kernel_is_found_waits_for_it(notebook, pa
     assert not kernels
 
 
+@pytest.mark.long
 def test_a_cell_that_is_run_while_a_new_notebook_loads_starts_one_kernel(notebook, page):
     book = notebook(SHOW, opened=False)
     kernels = started(page)
@@ -232,6 +234,7 @@ def test_a_cell_that_is_run_while_a_new_notebook_loads_starts_one_kernel(noteboo
     assert len(kernels) == 1
 
 
+@pytest.mark.long
 def test_the_picture_comes_also_where_the_first_start_of_a_kernel_failed(notebook, page):
     book = notebook(SHOW, opened=False)
 
@@ -277,6 +280,7 @@ def test_a_closed_view_and_a_restarted_kernel_leave_no_error(notebook):
     book.shows("0 rows")
 
 
+@pytest.mark.long
 def test_a_slider_runs_the_function_again(notebook):
     cell = IMPORTS + 'x = tf.Variable(3.0, name="x")\nTapeView.interact(lambda: x * x, x, -5, 5, 0.5)'
     book = notebook(cell)
@@ -317,6 +321,7 @@ def test_a_number_among_arrays_is_moved_by_the_kernel(notebook):
     nb.page.locator(".mt-whatif").wait_for(state="detached")
 
 
+@pytest.mark.long
 def test_paths_ask_the_engine_why_no_gradient_flows(notebook):
     cell = (
         IMPORTS + 'w = tf.Variable(2.0, name="w")\nwith tf.GradientTape() as tape:\n'
@@ -462,6 +467,7 @@ def test_nbconvert_shows_the_picture(saved, page):
     )
 
 
+@pytest.mark.long
 def test_an_untrusted_jupyterlab_shows_the_picture(saved, page, address):
     base, token = address.split("/lab")[0], address.split("token=")[1]
     page.goto(f"{base}/lab/workspaces/saved/tree/saved.ipynb?token={token}")

@@ -29,6 +29,7 @@ def within(box, pane):
     return box["left"] >= pane["left"] and box["right"] <= pane["right"] and box["top"] >= pane["top"] and box["bottom"] <= pane["bottom"]
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("turns, width", [(15, 1100), (60, 1100), (145, 1100), (30, 400), (30, 2000)])
 def test_a_program_of_30_to_300_rows_is_read_at_nearly_natural_size(turns, width, show, page):
     page.set_viewport_size({"width": width, "height": 900})
@@ -58,6 +59,7 @@ def test_what_fits_into_one_line_stays_in_one(show, page):
     assert max(box["bottom"] for box in boxes) - min(box["top"] for box in boxes) < 160
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("program", [network, polynomial])
 def test_products_stand_on_their_own_edges_across_lines(program, show, page):
     page.set_viewport_size({"width": 640, "height": 1500})
