@@ -131,6 +131,18 @@ def test_a_structure_that_is_too_deep_is_an_error():
         deep = deep[0]
 
 
+def test_a_size_beyond_its_dtype_is_an_error_of_the_operation():
+    """TensorFlow's kernels say so; its `tf.size` of an eager tensor of 2**31 elements is -2147483648."""
+    none, many = tf.zeros([0, 2**32]), tf.broadcast_to(tf.constant(True), [2**16, 2**15])  # which holds one element
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Shape output type is 32-bit  but dim 1 is 4294967296"):
+        tf.shape(none)
+    for size in (tf.size, tf.function(lambda x: tf.size(x))):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Number of elements was larger than representable by 32-bit output type"):
+            size(many)
+    assert tf.shape(none, tf.int64).numpy().tolist() == [0, 2**32] and tf.size(many, tf.int64).numpy() == 2**31
+    assert tf.size(none).numpy() == 0
+
+
 def test_shapes_that_no_memory_holds_are_drawn():
     none, deep = tf.zeros([0, 10**12]), tf.Variable(np.zeros((1,) * 32, np.float32))
     with tf.GradientTape() as tape:
