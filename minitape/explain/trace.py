@@ -19,10 +19,11 @@ from ..engine.elements import dtype_of_numpy
 from ..engine.evidence import Origin, Ref, exits, origin_of, read
 from ..engine.frames import place_of
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.pyfunction import last_run
 from ..engine.record import Record
 from ..engine.rows import CALL
 from ..engine.tensor import Tensor, wrap
-from .bodies import INTO, Body, Caller, assigns, bodies_of, test_of
+from .bodies import INTO, Body, Caller, assigns, bodies_of, read_by, test_of
 from .chains import LONG, Chains
 from .search import LIMIT, Search
 
@@ -165,7 +166,7 @@ class Trace:
                     origin = read(origin)
                     tensor, variable = weak(), None if owner is None else owner()
             elif hasattr(record, "reads"):  # a graph's
-                variable = _read_by(record, row)
+                variable = read_by(record, row)
             node = self.nodes[key] = Node(key, record, row, origin, tensor, variable)
         return node
 
@@ -235,6 +236,9 @@ class Trace:
         if node.caller is not None and node.row in node.caller.again:
             yield from self._turns(node)
             return
+        if node.row in getattr(record, "shaped", ()):
+            yield from self._of_shape(node)
+            return
         inputs: tuple[int, ...]
         rules: Sequence[object] | Rule | None
         if whole and op >= FIRST_CODE and self._in_run(node, op):
@@ -264,12 +268,12 @@ class Trace:
             if test is not None:
                 yield self.inside(node, call, test), outside or Break("nondifferentiable_op", self.place(node), primitive.op, node)
         for i, row in enumerate(inputs):
-            parent = self._beside(node, row)
-            yield parent, outside or self._op_break(node, parent, primitive, rules, i)
-            if hasattr(record, "reads"):
+            parent = self.beside(node, row)
+            if hasattr(record, "reads"):  # before what the variable held when the function was called: that is older
                 yield from self._assigned_inside(node, row)
+            yield parent, outside or self._op_break(node, parent, primitive, rules, i)
 
-    def _beside(self, node: Node, row: int) -> Node:
+    def beside(self, node: Node, row: int) -> Node:
         """Another row of the recording or of the run of a function that a node is in."""
         record = node.record
         assert record is not None
@@ -277,38 +281,50 @@ class Trace:
 
     def inside(self, node: Node, call: Call, body: Body) -> Node:
         """The row of a body that computed this output of a call."""
-        return self.within(body.graph, body.row, Caller(self._beside(node, call.row), body.outer, body.again))
+        return self.within(body.graph, body.row, Caller(self.beside(node, call.row), body.outer, body.again))
 
     def _assigned_inside(self, node: Node, row: int) -> Iterator[tuple[Node, Break | None]]:
         """What the same function had assigned to the variable that a row of its graph reads, also in a loop or a branch."""
         graph = node.record
         assert graph is not None
-        variable = _read_by(graph, row)
+        variable = read_by(graph, row)
         for made_by, around in assigns(graph, variable, row) if variable is not None else ():
             beside = node
             for call in around:
                 body = next(b for b in bodies_of(call, 0) if made_by in b.graph.calls or len(around) > 1)
-                beside = self.inside(self._beside(beside, call.row), call, body)
-            made = self._beside(beside, made_by.row)
+                beside = self.inside(self.beside(beside, call.row), call, body)
+            made = self.beside(beside, made_by.row)
             for given in made_by.inputs:
-                yield self._beside(beside, given), Break("state", self.place(made), made_by.primitive.name, made)
+                yield self.beside(beside, given), Break("state", self.place(made), made_by.primitive.name, made)
 
     def within(self, graph: Graph, row: int, caller: Caller) -> Node:
         """The node of a row of a graph, as one call ran it; of what came from outside the node there."""
         if row in caller.outer and row not in caller.again:
-            return self._beside(caller.node, caller.outer[row])
+            return self.beside(caller.node, caller.outer[row])
         leaf = graph.leaves.get(row)
-        if leaf is not None and isinstance(leaf.tensor, Tensor):
+        if leaf is not None and isinstance(leaf.tensor, Tensor) and row not in graph.shaped:
             return self.of_tensor(leaf.tensor)
         node = self._node((id(graph), row, caller.node.key), record=graph, row=row)
         node.caller = caller
         return node
 
+    def _of_shape(self, node: Node) -> Iterator[tuple[Node, Break | None]]:
+        """What a constant of a graph has its shape from."""
+        graph = node.record
+        assert graph is not None
+        given, op = graph.shaped[node.row]
+        value = given()
+        broken = Break("nondifferentiable_op", self.place(node), op, node)
+        if getattr(value, "graph", None) is graph:
+            yield self.beside(node, value._row), broken
+        elif value is not None:
+            yield from ((one, broken) for one in self.of(value)[:1])
+
     def _turns(self, node: Node) -> Iterator[tuple[Node, Break | None]]:
         """What a turn of a loop is given: what the loop was, and what a turn made."""
         caller, graph = node.caller, node.record
         assert caller is not None and graph is not None
-        yield self._beside(caller.node, caller.outer[node.row]), None
+        yield self.beside(caller.node, caller.outer[node.row]), None
         yield self.within(graph, caller.again[node.row], caller), None
 
     def scope(self, node: Node) -> Break | None:
@@ -368,7 +384,7 @@ class Trace:
         record = node.record
         assert record is not None
         call = record.calls[record.cell(node.row)[1]]
-        ran = call.attrs.get("call")
+        ran = call.attrs.get("call") or last_run(call.attrs.get("func"))
         if ran is None or not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
             return None
         output = ran.outputs[node.row - call.row]
@@ -550,12 +566,6 @@ class Trace:
                 found[node.key] = node
                 waiting.extend(parent for parent, _ in self.edges(node))
         return found
-
-
-def _read_by(graph: Graph, row: int) -> ResourceVariable | None:
-    """The variable that a row of a graph reads; None for other rows."""
-    op, number, _, _ = graph.cell(row)
-    return graph.calls[number].attrs.get("variable") if op == CALL else None
 
 
 def _custom(record: Record, call: Call) -> list[bool]:

@@ -15,7 +15,7 @@ from ..engine.invalid import invalid
 from ..engine.operation import finish
 from ..engine.primitives import TABLE, Primitive
 from ..engine.pyfunction import PYTHON as EAGER_PYTHON
-from ..engine.pyfunction import PythonCall, check_count, next_number, python_error, run_python
+from ..engine.pyfunction import PythonCall, check_count, next_number, note_run, python_error, run_python
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
@@ -146,6 +146,7 @@ def _assign_mismatch(graph: Any, shape: TensorShape, tensor: Any, op: str) -> st
 def _python_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
     """The results, and behind them the run itself: its tape gives the gradient."""
     call = run_python(func, [wrap(a) for a in arrays], dtypes, differentiate=True)
+    note_run(func, call)
     return (*[o.array for o in call.outputs], write_notes(call))
 
 
