@@ -23,6 +23,7 @@ class State(threading.local):
     graph: Graph = None
     by: GradientTape | None = None  # the tape whose sweep is writing rows, None for the user's own
     site: tuple[CodeType, int] | None = None  # to which all rows belong while a sweep is recorded or a function replayed
+    own_lines = False  # ... whose rows belong to the lines of its body instead, for who looks for one among them
     _scope: tuple[str, ...] = ()
     retained: deque[Record] | None = None  # skeletons of released recordings, see Record.release
     looking = False  # somebody reads skeletons: none is let go of meanwhile

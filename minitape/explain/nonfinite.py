@@ -10,10 +10,11 @@ import numpy as np
 
 from ..engine import nest
 from ..engine.backward import leaf_of
+from .again import opened
 from .arrivals import MAKES
 from .asking import asking_frame
 from .connection import is_leaf
-from .replay import EAGERLY, Step, finite, operation, replay, shown
+from .replay import EAGERLY, Step, finite, operation, replay, shown, sweep_of
 from .source import last_name
 from .words import Explanation, name_of, where
 
@@ -91,7 +92,10 @@ def bad_value(inquiry: Inquiry) -> Explanation | None:
     if inquiry.record is None or all(np.all(np.isfinite(_floats(t))) for t in inquiry.targets):
         return None
     made = _made(inquiry, inquiry.ancestors().values())
-    return None if made is None else _said(inquiry, "nonfinite_value", made[0], *made[1:])
+    if made is None:
+        return None
+    inside = opened(inquiry, made[0].row) if made[0].record is inquiry.record else None
+    return (bad_value(inside[0]) if inside is not None else None) or _said(inquiry, "nonfinite_value", made[0], *made[1:])
 
 
 def _made(inquiry: Inquiry, nodes: Iterable[Node]) -> tuple[Node, str, str] | None:
@@ -125,6 +129,9 @@ def bad_step(inquiry: Inquiry, step: Step, share: Array) -> Explanation:
     """Which derivative, or which value that it reads, made of a finite adjoint a share that is not."""
     record = inquiry.record
     assert record is not None
+    inside = _step_inside(inquiry, step)
+    if inside is not None:
+        return inside
     node = inquiry.trace.of_row(record, step.row)
     name, inputs = operation(record, step.row)
     bad = np.asarray(share)
@@ -141,6 +148,25 @@ def bad_step(inquiry: Inquiry, step: Step, share: Array) -> Explanation:
     parents = [inquiry.trace.of_row(record, r) for r in inputs]
     cure = _cure(inquiry, node, name, parents) or "Keep the argument where the operation is smooth."
     return _said(inquiry, "nonfinite_gradient", node, text, _WHERE if trap else cure)
+
+
+def _step_inside(inquiry: Inquiry, step: Step) -> Explanation | None:
+    """The same of a row inside of a ``tf.function`` that was called; None where it cannot be run again."""
+    inside = opened(inquiry, step.row)
+    if inside is None:
+        return None
+    inner, inputs = inside
+    adjoints = step.adjoint if isinstance(step.adjoint, (tuple, list)) else [step.adjoint]
+    rows = [inner.tape._rows_of(out)[-1:] for out in inner.targets]
+    seeds = {row[0]: g for row, g, out in zip(rows, adjoints, inner.targets, strict=False) if row and out.dtype.differentiable}
+    wanted = {row for one in inputs if one.dtype.differentiable for row in inner.tape._rows_of(one)}
+    if not seeds or not wanted:
+        return None
+    for made in sweep_of(inner, seeds, wanted) or ():
+        for _, share in made.shares:
+            if finite(made.adjoint) and not finite(share):
+                return bad_step(inner, made, share)
+    return None
 
 
 def _unused(adjoint: Array, value: Array) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _VALUES = ("left_through_numpy", "recording_paused", "outside_tape", "state")  # causes that cut values, whatever the text says
 _STEPS = ("Round", "Floor", "Ceil", "Rint", "FloorDiv")  # operations whose result is a value, not a choice
 _TRUTHS = "Greater GreaterEqual Less LessEqual Equal NotEqual ArgMax ArgMin".split()  # ... which choose, but where they are counted
-_ADDED = ("add", "subtract", "negative", "cast", "reduce_sum", "reduce_mean", "identity")  # what hands a term on
+_ADDED = ("add", "subtract", "squared_difference", "negative", "cast", "reduce_sum", "reduce_mean", "identity")  # what hands a term on
 _CHOICES = ("bool", "index", "text")  # how a value leaves that comes back as none
 MOST = 50  # exits that are looked at, the last first
 
@@ -76,8 +76,14 @@ class Parts:
                 counted = term and broken is not None and broken.what in _TRUTHS
                 if broken is None or counted or self._carries(broken):
                     edges.append((node, parent, broken))
-                    waiting.append((parent, counted or (term and self._hands_on(node, parent))))
+                    waiting.append((parent, counted or ((term or self._meets(node, parent)) and self._hands_on(node, parent))))
         return edges
+
+    def _meets(self, node: Node, parent: Node) -> bool:
+        """Whether a value is added to another one that is computed, or compared with it: it is no mask then, and counts itself."""
+        if self.trace.label(node) not in ("add", "subtract", "squared_difference"):
+            return False
+        return any(self.trace.edges(other) for other, _ in self.trace.edges(node) if other is not parent)
 
     def _hands_on(self, node: Node, parent: Node) -> bool:
         """Whether a value is a sum of which ``parent`` is a term, as it is or times a constant."""

@@ -175,7 +175,7 @@ class Inquiry(Objects):
         if isinstance(source, Tensor):
             return self.other_watched(source) or Break("not_watched", use, "", source)
         if not self.tape._watch_accessed_variables:
-            return Break("not_accessed_watched", use, "", source)
+            return Break("not_accessed_watched", self.trace.place(child) or use, "", source)
         if not source.trainable:
             return Break("not_trainable", self.made(source) or use, "", source)
         return Break("not_watched", use, "", source)

@@ -30,6 +30,7 @@ from .search import LIMIT, Search
 if TYPE_CHECKING:
     from ..engine.dtypes import DType
     from ..engine.primitives import Primitive, Rule
+    from ..engine.pyfunction import PythonCall
     from ..engine.rows import Call
     from ..engine.tape import GradientTape
     from ..engine.typed import Attributes, End, Graph
@@ -42,6 +43,9 @@ COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "sq
 
 
 Subject: TypeAlias = Any  # what a break is about, which its cause tells: a node, an origin, an exit, the source, a word
+
+
+_OPEN: list[PythonCall] = []  # runs of py_functions that are being asked about
 
 
 class Place:
@@ -387,8 +391,13 @@ class Trace:
         ran = call.attrs.get("call") or last_run(call.attrs.get("func"))
         if ran is None or not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
             return None
-        output = ran.outputs[node.row - call.row]
-        found = self.inquiry(ran.tape, [output]).ask(ran.inputs[i])
+        if ran in _OPEN:  # the question of what left in it, and later, has come back to it
+            return None
+        _OPEN.append(ran)
+        try:
+            found = self.inquiry(ran.tape, [ran.outputs[node.row - call.row]]).ask(ran.inputs[i])
+        finally:
+            _OPEN.remove(ran)
         if found.cause == "independent":
             return Break("left_through_numpy", where, "tf.py_function", node)
         return None if found.cause == "connected" else Break(found.cause, found.place, found.what, found.subject)
