@@ -23,6 +23,7 @@ import numpy as np
 from .frames import _OWN, own_file
 from .record import ORIGINS
 from .state import state
+from .stopping import stop
 
 if TYPE_CHECKING:
     from .primitives import Primitive
@@ -332,6 +333,8 @@ def decided(value: Result, inputs: Sequence[End], op: str) -> Result:
 
 def left(tensor: Tensor, how: str, array: Array = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
+    if state.compiled is not None:
+        stop(tensor, how)
     record, known = state.record, state.exits or exits()
     out = weakref.ref(array) if type(array) is np.ndarray else array
     value, frames, notes = ref(tensor), stack(), known.notes

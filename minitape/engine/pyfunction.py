@@ -144,7 +144,7 @@ def run_python(
     number = next_number()
     args = [wrap(t.array) for t in inputs]
     tape: GradientTape | None = None
-    with no_tapes():
+    with no_tapes(), During(state, compiled=None):
         try:
             if not differentiate:
                 outputs = _results(func(*args), dtypes)

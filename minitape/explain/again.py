@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..engine.rows import CALL
 from ..engine.state import state
 from ..engine.tape import GradientTape
 from ..engine.tensor import wrap
+from .replay import Step, sweep_of
 
 if TYPE_CHECKING:
     from ..engine.typed import Array, End
@@ -44,3 +46,17 @@ def opened(inquiry: Inquiry, row: int) -> tuple[Inquiry, list[End]] | None:
     inner = type(inquiry)(tape, outputs, inputs)
     inner.depth = inquiry.depth + 1
     return inner, inputs
+
+
+def swept(inquiry: Inquiry, step: Step) -> tuple[Inquiry, list[End], Iterator[Step]] | None:
+    """The sweep inside of a call, from the adjoints of its results to its inputs, with the question about it and these."""
+    inside = opened(inquiry, step.row)
+    if inside is None:
+        return None
+    inner, inputs = inside
+    adjoints = step.adjoint if isinstance(step.adjoint, (tuple, list)) else [step.adjoint]
+    rows = [inner.tape._rows_of(out)[-1:] for out in inner.targets]
+    seeds = {row[0]: g for row, g, out in zip(rows, adjoints, inner.targets, strict=False) if row and out.dtype.differentiable}
+    wanted = {row for one in inputs if one.dtype.differentiable for row in inner.tape._rows_of(one)}
+    steps = sweep_of(inner, seeds, wanted) if seeds and wanted else None
+    return inner, inputs, iter(()) if steps is None else steps

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..engine import nest
 from ..engine.backward import leaf_of
-from .again import opened
+from .again import opened, swept
 from .arrivals import MAKES
 from .asking import asking_frame
 from .connection import is_leaf
-from .replay import EAGERLY, Step, finite, operation, replay, shown, sweep_of
+from .replay import EAGERLY, Step, finite, operation, replay, shown
 from .source import last_name
 from .words import Explanation, name_of, where
 
@@ -152,20 +152,11 @@ def bad_step(inquiry: Inquiry, step: Step, share: Array) -> Explanation:
 
 def _step_inside(inquiry: Inquiry, step: Step) -> Explanation | None:
     """The same of a row inside of a ``tf.function`` that was called; None where it cannot be run again."""
-    inside = opened(inquiry, step.row)
-    if inside is None:
-        return None
-    inner, inputs = inside
-    adjoints = step.adjoint if isinstance(step.adjoint, (tuple, list)) else [step.adjoint]
-    rows = [inner.tape._rows_of(out)[-1:] for out in inner.targets]
-    seeds = {row[0]: g for row, g, out in zip(rows, adjoints, inner.targets, strict=False) if row and out.dtype.differentiable}
-    wanted = {row for one in inputs if one.dtype.differentiable for row in inner.tape._rows_of(one)}
-    if not seeds or not wanted:
-        return None
-    for made in sweep_of(inner, seeds, wanted) or ():
+    inside = swept(inquiry, step)
+    for made in () if inside is None else inside[2]:
         for _, share in made.shares:
-            if finite(made.adjoint) and not finite(share):
-                return bad_step(inner, made, share)
+            if inside is not None and finite(made.adjoint) and not finite(share):
+                return bad_step(inside[0], made, share)
     return None
 
 

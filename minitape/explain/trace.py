@@ -356,12 +356,12 @@ class Trace:
         where, label = self.place(node), primitive.label
         if name == "stop_gradient":
             return Break("stop_gradient", where, label, node)
-        if name.startswith("assign"):
+        if name.startswith("assign") or name == "slice_update":  # v[i].assign(x) makes v anew, and stores it
             return Break("state", where, name, node)
         if "numpy_function" in name or name.startswith("py_func_") or name == "py_func":
             return Break("left_through_numpy", where, "tf.numpy_function", node)
         out = self.dtype(node)
-        if out is not None and not out.differentiable and (name == "cast" or out.name == "string"):
+        if out is not None and not out.differentiable and (name in ("cast", "bitcast") or out.name == "string"):
             source = self.dtype(parent)
             if source is None or source.differentiable:
                 return Break("integer_dtype", where, out.name, node)
@@ -578,19 +578,26 @@ class Trace:
 
 
 def _custom(record: Record, call: Call) -> list[bool]:
-    from ..engine.custom import no_tapes
-
     first = call.attrs.get("results", 0)  # in a graph the results are inputs as well
     known = getattr(record, "replays", {}).get(("gradient", call.row))
     if known is not None:  # the gradient was asked for
         return [False] * first + [row is not None for row in known[1]]
+    shares = own_shares(record, call)
+    if shares is None:
+        return [False] * first + [True] * (len(call.inputs) - first)
+    return [False] * first + [s is not None for s in shares]
+
+
+def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
+    """What a gradient of the user's own gives for adjoints of one, out of sight of every tape; None where it fails."""
+    from ..engine.custom import no_tapes
+
     kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
     try:
         with no_tapes(), contextlib.redirect_stdout(io.StringIO()):
-            shares = call.attrs["call"].shares([wrap(np.ones(shape, dtype)) for shape, dtype in kinds])
+            return list(call.attrs["call"].shares([wrap(np.ones(shape, dtype)) for shape, dtype in kinds]))
     except Exception:
-        return [False] * first + [True] * (len(call.inputs) - first)
-    return [False] * first + [s is not None for s in shares]
+        return None
 
 
 def _variable(origin: Origin | None) -> ResourceVariable | None:

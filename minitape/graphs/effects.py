@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
+from ..engine.block import During
 from ..engine.convert import convert_to_tensor
 from ..engine.custom import for_batches, no_tapes
 from ..engine.dtypes import string
@@ -205,7 +206,7 @@ def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
     from ..engine import nest
 
     number = next_number()
-    with no_tapes():
+    with no_tapes(), During(state, compiled=None):
         try:
             result = func(*[np.asarray(a)[()] for a in arrays])  # scalars are no arrays there
         except Exception as error:

@@ -135,9 +135,8 @@ def replay(
     with _one_statement():
         for call in calls:
             if call.row not in values or not all(row in values for row in range(call.row, call.row + call.outputs)):
-                if state.own_lines:
-                    state.site = graph.site(call.row) or state.site
-                replay_call(graph, call, values, notes)
+                with During(state, site=(state.own_lines and graph.site(call.row)) or state.site):
+                    replay_call(graph, call, values, notes)
     return [values[row] for row in fetches]
 
 

@@ -75,7 +75,7 @@ def test_in_a_dataset_and_a_function(tmp_path: Any) -> None:
 
 def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("PIL.Image")
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Unknown image file format. One of JPEG, PNG, GIF, BMP required."):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Unknown image file format. One of JPEG, PNG, GIF, BMP required".replace(".", r"\.")):
         tf.io.decode_image(b"no image")
     with pytest.raises(tf.errors.InvalidArgumentError, match="Unknown image file format"):
         tf.io.decode_png(file(PIXELS[..., :3], "PNG")[:60])

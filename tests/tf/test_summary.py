@@ -83,9 +83,8 @@ def values(folder: Path) -> list[tuple[int, str, str, Fields]]:
 
 def test_scalars(tmp_path: Path) -> None:
     writer = tf.summary.create_file_writer(str(tmp_path))
-    with writer.as_default():
-        with tf.name_scope("train"):
-            wrote = [tf.summary.scalar("loss", 0.5**k, step=k) for k in range(3)]
+    with writer.as_default(), tf.name_scope("train"):
+        wrote = [tf.summary.scalar("loss", 0.5**k, step=k) for k in range(3)]
     assert all(w.numpy() for w in wrote)
     found = values(tmp_path)
     assert [(step, tag, plugin) for step, tag, plugin, _ in found] == [(k, "train/loss", "scalars") for k in range(3)]
@@ -159,10 +158,9 @@ def test_where_nothing_is_written(tmp_path: Path) -> None:
 
 def test_a_loss_that_is_written_does_not_leave_the_tape(tmp_path: Path) -> None:
     x = tf.Variable(2.0)
-    with tf.summary.create_file_writer(str(tmp_path)).as_default(step=0):
-        with tf.GradientTape() as tape:
-            y = x * x
-            tf.summary.scalar("y", y)
+    with tf.summary.create_file_writer(str(tmp_path)).as_default(step=0), tf.GradientTape() as tape:
+        y = x * x
+        tf.summary.scalar("y", y)
     why = tape.explain(y, x)
     assert why.connected and not why.others
 

@@ -139,7 +139,7 @@ def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Te
     return _encode(image, "EncodePng", (1, 2, 3, 4), lambda one: encoded(one, compression))
 
 
-def encode_jpeg(image: Any, format: str = "", quality: int = 95, name: str | None = None) -> Tensor:  # noqa: A002
+def encode_jpeg(image: Any, format: str = "", quality: int = 95, name: str | None = None) -> Tensor:
     """An image (height, width, 1 or 3) of uint8 as a JPEG file."""
     if format not in ("", "grayscale", "rgb"):
         raise invalid(f"format must be one of {{'', 'grayscale', 'rgb'}}, got {format}", "EncodeJpeg")
