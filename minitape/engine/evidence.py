@@ -299,10 +299,11 @@ def born(kind: str, inputs: Sequence[End] = (), detail: object = None, frames: S
 
 def note_gradients(gradients: list[Result], targets: list[End], sources: list[End]) -> Stack:
     """Notes on gradients that no tape recorded what they came from, and whose they are; returns the user's frames."""
-    if state.graph is not None:
+    graph = state.graph
+    if graph is not None:
         for g, source in zip(gradients, sources, strict=True):
-            if getattr(g, "graph", None) is state.graph:
-                state.graph.gradients.setdefault(g._row, []).append(weakref.ref(source))
+            if getattr(g, "graph", None) is graph:
+                graph.gradients.setdefault(g._row, []).append(weakref.ref(source))
         return stack()
     if len(targets) == 1 and type(targets[0]) is EAGER[0]:
         when, frames, _, *rest = computed("gradient", _getframe(1), targets[0])

@@ -54,9 +54,14 @@ def swept(inquiry: Inquiry, step: Step) -> tuple[Inquiry, list[End], Iterator[St
     if inside is None:
         return None
     inner, inputs = inside
-    adjoints = step.adjoint if isinstance(step.adjoint, (tuple, list)) else [step.adjoint]
+    adjoints = several(step.adjoint)
     rows = [inner.tape._rows_of(out)[-1:] for out in inner.targets]
     seeds = {row[0]: g for row, g, out in zip(rows, adjoints, inner.targets, strict=False) if row and out.dtype.differentiable}
     wanted = {row for one in inputs if one.dtype.differentiable for row in inner.tape._rows_of(one)}
     steps = sweep_of(inner, seeds, wanted) if seeds and wanted else None
     return inner, inputs, iter(()) if steps is None else steps
+
+
+def several(adjoint: Array) -> list[Array]:
+    """The adjoint of each result of a call."""
+    return list(adjoint) if isinstance(adjoint, (tuple, list)) else [adjoint]

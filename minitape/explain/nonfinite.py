@@ -147,7 +147,9 @@ def bad_step(inquiry: Inquiry, step: Step, share: Array) -> Explanation:
     text = f"The derivative of {what} at {values} turned the adjoint {shown(step.adjoint)} into {turned}{{line}}."
     parents = [inquiry.trace.of_row(record, r) for r in inputs]
     cure = _cure(inquiry, node, name, parents) or "Keep the argument where the operation is smooth."
-    return _said(inquiry, "nonfinite_gradient", node, text, _WHERE if trap else cure)
+    if trap and name != "divide":  # for a quotient there is a function that is safe itself
+        cure = _WHERE
+    return _said(inquiry, "nonfinite_gradient", node, text, cure)
 
 
 def _step_inside(inquiry: Inquiry, step: Step) -> Explanation | None:

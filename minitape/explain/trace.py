@@ -314,8 +314,7 @@ class Trace:
 
     def _of_shape(self, node: Node) -> Iterator[tuple[Node, Break | None]]:
         """What a constant of a graph has its shape from."""
-        graph = node.record
-        assert graph is not None
+        graph: Graph = node.record
         given, op = graph.shaped[node.row]
         value = given()
         broken = Break("nondifferentiable_op", self.place(node), op, node)
@@ -388,7 +387,7 @@ class Trace:
         record = node.record
         assert record is not None
         call = record.calls[record.cell(node.row)[1]]
-        ran = call.attrs.get("call") or last_run(call.attrs.get("func"))
+        ran = call.attrs["call"] if "call" in call.attrs else last_run(call.attrs["func"])
         if ran is None or not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
             return None
         if ran in _OPEN:  # the question of what left in it, and later, has come back to it

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .again import swept
+from .again import several, swept
 from .replay import EAGERLY, Step, dense, finite, operation, replay, shown
 from .trace import own_shares
 from .words import say, where
@@ -139,6 +139,13 @@ def _inside(inquiry: Inquiry, step: Step, row: int) -> tuple[str, str] | None:
     mine = [one for one, i in zip(inputs, given, strict=False) if i == row]
     rows = {r for one in mine for r in inner.tape._rows_of(one)}
     said = Sweep(inner, steps, rows).say(rows)
+    used = [out for out, g in zip(inner.targets, several(step.adjoint), strict=False) if np.any(dense(g))]
+    ways = inner.trace.ancestors([node for out in used for node in inner.trace.of(out)[:1]])
+    if len(used) < len(inner.targets) and not any(node.key in ways for one in mine for node in inner.trace.of(one)):
+        at = inquiry.trace.place(inquiry.trace.of_row(record, step.row))
+        where_called = "" if at is None else f" ({where(at.filename, at.line)})"
+        return (f"Its gradient is zero, though: of several results of the tf.function{where_called} the target uses none that was computed from it.",
+                "Use that result in the target, or leave it out of the sources.")  # fmt: skip
     return said if said[0] else next((found for one in mine if (found := _by_user(inner, one))[0]), None)
 
 

@@ -14,6 +14,13 @@ from ..symbolic import Input, KerasTensor
 Body = Callable[[Any], Any]
 
 
+def asked(include_top: bool, weights: Any, input_tensor: Any, input_shape: Any, pooling: str | None, classes: int,
+          classifier_activation: Any) -> dict[str, Any]:  # fmt: skip
+    """The arguments that all architectures take."""
+    return {"include_top": include_top, "weights": weights, "input_tensor": input_tensor, "input_shape": input_shape, "pooling": pooling,
+            "classes": classes, "classifier_activation": classifier_activation}  # fmt: skip
+
+
 def network(body: Body, top: Body | None, default: int, least: int, given: dict[str, Any], name: Any, pool: bool = True) -> Any:
     """The model of a body and, with ``include_top``, of the layers that ``top`` puts on it, else of a pooling.
 

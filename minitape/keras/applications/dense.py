@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from .. import layers
-from .building import classifier, documented, network
+from .building import asked, classifier, documented, network
 
 _COUNTS = {"121": (6, 12, 24, 16), "169": (6, 12, 32, 32), "201": (6, 12, 48, 32)}
 
@@ -40,7 +40,7 @@ def _densenet(depth: str) -> Callable[..., Any]:
     def make(include_top: bool = True, weights: Any = "imagenet", input_tensor: Any = None, input_shape: Any = None,
              pooling: str | None = None, classes: int = 1000, classifier_activation: Any = "softmax",
              name: str = f"densenet{depth}") -> Any:  # fmt: skip
-        given = locals()
+        given = asked(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
         return network(partial(_body, _COUNTS[depth]), classifier(given), 224, 32, given, name)
 
     make.__name__ = make.__qualname__ = f"DenseNet{depth}"

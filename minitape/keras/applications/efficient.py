@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from .. import layers
-from .building import divisible, documented, network, padding_for
+from .building import asked, divisible, documented, network, padding_for
 
 _SCALES = {  # width, depth, size, dropout
     "B0": (1.0, 1.0, 224, 0.2), "B1": (1.0, 1.1, 240, 0.2), "B2": (1.1, 1.2, 260, 0.3), "B3": (1.2, 1.4, 300, 0.3),
@@ -84,7 +84,7 @@ def _efficientnet(size: str) -> Callable[..., Any]:
     def make(include_top: bool = True, weights: Any = "imagenet", input_tensor: Any = None, input_shape: Any = None,
              pooling: str | None = None, classes: int = 1000, classifier_activation: Any = "softmax",
              name: str = f"efficientnet{size.lower()}") -> Any:  # fmt: skip
-        given = locals()
+        given = asked(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
         body = partial(_body, width, depth, weights == "imagenet")
         return network(body, partial(_top, given, dropout), pixels, 32, given, name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import layers
-from .building import classifier, documented, network
+from .building import asked, classifier, documented, network
 
 Step = tuple[Any, ...]  # of a branch: (filters, rows, columns), with a stride behind them where it is 2
 
@@ -90,14 +90,14 @@ def _xception(x: Any) -> Any:
 def InceptionV3(include_top: bool = True, weights: Any = "imagenet", input_tensor: Any = None, input_shape: Any = None,
                 pooling: str | None = None, classes: int = 1000, classifier_activation: Any = "softmax",
                 name: str = "inception_v3") -> Any:  # fmt: skip
-    given = locals()
+    given = asked(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return network(_inception, classifier(given), 299, 75, given, name, pool=False)
 
 
 def Xception(include_top: bool = True, weights: Any = "imagenet", input_tensor: Any = None, input_shape: Any = None,
              pooling: str | None = None, classes: int = 1000, classifier_activation: Any = "softmax",
              name: str = "xception") -> Any:  # fmt: skip
-    given = locals()
+    given = asked(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return network(_xception, classifier(given), 299, 71, given, name, pool=False)
 
 

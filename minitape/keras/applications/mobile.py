@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from .. import layers
-from .building import classifier, divisible, documented, network, padding_for
+from .building import asked, classifier, divisible, documented, network, padding_for
 
 _FIRST = (64, 128, 128, 256, 256, 512, 512, 512, 512, 512, 512, 1024, 1024)  # filters of each block
 _STRIDED = (2, 4, 6, 12)  # the blocks that halve the size
@@ -75,8 +75,8 @@ def _size(input_shape: Any, tensor: Any) -> int:
 def MobileNet(input_shape: Any = None, alpha: float = 1.0, depth_multiplier: int = 1, dropout: float = 1e-3, include_top: bool = True,
               weights: Any = "imagenet", input_tensor: Any = None, pooling: str | None = None, classes: int = 1000,
               classifier_activation: Any = "softmax", name: str | None = None) -> Any:  # fmt: skip
-    given = locals()
-    body = partial(_body, alpha, depth_multiplier)
+    given = asked(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
+    body, given["dropout"] = partial(_body, alpha, depth_multiplier), dropout
     called = name or (lambda rows: f"mobilenet_{alpha:0.2f}_{rows or (224 if weights == 'imagenet' else None)}")
     return network(body, partial(_top, given), _size(input_shape, None), 32, given, called, pool=False)
 
@@ -84,7 +84,7 @@ def MobileNet(input_shape: Any = None, alpha: float = 1.0, depth_multiplier: int
 def MobileNetV2(input_shape: Any = None, alpha: float = 1.0, include_top: bool = True, weights: Any = "imagenet", input_tensor: Any = None,
                 pooling: str | None = None, classes: int = 1000, classifier_activation: Any = "softmax",
                 name: str | None = None) -> Any:  # fmt: skip
-    given = locals()
+    given = asked(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     called = name or (lambda rows: f"mobilenetv2_{alpha:0.2f}_{rows or (224 if weights == 'imagenet' else None)}")
     return network(partial(_body_v2, alpha), classifier(given, None), _size(input_shape, input_tensor), 32, given, called, pool=False)
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from .. import layers
-from .building import documented, network
+from .building import asked, documented, network
 
 _FILTERS = (64, 128, 256, 512, 512)
 
@@ -28,13 +28,13 @@ def _top(given: dict[str, Any], x: Any) -> Any:
 
 def VGG16(include_top: bool = True, weights: Any = "imagenet", input_tensor: Any = None, input_shape: Any = None, pooling: str | None = None,
           classes: int = 1000, classifier_activation: Any = "softmax", name: str = "vgg16") -> Any:  # fmt: skip
-    given = locals()
+    given = asked(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return network(partial(_body, (2, 2, 3, 3, 3)), partial(_top, given), 224, 32, given, name, pool=False)
 
 
 def VGG19(include_top: bool = True, weights: Any = "imagenet", input_tensor: Any = None, input_shape: Any = None, pooling: str | None = None,
           classes: int = 1000, classifier_activation: Any = "softmax", name: str = "vgg19") -> Any:  # fmt: skip
-    given = locals()
+    given = asked(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return network(partial(_body, (2, 2, 4, 4, 4)), partial(_top, given), 224, 32, given, name, pool=False)
 
 

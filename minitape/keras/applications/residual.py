@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from .. import layers
-from .building import classifier, documented, network
+from .building import asked, classifier, documented, network
 
 _FILTERS = (64, 128, 256, 512)
 _COUNTS = {"50": (3, 4, 6, 3), "101": (3, 4, 23, 3), "152": (3, 8, 36, 3)}
@@ -69,7 +69,7 @@ def _resnet(depth: str, second: bool) -> Callable[..., Any]:
     def make(include_top: bool = True, weights: Any = "imagenet", input_tensor: Any = None, input_shape: Any = None,
              pooling: str | None = None, classes: int = 1000, classifier_activation: Any = "softmax",
              name: str = called.lower()) -> Any:  # fmt: skip
-        given = locals()
+        given = asked(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
         return network(partial(_body, _COUNTS[depth], second), classifier(given), 224, 32, given, name)
 
     make.__name__ = make.__qualname__ = called

@@ -111,6 +111,10 @@ def decode_jpeg(
 
     Only the defaults of ``ratio``, ``fancy_upscaling``, ``try_recover_truncated`` and ``acceptable_fraction`` are there;
     ``dct_method`` changes single values by one or two, and nothing here.
+
+    >>> import minitape as tf
+    >>> tf.io.decode_jpeg(tf.io.encode_jpeg(tf.zeros([2, 3, 3], tf.uint8))).shape  # doctest: +SKIP
+    TensorShape([2, 3, 3])
     """
     if (ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction) != (1, True, False, 1):
         raise NotImplementedError("minitape decodes whole JPEG files in their own size: leave ratio, fancy_upscaling, "
@@ -123,7 +127,12 @@ def decode_jpeg(
 def decode_image(
     contents: Any, channels: int | None = None, dtype: Any = dtypes.uint8, name: str | None = None, expand_animations: bool = True
 ) -> Tensor:
-    """The image in a PNG, JPEG, BMP or GIF file. A GIF gives all its frames, (frames, height, width, 3), unless ``expand_animations`` is False."""
+    """The image in a PNG, JPEG, BMP or GIF file. A GIF gives all its frames, (frames, height, width, 3), unless ``expand_animations`` is False.
+
+    >>> import minitape as tf
+    >>> tf.io.decode_image(tf.io.encode_png(tf.zeros([2, 3, 3], tf.uint8)), dtype=tf.float32).shape  # doctest: +SKIP
+    TensorShape([2, 3, 3])
+    """
     return _decode(contents, channels, dtype, "DecodeImage", frames=expand_animations)
 
 
@@ -140,7 +149,12 @@ def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Te
 
 
 def encode_jpeg(image: Any, format: str = "", quality: int = 95, name: str | None = None) -> Tensor:
-    """An image (height, width, 1 or 3) of uint8 as a JPEG file."""
+    """An image (height, width, 1 or 3) of uint8 as a JPEG file.
+
+    >>> import minitape as tf
+    >>> tf.io.encode_jpeg(tf.zeros([2, 3, 3], tf.uint8)).numpy()[:2]  # doctest: +SKIP
+    b'\\xff\\xd8'
+    """
     if format not in ("", "grayscale", "rgb"):
         raise invalid(f"format must be one of {{'', 'grayscale', 'rgb'}}, got {format}", "EncodeJpeg")
 

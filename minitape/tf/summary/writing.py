@@ -49,7 +49,11 @@ class SummaryWriter:
     >>> writer = tf.summary.create_file_writer(folder)
     >>> with writer.as_default(step=1):
     ...     wrote = tf.summary.scalar("loss", 0.5)
+    >>> writer.init()  # which is done already
+    >>> writer.flush()
     >>> writer.close()
+    >>> other = tf.summary.create_noop_writer()
+    >>> other.set_as_default(step=0)
     >>> [name.startswith("events.out.tfevents.") for name in os.listdir(folder)]
     [True]
     """
@@ -154,7 +158,11 @@ def create_noop_writer() -> SummaryWriter:
 
 
 def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
-    """Writes to the file what is waiting in a writer, or in the one of the block."""
+    """Writes to the file what is waiting in a writer, or in the one of the block.
+
+    >>> import minitape as tf
+    >>> tf.summary.flush(tf.summary.create_noop_writer())
+    """
     del name
     one = _now.writer if writer is None else writer
     if one is not None:
@@ -174,7 +182,11 @@ def get_step() -> Any:
 
 
 def set_step(step: Any) -> None:
-    """Sets the step that summaries take when they are given none: a number, or a variable that the program increases."""
+    """Sets the step that summaries take when they are given none: a number, or a variable that the program increases.
+
+    >>> import minitape as tf
+    >>> tf.summary.experimental.set_step(None)
+    """
     _now.step = step
 
 
@@ -195,7 +207,12 @@ def record_if(condition: Any) -> Iterator[None]:
 
 
 def should_record_summaries() -> Any:
-    """Whether a summary would be written here: there is a writer, and no ``record_if`` forbids it."""
+    """Whether a summary would be written here: there is a writer, and no ``record_if`` forbids it.
+
+    >>> import minitape as tf
+    >>> tf.summary.should_record_summaries().numpy()
+    False
+    """
     return _condition() if _now.writer is not None else wrap(np.bool_(False))
 
 
@@ -220,7 +237,13 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
 
 
 def histogram(name: str, data: Any, step: Any = None, buckets: int | None = None, description: str | None = None) -> Any:
-    """Writes how the values of a tensor are spread, in 30 buckets or as many as are asked for; returns whether it was written."""
+    """Writes how the values of a tensor are spread, in 30 buckets or as many as are asked for; returns whether it was written.
+
+    >>> import minitape as tf
+    >>> with tf.summary.create_noop_writer().as_default(step=0):
+    ...     print(tf.summary.histogram("weights", [1.0, 2.0, 2.0]).numpy())
+    True
+    """
     def made(array: np.ndarray) -> np.ndarray:
         return values.buckets_of(array, buckets)
 
@@ -228,7 +251,13 @@ def histogram(name: str, data: Any, step: Any = None, buckets: int | None = None
 
 
 def image(name: str, data: Any, step: Any = None, max_outputs: int = 3, description: str | None = None) -> Any:
-    """Writes the first pictures of a tensor (k, height, width, channels) with values from 0 to 1, or of uint8; returns whether it did."""
+    """Writes the first pictures of a tensor (k, height, width, channels) with values from 0 to 1, or of uint8; returns whether it did.
+
+    >>> import minitape as tf
+    >>> with tf.summary.create_noop_writer().as_default(step=0):
+    ...     print(tf.summary.image("pictures", tf.zeros([1, 2, 2, 3])).numpy())
+    True
+    """
     def made(array: np.ndarray) -> np.ndarray:
         return values.pictures_of(array, max_outputs)
 
@@ -236,7 +265,13 @@ def image(name: str, data: Any, step: Any = None, max_outputs: int = 3, descript
 
 
 def text(name: str, data: Any, step: Any = None, description: str | None = None) -> Any:
-    """Writes a text, or a tensor of texts, which TensorBoard shows as Markdown; returns whether it was written."""
+    """Writes a text, or a tensor of texts, which TensorBoard shows as Markdown; returns whether it was written.
+
+    >>> import minitape as tf
+    >>> with tf.summary.create_noop_writer().as_default(step=0):
+    ...     print(tf.summary.text("note", "**learned**").numpy())
+    True
+    """
     given = convert_to_tensor(data)
     if given.dtype is not dtypes.string:
         raise TypeError(f"The data of a text summary must be text, but it is {given.dtype.name}.")
@@ -244,7 +279,13 @@ def text(name: str, data: Any, step: Any = None, description: str | None = None)
 
 
 def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: str | None = None) -> Any:
-    """Writes a tensor under a tag, for the plugin that ``metadata`` names (a serialized SummaryMetadata); returns whether it did."""
+    """Writes a tensor under a tag, for the plugin that ``metadata`` names (a serialized SummaryMetadata); returns whether it did.
+
+    >>> import minitape as tf
+    >>> with tf.summary.create_noop_writer().as_default(step=0):
+    ...     print(tf.summary.write("weights", [1.0, 2.0]).numpy())
+    True
+    """
     del name
     about = metadata if isinstance(metadata, bytes) else b"" if metadata is None else metadata.SerializeToString()
     return _summary(tag, tensor, step, lambda array: array, about, scoped=False)
