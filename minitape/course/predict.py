@@ -80,7 +80,7 @@ def reveal(name: str, truth: Answer) -> None:
     said = {"truth": say(shown, lesson), "predicted": say(predicted or "", lesson)}
     if predicted is None:
         print(say("You made no prediction here. The truth: {truth}", **said))
-    elif predicted == shown or _same_number(predicted, truth):
+    elif predicted in (shown, _as_list(truth)) or _same_number(predicted, truth):
         print(say("You predicted {predicted}, and so it is: {truth}", **said))
     else:
         print(say("You predicted {predicted}. The truth: {truth}", **said))
@@ -93,11 +93,24 @@ LONGEST = 1000
 def _text(value: Answer) -> str:
     """A value in words that are not longer than anyone reads; of what cannot be shown, what it is."""
     try:
-        numpy = getattr(value, "numpy", None)
-        text = str(numpy() if callable(numpy) else value)
+        text = str(_plain(value))
     except Exception:  # a learner's own class can raise anything, and Python does for what is nested too deep
         return f"<{type(value).__name__}>"
     return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
+
+
+def _plain(value: Answer) -> Answer:
+    numpy = getattr(value, "numpy", None)
+    return numpy() if callable(numpy) else value
+
+
+def _as_list(truth: Answer) -> str:
+    """An array as a choice is written, with commas."""
+    try:
+        value = _plain(truth)
+        return str(value.tolist()) if type(value).__module__ == "numpy" and value.size <= LONGEST else ""
+    except Exception:  # see _text
+        return ""
 
 
 def _same_number(predicted: str, truth: Answer) -> bool:

@@ -135,6 +135,8 @@ class _ForKernel(ast.NodeTransformer):
             return ast.IfExp(test=args[0], body=args[1], orelse=args[2])
         if name == "zero":
             return parsed("T(0)")
+        if name not in _bodies():
+            raise KeyError(f"{name} is called in a formula and has no line in _MATH or _OTHER of minitape/speed/text.py")
         parameters, body = _bodies()[name]
         return Renamed(dict(zip(parameters, args, strict=True))).visit(copy.deepcopy(body))
 

@@ -137,10 +137,11 @@ def test_the_next_commands_can_be_typed_as_they_stand(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("here", "exists already"), ("no/where", "make it first"), ("___", "makes no lesson name")]
+    ("name", "message"), [("here", "exists already"), ("no/where", "make it first"), ("___", "makes no lesson name"), ("14_mine", "14_other.ipynb has the number 14 already")]
 )
 def test_names_that_make_no_lesson(tmp_path, name, message):
-    (tmp_path / "here.ipynb").write_text("mine")
+    for taken in ("here.ipynb", "14_other.ipynb"):
+        (tmp_path / taken).write_text("mine")
     done = run("new-lesson", name, cwd=tmp_path)
     assert done.returncode == 1
     assert message in done.stderr

@@ -380,6 +380,15 @@ def test_a_prediction_is_shown_beside_the_truth(capsys):
         question.commit("7")
 
 
+def test_an_array_that_was_predicted_is_right_however_it_is_printed(capsys):
+    predict("test.a", "What is y?", [[0.0, 1.0], [1.0, 0.0]]).commit("[0.0, 1.0]")
+    reveal("test.a", tf.constant([0.0, 1.0]))
+    reveal("test.a", tf.constant([1.0, 0.0]))
+    assert [line[:32] for line in capsys.readouterr().out.splitlines()[:2]] == [
+        "You predicted [0.0, 1.0], and so", "You predicted [0.0, 1.0]. The tr"
+    ]  # fmt: skip
+
+
 def test_what_is_chosen_of_a_prediction_is_committed_and_shown_again():
     question = predict("test.q", "What is y?", [6.0, 9.0])
     widget = question._widget()
