@@ -87,7 +87,7 @@ export class View {
       tell: (text, event) => this.tip.say(text, event),
     });
     this.table = new Table(store, this.timeline, { pick: (row) => this.goRow(row), hover: (row) => this.hover(row) });
-    this.sourcePane = new SourcePane(store, (file, line) => this.goLine(file, line));
+    this.sourcePane = new SourcePane(store, (file, line) => this.goRow(store.rows.find((row) => row.file === file && row.line === line)?.row ?? -1));
     this.inspector = new Inspector(store, this.timeline, {
       back: (row) => this.stepping.reach(() => this.timeline.backTo(row)),
       to: (row) => this.goRow(row),
@@ -160,12 +160,7 @@ export class View {
 
   /** A small tape needs less room; after something was unfolded it needs more. */
   private takeRoom(): void {
-    if (!this.graph) return;
-    const lines = this.graph.tops.length > 1;
-    const inWindow = Math.max(310, Math.min(520, 0.45 * window.innerHeight)); // the table is to be seen, too
-    const most = [...this.toggled.values()].includes(true) ? 520 : lines ? inWindow : 310;
-    this.rooms.take(this.pane, this.graph.bottom - this.graph.top + (lines ? 40 : 130), 200, most);
-    this.rooms.take(this.below, 22 * this.store.rows.length + 110, 260, 310);
+    if (this.graph) this.rooms.share(this.pane, this.below, this.graph, this.store.rows.length, [...this.toggled.values()].includes(true));
   }
 
   /** Light or dark, as the page is. */
@@ -306,11 +301,7 @@ export class View {
     this.minimap.draw(this.timeline.current);
     this.hint.hidden = this.store.rows.length > 0;
     if (all) this.drawState();
-    this.toolbar.draw(this.toolbarState());
-  }
-
-  private toolbarState() {
-    return { fold: this.mode, focus: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, busy: this.planner.busy };
+    this.toolbar.draw({ fold: this.mode, focus: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, busy: this.planner.busy });
   }
 
   private drawState(): void {
@@ -348,11 +339,6 @@ export class View {
   private enter(row: number): void {
     this.goRow(row);
     if (this.store.rows[row]?.op === "function") void openInside(this, row, this.options);
-  }
-
-  private goLine(file: string, line: number): void {
-    const row = this.store.rows.find((r) => r.file === file && r.line === line);
-    if (row) this.goRow(row.row);
   }
 
   private revealRow(row: number, smooth = true): void {
@@ -432,8 +418,7 @@ export class View {
 
   private nextFound(): void {
     const rows = [...this.marks.found];
-    if (!rows.length) return;
-    this.select(rows.find((row) => row > this.marks.selected) ?? rows[0]);
+    if (rows.length) this.select(rows.find((row) => row > this.marks.selected) ?? rows[0]);
   }
 
   // --- camera --------------------------------------------------------------------------------------------------------
@@ -513,13 +498,11 @@ export class View {
 
   private async save(kind: string): Promise<void> {
     this.stepbar.stop();
-    const note = (text: string): void => this.help.say(text);
     try {
       this.el.classList.add("mt-show-help");
-      await exportAs(kind, this, this.options.bundle, note);
+      await exportAs(kind, this, this.options.bundle, (text) => this.help.say(text));
     } finally {
-      this.el.classList.remove("mt-show-help");
-      note("");
+      this.say("");
     }
   }
 }
