@@ -53,7 +53,7 @@ def warm_up() -> None:
     with bar(Console(stderr=True)) as shown:
         task = shown.add_task("compiling", total=None)
         wrong = warmup(lambda name, done, total: shown.update(task, completed=done, total=total, description=name))
-    if wrong:  # the log says on stderr what, and how to mend it
+    if wrong:  # the log says on stderr what, and how to fix it
         raise click.ClickException(f"the kernels are not ready: {wrong}. Long tapes work, and take longer.")
     click.echo(f"kernels are ready ({time.perf_counter() - begin:.1f} s)")
 
@@ -79,7 +79,7 @@ def _remedies(results: Sequence[Result]) -> Iterator[Text]:
     """What to do about each rule that was broken, once."""
     rules = dict.fromkeys(finding.rule for result in results for finding in result.findings)
     if rules:
-        yield Text("how to mend it")
+        yield Text("how to fix it")
     for rule in rules:
         yield Text(f"    [{rule}] {REMEDIES[rule]}")
 
@@ -158,7 +158,7 @@ def _section(result: Result) -> str:
         parts.append(f"<pre>{escape(result.broken)}</pre>")
     for finding in result.findings:
         parts.append(f"<h3>{escape(where(finding, result))}</h3><p>{escape(finding.message)} <i>{finding.rule}</i></p>")
-        parts.append(f"<p>How to mend it: {escape(REMEDIES[finding.rule])}</p>")
+        parts.append(f"<p>How to fix it: {escape(REMEDIES[finding.rule])}</p>")
         if finding.saved is not None or finding.new is not None:
             parts.append(_side_by_side(finding.saved or "", finding.new or "", sides(finding)))
     parts.append(_runs_table(result))

@@ -29,8 +29,8 @@ REMEDIES = {
     "with the answer that the Exercise expects",
     "unknown-magic": "correct its name, or load the extension that has it with %load_ext before",
     "failing-command": "correct the command; if it may fail, let it end well: command || true",
-    "stderr": "mend what the text complains of; print what the learner shall see to stdout",
-    "error": "mend the program, which must run while the exercises before it are blank; if the error is meant, tag the cell "
+    "stderr": "fix what the text complains of; print what the learner should see to stdout",
+    "error": "fix the program, which must run while the exercises before it are blank; if the error is meant, tag the cell "
     "raises-exception",
     "outputs-differ": "if the new output is right, minitape save NOTEBOOK saves it",
     NOT_REPEATABLE: "fix the seed, sort sets, print no times and no addresses; if it must differ, tag the cell "

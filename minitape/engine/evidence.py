@@ -394,7 +394,7 @@ def birth_of(thing: object) -> Stack:
 
 
 def told(error: Exception, what: str, notes: list[TapeNote], kind: str, mend: str = "") -> Exception:
-    """The error with a note of the line on which something happened to the tape before, and how to mend it.
+    """The error with a note of the line on which something happened to the tape before, and how to fix it.
 
     Its message stays TensorFlow's.
     """

@@ -82,7 +82,7 @@ def _fail(error: Exception) -> None:
     _failed.append(error)
     reason = " ".join([type(error).__name__, *str(error).splitlines()[:1]])
     log_first_n("numba", f"numba cannot compile ({reason}): long tapes are computed without it, which "
-                "is slower. To mend it, install numba again; NUMBA_DISABLE_JIT=1 does without it and says nothing.", 1)  # fmt: skip
+                "is slower. To fix it, install numba again; NUMBA_DISABLE_JIT=1 does without it and says nothing.", 1)  # fmt: skip
 
 
 def load(real: Any) -> Kernels:

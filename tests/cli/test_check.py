@@ -198,7 +198,7 @@ def test_every_rule_has_a_remedy_which_is_told_once(spoiled):
     assert set(re.findall(r'Finding\(\s*"([\w-]+)"', source)) | {"timeout", "not-runnable"} <= set(rules.REMEDIES)
     done = checked(spoiled(code(LAST, "1 / 0"), code(DIGITS, "nothing")), "--variant", "blank")
     assert done.stdout.count(rules.REMEDIES["error"]) == 1
-    assert "how to mend it\n    [error] mend the program" in done.stdout
+    assert "how to fix it\n    [error] fix the program" in done.stdout
 
 
 def test_a_cell_that_takes_too_long_is_stopped(spoiled):
