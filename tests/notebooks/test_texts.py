@@ -92,6 +92,13 @@ def test_a_cell_that_reveals_gives_no_choice_away(lesson):
             assert not [part for part in written_in(call)[1] if re.search(r"\d", part)], ast.unparse(call)
 
 
+def test_the_code_that_is_shown_fits_into_the_window_of_a_laptop(lesson):
+    for cell in cells(lesson, "code"):
+        folded = cell.metadata.get("jupyter", {}).get("source_hidden", False)
+        for line in cell.source.splitlines()[: 1 if folded else None]:
+            assert len(line) <= 108, line
+
+
 def test_an_exercise_speaks_of_the_dots_where_there_are_some(lesson):
     for cell in cells(lesson, "code"):
         if is_exercise(cell):

@@ -107,6 +107,18 @@ def test_a_narrower_page_holds_fewer_columns_and_keeps_the_current_row(show, pag
     assert within(seen["current"], seen["pane"])
 
 
+def test_a_graph_larger_than_its_pane_opens_at_its_beginning_and_follows_who_steps(show, page):
+    page.set_viewport_size({"width": 900, "height": 500})
+    shown = show(chain(60))
+    shown.evaluate(DRAWN)
+    opened = shown.evaluate(LOOK)
+    assert min(node["top"] for node in opened["nodes"]) >= opened["pane"]["top"]
+    assert max(node["bottom"] for node in opened["nodes"]) > opened["pane"]["bottom"]
+    press(shown, "ArrowRight")
+    shown.evaluate(DRAWN)
+    page.wait_for_function(f"() => {{ const seen = ({LOOK})(); return seen.current && seen.current.bottom <= seen.pane.bottom && seen.current.top >= seen.pane.top; }}")
+
+
 def test_the_wheel_scrolls_the_graph_for_its_reader_and_else_the_page(show, page):
     page.set_viewport_size({"width": 900, "height": 500})
     page.emulate_media(reduced_motion="reduce")

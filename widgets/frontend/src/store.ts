@@ -97,6 +97,10 @@ export class Store {
     this.tell("reset");
   }
 
+  get recording(): boolean {
+    return this.tapes.some((tape) => tape.state === "recording");
+  }
+
   private real: { values: Map<number, Value | null>; sweep: Sweep | null } | null = null; // while a leaf is moved
   /** how often numbers were put in the place of the recorded ones; 0 when they are the recorded ones */
   moved = 0;
