@@ -1,10 +1,22 @@
 // Who lays a view out: short recordings at once, long ones in a worker that all views of the page share. Where a page
 // forbids workers (a content security policy), the same work is done here in slices of time.
 import source from "worker:./worker.ts";
+import { borders } from "./graph";
 import { layoutInSlices, layoutNow, type Layout, type Wish } from "./layout";
 import { Skeleton } from "./skeleton";
 import type { Row } from "./schema";
+import type { Store } from "./store";
+import type { FoldMode } from "./toolbar";
 import type { Answer, Order } from "./worker";
+
+const FOLD_FROM = 150; // rows from which "auto" folds
+
+/** What a reader wishes who has chosen how to fold, and opened or closed parts by hand. */
+export function wishOf(store: Store, mode: FoldMode, toggled: Map<string, boolean>): Wish {
+  const patterns = mode === "all" || (mode === "auto" && store.rows.length > FOLD_FROM);
+  const layers = mode === "layers";
+  return { patterns, open: !patterns && !layers, layers: layers || mode === "auto", toggled: [...toggled], borders: borders(store.tapes) };
+}
 
 const NOW = 2500; // rows that are laid out at once: that takes less time than asking somebody else
 const SLICE = 8; // milliseconds before the page gets a turn

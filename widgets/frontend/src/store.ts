@@ -97,6 +97,10 @@ export class Store {
     this.tell("reset");
   }
 
+  get recording(): boolean {
+    return this.tapes.some((tape) => tape.state === "recording");
+  }
+
   private real: { values: Map<number, Value | null>; sweep: Sweep | null } | null = null; // while a leaf is moved
   /** how often numbers were put in the place of the recorded ones; 0 when they are the recorded ones */
   moved = 0;
@@ -130,17 +134,19 @@ export class Store {
     [this.real, this.moved] = [null, 0];
   }
 
+  /** What was recorded, also while a leaf is moved. */
   snapshot(): Snapshot {
+    const { real } = this;
     return {
       version: 1,
       record: this.record,
       first: 0,
       total: this.total,
-      rows: this.rows,
+      rows: real ? this.rows.map((row) => (real.values.has(row.row) ? { ...row, value: real.values.get(row.row) ?? null } : row)) : this.rows,
       events: this.events,
       tapes: this.tapes,
       sources_text: this.sources,
-      sweep: this.sweep,
+      sweep: real ? real.sweep : this.sweep,
       results: this.results,
       insides: [...this.insides.values()],
       missing: this.missing,

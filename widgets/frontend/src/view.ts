@@ -4,7 +4,7 @@ import { divider } from "./divider";
 import { fullScreen, h } from "./dom";
 import { exportAs } from "./export";
 import { matching, neighbourhood, waysOf } from "./find";
-import { borders, PAD, renewed, stage, type Graph, type Group, type Node } from "./graph";
+import { PAD, renewed, stage, type Graph, type Group, type Node } from "./graph";
 import { FeelPanel } from "./feelpanel";
 import { Fitting } from "./fitting";
 import { Help } from "./help";
@@ -13,7 +13,7 @@ import { Keys } from "./keys";
 import type { Layout } from "./layout";
 import { Minimap } from "./minimap";
 import { PathsPanel } from "./pathspanel";
-import { Planner } from "./planner";
+import { Planner, wishOf } from "./planner";
 import { panAndZoom } from "./pointer";
 import { Predict } from "./predict";
 import { Results } from "./results";
@@ -29,8 +29,6 @@ import { Table } from "./table";
 import { Timeline } from "./timeline";
 import { Tip } from "./tip";
 import { Toolbar, type FoldMode } from "./toolbar";
-
-const FOLD_FROM = 150; // rows from which "auto" folds
 
 export class View {
   readonly el: HTMLElement;
@@ -222,7 +220,7 @@ export class View {
     if (atEnd && backward === 0) {
       this.timeline.position = this.timeline.forward;
       if (this.camera.touched) return this.schedule("all");
-      if (this.recording) this.revealRow(this.timeline.current);
+      if (this.store.recording) this.revealRow(this.timeline.current);
       else this.fitting.first(this.graph);
       this.table.reveal(this.timeline.current);
     }
@@ -234,11 +232,8 @@ export class View {
     const { store, mode } = this;
     if (this.recast !== store.recast) this.planner.reset();
     this.recast = store.recast;
-    const folded = mode === "all" || (mode === "auto" && store.rows.length > FOLD_FROM);
     const toggled = new Map(this.toggled);
-    const layers = mode === "layers";
-    const wish = { patterns: folded, open: !folded && !layers, layers: layers || mode === "auto", toggled: [...toggled], borders: borders(store.tapes) };
-    this.planner.plan(store.rows, wish, (layout) => {
+    this.planner.plan(store.rows, wishOf(store, mode, toggled), (layout) => {
       this.drawn = { mode, toggled };
       this.layout = layout;
       this.placed(this.fitting.wrapped(store, layout));
@@ -349,11 +344,7 @@ export class View {
 
   /** Nothing was stepped yet, and nothing is recorded any more: a picture larger than its pane is read from its beginning. */
   private get beginning(): boolean {
-    return this.timeline.position === this.timeline.forward && !this.recording;
-  }
-
-  private get recording(): boolean {
-    return this.store.tapes.some((tape) => tape.state === "recording");
+    return this.timeline.position === this.timeline.forward && !this.store.recording;
   }
 
   private select(row: number, reveal = true): void {

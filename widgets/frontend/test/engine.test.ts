@@ -312,3 +312,22 @@ it("escapes what goes into DOT", () => {
   const text = dotText(storeOf(snapshot));
   expect(text).toContain('r0 [label="a\\"];\\nevil [x=\\"\\n3.0"');
 });
+
+it("gives away what was recorded, also while a leaf is moved", () => {
+  const store = storeOf(square());
+  const before = JSON.stringify(store.snapshot());
+  store.imagine(new Map([[0, { text: "9.0", data: 9 }], [1, { text: "81.0", data: 81 }]]), null);
+  expect(store.rows.map((row) => row.value?.text)).toEqual(["9.0", "81.0"]);
+  expect(JSON.stringify(store.snapshot())).toBe(before);
+  store.comeBack();
+  expect(JSON.stringify(store.snapshot())).toBe(before);
+});
+
+it("writes a small array with as many digits as fit", () => {
+  const value = { text: "[[-0.52500004  1.6100001 ]]", data: [[-0.52500004, 1.6100001]] };
+  const row = { dtype: "float32", shape: [1, 2] };
+  expect([40, 18, 12, 9].map((room) => brief(value, row, room))).toEqual([value.text, "[[-0.525 1.61]]", "f32[1,2]", "f32[1,2]"]);
+  const column = { text: "[[1.]\n [2.]]", data: [[1], [2]] };
+  expect(brief(column, { dtype: "float32", shape: [2, 1] }, 18)).toBe("[[1] [2]]");
+  expect(brief({ text: "[nan inf]", data: ["nan", "inf"] }, { dtype: "float32", shape: [2] }, 9)).toBe("[nan inf]");
+});
