@@ -26,7 +26,7 @@ def as_page(figures: Class, hand_ins: Sequence[HandIn]) -> str:
     ]
     problems = [(h.learner, path, why) for h in hand_ins for path, why in h.problems]
     if problems:
-        rows = "".join(f"<li>{escape(who)}: {escape(str(path))} {escape(why)}</li>" for who, path, why in problems)
+        rows = "".join(f"<li>{escape(who)}: {escape(path)} {escape(why)}</li>" for who, path, why in problems)
         sections.append(_section("Not counted", "These files could not be read.", [f"<ul>{rows}</ul>"]))
     return page("A class", STYLE, summary(figures), "\n".join(sections))
 

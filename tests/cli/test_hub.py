@@ -26,7 +26,6 @@ from ipykernel.ipkernel import IPythonKernel
 from playwright.sync_api import expect
 
 from minitape.course.checker import exercises_of
-from minitape.course.order import ADVICE
 from minitape.course.progress import FILE_NAME
 
 from .talking import Talk, text_of
@@ -36,6 +35,7 @@ PYTHON = "MINITAPE_HUB"
 """Names the Python of an environment with minitape, jupyterhub and nbgitpuller, where this one lacks them."""
 NAME = "01_the_first_tape.ipynb"
 LESSON = f"lessons/{NAME}"
+ADVICE = "run that cell first: menu Run, Run All Above Selected Cell."
 EXERCISES = len(exercises_of("01"))
 SETTINGS = """
 load_subconfig({given!r})
