@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import runpy
+import tomllib
 from types import SimpleNamespace
 
 import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
 from traitlets.config import Config
 
 from minitape.cli.lessons import IN_REPOSITORY
@@ -79,6 +81,17 @@ def test_binder_reads_the_same_image(repository):
         ours, binders = (repository / folder / name for folder in ("deploy/jupyterhub", ".binder"))
         assert not binders.is_symlink()
         assert binders.read_bytes() == ours.read_bytes()
+
+
+def test_ci_tries_every_python_that_is_allowed_and_the_newest_with_the_newest_packages(repository):
+    jobs = yaml.safe_load((repository / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    allowed = SpecifierSet(project["requires-python"])
+    matrix = jobs["run"]["strategy"]["matrix"]["python"]
+    assert matrix == [f"3.{minor}" for minor in range(100) if f"3.{minor}" in allowed]
+    versions = {job["versions"]: job["python"] for job in jobs["bounds"]["strategy"]["matrix"]["include"]}
+    assert versions["lowest-direct"] == matrix[0]
+    assert SpecifierSet(versions["highest"].replace(" ", ",")) == allowed
 
 
 @pytest.mark.parametrize("repository_says", ["", "https://host.test/me/minitape"])
