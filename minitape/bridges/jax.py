@@ -16,7 +16,7 @@ Recording(jax, 5 rows, 1 backward pass)
 (Array(-3.5, dtype=float32), Array([ 1., -4.], dtype=float32))
 >>> print(recording.explain(recording.value, "x"))
 argnums: x is not differentiated: argnums names other arguments.
-  Mend it: Name it: argnums=(0, 1), or put what is to be differentiated into one argument.
+  Fix: Name it: argnums=(0, 1), or put what is to be differentiated into one argument.
 """
 
 from __future__ import annotations

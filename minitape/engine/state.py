@@ -29,6 +29,7 @@ class State(threading.local):
     exits: Exits | None = None  # values that left to NumPy or Python, see minitape.engine.evidence
     frames: tuple[tuple[CodeType, int], ...] | None = None  # the user's, while one statement of theirs runs, see evidence.one_statement
     trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
+    within = False  # a picture looks into a call of a function, see minitape.graphs.within
     scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing
     token: object = None  # another object whenever the active tapes change: tells variables to be watched anew
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -21,15 +22,19 @@ from statistics import median
 
 import pytest
 from ipykernel.ipkernel import IPythonKernel
+from playwright.sync_api import expect
 
-from minitape.course.order import ADVICE
+from minitape.course.checker import exercises_of
 from minitape.course.progress import FILE_NAME
 
 from .talking import Talk, text_of
+from .test_lesson_in_browser import cell, opened_with_kernel, run_lesson
 
 PYTHON = "MINITAPE_HUB"
 """Names the Python of an environment with minitape and jupyterhub, where this one has no jupyterhub."""
 LESSON = "minitape-lessons/01_the_first_tape.ipynb"
+ADVICE = "run that cell first: menu Run, Run All Above Selected Cell."
+EXERCISES = len(exercises_of("01"))
 SETTINGS = """
 load_subconfig({given!r})
 c.JupyterHub.bind_url = "http://127.0.0.1:{port}"
@@ -194,7 +199,7 @@ def test_all_learners_run_lesson_1_at_once(hub, learners):
     with ThreadPoolExecutor(len(learners)) as pool:
         for said in pool.map(Learner.run_lesson, learners):
             assert "Traceback" not in "".join(said)
-            assert any("0 of 4 solved" in text for text in said)
+            assert any(f"0 of {EXERCISES} solved" in text for text in said)
     waited, took = [who.waited for who in learners], [who.took for who in learners]
     parts = [who.memory() for who in learners]
     print(f"\n{len(learners)} learners at once: server after {median(waited):.0f} s (last {max(waited):.0f}), lesson 1 in "
@@ -228,7 +233,7 @@ def test_a_kernel_that_is_killed_comes_back_with_advice(hub, learners):
 
     hub.until(back, 60)
     assert ADVICE in victim.says("TapeView(tape)")
-    assert "1 of 4 solved" in victim.says('from minitape.course import progress; progress("01")')
+    assert f"1 of {EXERCISES} solved" in victim.says('from minitape.course import progress; progress("01")')
     assert other.says("print(kept)") == "still here\n"
 
 
@@ -241,3 +246,33 @@ def test_a_restart_of_the_hub_loses_nothing(hub, learners):
         assert hub.until(lambda who=who: hub.json(f"api/users/{who.name}")["server"], 60)
         assert who.says("print(os.getpid(), kept)") == f"{pid.strip()} 7\n"
         assert any("check(" in cell["source"] for cell in who.talk.notebook(LESSON)["cells"])
+
+
+@pytest.mark.browser
+def test_a_browser_shows_a_lesson_on_the_hub_as_minitape_lab_does(hub, page_of_module):
+    """What a hub without minitape's extension lacks: saved when opened, no news, advice on the next day, pictures after a reload."""
+    page = page_of_module
+    page.goto(f"{hub.origin}/hub/")
+    page.fill("#username_input", "learner-in-browser")
+    page.fill("#password_input", "any")
+    page.click("#login_submit")
+    opened_with_kernel(page)
+    page.locator(".jp-DebuggerBugButton").wait_for(timeout=90_000)  # the kernel has said what its language is
+    expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+    expect(page.get_by_text("official Jupyter news")).to_have_count(0)
+
+    picture = cell(page, "TapeView(g)")
+    picture.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    expect(picture).to_contain_text(ADVICE, timeout=90_000)
+
+    run_lesson(page)
+    page.keyboard.press("ControlOrMeta+s")
+    expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+    page.get_by_role("menuitem", name="Kernel").click()
+    page.get_by_text("Restart Kernel…").click()
+    with page.expect_response(re.compile("/api/kernels/.*/restart")):
+        page.get_by_role("button", name="Confirm Kernel Restart").click()
+    page.reload()
+    cell(page, "TapeView(g)").locator("img[src^='data:image/svg']").wait_for(timeout=90_000)
+    expect(page.locator(".jp-Notebook")).not_to_contain_text("model not found")
