@@ -496,7 +496,8 @@ def main() -> None:
     os.environ["MINITAPE_PROGRESS"] = str(FOLDER / "progress.json")
     for name in MODULES:
         if not name.startswith(("minitape.cli", "minitape.bridges.")):  # a bridge needs the other framework
-            importlib.import_module(name)
+            with contextlib.suppress(ImportError) if name.startswith("minitape.speed.") else contextlib.nullcontext():  # without numba
+                importlib.import_module(name)
     import encodings.cp437  # noqa: F401 - the names in archives
 
     write_models()
