@@ -297,6 +297,7 @@ from minitape.tf import (
     signal as signal,
     sparse as sparse,
     strings as strings,
+    summary as summary,
     test as test,
     train as train,
     types as types,

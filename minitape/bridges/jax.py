@@ -35,6 +35,8 @@ from .jax_sweep import Back  # noqa: E402
 from .recording import Recording  # noqa: E402
 from .site import NOWHERE, Site  # noqa: E402
 
+TRACED = ("Tracer", "concrete value")  # what JAX's errors say that come of tracing, and not of a mistake such as a wrong shape
+
 
 class JaxRecording(Recording):
     """What a function of JAX computed. ``value`` is its result, ``gradient`` what ``jax.grad`` gives.
@@ -95,7 +97,9 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
         raise ValueError(f"argnums={argnums!r} does not fit to {len(args)} argument{'' if len(args) == 1 else 's'}.")
     try:
         closed, shape = jax.make_jaxpr(function, return_shape=True)(*args)
-    except (jax.errors.JAXTypeError, jax.errors.JAXIndexError, jax.errors.UnexpectedTracerError) as error:
+    except (TypeError, jax.errors.JAXIndexError, jax.errors.UnexpectedTracerError) as error:
+        if type(error) is TypeError and not any(word in str(error) for word in TRACED):
+            raise
         recording.error = error
         _arguments(recording, function, args, numbers)
     else:

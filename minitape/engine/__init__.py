@@ -18,7 +18,7 @@ Going back
 
 Other derivatives
     ``forward``, ``jacobian``, ``batch``   forward mode, Jacobians, and rules on many adjoints at once
-    ``custom``, ``pyfunction``, ``registry``   gradients of the user's own
+    ``custom``, ``pyfunction``, ``registry``   gradients of the user's own; ``stopping``   what a compiled step refuses
 
 Values
     ``tensor``, ``convert``, ``elements``   tensors, and how they are made

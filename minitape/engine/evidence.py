@@ -23,6 +23,7 @@ import numpy as np
 from .frames import _OWN, own_file
 from .record import ORIGINS
 from .state import state
+from .stopping import stop
 
 if TYPE_CHECKING:
     from .primitives import Primitive
@@ -298,7 +299,11 @@ def born(kind: str, inputs: Sequence[End] = (), detail: object = None, frames: S
 
 def note_gradients(gradients: list[Result], targets: list[End], sources: list[End]) -> Stack:
     """Notes on gradients that no tape recorded what they came from, and whose they are; returns the user's frames."""
-    if state.graph is not None:  # which keeps its own notes
+    graph = state.graph
+    if graph is not None:
+        for g, source in zip(gradients, sources, strict=True):
+            if getattr(g, "graph", None) is graph:
+                graph.gradients.setdefault(g._row, []).append(weakref.ref(source))
         return stack()
     if len(targets) == 1 and type(targets[0]) is EAGER[0]:
         when, frames, _, *rest = computed("gradient", _getframe(1), targets[0])
@@ -329,6 +334,8 @@ def decided(value: Result, inputs: Sequence[End], op: str) -> Result:
 
 def left(tensor: Tensor, how: str, array: Array = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
+    if state.compiled is not None:
+        stop(tensor, how)
     record, known = state.record, state.exits or exits()
     out = weakref.ref(array) if type(array) is np.ndarray else array
     value, frames, notes = ref(tensor), stack(), known.notes

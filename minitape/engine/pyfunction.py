@@ -8,8 +8,10 @@ from __future__ import annotations
 import functools
 import threading
 import traceback
+import weakref
+from collections import deque
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -54,7 +56,7 @@ def only_looking() -> AbstractContextManager[None]:
 class PythonCall:
     """One run of a py_function: the tape that watched its inputs, for one gradient."""
 
-    __slots__ = ("tape", "inputs", "outputs", "number", "used")
+    __slots__ = ("tape", "inputs", "outputs", "number", "used", "__weakref__")
 
     def __init__(self, tape: GradientTape | None, inputs: list[EagerTensor], outputs: list[Tensor], number: int) -> None:
         self.tape, self.inputs, self.outputs, self.number = tape, inputs, outputs, number
@@ -75,6 +77,8 @@ class PythonCall:
         targets = [o for o in self.outputs if o.dtype.differentiable]
         sources = [i for i in self.inputs if i.dtype.differentiable]
         found = self.tape.gradient(targets, sources, seeds, unconnected_gradients=UnconnectedGradients.ZERO)
+        if any(self.tape.nones or ()) and self not in _CUT:
+            _CUT.append(self)
         other = next((i.dtype.name for i in self.inputs if not i.dtype.differentiable), None)
         if other is not None:
             raise TypeError(f"Cannot convert 0.0 to EagerTensor of dtype {other}")
@@ -89,6 +93,24 @@ class PythonCall:
                 raise
             except Exception as error:
                 raise python_error(error) from error
+
+
+_RUNS: weakref.WeakKeyDictionary[Function, weakref.ref[PythonCall]] = weakref.WeakKeyDictionary()
+_CUT: deque[PythonCall] = deque(maxlen=4)  # the last runs that some gradient does not pass: `explain` may ask why
+
+
+def note_run(func: Function, call: PythonCall) -> None:
+    """Notes the last run of a function in a graph, as long as somebody else keeps it."""
+    with suppress(TypeError):  # not every callable can be referred to weakly
+        _RUNS[func] = weakref.ref(call)
+
+
+def last_run(func: Function) -> PythonCall | None:
+    """The last run of a function that a graph called; None when it is gone."""
+    with suppress(TypeError):
+        found = _RUNS.get(func)
+        return None if found is None else found()
+    return None
 
 
 @for_batches
@@ -122,7 +144,7 @@ def run_python(
     number = next_number()
     args = [wrap(t.array) for t in inputs]
     tape: GradientTape | None = None
-    with no_tapes():
+    with no_tapes(), During(state, compiled=None):
         try:
             if not differentiate:
                 outputs = _results(func(*args), dtypes)

@@ -28,6 +28,7 @@ class State(threading.local):
     looking = False  # somebody reads skeletons: none is let go of meanwhile
     exits: Exits | None = None  # values that left to NumPy or Python, see minitape.engine.evidence
     frames: tuple[tuple[CodeType, int], ...] | None = None  # the user's, while one statement of theirs runs, see evidence.one_statement
+    compiled: frozenset[int] | None = None  # in a step that TensorFlow compiles: the batch, by identity; see minitape.engine.stopping
     trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
     within = False  # a picture looks into a call of a function, see minitape.graphs.within
     scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing

@@ -22,7 +22,7 @@ The question
     ``bodies``     into functions, loops and branches of graphs
     ``reasons``    which break is to blame; ``objects``, ``names``, ``owners``: another object, a name bound anew, a layer's
     ``parts``      ways that are cut beside one that holds
-    ``zeros``, ``nonfinite``, ``replay``   gradients that are zero, NaN or infinite: the sweep once more
+    ``zeros``, ``nonfinite``, ``replay``   gradients that are zero, NaN or infinite: the sweep once more; ``again`` inside of a call
     ``missing``    what a cut way would have added
     ``wrong``      gradients that are there, and not those that were meant
 

@@ -351,6 +351,8 @@ class Advice(Remedies):
             return "twin"
         if not self.subject and self._read_in_a_branch():
             return "branch"
+        if not self.subject and self._called_in_a_branch():
+            return "not taken"
         return self.subject or ("" if type(owner).__module__.startswith("minitape.") else "own")
 
     def _wrong_object(self) -> str:
@@ -395,6 +397,18 @@ class Advice(Remedies):
         if at is None and not self.inquiry.used_at_all(self.source) and self._read_in_a_branch():
             return "branch"
         return "" if at is None else "used"
+
+    def _called_in_a_branch(self) -> bool:
+        """Whether the text calls the layer in a branch alone: ``used`` is where."""
+        names = [] if self.statement is None else self.statement.binds()
+        calls = [
+            s for s in (self.statement.source.statements if self.statement is not None and names else ())
+            if any(isinstance(n, ast.Call) and unparse(n.func) == names[0] for n in s.walk())
+        ]  # fmt: skip
+        if calls and all(s.in_branch(names[0]) for s in calls):
+            self.fields["used"] = where(calls[0].filename, calls[0].line)
+            return True
+        return False
 
     def _read_in_a_branch(self) -> bool:
         """Whether the text computes with a variable, which no operation read, in a branch alone: ``used`` is where."""

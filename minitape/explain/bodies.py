@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..engine.rows import CALL
+
 if TYPE_CHECKING:
     from ..engine.rows import Call
     from ..engine.typed import Graph, Object
+    from ..engine.variable import ResourceVariable
     from .trace import Node
 
 INTO = ("function", "while", "case")
@@ -31,6 +34,13 @@ class Body(NamedTuple):
     row: int
     outer: dict[int, int]
     again: dict[int, int]
+
+
+def outermost(node: Node) -> Node:
+    """The call on the tape in which a node of a graph ran; a node of the tape itself."""
+    while node.caller is not None:
+        node = node.caller.node
+    return node
 
 
 def bodies_of(call: Call, output: int) -> Iterator[Body]:
@@ -83,3 +93,9 @@ def assigns(graph: Graph, variable: object, before: int) -> Iterator[tuple[Call,
         for body in [call.attrs.get("body"), *call.attrs.get("bodies", ())]:
             for made, around in () if body is None or call.primitive.name not in INTO else assigns(body.graph, variable, len(body.graph)):
                 yield made, [call, *around]
+
+
+def read_by(graph: Graph, row: int) -> ResourceVariable | None:
+    """The variable that a row of a graph reads; None for other rows."""
+    op, number, _, _ = graph.cell(row)
+    return graph.calls[number].attrs.get("variable") if op == CALL else None

@@ -42,6 +42,7 @@ class Connection:
     """What is on a tape, and which rows the adjoints of its targets reach."""
 
     keys: dict[str, dict[int, tuple[object, object]]]  # where things stand in the user's lists and dictionaries, see words.py
+    depth = 0  # how many calls of functions it is inside of, see again.py
     paths: dict[tuple[int, str], str] | None = None  # how the user's names lead to attributes, see words.py
 
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..engine import nest
 from ..engine.backward import leaf_of
+from .again import opened, swept
 from .arrivals import MAKES
 from .asking import asking_frame
 from .connection import is_leaf
@@ -91,7 +92,10 @@ def bad_value(inquiry: Inquiry) -> Explanation | None:
     if inquiry.record is None or all(np.all(np.isfinite(_floats(t))) for t in inquiry.targets):
         return None
     made = _made(inquiry, inquiry.ancestors().values())
-    return None if made is None else _said(inquiry, "nonfinite_value", made[0], *made[1:])
+    if made is None:
+        return None
+    inside = opened(inquiry, made[0].row) if made[0].record is inquiry.record else None
+    return (bad_value(inside[0]) if inside is not None else None) or _said(inquiry, "nonfinite_value", made[0], *made[1:])
 
 
 def _made(inquiry: Inquiry, nodes: Iterable[Node]) -> tuple[Node, str, str] | None:
@@ -125,6 +129,9 @@ def bad_step(inquiry: Inquiry, step: Step, share: Array) -> Explanation:
     """Which derivative, or which value that it reads, made of a finite adjoint a share that is not."""
     record = inquiry.record
     assert record is not None
+    inside = _step_inside(inquiry, step)
+    if inside is not None:
+        return inside
     node = inquiry.trace.of_row(record, step.row)
     name, inputs = operation(record, step.row)
     bad = np.asarray(share)
@@ -140,7 +147,19 @@ def bad_step(inquiry: Inquiry, step: Step, share: Array) -> Explanation:
     text = f"The derivative of {what} at {values} turned the adjoint {shown(step.adjoint)} into {turned}{{line}}."
     parents = [inquiry.trace.of_row(record, r) for r in inputs]
     cure = _cure(inquiry, node, name, parents) or "Keep the argument where the operation is smooth."
-    return _said(inquiry, "nonfinite_gradient", node, text, _WHERE if trap else cure)
+    if trap and name != "divide":  # for a quotient there is a function that is safe itself
+        cure = _WHERE
+    return _said(inquiry, "nonfinite_gradient", node, text, cure)
+
+
+def _step_inside(inquiry: Inquiry, step: Step) -> Explanation | None:
+    """The same of a row inside of a ``tf.function`` that was called; None where it cannot be run again."""
+    inside = swept(inquiry, step)
+    for made in () if inside is None else inside[2]:
+        for _, share in made.shares:
+            if inside is not None and finite(made.adjoint) and not finite(share):
+                return bad_step(inside[0], made, share)
+    return None
 
 
 def _unused(adjoint: Array, value: Array) -> bool:

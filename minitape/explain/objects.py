@@ -356,10 +356,10 @@ class Objects(Names):
         place = self.construction(owner, source)
         alike = [] if place is None else [frames for frames in self.used_births() if frames[0] == place.frames[0]]
         for frames in reversed(alike):  # made by the same line, in a function that was called elsewhere
-            assert place is not None
-            for i, (theirs, mine) in enumerate(zip(frames, place.frames, strict=False)):
-                if place_of(*theirs)[:2] != place_of(*mine)[:2]:
-                    return Finding("unused_layer", Place(place.frames[i:]), what, subject=Place(frames[i:]))
+            call = None if place is None else _parting(frames, place.frames)
+            if call is not None and place is not None:
+                mine = Place(place.frames[len(frames) - len(call.frames) :])
+                return Finding("unused_layer", mine, what, subject=call)
         return Finding("unused_layer", place, what, subject="again" if alike else None)
 
     def replaced_layer(self, source: End) -> Finding | None:
@@ -368,6 +368,11 @@ class Objects(Names):
             return None
         for statement, where in self.statements(self.born(source)):
             if statement.binds() and self.leaves_of((where.filename, where.line)):
+                for frames in reversed(self.used_births()):
+                    call = _parting(frames, where.frames)
+                    for other, at in () if call is None else self.statements(call):
+                        if other.binds():
+                            return Finding("rebound", at.at(other.line), other.binds()[0], subject="gone")
                 return Finding("rebound", where.at(statement.line), statement.binds()[0], subject="gone")
         return None
 
@@ -389,6 +394,14 @@ class Objects(Names):
                 if type(owner).__init__.__code__ is not frames[0][0]:
                     break
         return Place(frames) if frames else None
+
+
+def _parting(theirs: Stack, mine: Stack) -> Place | None:
+    """The call, in one stack, by which it differs from another one that ends at the same line; None where they do not."""
+    if not theirs or not mine or place_of(*theirs[0])[:2] != place_of(*mine[0])[:2]:
+        return None
+    calls = enumerate(zip(theirs, mine, strict=False))
+    return next((Place(theirs[i:]) for i, (a, b) in calls if place_of(*a)[:2] != place_of(*b)[:2]), None)
 
 
 def _outwards(place: Place) -> Iterator[Place]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from ..engine.evidence import Exit, Origin
 from ..engine.rows import CALL
+from .bodies import outermost
 from .search import LIMIT
 from .source import last_name, unparse
 from .trace import Break, Node, Place
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _VALUES = ("left_through_numpy", "recording_paused", "outside_tape", "state")  # causes that cut values, whatever the text says
 _STEPS = ("Round", "Floor", "Ceil", "Rint", "FloorDiv")  # operations whose result is a value, not a choice
 _TRUTHS = "Greater GreaterEqual Less LessEqual Equal NotEqual ArgMax ArgMin".split()  # ... which choose, but where they are counted
-_ADDED = ("add", "subtract", "negative", "cast", "reduce_sum", "reduce_mean", "identity")  # what hands a term on
+_ADDED = ("add", "subtract", "squared_difference", "negative", "cast", "reduce_sum", "reduce_mean", "identity")  # what hands a term on
 _CHOICES = ("bool", "index", "text")  # how a value leaves that comes back as none
 MOST = 50  # exits that are looked at, the last first
 
@@ -48,11 +49,11 @@ class Parts:
         found: list[Break] = []
         clean = self._from(source)
         for child, parent, broken in self._cuts:
-            if parent.key in clean and broken is not None:
+            if broken is not None and (parent.key in clean or self._same(parent, source)):
                 cut = self._with_further(broken, child)
                 cut[0].ways = [(child, parent)] if len(cut) == 1 else []
                 found += cut
-        found += self._by_python(source)
+        found += [*self._by_python(source), *self._before_watch(source)]
         kept: dict[Hashable, Break] = {}
         for b in found:
             at = None if b.place is None else (b.place.filename, b.place.line)
@@ -60,24 +61,58 @@ class Parts:
             first.ways += b.ways if first is not b else []
         return sorted(kept.values(), key=_order)
 
+    def _same(self, node: Node, source: End) -> bool:
+        """Whether a value of an earlier recording is that which the source still holds: it was used there as well."""
+        held = getattr(source, "_state", source)
+        return node.record is not None and node.record is not self.trace.record and node.tensor is not None and node.tensor is held
+
+    def _before_watch(self, source: End) -> list[Break]:
+        """The watch of a source that had been used before, and is used after it."""
+        found = self.inquiry.watched_too_late(source)
+        if found is None or found.cause != "watched_late":
+            return []
+        rows = {row: since for row, since in self.inquiry.tape.watched.items() if row in self.inquiry.tape._rows_of(source)}
+        early = (
+            child for child, parent, broken in self._edges
+            if broken is None and parent.record is self.trace.record and parent.caller is None
+            and outermost(child).row < rows.get(parent.row, 0)
+        )  # fmt: skip
+        return [found] if next(early, None) is not None else []
+
     # -- the graph ----------------------------------------------------------------------------------------------------
 
     def _walk(self) -> list[Edge]:
         """The edges on all ways that carry values to the targets."""
         edges: list[Edge] = []
-        seen: dict[Hashable, bool] = {}  # whether a node is a term of the target
-        waiting = [(node, True) for node in self.inquiry.starts]
+        seen: dict[Hashable, bool] = {}
+        waiting: list[tuple[Node, bool | None]] = [(node, True) for node in self.inquiry.starts]  # a term? None: it divides
         while waiting and len(seen) < LIMIT:
             node, term = waiting.pop()
             if node.key in seen:
                 continue
-            seen[node.key] = term
+            seen[node.key] = True
             for parent, broken in self.trace.edges(node):
-                counted = term and broken is not None and broken.what in _TRUTHS
+                counted = bool(term) and broken is not None and broken.what in _TRUTHS
                 if broken is None or counted or self._carries(broken):
                     edges.append((node, parent, broken))
-                    waiting.append((parent, counted or (term and self._hands_on(node, parent))))
+                    waiting.append((parent, counted or self._is_term(node, parent, term)))
         return edges
+
+    def _is_term(self, node: Node, parent: Node, term: bool | None) -> bool | None:
+        """Whether what is computed from a value counts as it is: a truth among such terms is no mask. None where it divides."""
+        name = self.trace.label(node)
+        if name in ("divide", "div_no_nan") and parent is not self.trace.edges(node)[0][0]:
+            return None
+        if term is None:  # how many there are, which a mean divides by
+            return None if name in (*_ADDED, "maximum") else False
+        begins = self._meets(node, parent) or name in ("reduce_sum", "reduce_mean")
+        return (term or begins) and self._hands_on(node, parent)
+
+    def _meets(self, node: Node, parent: Node) -> bool:
+        """Whether a value is added to another one that is computed, or compared with it: it is no mask then, and counts itself."""
+        if self.trace.label(node) not in ("add", "subtract", "squared_difference"):
+            return False
+        return any(self.trace.edges(other) for other, _ in self.trace.edges(node) if other is not parent)
 
     def _hands_on(self, node: Node, parent: Node) -> bool:
         """Whether a value is a sum of which ``parent`` is a term, as it is or times a constant."""

@@ -98,7 +98,10 @@ def _asks_an_array(advice: Advice, node: ast.AST, names: list[str], alias: bool)
     if isinstance(node, ast.Call):
         parts = [part for arg in node.args for part in (getattr(arg, "elts", None) or [arg])]
         return any(map(named, parts)) and _wants_arrays(advice, node)
-    return _of_arrays(node) and named(cast("ast.Attribute", node).value)
+    if not _of_arrays(node):
+        return False
+    of = cast("ast.Attribute", node).value
+    return any(map(named, ast.walk(of))) if isinstance(of, (ast.BinOp, ast.UnaryOp)) else named(of)
 
 
 def changed_in_place(advice: Advice) -> str:
@@ -246,6 +249,8 @@ def _float_source(advice: Advice) -> Swap | None:
     value = None if advice.statement is None else advice.statement.value()
     if not isinstance(value, ast.Call) or last_name(value.func) not in _MAKERS or advice.kind != "source" or _among_integers(advice):
         return None
+    if any("input_signature" in s.mentions() or s.calls("TensorSpec") for s in advice.statement.source.statements):
+        return None  # which has to name the type as well
     first = 2 if last_name(value.func) == "fill" else 1
     if last_name(value.func) in ("fill", "zeros", "ones", "range"):
         return _in_place_of(value, f"tf.cast({unparse(value)}, tf.float32)")

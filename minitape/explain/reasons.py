@@ -10,7 +10,7 @@ from ..engine.evidence import Exit, Origin, all_exits
 from ..engine.tensor import Tensor
 from ..engine.variable import UnreadVariable
 from .arrivals import Arrivals
-from .bodies import INTO
+from .bodies import INTO, outermost
 from .chains import LONG
 from .connection import Finding, Path, is_leaf
 from .flow import Flow
@@ -175,7 +175,7 @@ class Inquiry(Objects):
         if isinstance(source, Tensor):
             return self.other_watched(source) or Break("not_watched", use, "", source)
         if not self.tape._watch_accessed_variables:
-            return Break("not_accessed_watched", use, "", source)
+            return Break("not_accessed_watched", self.trace.place(child) or use, "", source)
         if not source.trainable:
             return Break("not_trainable", self.made(source) or use, "", source)
         return Break("not_watched", use, "", source)
@@ -184,12 +184,11 @@ class Inquiry(Objects):
         """The statement that used the source first, on the path; of a tf.function the call."""
         if not path:
             return None
-        child = path[0][0]
-        return self.trace.place(child if child.caller is None else child.caller.node)
+        return self.trace.place(outermost(path[0][0]))
 
     def used_before(self, node: Node, child: Node) -> bool:
         """Whether the use on the path came before the watch."""
-        since = self.tape.watched.get(node.row)
+        since, child = self.tape.watched.get(node.row), outermost(child)
         return since is not None and child.record is self.record and child.row < since and not self.watched(child)
 
     def watched_too_late(self, source: End) -> Break | None:

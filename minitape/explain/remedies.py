@@ -159,7 +159,8 @@ class Remedies:
             step = next((name for name in ("add", "sub", "max", "min") if function.attr.endswith(name)), "update")
             self.fields.update(code=unparse(whole), instead=f"tf.tensor_scatter_nd_{step}")
             return "part"
-        if self.inquiry.owners.in_layer(self._changed()):
+        changed = self._changed()
+        if self.inquiry.owners.in_layer(changed) and changed is not None and changed.trainable:
             return "layer"
         if sign is None or not value or len(value) > 40:
             return ""

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 LIMIT = 400_000  # nodes that a search visits at most
 _COST = {"outside_tape": 0.5, "recording_paused": 0.5, "integer_dtype": 0.9}
+_SHAPES = ("OnesLike", "ZerosLike", "Shape", "ShapeN", "Size", "Rank")
+_OF_SHAPE = 1.5  # what has a value's shape alone was not meant to carry its gradient, where anything else is cut
+_NEARER = 0.95  # what a function stored in a variable in the call at hand, not in one before
 
 Steps = list[tuple["Node", "Node", "Break | None"]]
 
@@ -56,7 +59,7 @@ class Search:
         for name in self.trace.stands_for(node):
             self.visited.setdefault(name, node)
         for parent, broken in self.trace.edges(node):
-            total = cost + (0.0 if broken is None else _COST.get(broken.cause, 1.0))
+            total = cost + (0.0 if broken is None else _cost(broken))
             if total < self._best.get(parent.key, 1e9):
                 self._best[parent.key] = total
                 self._before[parent.key] = (node, broken)
@@ -70,3 +73,11 @@ class Search:
             steps.append((child, node, broken))
             node = child
         return steps
+
+
+def _cost(broken: Break) -> float:
+    if broken.cause == "state" and getattr(broken.subject, "caller", None) is not None:
+        return _NEARER
+    if broken.what in _SHAPES:
+        return _OF_SHAPE
+    return _COST.get(broken.cause, 1.0)

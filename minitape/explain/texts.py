@@ -470,6 +470,11 @@ TEXT = {
         "target.",
         "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
     ),
+    "unused_layer not taken": (
+        "{x} belongs to the layer {what}{line}, which is called in a branch alone ({used}): that did not run on the way to the "
+        "target.",
+        "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
+    ),
     "unused_layer twin": (
         "{x} belongs to the layer {what} that was made here{line}, and never called on the way to the target. The one that was called "
         "there was made in {used}.",

@@ -19,16 +19,18 @@ from ..engine.elements import dtype_of_numpy
 from ..engine.evidence import Origin, Ref, exits, origin_of, read
 from ..engine.frames import place_of
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.pyfunction import last_run
 from ..engine.record import Record
 from ..engine.rows import CALL
 from ..engine.tensor import Tensor, wrap
-from .bodies import INTO, Body, Caller, assigns, bodies_of, test_of
+from .bodies import INTO, Body, Caller, assigns, bodies_of, read_by, test_of
 from .chains import LONG, Chains
 from .search import LIMIT, Search
 
 if TYPE_CHECKING:
     from ..engine.dtypes import DType
     from ..engine.primitives import Primitive, Rule
+    from ..engine.pyfunction import PythonCall
     from ..engine.rows import Call
     from ..engine.tape import GradientTape
     from ..engine.typed import Attributes, End, Graph
@@ -41,6 +43,9 @@ COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "sq
 
 
 Subject: TypeAlias = Any  # what a break is about, which its cause tells: a node, an origin, an exit, the source, a word
+
+
+_OPEN: list[PythonCall] = []  # runs of py_functions that are being asked about
 
 
 class Place:
@@ -165,7 +170,7 @@ class Trace:
                     origin = read(origin)
                     tensor, variable = weak(), None if owner is None else owner()
             elif hasattr(record, "reads"):  # a graph's
-                variable = _read_by(record, row)
+                variable = read_by(record, row)
             node = self.nodes[key] = Node(key, record, row, origin, tensor, variable)
         return node
 
@@ -235,6 +240,9 @@ class Trace:
         if node.caller is not None and node.row in node.caller.again:
             yield from self._turns(node)
             return
+        if node.row in getattr(record, "shaped", ()):
+            yield from self._of_shape(node)
+            return
         inputs: tuple[int, ...]
         rules: Sequence[object] | Rule | None
         if whole and op >= FIRST_CODE and self._in_run(node, op):
@@ -264,12 +272,12 @@ class Trace:
             if test is not None:
                 yield self.inside(node, call, test), outside or Break("nondifferentiable_op", self.place(node), primitive.op, node)
         for i, row in enumerate(inputs):
-            parent = self._beside(node, row)
-            yield parent, outside or self._op_break(node, parent, primitive, rules, i)
-            if hasattr(record, "reads"):
+            parent = self.beside(node, row)
+            if hasattr(record, "reads"):  # before what the variable held when the function was called: that is older
                 yield from self._assigned_inside(node, row)
+            yield parent, outside or self._op_break(node, parent, primitive, rules, i)
 
-    def _beside(self, node: Node, row: int) -> Node:
+    def beside(self, node: Node, row: int) -> Node:
         """Another row of the recording or of the run of a function that a node is in."""
         record = node.record
         assert record is not None
@@ -277,38 +285,49 @@ class Trace:
 
     def inside(self, node: Node, call: Call, body: Body) -> Node:
         """The row of a body that computed this output of a call."""
-        return self.within(body.graph, body.row, Caller(self._beside(node, call.row), body.outer, body.again))
+        return self.within(body.graph, body.row, Caller(self.beside(node, call.row), body.outer, body.again))
 
     def _assigned_inside(self, node: Node, row: int) -> Iterator[tuple[Node, Break | None]]:
         """What the same function had assigned to the variable that a row of its graph reads, also in a loop or a branch."""
         graph = node.record
         assert graph is not None
-        variable = _read_by(graph, row)
+        variable = read_by(graph, row)
         for made_by, around in assigns(graph, variable, row) if variable is not None else ():
             beside = node
             for call in around:
                 body = next(b for b in bodies_of(call, 0) if made_by in b.graph.calls or len(around) > 1)
-                beside = self.inside(self._beside(beside, call.row), call, body)
-            made = self._beside(beside, made_by.row)
+                beside = self.inside(self.beside(beside, call.row), call, body)
+            made = self.beside(beside, made_by.row)
             for given in made_by.inputs:
-                yield self._beside(beside, given), Break("state", self.place(made), made_by.primitive.name, made)
+                yield self.beside(beside, given), Break("state", self.place(made), made_by.primitive.name, made)
 
     def within(self, graph: Graph, row: int, caller: Caller) -> Node:
         """The node of a row of a graph, as one call ran it; of what came from outside the node there."""
         if row in caller.outer and row not in caller.again:
-            return self._beside(caller.node, caller.outer[row])
+            return self.beside(caller.node, caller.outer[row])
         leaf = graph.leaves.get(row)
-        if leaf is not None and isinstance(leaf.tensor, Tensor):
+        if leaf is not None and isinstance(leaf.tensor, Tensor) and row not in graph.shaped:
             return self.of_tensor(leaf.tensor)
         node = self._node((id(graph), row, caller.node.key), record=graph, row=row)
         node.caller = caller
         return node
 
+    def _of_shape(self, node: Node) -> Iterator[tuple[Node, Break | None]]:
+        """What a constant of a graph has its shape from."""
+        graph: Graph = node.record
+        given, op = graph.shaped[node.row]
+        value = given()
+        broken = Break("nondifferentiable_op", self.place(node), op, node)
+        if getattr(value, "graph", None) is graph:
+            yield self.beside(node, value._row), broken
+        elif value is not None:
+            yield from ((one, broken) for one in self.of(value)[:1])
+
     def _turns(self, node: Node) -> Iterator[tuple[Node, Break | None]]:
         """What a turn of a loop is given: what the loop was, and what a turn made."""
         caller, graph = node.caller, node.record
         assert caller is not None and graph is not None
-        yield self._beside(caller.node, caller.outer[node.row]), None
+        yield self.beside(caller.node, caller.outer[node.row]), None
         yield self.within(graph, caller.again[node.row], caller), None
 
     def scope(self, node: Node) -> Break | None:
@@ -336,12 +355,12 @@ class Trace:
         where, label = self.place(node), primitive.label
         if name == "stop_gradient":
             return Break("stop_gradient", where, label, node)
-        if name.startswith("assign"):
+        if name.startswith("assign") or name == "slice_update":  # v[i].assign(x) makes v anew, and stores it
             return Break("state", where, name, node)
         if "numpy_function" in name or name.startswith("py_func_") or name == "py_func":
             return Break("left_through_numpy", where, "tf.numpy_function", node)
         out = self.dtype(node)
-        if out is not None and not out.differentiable and (name == "cast" or out.name == "string"):
+        if out is not None and not out.differentiable and (name in ("cast", "bitcast") or out.name == "string"):
             source = self.dtype(parent)
             if source is None or source.differentiable:
                 return Break("integer_dtype", where, out.name, node)
@@ -368,11 +387,16 @@ class Trace:
         record = node.record
         assert record is not None
         call = record.calls[record.cell(node.row)[1]]
-        ran = call.attrs.get("call")
+        ran = call.attrs["call"] if "call" in call.attrs else last_run(call.attrs["func"])
         if ran is None or not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
             return None
-        output = ran.outputs[node.row - call.row]
-        found = self.inquiry(ran.tape, [output]).ask(ran.inputs[i])
+        if ran in _OPEN:  # the question of what left in it, and later, has come back to it
+            return None
+        _OPEN.append(ran)
+        try:
+            found = self.inquiry(ran.tape, [ran.outputs[node.row - call.row]]).ask(ran.inputs[i])
+        finally:
+            _OPEN.remove(ran)
         if found.cause == "independent":
             return Break("left_through_numpy", where, "tf.py_function", node)
         return None if found.cause == "connected" else Break(found.cause, found.place, found.what, found.subject)
@@ -552,26 +576,27 @@ class Trace:
         return found
 
 
-def _read_by(graph: Graph, row: int) -> ResourceVariable | None:
-    """The variable that a row of a graph reads; None for other rows."""
-    op, number, _, _ = graph.cell(row)
-    return graph.calls[number].attrs.get("variable") if op == CALL else None
-
-
 def _custom(record: Record, call: Call) -> list[bool]:
-    from ..engine.custom import no_tapes
-
     first = call.attrs.get("results", 0)  # in a graph the results are inputs as well
     known = getattr(record, "replays", {}).get(("gradient", call.row))
     if known is not None:  # the gradient was asked for
         return [False] * first + [row is not None for row in known[1]]
+    shares = own_shares(record, call)
+    if shares is None:
+        return [False] * first + [True] * (len(call.inputs) - first)
+    return [False] * first + [s is not None for s in shares]
+
+
+def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
+    """What a gradient of the user's own gives for adjoints of one, out of sight of every tape; None where it fails."""
+    from ..engine.custom import no_tapes
+
     kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
     try:
         with no_tapes(), contextlib.redirect_stdout(io.StringIO()):
-            shares = call.attrs["call"].shares([wrap(np.ones(shape, dtype)) for shape, dtype in kinds])
+            return list(call.attrs["call"].shares([wrap(np.ones(shape, dtype)) for shape, dtype in kinds]))
     except Exception:
-        return [False] * first + [True] * (len(call.inputs) - first)
-    return [False] * first + [s is not None for s in shares]
+        return None
 
 
 def _variable(origin: Origin | None) -> ResourceVariable | None:

@@ -175,6 +175,7 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
 def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: Inquiry) -> None:
     """What is to be said of a gradient that is there: that it is zero, not finite, a sum, or that a part is missing."""
     from .missing import added
+    from .replay import EAGERLY
     from .wrong import wrong
 
     if finding.what == "cut":
@@ -182,6 +183,10 @@ def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: I
         answer.fix = answer.others[0].fix
         return
     zero, answer.fix = _zero(inquiry, source)
+    if answer.fix == EAGERLY and answer.others:  # the way through the function that was taken is one of those that are cut
+        answer.message += f" Its gradient is zero, though: {answer.others[0].message}"
+        answer.fix = answer.others[0].fix
+        return
     if not zero:
         with suppress(Exception):
             zero, answer.fix = wrong(inquiry, source)

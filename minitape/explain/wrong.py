@@ -6,20 +6,21 @@ by the gradient of another one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..engine.evidence import Origin, Ref, origin_of, read
+from ..engine.evidence import Ref, origin_of, read
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.rows import CALL
 from ..engine.state import state
 from .asking import warn_user
-from .trace import Place
+from .bodies import INTO, assigns, read_by
+from .trace import Node, Place
 from .words import name_of, where
 
 if TYPE_CHECKING:
     from ..engine.record import Record
-    from ..engine.typed import End
+    from ..engine.typed import End, Graph
     from .reasons import Inquiry
 
 MOST = 20_000  # rows that are looked at
@@ -51,37 +52,51 @@ def _of_rows(inquiry: Inquiry) -> Said | None:
     record = inquiry.record
     if record is None or len(record) > MOST:
         return None
-    live = inquiry.live()
-    for row in range(len(record)):
-        found = (_spread(inquiry, record, row) or _twice(inquiry, record, row)) if live[row] else None
+    for node in _nodes(inquiry, record):
+        found = _spread(inquiry, node) or _twice(inquiry, node)
         if found is not None:
             return found
     return None
 
 
-def _spread(inquiry: Inquiry, record: Record, row: int) -> Said | None:
+def _nodes(inquiry: Inquiry, record: Record) -> Iterator[Node]:
+    """The rows on the way to the target, and those of the functions, loops and branches that ran there."""
+    live, trace = inquiry.live(), inquiry.trace
+    for row in range(len(record)):
+        if live[row]:
+            node = trace.of_row(record, row)
+            yield node
+            if trace.label(node) in INTO:
+                yield from (one for one in trace.ancestors([node]).values() if one.caller is not None)
+
+
+def _spread(inquiry: Inquiry, node: Node) -> Said | None:
     """Where a column of predictions was compared with a row of labels."""
-    op, a, b, _ = record.cell(row)
-    if op < FIRST_CODE or BY_CODE[op - FIRST_CODE].name not in _COMPARE:
+    record = node.record
+    name, inputs = ("", ()) if record is None else _operation(record, node.row)
+    if record is None or name not in _COMPARE or len(inputs) != 2:
         return None
-    shapes = [tuple(record.shape_dtype(r)[0]) for r in (a, b)]
+    shapes = [tuple(record.shape_dtype(r)[0]) for r in inputs]
     if not (_column_and_row(*shapes) or _column_and_row(*shapes[::-1])):
         return None
     count = max(shapes[0])
     return (
         f"It may not be the one that you want, though: shapes {shapes[0]} and {shapes[1]} broadcast to ({count}, {count})"
-        f"{_at(inquiry.trace.place(inquiry.trace.of_row(record, row)))}, so that each value is compared with all the others.",
+        f"{_at(inquiry.trace.place(node))}, so that each value is compared with all the others.",
         "Give both the same shape: tf.squeeze(predictions, -1), or labels[:, tf.newaxis].",
     )
 
 
 def _column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
     """Whether these are the shapes (N, 1) and (N,) of as many numbers."""
-    return len(second) == 1 and second[0] > 1 and first == (second[0], 1)
+    return len(second) == 1 and second[0] is not None and second[0] > 1 and first == (second[0], 1)
 
 
-def _twice(inquiry: Inquiry, record: Record, row: int) -> Said | None:
+def _twice(inquiry: Inquiry, node: Node) -> Said | None:
     """Where a loss that applies a softmax or a sigmoid itself was given the result of one."""
+    record, row = node.record, node.row
+    if record is None:
+        return None
     name, inputs = _operation(record, row)
     wanted = _OF_LOGITS.get(name, "")
     made = inputs[0] if wanted else row
@@ -93,7 +108,7 @@ def _twice(inquiry: Inquiry, record: Record, row: int) -> Said | None:
         made = found[1][0]
     if not wanted or _operation(record, made)[0] != wanted:
         return None
-    places = [inquiry.trace.place(inquiry.trace.of_row(record, r)) for r in (row, made)]
+    places = [inquiry.trace.place(inquiry.trace.beside(node, r)) for r in (row, made)]
     return (
         f"It is smaller than the one that you want, though: the loss{_at(places[0])} takes logits and applies a {wanted} itself, and what it "
         f"is given went through a {wanted} before{_at(places[1])}.",
@@ -120,11 +135,10 @@ def _mispaired(inquiry: Inquiry, source: End) -> Said | None:
     asked = [*inquiry.tape.asked, *([] if inquiry.tape.last is None else [inquiry.tape.last])]
     if not any(source is one for _, sources, _ in asked for one in sources):
         return None  # workers compute gradients that are applied to a model of which they ask nothing
-    changed = _changed_by_others(source)
+    changed = _changed_by_others(source, inquiry.record if hasattr(inquiry.record, "gradients") else None)
     if changed is None:
         return None
-    change, found = changed
-    place = Place(change.stack) if change.stack else None
+    place, found = changed
     name, others = name_of(source, inquiry), " and ".join(dict.fromkeys(name_of(one, inquiry) for one in found))
     return (
         f"But {name} was changed by the gradient of {others}{_at(place)}.",
@@ -132,14 +146,40 @@ def _mispaired(inquiry: Inquiry, source: End) -> Said | None:
     )
 
 
-def _changed_by_others(variable: End) -> tuple[Origin, list[End]] | None:
-    """The last change of a variable, with the sources of the gradients in it; None where its own is among them, or none."""
-    held = getattr(variable, "_state", None)
-    change = None if held is None else origin_of(held)
-    if change is None or change.kind not in _CHANGES or not change.inputs:
-        return None
-    found = _gradients_in(change.inputs[0])
-    return (change, found) if found and not any(one is variable for one in found) else None
+def _changed_by_others(variable: End, graph: Graph | None) -> tuple[Place | None, list[End]] | None:
+    """Where a variable was changed last, and the sources of the gradients in it; None where its own is among them, or none."""
+    found: list[End] = []
+    if graph is not None:  # of a tf.function: in it the variable is changed when it is called
+        of_it = [c for c in graph.calls if c.primitive.name in _CHANGES and c.attrs.get("variable") is variable]
+        site = graph.site(of_it[-1].row) if of_it else None
+        place = None if site is None else Place((site,))
+        found = _gradients_of_rows(graph, of_it[-1].inputs) if of_it else []
+    else:
+        held = getattr(variable, "_state", None)
+        change = None if held is None else origin_of(held)
+        if change is None or change.kind not in _CHANGES or not change.inputs:
+            return None
+        place = Place(change.stack) if change.stack else None
+        found = _gradients_in(change.inputs[0])
+    return (place, found) if found and not any(one is variable for one in found) else None
+
+
+def _gradients_of_rows(graph: Graph, rows: Iterable[int]) -> list[End]:
+    """The sources whose gradients some rows of a graph were computed from, as far as they live."""
+    found: list[End] = []
+    waiting, seen = list(rows), set()
+    while waiting:
+        row = waiting.pop()
+        if row in seen:
+            continue
+        seen.add(row)
+        if row in graph.gradients:
+            found += [source for one in graph.gradients[row] if (source := one()) is not None]
+        else:
+            variable = read_by(graph, row)  # such as an optimizer's momentum, in which it stored the gradient
+            stored = [call for call, _ in assigns(graph, variable, row)] if variable is not None else []
+            waiting += stored[-1].inputs if stored else _operation(graph, row)[1]
+    return found
 
 
 def _gradients_in(value: Ref) -> list[End]:
@@ -163,11 +203,9 @@ def _gradients_in(value: Ref) -> list[End]:
 
 def warn_of_step(variables: Sequence[End]) -> None:
     """Warns of the variables of one step of an optimizer that the gradients of others among them have changed."""
-    if state.graph is not None:  # nothing changes yet
-        return
     plain = [v._gradient_leaf() if hasattr(v, "_gradient_leaf") else v for v in variables]
     for variable in plain:
-        changed = _changed_by_others(variable)
+        changed = _changed_by_others(variable, state.graph)
         if changed is not None and all(any(one is v for v in plain) for one in changed[1]):
             name, others = name_of(variable, None), " and ".join(name_of(one, None) for one in changed[1])
             warn_user(f"{name} was changed by the gradient of {others}. {_PAIRS}")

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .replay import EAGERLY, Step, finite, operation, replay, shown
+from .again import several, swept
+from .replay import EAGERLY, Step, dense, finite, operation, replay, shown
+from .trace import own_shares
 from .words import say, where
 
 if TYPE_CHECKING:
@@ -115,12 +117,36 @@ class Sweep:
 
     def _became_zero(self, flat: tuple[Step, int | None]) -> tuple[str, str]:
         step, row = flat
+        inside = None if row is None else _inside(self.inquiry, step, row)
+        if inside is not None:
+            return inside
         why, mend = (_CANCELS, "") if row is None else _flat(self.inquiry, step, row)
         record = self.inquiry.record
         assert record is not None
         place = self.inquiry.trace.place(self.inquiry.trace.of_row(record, step.row))
         at = "" if place is None else f" ({where(place.filename, place.line)})"
         return f"Its gradient is zero, though: {why}{at}.", mend
+
+
+def _inside(inquiry: Inquiry, step: Step, row: int) -> tuple[str, str] | None:
+    """What made the gradient of one of its inputs zero inside of a ``tf.function``; None where that cannot be told."""
+    opened = swept(inquiry, step)
+    record = inquiry.record
+    if opened is None or record is None:
+        return None
+    inner, inputs, steps = opened
+    given = operation(record, step.row)[1]
+    mine = [one for one, i in zip(inputs, given, strict=False) if i == row]
+    rows = {r for one in mine for r in inner.tape._rows_of(one)}
+    said = Sweep(inner, steps, rows).say(rows)
+    used = [out for out, g in zip(inner.targets, several(step.adjoint), strict=False) if np.any(dense(g))]
+    ways = inner.trace.ancestors([node for out in used for node in inner.trace.of(out)[:1]])
+    if len(used) < len(inner.targets) and not any(node.key in ways for one in mine for node in inner.trace.of(one)):
+        at = inquiry.trace.place(inquiry.trace.of_row(record, step.row))
+        where_called = "" if at is None else f" ({where(at.filename, at.line)})"
+        return (f"Its gradient is zero, though: of several results of the tf.function{where_called} the target uses none that was computed from it.",
+                "Use that result in the target, or leave it out of the sources.")  # fmt: skip
+    return said if said[0] else next((found for one in mine if (found := _by_user(inner, one))[0]), None)
 
 
 def structural_zero(inquiry: Inquiry, source: End) -> tuple[str, str]:
@@ -178,6 +204,24 @@ def _promised(inquiry: Inquiry, source: End) -> tuple[str, str]:
     path = inquiry.trace.path(inquiry.starts, source)
     broken = next((b for _, _, b in path or () if b is not None), None)
     if broken is None:
-        return "", ""
+        return _by_user(inquiry, source)
     answer = say(broken, source, inquiry)
     return f"Its gradient is zero, though: {answer.message}", answer.fix
+
+
+def _by_user(inquiry: Inquiry, source: End) -> tuple[str, str]:
+    """Of a zero on a way through a gradient of the user's own, which returns zeros for some input: that it does."""
+    record = inquiry.record
+    for child, parent, _ in inquiry.trace.path(inquiry.starts, source) or ():
+        if record is None or child.record is not record or inquiry.trace.label(child) != "custom_gradient":
+            continue
+        call = record.calls[record.cell(child.row)[1]]
+        shares = own_shares(record, call)
+        if shares is None or any(s is not None and np.any(dense(s.array)) for s, i in zip(shares, call.inputs, strict=False) if i == parent.row):
+            continue
+        place = inquiry.trace.place(child)
+        at = "" if place is None else f" ({where(place.filename, place.line)})"
+        return f"Its gradient is zero, though: the gradient function of {inquiry.called_at(place) or 'a custom gradient'}{at} returns 0 for it.", (
+            "Let it return a gradient for each input."
+        )
+    return "", ""

@@ -79,6 +79,8 @@ class Graph(Named, Record):
         self.controls: list[Operation] = []
         self.finalized = False
         self.folded: dict[int, Any] = {}  # values that constants alone determine
+        self.shaped: dict[int, tuple[Any, str]] = {}  # constants -> the tensor or variable (weak) of which they have the shape, by which operation
+        self.gradients: dict[int, list[Any]] = {}  # rows -> the sources (weak) whose gradients a tape found them to be
         self.captures: dict[int, tuple[Any, SymbolicTensor]] = {}  # id of an outer tensor -> it and its place here
         self.collections = _inherited(outer)
         self.reads: dict[int, SymbolicTensor] = {}  # what each variable holds now, until the next effect

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
+from ..engine.block import During
 from ..engine.convert import convert_to_tensor
 from ..engine.custom import for_batches, no_tapes
 from ..engine.dtypes import string
@@ -15,7 +16,7 @@ from ..engine.invalid import invalid
 from ..engine.operation import finish
 from ..engine.primitives import TABLE, Primitive
 from ..engine.pyfunction import PYTHON as EAGER_PYTHON
-from ..engine.pyfunction import PythonCall, check_count, next_number, python_error, run_python
+from ..engine.pyfunction import PythonCall, check_count, next_number, note_run, python_error, run_python
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
@@ -146,6 +147,7 @@ def _assign_mismatch(graph: Any, shape: TensorShape, tensor: Any, op: str) -> st
 def _python_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
     """The results, and behind them the run itself: its tape gives the gradient."""
     call = run_python(func, [wrap(a) for a in arrays], dtypes, differentiate=True)
+    note_run(func, call)
     return (*[o.array for o in call.outputs], write_notes(call))
 
 
@@ -204,7 +206,7 @@ def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
     from ..engine import nest
 
     number = next_number()
-    with no_tapes():
+    with no_tapes(), During(state, compiled=None):
         try:
             result = func(*[np.asarray(a)[()] for a in arrays])  # scalars are no arrays there
         except Exception as error:

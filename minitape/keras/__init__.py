@@ -18,6 +18,7 @@ A file stands for the namespace of its name; the others hold what these are made
     ``base``, ``serial``, ``seeds``, ``legacy``   settings and names, objects by their names, seeds, Keras 2's backend
     ``operations``   the functions behind ``ops``, ``activations`` and ``random``; ``windows`` and ``folders`` of ``utils``
     ``datasets``   made-up data in the shapes of the real ones; ``downloads``   files that are there already
+    ``applications``   the architectures of Keras, with random weights
     ``skipgrams``, ``tokenizer``   of ``preprocessing.sequence`` and ``preprocessing.text``
 """
 
@@ -26,7 +27,7 @@ from ..engine.namespace import lazy as _lazy
 __version__ = "3.15.1"
 
 _MODULES = (
-    "activations backend callbacks constraints datasets initializers layers losses metrics models ops optimizers preprocessing "
+    "activations applications backend callbacks constraints datasets initializers layers losses metrics models ops optimizers preprocessing "
     "random regularizers saving utils"
 ).split()
 

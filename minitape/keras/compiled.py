@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine import nest
+from ..engine.block import During
+from ..engine.state import state
+from ..graphs.settings import functions_run_eagerly
 from . import losses
 from . import metrics as metrics_module
 from .base import to_snake_case
@@ -198,3 +201,9 @@ def _metric(identifier: Any, y_true: Any, y_pred: Any) -> Any:
     return metrics_module.MeanMetricWrapper(
         found, name=identifier if isinstance(identifier, str) else to_snake_case(found.__name__)
     )
+
+
+def compiled_step(model: Any, batch: Any) -> During:
+    """In the block no value leaves what TensorFlow compiles, unless the model runs eagerly."""
+    eager = model.run_eagerly or functions_run_eagerly()
+    return During(state, compiled=None if eager else frozenset(id(part) for part in nest.flatten(batch)))

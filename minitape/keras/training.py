@@ -20,7 +20,7 @@ from . import metrics as metrics_module
 from . import optimizers
 from .base import convert
 from .callback import CallbackList
-from .compiled import Losses, Metrics, output_names
+from .compiled import Losses, Metrics, compiled_step, output_names
 from .feeding import Feed, split, unpack_x_y_sample_weight
 
 
@@ -53,7 +53,8 @@ class Trainer:
     ) -> None:
         """Sets the optimizer, the loss and the metrics, by name or as objects.
 
-        ``run_eagerly``, ``steps_per_execution`` and ``jit_compile`` change nothing: every step runs as it is written.
+        Every step runs as it is written, and ``steps_per_execution`` and ``jit_compile`` change nothing. But without ``run_eagerly``
+        a value that leaves the step of ``fit``, by ``.numpy()`` in the loss, is TensorFlow's error.
         Nor does ``auto_scale_loss``, which is for mixed precision. Raises ValueError for an unknown optimizer, and for
         loss weights of another number than the losses.
 
@@ -300,7 +301,8 @@ class Trainer:
             callbacks.on_epoch_begin(epoch)
             for step, batch in feed.epoch():
                 callbacks.on_train_batch_begin(step)
-                logs = self.train_step(batch)
+                with compiled_step(self, batch):
+                    logs = self.train_step(batch)
                 callbacks.on_train_batch_end(step, _plain(logs))
                 if self.stop_training:
                     break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import weakref
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,10 @@ def _like(primitive: str, input: Any, dtype: Any) -> Any:
     if hasattr(input, "_composite") and hasattr(input, "_map_values"):
         return input._map_values(lambda v: _like(primitive, v, dtype))
     if state.graph is not None and isinstance(getattr(input, "shape", None), TensorShape) and input.shape.is_fully_defined():
-        return (zeros if primitive == "zeros_like" else ones)(input.shape, dtype or input.dtype, primitive)  # reads no variable
+        made = (zeros if primitive == "zeros_like" else ones)(input.shape, dtype or input.dtype, primitive)  # reads no variable
+        if hasattr(input, "graph") or hasattr(input, "_state"):
+            state.graph.shaped[made._row] = weakref.ref(input), TABLE[primitive].op
+        return made
     x = tensor_of(input)
     if dtype is None or x.dtype == dtype:
         if x.dtype.kind == "s" and primitive == "zeros_like":

@@ -85,7 +85,7 @@ ABOVE: dict[str, str] = {
 # the modules that are namespaces of ``tf``, and in this room
 NAMESPACES = (
     "autodiff autograph bitwise config data debugging dtypes errors experimental image io linalg lookup math nest nn "
-    "python ragged random sets signal sparse strings test train types version"
+    "python ragged random sets signal sparse strings summary test train types version"
 ).split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
@@ -93,7 +93,7 @@ _ONE_MACHINE = "minitape runs in one process on one CPU"
 _NO_FILES = "minitape saves no graphs; tf.train.Checkpoint keeps the values of variables"
 _NOTHING_TO_LINK = "there is nothing to link against"
 _NO_MESSAGES = "minitape reads and writes no protocol buffers; tf.data.TextLineDataset reads text"
-_NO_MEDIA = "minitape reads no media"
+_NO_MEDIA = "minitape knows no sound"
 OUT_OF_SCOPE: dict[str, str] = {
     "distribute": _ONE_MACHINE,
     "tpu": _ONE_MACHINE,
@@ -102,7 +102,10 @@ OUT_OF_SCOPE: dict[str, str] = {
     "lite": _NO_FILES,
     "quantization": "minitape has no quantized types",
     "estimator": "gone from TensorFlow as well",
-    "summary": "minitape writes no event files; minitape.draw(tape) and minitape_widgets.TapeView show a tape",
+    "summary.audio": _NO_MEDIA,
+    "summary.graph": "minitape.draw(tape) draws what was computed",
+    "summary.trace_on": "use Python's own profilers",
+    "summary.trace_export": "use Python's own profilers",
     "profiler": "use Python's own profilers",
     "raw_ops": "call the function itself, e.g. tf.add instead of tf.raw_ops.AddV2",
     "audio": _NO_MEDIA,
@@ -112,7 +115,6 @@ OUT_OF_SCOPE: dict[str, str] = {
     "sysconfig": _NOTHING_TO_LINK,
     "load_library": _NOTHING_TO_LINK,
     "load_op_library": "declare an operation with tf.custom_gradient or tf.py_function instead",
-    "keras.applications": "minitape brings no trained models",
     "keras.utils.plot_model": "model.summary() tells of the layers; minitape.draw(tape) draws what was computed",
     "keras.callbacks.TensorBoard": "minitape writes no event files",
     "keras.callbacks.BackupAndRestore": "tf.train.CheckpointManager keeps the values of variables",
@@ -138,9 +140,11 @@ OUT_OF_SCOPE: dict[str, str] = {
         _NO_MESSAGES,
     ),
     **dict.fromkeys(
-        "image.decode_image image.decode_jpeg image.decode_png image.encode_jpeg image.encode_png io.decode_image io.decode_jpeg "
-        "io.decode_png io.encode_jpeg io.encode_png keras.preprocessing.image keras.utils.array_to_img keras.utils.img_to_array "
-        "keras.utils.load_img keras.utils.save_img keras.utils.image_dataset_from_directory "
+        "keras.preprocessing.image keras.utils.array_to_img keras.utils.img_to_array keras.utils.load_img keras.utils.save_img "
+        "keras.utils.image_dataset_from_directory".split(),
+        "tf.io.decode_image reads an image; tf.data.Dataset.list_files lists them",
+    ),
+    **dict.fromkeys(
         "keras.utils.audio_dataset_from_directory".split(),
         _NO_MEDIA,
     ),

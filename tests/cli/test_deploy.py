@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import runpy
 from types import SimpleNamespace
 
 import pytest
@@ -77,3 +79,21 @@ def test_binder_reads_the_same_image(repository):
         ours, binders = (repository / folder / name for folder in ("deploy/jupyterhub", ".binder"))
         assert not binders.is_symlink()
         assert binders.read_bytes() == ours.read_bytes()
+
+
+@pytest.mark.parametrize("repository_says", ["", "https://host.test/me/minitape"])
+def test_the_packages_page_leads_to_the_repository_where_that_is_known(repository, monkeypatch, repository_says):
+    monkeypatch.setenv("MINITAPE_REPOSITORY", repository_says)
+    hook = runpy.run_path(str(repository / "deploy" / "package_page.py"))["PackagePage"]
+    about = {"name": "minitape"}
+    hook(str(repository), {}).update(about)
+    given = (repository / "README.md").read_text(encoding="utf-8")
+    if not repository_says:
+        assert about["readme"]["text"] == given and "urls" not in about
+        return
+    links = re.findall(r"\]\(([^)]+)\)", about["readme"]["text"])
+    assert len(links) > 10 and all(link.startswith("https://") for link in links)
+    assert f"]({repository_says}/raw/HEAD/docs/tapeview.png)" in about["readme"]["text"]
+    for link in (*links, *about["urls"].values()):
+        kind, _, path = link.removeprefix(f"{repository_says}/").partition("/HEAD/")
+        assert not path or (kind in ("raw", "blob") and (repository / path.partition("#")[0]).is_file())

@@ -1,4 +1,4 @@
-"""`minitape site --lite`: JupyterLite with the lessons. That they run in a browser needs a network, and is not tested."""
+"""`minitape site --lite`: JupyterLite with the lessons, and what its Pyodide has. That they run in a browser needs a network, and is not tested."""
 
 from __future__ import annotations
 

@@ -23,8 +23,6 @@ CUT = [case for case in CASES if case.parts is None]
 WRONG = [case for case in CASES if case.says is not None]
 IN_PART = [case for case in CASES if case.parts is not None]
 
-NOT_SEEN = ["functions/py-function-numpy"]  # what a py_function does in a graph is known to its run alone
-
 
 def run(name: str, code: str) -> tuple[list[Any], list[tf.explain.Explanation]]:
     """The gradients (None for those that are refused), and what is said of them."""
@@ -43,7 +41,7 @@ def run(name: str, code: str) -> tuple[list[Any], list[tf.explain.Explanation]]:
         return grads, nest.flatten(tape.explain(target, source))
 
 
-@pytest.mark.parametrize("case", [case for case in CUT if case.name not in NOT_SEEN], ids=lambda c: c.name)
+@pytest.mark.parametrize("case", CUT, ids=lambda c: c.name)
 def test_cause_and_line_in_a_function(case: Case) -> None:
     grads, said = run(case.name, case.code)
     assert len(grads) == len(said) == len(case.causes)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import linecache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import minitape as tf
+
+from .programs import Case, load
 
 
 def ran(text: str) -> dict[str, Any]:
@@ -44,7 +47,7 @@ def program(x: str, *body: str) -> str:
          "tf operations", "y = tf.py_function(lambda t: t ** 2, [x], tf.float32)"),
         ("tf.Variable(3.2)", "y = tf.py_function(lambda t: tf.round(t), [x], tf.float32)", "tf.round", "tf.stop_gradient",
          "y = tf.py_function(lambda t: t + tf.stop_gradient(tf.round(t) - t), [x], tf.float32)"),
-        ("tf.Variable(-1.0)", "y = tf.function(tf.nn.relu)(x)", "the tf.function", "run_functions_eagerly", "y = x * 2.0"),
+        ("tf.Variable(-1.0)", "y = tf.function(tf.nn.relu)(x)", "relu passes nothing", "leaky_relu", "y = x * 2.0"),
     ],
 )  # fmt: skip
 def test_zero(x: str, body: str, said: str, mend: str, mended: str) -> None:
@@ -76,7 +79,7 @@ def test_zero_of_a_second_derivative() -> None:
          "y = tf.sqrt(tf.maximum(x, 1e-12)) * 2.0"),
         ("tf.Variable([200.0, 0.0])", "y = tf.math.log(tf.nn.softmax(x))[1]", "log made", "tf.nn.log_softmax(x)",
          "y = tf.nn.log_softmax(x)[1]"),
-        ("tf.Variable(0.0)", "y = tf.function(tf.sqrt)(x)", "the tf.function", "run_functions_eagerly", "y = tf.sqrt(x + 1e-12)"),
+        ("tf.Variable(0.0)", "y = tf.function(tf.sqrt)(x)", "sqrt at 0", "1e-12", "y = tf.sqrt(x + 1e-12)"),
     ],
 )  # fmt: skip
 def test_not_finite(x: str, body: str, said: str, mend: str, mended: str) -> None:
@@ -170,3 +173,15 @@ def test_the_line_of_a_step_that_failed_is_not_kept() -> None:
         y = w * 3.0
     why = tape.explain(y, v)
     assert why.cause == "state" and why.code == "w.assign(v[0] * 2.0)"
+
+
+@pytest.mark.parametrize("case", load(Path(__file__).parent / "nonfinite"), ids=lambda case: case.name)
+def test_what_is_not_finite_inside_of_a_function(case: Case) -> None:
+    """The line in the function's body is named, and not that of its call."""
+    name = f"<nonfinite {case.name}>"
+    linecache.cache[name] = (len(case.code), None, case.code.splitlines(True), name)
+    space: dict[str, Any] = {"tf": tf, "np": np}
+    exec(compile(case.code, name, "exec", dont_inherit=True), space)
+    assert not np.all(np.isfinite(np.asarray(space["grads"][0])))
+    answer = space["tape"].explain_nonfinite(space["target"], space["source"])
+    assert answer.cause in case.causes[0] and answer.line in case.lines(0, answer.cause), str(answer)

@@ -24,13 +24,16 @@ tf.compat.v1.debugging tf.compat.v1.initializers tf.compat.v1.linalg tf.compat.v
 tf.compat.v1.math tf.compat.v1.nn tf.compat.v1.ragged tf.compat.v1.random tf.compat.v1.sparse tf.compat.v1.strings
 tf.compat.v1.test tf.compat.v1.train
 tf.config tf.config.experimental tf.data tf.data.experimental tf.debugging tf.dtypes tf.errors tf.experimental
-tf.image tf.io tf.lookup tf.lookup.experimental tf.keras tf.keras.activations tf.keras.backend tf.keras.callbacks tf.keras.constraints
+tf.image tf.io tf.lookup tf.lookup.experimental tf.keras tf.keras.activations tf.keras.applications
+tf.keras.applications.densenet tf.keras.applications.efficientnet tf.keras.applications.imagenet_utils tf.keras.applications.inception_v3
+tf.keras.applications.mobilenet tf.keras.applications.mobilenet_v2 tf.keras.applications.resnet tf.keras.applications.resnet50
+tf.keras.applications.resnet_v2 tf.keras.applications.vgg16 tf.keras.applications.vgg19 tf.keras.applications.xception tf.keras.backend tf.keras.callbacks tf.keras.constraints
 tf.keras.datasets tf.keras.datasets.boston_housing tf.keras.datasets.california_housing tf.keras.datasets.cifar10 tf.keras.datasets.cifar100
 tf.keras.datasets.fashion_mnist tf.keras.datasets.imdb tf.keras.datasets.mnist tf.keras.datasets.reuters
 tf.keras.initializers tf.keras.layers tf.keras.losses tf.keras.metrics tf.keras.models tf.keras.ops
 tf.keras.optimizers tf.keras.optimizers.schedules tf.keras.preprocessing tf.keras.preprocessing.sequence tf.keras.preprocessing.text
 tf.keras.random tf.keras.regularizers tf.keras.saving tf.keras.utils tf.linalg tf.math tf.math.special tf.nest
-tf.nn tf.nn.experimental tf.ragged tf.raw_ops tf.random tf.random.experimental tf.sets tf.signal tf.sparse tf.strings tf.test
+tf.nn tf.nn.experimental tf.ragged tf.raw_ops tf.random tf.random.experimental tf.sets tf.signal tf.sparse tf.strings tf.summary tf.summary.experimental tf.test
 tf.train tf.types tf.types.experimental tf.version
 """.split()
 

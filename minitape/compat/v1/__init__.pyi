@@ -363,6 +363,7 @@ from minitape.tf import (
     nest as nest,
     sets as sets,
     signal as signal,
+    summary as summary,
     types as types,
     version as version,
 )

@@ -2,4 +2,4 @@
 
 from ...engine.namespace import lazy as _lazy
 
-__getattr__, __dir__ = _lazy("tf.keras.datasets.reuters", {"keras.datasets.wordlists": "load_data=reuters get_word_index=reuters_words"}, globals())
+__getattr__, __dir__ = _lazy("tf.keras.datasets.reuters", {"keras.datasets.wordlists": "load_data=reuters get_word_index=reuters_words get_label_names"}, globals())

@@ -60,3 +60,20 @@ def reuters_words(path: str = "reuters_word_index.json") -> dict[str, int]:
     7
     """
     return word_index(REUTERS_WORDS)
+
+
+def get_label_names() -> tuple[str, ...]:
+    """The 46 kinds of news of ``reuters``, in the order of its labels.
+
+    >>> import minitape as tf
+    >>> tf.keras.datasets.reuters.get_label_names()[:3]
+    ('cocoa', 'grain', 'veg-oil')
+    """
+    return tuple(_NEWS.split())
+
+
+_NEWS = (
+    "cocoa grain veg-oil earn acq wheat copper housing money-supply coffee sugar trade reserves ship cotton carcass crude nat-gas cpi "
+    "money-fx interest gnp meal-feed alum oilseed gold tin strategic-metal livestock retail ipi iron-steel rubber heat jobs lei bop zinc "
+    "orange pet-chem dlr gas silver wpi hog lead"
+)

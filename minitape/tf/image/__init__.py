@@ -1,4 +1,4 @@
-"""``tf.image``: other sizes, parts and colours of images, and how alike they are."""
+"""``tf.image``: other sizes, parts and colours of images, how alike they are, and their files (``codecs``, ``png``)."""
 
 from ...engine.namespace import lazy as _lazy
 
@@ -14,6 +14,7 @@ __getattr__, __dir__ = _lazy("tf.image", {
                           "random_hue random_saturation stateless_random_brightness stateless_random_contrast "
                           "stateless_random_crop stateless_random_flip_left_right stateless_random_flip_up_down "
                           "stateless_random_hue stateless_random_saturation",
+    "tf.image.codecs": "decode_image decode_jpeg decode_png encode_jpeg encode_png",
     "tf.image.patches": "extract_patches",
     "tf.image.similarity": "image_gradients psnr sobel_edges ssim ssim_multiscale total_variation",
 }, globals())  # fmt: skip

@@ -29,6 +29,13 @@ from minitape.tf.image.augmentation import (
 from minitape.tf.image.boxes import (
     non_max_suppression as non_max_suppression,
 )
+from minitape.tf.image.codecs import (
+    decode_image as decode_image,
+    decode_jpeg as decode_jpeg,
+    decode_png as decode_png,
+    encode_jpeg as encode_jpeg,
+    encode_png as encode_png,
+)
 from minitape.tf.image.colors import (
     adjust_gamma as adjust_gamma,
     hsv_to_rgb as hsv_to_rgb,
