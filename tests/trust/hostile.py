@@ -385,6 +385,7 @@ def hand_ins(how: Any, value: Any, text: str, name: str) -> None:
     handins.notebooks_in = lambda folder: []  # else the course's own lessons are looked at
     folder = FOLDER / "class" / "eve"
     folder.mkdir(parents=True, exist_ok=True)
+    text += "<script>"
     said = f"Exercise {name}: not yet.\n  given: {text}\nHint: {text}\n"
     progress = {"version": 1, "predictions": {}, "times": {name: [1, 2]}, "exercises": {name: {
         "tries": 1, "solved": False, "wrong": {text: {"times": 1, "hint": text}}}}}  # fmt: skip
@@ -398,8 +399,8 @@ def hand_ins(how: Any, value: Any, text: str, name: str) -> None:
             page = class_page.as_page(figured, found)
             class_report.as_csv(figured, found)
             class_report.print_class(figured, found)
-            if "<script" in page or ("{0.__class__}" not in page and "{0.__class__}" in text):
-                seen.append("a hand-in changed the page")
+            if "<script" in page:
+                seen.append("a hand-in is markup in the page")
         except Exception as error:
             seen.append(f"a hand-in ended the report: {error!r}")
 
@@ -496,7 +497,8 @@ def main() -> None:
     os.environ["MINITAPE_PROGRESS"] = str(FOLDER / "progress.json")
     for name in MODULES:
         if not name.startswith(("minitape.cli", "minitape.bridges.")):  # a bridge needs the other framework
-            importlib.import_module(name)
+            with contextlib.suppress(ImportError) if name.startswith("minitape.speed.") else contextlib.nullcontext():  # without numba
+                importlib.import_module(name)
     import encodings.cp437  # noqa: F401 - the names in archives
 
     write_models()
