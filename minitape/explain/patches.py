@@ -16,9 +16,9 @@ from ..engine.evidence import Exit
 from ..engine.tensor import bare
 from .asking import asking_frame
 from .connection import operations
+from .nodes import Node, Place
 from .remedies import LEAVES, OF_ARRAYS, STEPS
 from .source import last_name, unparse
-from .trace import Node, Place
 
 if TYPE_CHECKING:
     from ..engine.evidence import Stack

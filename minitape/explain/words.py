@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from ..engine.typed import End, Object
     from .advice import Advice
     from .connection import Finding
+    from .nodes import Break, Place
     from .reasons import Inquiry
     from .source import Statement
-    from .trace import Break, Place
 
 _PLACES = (ModuleType, type)
 _MANY = 1000  # objects whose attributes are looked through at once

@@ -15,7 +15,7 @@ from ..engine.rows import CALL
 from ..engine.state import state
 from .asking import warn_user
 from .bodies import INTO, assigns, read_by
-from .trace import Node, Place
+from .nodes import Node, Place
 from .words import name_of, where
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .again import several, swept
+from .bodies import own_shares
 from .replay import EAGERLY, Step, dense, finite, operation, replay, shown
-from .trace import own_shares
 from .words import say, where
 
 if TYPE_CHECKING:

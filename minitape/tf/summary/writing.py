@@ -49,11 +49,11 @@ class SummaryWriter:
     >>> writer = tf.summary.create_file_writer(folder)
     >>> with writer.as_default(step=1):
     ...     wrote = tf.summary.scalar("loss", 0.5)
+    ...     writer.set_as_default(step=2)
+    ...     wrote = tf.summary.scalar("loss", 0.25)
     >>> writer.init()  # which is done already
     >>> writer.flush()
     >>> writer.close()
-    >>> other = tf.summary.create_noop_writer()
-    >>> other.set_as_default(step=0)
     >>> [name.startswith("events.out.tfevents.") for name in os.listdir(folder)]
     [True]
     """
