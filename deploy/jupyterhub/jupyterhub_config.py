@@ -24,11 +24,11 @@ c.Spawner.cmd = ["sh", "-c", COPY_AND_START, "jupyterhub-singleuser"]
 c.Spawner.default_url = "/lab/tree/minitape-lessons/01_the_first_tape.ipynb"
 
 # A server takes 5 to 6 s of one CPU until it answers. Where a whole class begins at once, the last one waits for the CPU of
-# all others: 20 learners on 2 CPUs take 67 s. The hub's own limits, 60 and 30 s, are too short for that.
+# all others: 20 learners on 2 CPUs take 52 to 67 s. The hub's own limits, 60 and 30 s, are too short for that.
 c.Spawner.start_timeout = 300
 c.Spawner.http_timeout = 300
 
-# Kernels that nobody uses end after an hour, and servers without kernels after half an hour more: 206 MB a learner.
+# Kernels that nobody uses end after an hour, and servers without kernels after half an hour more: 190 MB a learner.
 c.Spawner.args = [
     "--MappingKernelManager.cull_idle_timeout=3600",
     "--MappingKernelManager.cull_interval=300",

@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from ..engine.frames import lines_of, own_file
 from ..explain.words import Explanation, where
 from ..picture.reading import spaces
@@ -27,6 +29,8 @@ class Inquiry:
     texts: dict[str, tuple[str, str]]  # cause, and a kind of it -> what happened, what mends it
     zeros: dict[str, set[str]]  # cause -> operations that make zeros of adjoints in this way; the first that has it counts
     choices: set[str]  # operations that take some elements and leave others
+    classes: frozenset[str] | set[str] = frozenset()  # operations that take the logits of classes and give a loss
+    cancels: frozenset[str] | set[str] = frozenset()  # functions made of several operations whose contributions can cancel
 
     def __init__(self, recording: Any, target: Any, source: Any, rows: list[int], known: str) -> None:
         self.recording, self.entries = recording, recording.entries
@@ -144,22 +148,45 @@ class Inquiry:
         return [] if sweep is None else [sweep.adjoints[row] for row in self.used if row in sweep.adjoints]
 
     def _nan(self) -> Explanation | None:
-        """The first NaN or infinity, where one arrived, or is the target: in the data, in a value, in a derivative."""
-        arrived = self._arrived()
-        ends = [self.entries[self.end].value] if arrived and self.end is not None else []
-        if all(value.facts()[1] for value in [*arrived, *ends] if value is not None):
+        """Where a NaN or infinity came up that arrived, or that the target has: in the data, in a value, in a derivative."""
+        arrived, sweep = self._arrived(), self.sweep
+        if not arrived:
             return None
-        for row in sorted(self.behind):
-            entry = self.entries[row]
-            if entry.value is not None and not entry.value.facts()[1]:
-                if entry.kind == "operation":
-                    return self.say("nan_forward", row=row)
-                return self.say("nan_input", row=row, other=entry.name or "A tensor")
-        for call, edges in self.sweep.edges.items():
-            came = self.sweep.adjoints.get(call)
-            if (came is None or came.facts()[1]) and not all(edge[2].facts()[1] for edge in edges):
-                return self.say("nan_backward", row=call)
-        return None
+        if not self._finite(self.end):
+            return self._origin(self.end)
+        if all(value is None or value.facts()[1] for value in arrived):
+            return None
+        after = self._after()
+        for call, edges in sweep.edges.items():
+            came = sweep.adjoints.get(call)
+            toward = [edge for edge in edges if edge[0] in after]
+            if (came is None or came.facts()[1]) and not all(edge[2].facts()[1] for edge in toward):
+                return self.say("nan_backward", row=call) if self._finite(call) else self._origin(call, "hidden")
+        bad = [row for row in self.behind if not self._finite(row)]
+        return self._origin(min(bad), "hidden") if bad else self.say("nan_backward", row=self.used[-1])
+
+    def _finite(self, row: int | None) -> bool:
+        value = None if row is None else self.entries[row].value
+        return value is None or value.facts()[1]
+
+    def _origin(self, row: int, kind: str = "") -> Explanation:
+        """The first row of those that handed a NaN or infinity on to this one, without a finite row between."""
+        seen: set[int] = set()
+        stack = [row]
+        while stack:
+            at = stack.pop()
+            if at not in seen:
+                seen.add(at)
+                stack += [given for given in self._inputs(at) if not self._finite(given)]
+        first = min(seen)
+        entry = self.entries[first]
+        if entry.kind == "operation":
+            return self.say("nan_forward", row=first, kind=kind)
+        reader = min((r for r in seen if first in self._inputs(r)), default=first)
+        numbers = numbers_of(entry.value)
+        if entry.kind == "constant" and self.entries[reader].op in self.choices and numbers is not None and not np.isnan(numbers).any():
+            return self.say("nan_forward", row=reader, kind=kind)  # an infinity that is put in on purpose: a mask
+        return self.say("nan_input", row=first, other=entry.name or "A tensor")
 
     def _zero(self) -> Explanation | None:
         """The operation that made zeros of what came to it, where zeros arrived."""
@@ -170,33 +197,88 @@ class Inquiry:
         if seeds and all(seed.facts()[0] for seed in seeds):
             return self.say("zero_seed", row=self.end)
         after = self._after()
+        alive: set[int] = set()  # rows to which something was sent that is not zero
         for call, edges in sweep.edges.items():
             came = sweep.adjoints.get(call)
             toward = [edge for edge in edges if edge[0] in after]
-            if came is None or came.facts()[0] or not toward:
+            if came is None or not toward:
+                continue
+            if came.facts()[0]:
+                if call in alive:
+                    return self._hooked(call)
                 continue
             if all(edge[2].facts()[0] for edge in toward):
                 return self._zero_of(call)
             if toward[-1][3].facts()[0]:  # what it sent is not zero, and the sum is
-                return self.say("zero_sum", row=call)
-        return self.say("zero_sum", row=next(row for row in self.used if row in sweep.adjoints))
+                return self._cancelled(call, toward[-1][0])
+            alive.update(edge[0] for edge in toward if not edge[3].facts()[0])
+        row = next(row for row in self.used if row in sweep.adjoints)
+        return self._hooked(row) if row in alive else self.say("zero_sum", row=row)
+
+    def _hooked(self, row: int) -> Explanation:
+        """Something was sent to a row, and what arrived is zero: a hook of the program's own changed it."""
+        return self.say("hook" if "hook" in self.texts else "zero_sum", row=row)
+
+    def _cancelled(self, call: int, row: int) -> Explanation:
+        """Contributions to a row that cancel: a function that computes with differences or shares, or the program itself."""
+        scopes = [self.entries[reader].scope for reader, edges in self.sweep.edges.items() if any(edge[0] == row for edge in edges)]
+        for depth, name in enumerate(scopes[0]):
+            if name in self.cancels and all(scope[: depth + 1] == scopes[0][: depth + 1] for scope in scopes):
+                return self.say("zero_cancels", row=call, what=name)
+        return self.say("zero_sum", row=call)
 
     def _zero_of(self, row: int) -> Explanation:
+        """In which way an operation made zeros of what came to it."""
         entry = self.entries[row]
         clip = _CLIP.search(" ".join([*entry.scope, text_of(entry.site)])) if entry.op in CLIPS else None
         if clip:
             return self.say("saturated", row=row, what=clip[0])
-        for cause, ops in self.zeros.items():
-            if self.entries[row].op in ops:
-                return self.say(cause, row=row)
+        if entry.op in CLIPS and self._floor_of_zeros(row):
+            return self.say("dead_relu", row=row)
+        cause = next((cause for cause, ops in self.zeros.items() if entry.op in ops), "")
+        if cause == "dead_relu" and not self._is_off(row):
+            return self.say("saturated", row=row)
+        if entry.op in self.classes:
+            logits = self.entries[entry.inputs[0]].shape
+            alone = logits[1 if len(logits) > 1 else 0] == 1 if logits else True
+            return self.say("zero_cancels" if alone else "saturated", row=row)
+        if cause == "zero_cancels" and self._is_one_hot(row):
+            return self.say("saturated", row=row)
+        if cause:
+            return self.say(cause, row=row)
         later = [r for r in self._way(row)[1:] if self.entries[r].op in self.choices]
-        # it hands on a part that was zero before: who took another part?
-        return self.say("not_selected", row=later[0]) if later else self.say("zero_factor", row=row)
+        if later:  # it hands on a part that was zero before: who took another part?
+            return self.say("not_selected", row=later[0])
+        zeros = [given for given in entry.inputs if (value := self.entries[given].value) is not None and value.facts()[0]]
+        return self.say("zero_factor" if zeros else "saturated", row=row)
+
+    def _floor_of_zeros(self, row: int) -> bool:
+        """Whether an operation compares with a constant of zeros, as a relu that is written out."""
+        others = [self.entries[given] for given in self.entries[row].inputs]
+        return any(other.kind == "constant" and other.value is not None and other.value.facts()[0] for other in others)
+
+    def _is_off(self, row: int) -> bool:
+        """Whether a relu gives zeros where an adjoint came; a relu6, elu or hard sigmoid can be at its other limit."""
+        value, came = numbers_of(self.entries[row].value), numbers_of(self.sweep.adjoints.get(row))
+        if value is None or came is None or value.shape != came.shape:
+            return True
+        return not value[came != 0].any()
+
+    def _is_one_hot(self, row: int) -> bool:
+        """Whether a softmax over several classes gives one of them everything."""
+        value = numbers_of(self.entries[row].value)
+        return value is not None and bool((value == 1).any() and (value == 0).any())
 
     @property
     def used(self) -> list[int]:
         """Those rows of the source from which the target was computed."""
         return [row for row in self.rows if row in self.behind]
+
+
+def numbers_of(value: Any) -> np.ndarray | None:
+    """The elements of a value that a recording keeps; None where they are gone, or are no numbers."""
+    array = None if value is None else value.array()
+    return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)
 
 
 def text_of(site: Site) -> str:

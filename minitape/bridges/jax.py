@@ -16,7 +16,7 @@ Recording(jax, 5 rows, 1 backward pass)
 (Array(-3.5, dtype=float32), Array([ 1., -4.], dtype=float32))
 >>> print(recording.explain(recording.value, "x"))
 argnums: x is not differentiated: argnums names other arguments.
-  Mend it: Name it: argnums=(0, 1), or put what is to be differentiated into one argument.
+  Fix: Name it: argnums=(0, 1), or put what is to be differentiated into one argument.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from .jax_run import Run  # noqa: E402
 from .jax_sweep import Back  # noqa: E402
 from .recording import Recording  # noqa: E402
 from .site import NOWHERE, Site  # noqa: E402
+
+TRACED = ("Tracer", "concrete value")  # what JAX's errors say that come of tracing, and not of a mistake such as a wrong shape
 
 
 class JaxRecording(Recording):
@@ -95,7 +97,9 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
         raise ValueError(f"argnums={argnums!r} does not fit to {len(args)} argument{'' if len(args) == 1 else 's'}.")
     try:
         closed, shape = jax.make_jaxpr(function, return_shape=True)(*args)
-    except (jax.errors.JAXTypeError, jax.errors.JAXIndexError, jax.errors.UnexpectedTracerError) as error:
+    except (TypeError, jax.errors.JAXIndexError, jax.errors.UnexpectedTracerError) as error:
+        if type(error) is TypeError and not any(word in str(error) for word in TRACED):
+            raise
         recording.error = error
         _arguments(recording, function, args, numbers)
     else:

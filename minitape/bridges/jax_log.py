@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import jax
@@ -79,6 +80,15 @@ class Log:
         self._bound = Bound()
         self._rows: dict[int, tuple[Any, int]] = {}  # by identity of an array that the program has
         self._constants: dict[int, tuple[Any, int]] = {}
+
+    @contextmanager
+    def silence(self) -> Iterator[None]:
+        """What runs in the block is on no gradient's way."""
+        self.silent += 1
+        try:
+            yield
+        finally:
+            self.silent -= 1
 
     # -- which row ----------------------------------------------------------------------------------------------------
 

@@ -95,9 +95,8 @@ class Run:
         """A function with a rule of its own: what it computes is shown, and the gradient goes by the rule, through one row."""
         body = eqn.params["call_jaxpr" if "call_jaxpr" in eqn.params else "fun_jaxpr"]
         if any(self._site_of(inner) != self.site for inner in getattr(body, "jaxpr", body).eqns):  # the user's, not JAX's own
-            self.log.silent += 1
-            self.closed(body, inputs, (*scope, called(eqn)))
-            self.log.silent -= 1
+            with self.log.silence():
+                self.closed(body, inputs, (*scope, called(eqn)))
         return self._row(eqn, inputs, scope)
 
     def _scan(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
@@ -130,15 +129,14 @@ class Run:
         given = eqn.params
         count, more = given["cond_nconsts"], given["body_nconsts"]
         asks, does, carry = inputs[:count], inputs[count : count + more], inputs[count + more :]
-        self.log.silent += 1
         step = 0
-        while len(self.log.entries) < MOST // 2:
-            within = (*scope, f"while[{step}]")
-            (going,) = self.closed(given["cond_jaxpr"], [*asks, *carry], within)
-            if not bool(going.value):
-                break
-            carry, step = self.closed(given["body_jaxpr"], [*does, *carry], within), step + 1
-        self.log.silent -= 1
+        with self.log.silence():
+            while len(self.log.entries) < MOST // 2:
+                within = (*scope, f"while[{step}]")
+                (going,) = self.closed(given["cond_jaxpr"], [*asks, *carry], within)
+                if not bool(going.value):
+                    break
+                carry, step = self.closed(given["body_jaxpr"], [*does, *carry], within), step + 1
         return self._row(eqn, inputs, scope)
 
 

@@ -91,6 +91,7 @@ TEXT = table({
 }, {
     "saturated": "jax.nn.log_softmax, jax.nn.log_sigmoid.",
     "nan_forward": "jnp.maximum(x, 1e-6) before log, sqrt and division, jax.nn.logsumexp or jax.nn.softmax instead of exp.",
+    "nan_forward hidden": "jnp.where(mask, x, 1.0), or jnp.maximum(x, 1e-6).",
     "nan_input": "jnp.nan_to_num, or leave these rows out.",
     "nan_backward": "jnp.sqrt(x + 1e-12), jnp.maximum(x, 1e-6). Where jnp.where hides such elements, replace them before the function, too.",
 })  # fmt: skip
@@ -100,6 +101,7 @@ CURVES = {"logistic", "tanh", "erf", "erfc", "exp", "softplus", "gelu", "clamp",
 CHOICES = {"max", "min", "reduce_max", "reduce_min", "select_n", "slice", "dynamic_slice", "gather", "top_k", "sort", "scatter",
            "dynamic_update_slice", "reduce_window_max", "argsort", "split", "pad"}  # fmt: skip
 PRODUCTS = {"mul", "dot_general", "conv_general_dilated", "div", "reduce_prod", "integer_pow", "pow", "square"}
-CANCELS = {"sub", "reduce_precision"}
+CANCELS = {"sub", "reduce_precision", "softmax"}
+SHARES = {"softmax", "log_softmax", "logsumexp", "standardize", "var", "std", "_var", "_std"}
 ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not_selected": CHOICES, "zero_factor": PRODUCTS,
          "zero_cancels": CANCELS}  # fmt: skip

@@ -12,7 +12,7 @@ from ..engine.frames import own_file
 from ..explain.words import Explanation
 from .inquiry import Inquiry
 from .jax_log import inexact
-from .jax_texts import CHOICES, TEXT, ZEROS
+from .jax_texts import CHOICES, SHARES, TEXT, ZEROS
 from .site import NOWHERE, Site
 
 LEFT = {"float(": "float()", "int(": "int()", ".item(": ".item()", ".tolist(": ".tolist()", "range(": "range()", "np.": "A NumPy function"}
@@ -26,7 +26,7 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
 class JaxInquiry(Inquiry):
     """One question."""
 
-    texts, zeros, choices = TEXT, ZEROS, CHOICES
+    texts, zeros, choices, cancels = TEXT, ZEROS, CHOICES, SHARES
 
     def __init__(self, recording: Any, target: Any, source: Any) -> None:
         row = recording.row_of(source)

@@ -14,8 +14,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..engine.frames import lines_of
 from ..picture.reading import Reader, spaces
 from ..picture.rows import Row
+from ..picture.short import short_name
 from ..picture.values import show_value
 from .site import NOWHERE, Site
 
@@ -54,11 +56,12 @@ class Entry:
         value = shown(self.value)
         operation = self.kind == "operation"
         form = {
-            "op": self.op, "label": self.label, "formula": "", "rule": [], "kind": self.kind, "name": self.name,
+            "op": short_name(self.op), "label": short_name(self.label), "formula": "", "rule": [], "kind": self.kind,
+            "name": None if self.name is None else short_name(self.name),
             "version": self.version, "output": self.output, "call": self.call, "dtype": self.dtype,
             "shape": list(self.shape), "released": value is None, "line": self.site[1], "file": self.site[0], "cell": None,
             "status": "ghost" if operation and not self.differentiable else "recorded", "watched": self.watched,
-            "cut": self.cut, "tapes": [0] if self.differentiable else [], "by": None, "scope": list(self.scope),
+            "cut": self.cut, "tapes": [0] if self.differentiable else [], "by": None, "scope": [short_name(part) for part in self.scope],
         }  # fmt: skip
         return Row(self.row, form, tuple(self.inputs), None, value)
 
@@ -165,6 +168,10 @@ class Recording:
             told()
 
     # -- reading ------------------------------------------------------------------------------------------------------
+
+    def lines_of(self, file: str) -> list[str]:
+        """The lines of a file that rows come from."""
+        return lines_of(file)
 
     def snapshot(self, target: Any = None, sources: Any = None) -> dict[str, Any]:
         """What pictures show, as :mod:`minitape.picture.snapshots` documents it; see ``tf.snapshot``."""
@@ -333,6 +340,9 @@ class _Reader(Reader):
             return self.read()
         ends = [*range(most // 2), *range(len(self.record) - most // 2, len(self.record))]
         return [self._row_at(row) for row in ends]
+
+    def lines_of(self, file: str) -> list[str]:
+        return self.tape.lines_of(file)
 
     def _row_at(self, row: int) -> Row:
         entry = self.tape.entries[row]

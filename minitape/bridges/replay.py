@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import linecache
+from collections.abc import Mapping
 from typing import Any
 
-from .recording import Entry, Recording
+from .recording import MOST, Entry, Recording
+
+KINDS = ("source", "variable", "constant", "operation")
 
 
 class _Said:
@@ -23,8 +25,9 @@ class _Said:
 class Replay(Recording):
     """What a recording's ``snapshot()`` says, as a recording again: ``TapeView`` and ``tf.draw`` take it.
 
-    The snapshot may come from another machine, as JSON. It has one backward pass, and the text of the program, but not what
-    ``explain`` needs. Raises ValueError for a version of the format other than 1, and for a part of a recording.
+    The snapshot may come from another machine, as JSON, and from a stranger: the files that it names are not read, and the texts
+    that it has for them are those of this recording only. It has one backward pass, but not what ``explain`` needs. Raises
+    ValueError for a version of the format other than 1, for a part of a recording, and for what is no snapshot.
 
     >>> recording = Recording("by hand")
     >>> x = recording.leaf(3.0, name="x")
@@ -36,17 +39,29 @@ class Replay(Recording):
 
     def __init__(self, snapshot: dict[str, Any], framework: str = "a snapshot") -> None:
         super().__init__(framework)
+        try:
+            self._read(snapshot)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise ValueError("This is no snapshot of a recording: something in it is missing, or of another kind.") from error
+        self.close()
+
+    def lines_of(self, file: str) -> list[str]:
+        """The lines of a file as the snapshot has them. They are nobody else's: linecache's are what functions are made of."""
+        return self._texts.get(file, "").splitlines(keepends=True)
+
+    def _read(self, snapshot: Mapping[str, Any]) -> None:
         if snapshot.get("version") != 1:
             raise ValueError(f"This snapshot has version {snapshot.get('version')!r}; Replay reads version 1.")
-        if snapshot["first"] != 0 or snapshot["total"] != len(snapshot["rows"]):
-            raise ValueError(f"This snapshot has {len(snapshot['rows'])} rows of {snapshot['total']}; Replay needs all of them.")
-        self.entries = [_entry(row) for row in snapshot["rows"]]
-        self.events = list(snapshot["events"])
-        for file, text in snapshot["sources_text"].items():  # so that the picture has the lines of a program that is elsewhere
-            linecache.cache.setdefault(file, (len(text), None, text.splitlines(keepends=True), file))
+        rows = snapshot["rows"]
+        if snapshot["first"] != 0 or snapshot["total"] != len(rows):
+            raise ValueError(f"This snapshot has {len(rows)} rows of {snapshot['total']}; Replay needs all of them.")
+        if len(rows) > MOST:
+            raise ValueError(f"This snapshot has {len(rows)} rows; a recording has at most {MOST}.")
+        self.entries = [_entry(row, number) for number, row in enumerate(rows)]
+        self.events = [dict(event) for event in snapshot["events"]]
+        self._texts = {file: text + "" for file, text in snapshot["sources_text"].items()}
         if snapshot["sweep"] is not None:
             self._read_sweep(snapshot["sweep"])
-        self.close()
 
     def _read_sweep(self, kept: dict[str, Any]) -> None:
         sweep = self.sweep(kept["target"])
@@ -59,10 +74,21 @@ class Replay(Recording):
         for row, gradient in zip(kept["sources"], kept["gradients"], strict=True):
             if gradient is not None:
                 sweep.arrive(row, _Said(gradient))
+        ends = [*sweep.target, *sweep.sources, *sweep.adjoints, *(row for edges in sweep.edges.values() for row, *_ in edges)]
+        if not set(ends) <= set(range(len(self.entries))):
+            raise ValueError("This is no snapshot of a recording: its backward pass goes to rows that are not there.")
+        for entry in self.entries:  # no zeros are made for them, whose shapes somebody else chose
+            if entry.call in sweep.edges:
+                sweep.adjoints.setdefault(entry.row, _Said(None))
 
 
-def _entry(row: dict[str, Any]) -> Entry:
+def _entry(row: dict[str, Any], number: int) -> Entry:
     """The entry that a ROW was made of."""
+    texts = [row["op"], row["label"], row["dtype"], *row["scope"], *(row[name] or "" for name in ("name", "file", "cut", "watched"))]
+    numbers = [row["row"], row["call"], row["version"], row["output"], row["line"] or 0, *row["shape"], *row["inputs"]]
+    right = all(type(text) is str for text in texts) and all(type(n) is int and n >= 0 for n in numbers)
+    if not right or row["row"] != number or row["call"] > number or max(row["inputs"], default=-1) >= number or row["kind"] not in KINDS:
+        raise ValueError(f"This is no snapshot of a recording: row {number} is none.")
     value, site = _Said(row["value"]), (row["file"], row["line"])
     entry = Entry(row["row"], row["op"], row["label"], row["kind"], value, site, bool(row["tapes"]))
     for field in ("name", "version", "inputs", "call", "output", "dtype", "scope", "cut", "watched"):

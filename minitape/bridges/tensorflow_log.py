@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import weakref
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -51,12 +52,14 @@ class TensorValue(Kept):
 class Extra:
     """What explain asks about a row of TensorFlow. ``asked`` is the tensor or the variable's handle of which a sweep is asked."""
 
-    __slots__ = ("asked", "why", "came", "op", "late")
+    __slots__ = ("asked", "why", "came", "op", "late", "function", "at")
 
     def __init__(self, asked: Any, why: str = "", op: str = "") -> None:
         self.asked, self.why, self.op = asked, why, op
         self.came: Sequence[int] = ()
         self.late = False  # watched after it was used
+        self.function: Any = None  # of a call of a tf.function
+        self.at: int | None = None  # how many rows were there, where that is not the row's own number
 
 
 class Left(NamedTuple):
@@ -75,6 +78,15 @@ class Variable(NamedTuple):
     variable: Any
 
 
+class Made(NamedTuple):
+    """A gradient that a tape gave back: it knows nothing of what it was computed from."""
+
+    ref: weakref.ref[Any]
+    targets: list[int]
+    site: Site
+    before: int
+
+
 class Log:
     """Writes the rows of a recording."""
 
@@ -86,6 +98,7 @@ class Log:
         self.stores: list[tuple[int, int | None, Site]] = []  # (a variable's handle, the row that was stored in it)
         self.tapes: list[Any] = []
         self.variables: dict[int, Variable] = {}  # by the identity of the handle
+        self.made: dict[int, Made] = {}  # by identity: what tapes gave back, in sweeps that no other tape recorded
         self.opened: list[str] = []  # the tf.functions that run, where they are opened
         self._unsure: list[int] = []  # rows of which a tape may hear later
         self._later = False  # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
@@ -150,13 +163,28 @@ class Log:
             return row
         row = self.recording.leaf(self.keep(tensor), kind="source" if watched else "constant", site=here(),
                                   differentiable=watched, **self._form(tensor))  # fmt: skip
-        self.entries[row].extra = Extra(tensor)
+        extra = self.entries[row].extra = Extra(tensor)
+        made = self.made_by_a_sweep(tensor)
+        if made is not None and not watched:
+            extra.why, extra.came, extra.at = "not_recorded", made.targets, made.before
+            self.entries[row].site = made.site
         if self._later:
             self._unsure.append(row)
         self.remember(tensor, row)
         if place is not None:
             self._places[place] = row
         return row
+
+    def gave(self, gradients: Sequence[Any], targets: list[int]) -> None:
+        """A tape gave these gradients back."""
+        for gradient in gradients:
+            if isinstance(gradient, tf.Tensor):
+                self.made[id(gradient)] = Made(weakref.ref(gradient), targets, here(), len(self.entries))
+
+    def made_by_a_sweep(self, tensor: Any) -> Made | None:
+        """Where a tensor is a gradient that a tape gave back."""
+        made = self.made.get(id(tensor))
+        return made if made is not None and made.ref() is tensor else None
 
     def adopt(self, variables: Sequence[Any]) -> None:
         """A tape says which variables it watched: leaves that have the same memory were these."""
@@ -190,8 +218,8 @@ class Log:
 
     # -- new rows -----------------------------------------------------------------------------------------------------
 
-    def wrote(self, op: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-        """An operation ran eagerly."""
+    def wrote(self, op: str, inputs: Sequence[Any], outputs: Sequence[Any], function: Any = None) -> None:
+        """An operation ran eagerly; ``function`` where it is the call of a ``tf.function``."""
         if op in ("ReadVariableOp", "ResourceGather") and id(inputs[0]) not in self.variables:
             self.variables[id(inputs[0])] = Variable(inputs[0], None)
         if op == "ReadVariableOp":
@@ -208,13 +236,13 @@ class Log:
             return
         self._later = op.startswith("__")
         rows = [self.row_of(t) for k, t in enumerate(inputs) if not self._says_how(op, k, t)]
-        self._write(op, rows, outputs)
+        self._write(op, rows, outputs, function)
         self._later = False
 
     def _says_how(self, op: str, number: int, tensor: Any) -> bool:
         return number > 0 and op in HOW and tensor.dtype in (tf.int32, tf.int64) and not self.rows_of(tensor)
 
-    def _write(self, op: str, rows: list[int], outputs: Sequence[Any]) -> None:
+    def _write(self, op: str, rows: list[int], outputs: Sequence[Any], function: Any = None) -> None:
         on_way = any(self.entries[row].differentiable for row in rows)
         site, scope = here(), [*self.opened, *scopes()]
         first: int | None = None
@@ -227,6 +255,7 @@ class Log:
                 cut=CUTS.get(why) if on_way else None, differentiable=watched and not why, **self._form(tensor),
             )  # fmt: skip
             self.entries[row].extra = Extra(tensor, why, op)
+            self.entries[row].extra.function = function
             if why == "not_recorded" or self._later:
                 self._unsure.append(row)
             self.remember(tensor, row)
@@ -244,20 +273,18 @@ class Log:
 
     def _reason(self, op: str, tensor: Any, watched: bool, on_way: bool) -> str:
         """Why no gradient passes an operation; empty where one does."""
-        if op in ("StopGradient", "PreventGradient"):
-            return "stop_gradient"
-        if not (tensor.dtype.is_floating or tensor.dtype.is_complex):
-            return "integer_dtype" if op == "Cast" else "nondifferentiable"
-        if has_no_gradient(op):
-            return "nondifferentiable"
-        if on_way and not watched:
-            return "not_recorded"
-        return ""
+        return reason_of(op, tensor) or ("not_recorded" if on_way and not watched else "")
 
     def jacobian(self, name: str, target: Any, sources: Sequence[Any], results: Sequence[Any]) -> None:
         """A ``jacobian``, which TensorFlow computes in one piece: one row for each source, and no backward pass."""
         rows = [self.row_of(target), *(row for source in sources for row in self.rows_of(source)[-1:])]
         self._write(name, rows, [result for result in results if result is not None])
+
+    def custom(self, op: str, rows: list[int], outputs: Sequence[Any]) -> None:
+        """A call of a function with a gradient of the program's own."""
+        self._later = True  # the tape hears of it at its end
+        self._write(op, rows, outputs)
+        self._later = False
 
     def _stored(self, inputs: Sequence[Any]) -> None:
         """A variable has a new value: its next use is another state."""
@@ -348,6 +375,17 @@ def watching(tensor: Any) -> bool:
     return bool(pywrap_tfe.TFE_Py_TapeSetShouldRecordBackprop([tensor]))
 
 
+def reason_of(op: str, tensor: Any) -> str:
+    """Why no gradient passes an operation of this kind, with this result; empty where one does."""
+    if op in ("StopGradient", "PreventGradient"):
+        return "stop_gradient"
+    if op in SHAPES:
+        return "nondifferentiable"
+    if not (tensor.dtype.is_floating or tensor.dtype.is_complex or tensor.dtype in (tf.resource, tf.variant)):
+        return "integer_dtype" if op == "Cast" else "nondifferentiable"
+    return "nondifferentiable" if has_no_gradient(op) else ""
+
+
 def changes_variable(op: str) -> bool:
     """Whether an operation gives a variable a new value."""
     return op.startswith(("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter"))
@@ -361,6 +399,11 @@ def has_no_gradient(op: str) -> bool:
         return False
 
 
+def is_custom(op: str) -> bool:
+    """Whether this is a call of a function with a gradient of the program's own."""
+    return ":" in op
+
+
 def plain(op: str) -> str:
     """The name of an operation; of a call of a ``tf.function`` that of the function.
 
@@ -368,5 +411,5 @@ def plain(op: str) -> str:
     ('MatMul', 'step', 'step')
     """
     if not op.startswith("__"):
-        return op
+        return op.partition(":")[0]
     return op.removeprefix("__inference_").removeprefix("__forward_").rpartition("_")[0] or op

@@ -41,6 +41,18 @@ TEXT = table({
         "{what}{line} has no derivative: its result does not change smoothly with its input.",
         "Use a smooth function of the values instead: tf.nn.softmax for argmax, tf.sigmoid for a comparison, the maximum itself.",
     ),
+    "nondifferentiable function": (
+        "The tf.function {what}{line} is one row here, and gives no gradient for {x}, or has a tape of its own inside.",
+        "Ask again with record(open_functions=True): it runs the function line by line, and shows which one it is.",
+    ),
+    "custom_rule": (
+        "The tf.custom_gradient of {what}{line} gives zeros for this input.",
+        "Look at its grad function: return the upstream gradient times the derivative, or the gradient itself where it should pass unchanged.",
+    ),
+    "custom_rule none": (
+        "The tf.custom_gradient of {what}{line} gives None for this input.",
+        "Return a gradient for this input from its grad function, in the order of the arguments.",
+    ),
     "recording_paused": (
         "The tape was inside stop_recording() when {what}{line} ran, so it was not recorded.",
         "Move the line out of the stop_recording() block.",
@@ -52,6 +64,14 @@ TEXT = table({
     "computed_after_tape": (
         "{what}{line} ran after the tape's with block had ended, so the tape does not know it.",
         "Move the line into the with block.",
+    ),
+    "computed_before_tape reset": (
+        "tape.reset(){line} dropped what had been recorded before it, and with it the way from {x} to the target.",
+        "Call tape.reset() before the computation that you want to differentiate, or not at all.",
+    ),
+    "computed_after_tape gradient": (
+        "{what}{line} ran where no other tape recorded it: the gradient that it gave is a plain value.",
+        "For a derivative of a derivative, call the inner tape's gradient() inside of the outer tape's with block.",
     ),
     "left_through_numpy": (
         "The value left TensorFlow by {what}{line}; what came back is a constant that knows nothing of {x}.",
@@ -88,6 +108,7 @@ TEXT = table({
 }, {
     "saturated": "from_logits=True, tf.nn.sigmoid_cross_entropy_with_logits.",
     "nan_forward": "tf.maximum(x, 1e-6) before log, sqrt and division, tf.math.divide_no_nan, tf.reduce_logsumexp instead of exp.",
+    "nan_forward hidden": "tf.where(mask, x, 1.0), or tf.maximum(x, 1e-6).",
     "nan_input": "leave these rows out, or replace them with tf.where(tf.math.is_finite(x), x, 0.0).",
     "nan_backward": "tf.sqrt(x + 1e-12), tf.maximum(x, 1e-6). Where tf.where hides such elements, replace them before the function, too.",
 })  # fmt: skip
@@ -98,6 +119,7 @@ CURVES = {"Sigmoid", "Tanh", "Erf", "Exp", "Softsign", "ClipByValue"}
 CHOICES = {"Max", "Min", "Maximum", "Minimum", "SelectV2", "Select", "StridedSlice", "GatherV2", "GatherNd", "TopKV2", "Slice", "Split",
            "Unpack", "MaxPool", "ResourceGather", "MatrixBandPart", "SplitV", "BooleanMask"}  # fmt: skip
 PRODUCTS = {"Mul", "MatMul", "BatchMatMulV2", "Einsum", "Conv2D", "Prod", "RealDiv", "MulNoNan", "DivNoNan"}
+CLASSES = {"SparseSoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits"}
 CANCELS = {"Softmax", "LogSoftmax", "Sub"}
 ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not_selected": CHOICES, "zero_factor": PRODUCTS,
          "zero_cancels": CANCELS}  # fmt: skip

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
@@ -13,7 +15,7 @@ from tensorflow.python.eager import backprop, imperative_grad, record
 from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 from tensorflow.python.framework import op_callbacks, ops
-from tensorflow.python.ops import resource_variable_ops
+from tensorflow.python.ops import custom_gradient, resource_variable_ops
 
 from .recording import Sweep
 from .site import here
@@ -30,6 +32,7 @@ class Watcher:
         self.open_functions = open_functions
         self.log: Log = recording.log
         self.quiet = 0
+        self._custom_calls = 0
         self._applying = 0  # more than 0 in the step of an optimizer
         self._calls: list[Any] = []  # the tf.functions that run
         self._undo: list[tuple[Any, str, Any]] = []
@@ -58,6 +61,8 @@ class Watcher:
         for name, word in (("__enter__", "begins"), ("__exit__", "ends")):
             self._wrap(tf.GradientTape, name, self._border(word))
         self._wrap(tf.GradientTape, "stop_recording", self._paused)
+        self._wrap(tf.GradientTape, "reset", self._reset)
+        self._wrap(custom_gradient, "_eager_mode_decorator", self._custom)
         for name in LEAVES:
             self._wrap(ops._EagerTensorBase, name, self._left(name))
 
@@ -108,7 +113,7 @@ class Watcher:
                 outputs = outputs[: len(self._calls[-1].function_type.flat_outputs)]
             elif not self._calls:  # inside of one no tape is open
                 self._safely(self.log.settle)
-            self._safely(self.log.wrote, op, inputs, outputs)
+            self._safely(self.log.wrote, op, inputs, outputs, self._calls[-1] if op.startswith("__") and self._calls else None)
 
     def _call(self, function: Any, concrete: Any, *args: Any, **kwargs: Any) -> Any:
         self._calls.append(concrete)
@@ -123,6 +128,36 @@ class Watcher:
             return function(called, *args, **kwargs)
         finally:
             self.log.opened.pop()
+
+    def _custom(self, function: Any, rule: Any, args: Any, kwargs: Any) -> Any:
+        """A function with a gradient of the program's own (``tf.custom_gradient``): one row, whatever it computes inside."""
+
+        @wraps(rule)
+        def watched(*given: Any, **named: Any) -> Any:
+            result, back = rule(*given, **named)
+
+            @wraps(back)
+            def passing(*came: Any, **variables: Any) -> Any:
+                gives = back(*came, **variables)
+                own = gives[0] if variables else gives
+                self._passed.append((op, None, list(came), tf.nest.flatten(own) if isinstance(own, (list, tuple)) else [own]))
+                return gives
+
+            passing.__signature__ = inspect.signature(back)  # type: ignore[attr-defined]  # TensorFlow reads it
+            return result, passing
+
+        self._custom_calls += 1
+        op = f"{rule.__name__}:{self._custom_calls}"
+        inputs = [value for value in tf.nest.flatten((args, kwargs)) if isinstance(handle_of(value), tf.Tensor)]
+        rows = self._safely(lambda: [self.log.row_of(handle_of(value)) for value in inputs])
+        self.quiet += 1
+        try:
+            result = function(watched, args, kwargs)
+        finally:
+            self.quiet -= 1
+        if rows is not None:
+            self._safely(self.log.custom, op, rows, [tensor for tensor in tf.nest.flatten(result) if isinstance(tensor, tf.Tensor)])
+        return result
 
     def _jacobian(self, name: str) -> Callable[..., Any]:
         """TensorFlow computes all rows of it at once, in a function of its own; without pfor it asks for one gradient after the other."""
@@ -173,6 +208,8 @@ class Watcher:
 
     def _border(self, word: str) -> Callable[..., Any]:
         def around(function: Any, tape: Any, *args: Any) -> Any:
+            if tf.inside_function():  # a tape of a graph that is traced
+                return function(tape, *args)
             self._safely(self._settle, tape._tape if word == "ends" else None)
             self.log.spans.append((word, len(self.log.entries), here()))
             if word == "begins":
@@ -183,7 +220,18 @@ class Watcher:
 
     def _paused(self, function: Any, tape: Any) -> Any:
         self._safely(self._settle, None)
+        return self._pause(function(tape)) if not tf.inside_function() else function(tape)
+
+    @contextmanager
+    def _pause(self, paused: Any) -> Iterator[None]:
         self.log.spans.append(("pauses", len(self.log.entries), here()))
+        with paused:
+            yield
+        self.log.spans.append(("goes on", len(self.log.entries), here()))
+
+    def _reset(self, function: Any, tape: Any) -> Any:
+        self._safely(self._settle, None)
+        self.log.spans.append(("resets", len(self.log.entries), here()))
         return function(tape)
 
     def _left(self, name: str) -> Callable[..., Any]:
@@ -224,6 +272,8 @@ class Watcher:
             self.quiet -= silent
             passed, self._passed = self._passed, before
         self._safely(self._note, target, sources, [row for row, _ in between], found, passed, output_gradients)
+        if silent:
+            self._safely(self.log.gave, found[: len(sources)], [row for t in target for row in self.log.rows_of(t)[-1:]])
         return found[: len(sources)]
 
     def _between(self, target: Sequence[Any]) -> list[tuple[int, Any]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,8 +14,9 @@ from ..engine.frames import lines_of
 from ..explain.words import Explanation
 from .inquiry import Inquiry
 from .site import NOWHERE, Site
-from .tensorflow_log import handle_of, name_of
-from .tensorflow_texts import CHOICES, STEPS, TEXT, ZEROS
+from .tensorflow_inside import cut_in
+from .tensorflow_log import handle_of, is_custom, name_of
+from .tensorflow_texts import CHOICES, CLASSES, STEPS, TEXT, ZEROS
 
 _NUMPY = re.compile(r"\bnp\.|numpy")
 
@@ -26,7 +29,7 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
 class TensorFlowInquiry(Inquiry):
     """One question."""
 
-    texts, zeros, choices = TEXT, ZEROS, CHOICES
+    texts, zeros, choices, classes = TEXT, ZEROS, CHOICES, CLASSES
 
     def __init__(self, recording: Any, target: Any, source: Any) -> None:
         self.log = recording.log
@@ -39,7 +42,7 @@ class TensorFlowInquiry(Inquiry):
         """What may have happened in TensorFlow."""
         if not isinstance(handle_of(self.source), tf.Tensor):
             raise TypeError(f"explain() takes a tensor or a variable as its source, but received {self.source!r}.")
-        return (self._plain_target, self._dtype, self._own, self._break, self._outside, self._not_used, self._nan, self._zero)
+        return (self._plain_target, self._gradient, self._dtype, self._compiled, self._own, self._break, self._outside, self._not_used, self._nan, self._zero)
 
     # -- why nothing arrives ----------------------------------------------------------------------------------------------
 
@@ -62,15 +65,20 @@ class TensorFlowInquiry(Inquiry):
     def _own(self) -> Explanation | None:
         """No tape watches the source."""
         leaf = next((row for row in self.used if self.entries[row].kind != "operation"), None)
-        if leaf is None or any(self.entries[row].differentiable for row in self.used) or not self.log.tapes:
+        if not self.used or any(self.entries[row].differentiable for row in self.used) or not self.log.tapes:
             return None
+        if leaf is None:  # the result of an operation, which a tape does not watch by itself
+            return self.say("not_watched", site=self._use(), row=self.used[0])
         if self.entries[leaf].extra.late:
             return self.say("watched_late", site=self._use(), row=leaf)
         if self.entries[leaf].kind != "variable":
             return self._when(leaf) or self.say("not_watched", site=self._use(), row=leaf)
         if not getattr(self.source, "trainable", True):
             return self.say("not_trainable", site=self._use(), row=leaf)
-        return self._when(leaf) or self.say("not_accessed_watched", site=self._use(), row=leaf)
+        late = self._when(leaf)
+        if late is not None or all(tape._watch_accessed_variables for tape in self.log.tapes):
+            return late
+        return self.say("not_accessed_watched", site=self._use(), row=leaf)
 
     def _when(self, leaf: int) -> Explanation | None:
         """The source's first use ran before the tape began, or after it had ended."""
@@ -83,9 +91,12 @@ class TensorFlowInquiry(Inquiry):
     def _time(self, row: int) -> Explanation | None:
         """What the tapes were doing when an operation ran: nothing, where they recorded."""
         depth, paused, begun = 0, False, False
-        for word, at, _ in self.log.spans:
-            if at > row:
+        when = self.entries[row].extra.at
+        for word, at, site in self.log.spans:
+            if at > (row if when is None else when):
                 break
+            if word == "resets" and depth > 0 and any(given < at for given in self._inputs(row)):
+                return self.say("computed_before_tape", site, kind="reset")
             begun = begun or word == "begins"
             depth += {"begins": 1, "ends": -1}.get(word, 0)
             paused = word == "pauses" or (paused and word != "goes on")
@@ -103,8 +114,39 @@ class TensorFlowInquiry(Inquiry):
         answer.others = [self._broken(row) for row in others]
         return answer
 
+    def _called(self, row: int) -> str:
+        return "tape.gradient" if self.entries[row].extra.at is not None else super()._called(row)
+
+    def _gradient(self) -> Explanation | None:
+        """The target is a gradient that a tape gave back, and no other tape recorded how."""
+        made = self.log.made_by_a_sweep(self.target) if self.end is None else None
+        if made is None:
+            return None
+        kind = "gradient"
+        return self.say("computed_after_tape", made.site, what="tape.gradient", kind=kind)
+
+    def _compiled(self) -> Explanation | None:
+        """The tape is inside of a tf.function, where nobody sees it: what its graph says."""
+        calls = [row for row in sorted(self.behind) if self.entries[row].extra.function is not None]
+        if self.log.tapes or not calls or not self.used:
+            return None
+        return self._inside(next((row for row in calls if set(self.entries[row].inputs) & set(self.used)), calls[0]))
+
+    def _inside(self, row: int) -> Explanation:
+        """What a tf.function does inside to the way of the source."""
+        entry = self.entries[row]
+        way = set(self._after()) | set(self.used)
+        for port, given in enumerate(entry.inputs):
+            cut = cut_in(entry.extra.function, port) if given in way else None
+            if cut is not None:
+                cause = "zero_derivative" if cut.op in STEPS else cut.why
+                return self.say(cause, cut.site, row=row, what=cut.op, kind="inside" if cause == "integer_dtype" else "")
+        return self.say("nondifferentiable", row=row, kind="function")
+
     def _broken(self, row: int) -> Explanation:
         cause = self.entries[row].extra.why
+        if cause in ("nondifferentiable", "not_recorded") and self.entries[row].extra.function is not None:
+            return self._inside(row)
         if cause == "not_recorded":
             return self._time(row) or self.say("computed_before_tape", row=row)
         if self.entries[row].op in STEPS:
@@ -119,8 +161,26 @@ class TensorFlowInquiry(Inquiry):
         for way in ways:
             for row in reversed(way):
                 if row in sweep.adjoints and self.entries[row].call not in sweep.edges and self.entries[row].inputs:
-                    return self.say("zero_derivative" if self.entries[row].op in STEPS else "nondifferentiable", row=row)
+                    return self._without_rule(row)
+            for row, given in zip(reversed(way), reversed(way[:-1]), strict=False):
+                sent = [edge[0] for edge in sweep.edges.get(self.entries[row].call, ())]
+                if row in sweep.adjoints and given not in sent:
+                    return self._without_rule(row)
         return None
+
+    def _without_rule(self, row: int) -> Explanation:
+        """An operation to which an adjoint came, and that gave None."""
+        extra = self.entries[row].extra
+        if extra.function is not None:
+            return self._inside(row)
+        if is_custom(extra.op):
+            return self.say("custom_rule", row=row, kind="none")
+        return self.say("zero_derivative" if self.entries[row].op in STEPS else "nondifferentiable", row=row)
+
+    def _zero_of(self, row: int) -> Explanation:
+        if is_custom(self.entries[row].extra.op):
+            return self.say("custom_rule", row=row)
+        return super()._zero_of(row)
 
     def _outside(self) -> Explanation | None:
         """The value left TensorFlow, or went through a variable."""
@@ -152,12 +212,20 @@ class TensorFlowInquiry(Inquiry):
         """Whether the target was computed from a variable's state."""
         return any(self.entries[row].kind == "variable" and id(self.entries[row].extra.asked) == handle for row in self.behind)
 
+    def _is_in_a_layer(self) -> bool:
+        """Whether a layer of Keras or a tf.Module that is alive has the source: it was not made anew, it is only not used."""
+        layers = sys.modules.get("keras.src.layers.layer")
+        kinds = (tf.Module, *([layers.Layer] if layers else []))
+        handle = handle_of(self.source)
+        owners = (owner for owner in gc.get_objects() if issubclass(type(owner), kinds))
+        return any(handle_of(variable) is handle for owner in owners for variable in owner.variables)
+
     def _not_used(self) -> Explanation | None:
         if self.used:
             return None
         shape = tuple(self.source.shape)
         alike = [row for row in sorted(self.behind) if self.entries[row].kind == "variable" and self.entries[row].shape == shape]
-        if alike and not self.rows and self.entries[alike[0]].kind == "variable" and not isinstance(self.source, tf.Tensor):
+        if alike and not self.rows and not isinstance(self.source, tf.Tensor) and not self._is_in_a_layer():
             return self.say("wrong_object", row=alike[0], other=self.entries[alike[0]].name or "a variable")
         return self.say("independent")
 

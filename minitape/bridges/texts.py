@@ -35,6 +35,10 @@ SHARED: Texts = {
         "{what}{line} gives NaN or an infinity for finite inputs, and everything after it has that, too.",
         "Keep its input where it is finite: ",
     ),
+    "nan_forward hidden": (
+        "{what}{line} gives NaN or an infinity. The result does not show it, because it is masked later; its derivative is NaN or infinite all the same.",
+        "Replace such elements before {what}, not only after it: ",
+    ),
     "nan_input": (
         "{other}{line} holds NaN or an infinity before anything is computed.",
         "Look at the data: ",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
+from torch.autograd.function import BackwardCFunction
 
 from .recording import MOST
 from .site import NOWHERE, Site, here
@@ -32,7 +33,7 @@ class Known(NamedTuple):
 class Extra:
     """What explain asks about a row of PyTorch."""
 
-    __slots__ = ("ref", "why", "node", "came", "requires")
+    __slots__ = ("ref", "why", "node", "came", "requires", "custom")
 
     def __init__(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> None:
         self.ref = weakref.ref(tensor)
@@ -41,6 +42,7 @@ class Extra:
         node = node_of(tensor)
         self.node = "" if node is None else node.name()
         self.requires = tensor.requires_grad
+        self.custom = isinstance(node, BackwardCFunction)  # has a backward() of the program's own
 
 
 class Left(NamedTuple):
@@ -65,8 +67,11 @@ class Log:
         self.left: list[Left] = []
         self.changes: list[tuple[int, int]] = []  # rows before and after a change in place
         self.clearings: dict[int, tuple[weakref.ref[torch.Tensor], Site, int]] = {}  # where .grad was set to None
+        self.hooks: dict[int, Site] = {}  # where the program put a hook on the tensor of a row
+        self.gradients: dict[int, tuple[weakref.ref[torch.Tensor], list[int], Site]] = {}  # .grad that the program read, and the targets
         self._known: dict[int, Known] = {}
         self._rows: dict[int, tuple[weakref.ref[torch.Tensor], list[int]]] = {}  # all rows that stood for a tensor
+        self._wrapped: dict[int, tuple[weakref.ref[torch.Tensor], int, Site]] = {}  # leaves that were made of a row's tensor
         self._born: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
 
     # -- which row ----------------------------------------------------------------------------------------------------
@@ -111,6 +116,23 @@ class Log:
         """A function that took no tensors made this one: its line is known when it is used."""
         self._born[id(tensor)] = weakref.ref(tensor), here()
 
+    def hooked(self, tensor: torch.Tensor) -> None:
+        """The program put a hook on a tensor."""
+        row = self.known(tensor)
+        if row is not None:
+            self.hooks[row] = here()
+
+    def wrapped(self, tensor: torch.Tensor, given: torch.Tensor) -> None:
+        """``nn.Parameter(given)`` made a leaf of a tensor's values."""
+        row = self.known(given)
+        if row is not None and (self.entries[row].kind == "operation" or given.requires_grad):
+            self._wrapped[id(tensor)] = weakref.ref(tensor), row, here()
+
+    def gradient_read(self, gradient: torch.Tensor, targets: list[int]) -> None:
+        """The program read a .grad: who computes with it goes on from what those targets were computed from."""
+        if targets and self.known(gradient) is None:
+            self.gradients[id(gradient)] = weakref.ref(gradient), targets, here()
+
     @property
     def full(self) -> bool:
         """True when no more rows are written."""
@@ -127,6 +149,9 @@ class Log:
             self.keeper.keep(tensor, copy=True), kind=kind, version=len(earlier), site=site,
             dtype=dtype_of(tensor), shape=tensor.shape, differentiable=tensor.requires_grad,
         )  # fmt: skip
+        if not came:
+            why, came, site = self._made_of(tensor, site)
+            self.entries[row].site = site
         latest = self.rows_of(tensor)[-1:]
         if latest and self.entries[latest[0]].kind == "operation":  # a result that became a leaf by requires_grad_()
             came = latest
@@ -135,6 +160,16 @@ class Log:
         if tensor.requires_grad and not any(self.entries[r].differentiable for r in earlier):
             self.graph.watch_leaf(tensor)
         return row
+
+    def _made_of(self, tensor: torch.Tensor, site: Site) -> tuple[str, Sequence[int], Site]:
+        """Why a leaf has no history, and the rows with whose values it was made."""
+        read = self.gradients.get(id(tensor))
+        if read is not None and read[0]() is tensor:
+            return "create_graph", read[1], read[2]
+        made = self._wrapped.get(id(tensor))
+        if made is not None and made[0]() is tensor:
+            return "wrapped", [made[1]], made[2]
+        return "", (), site
 
     def _unseen(self, tensor: torch.Tensor) -> int:
         """A row for a tensor that autograd knows and the recording does not: made before the block, or by C++ alone."""
@@ -212,7 +247,7 @@ class Log:
 
 CUTS = {
     "detach": "stop_gradient", "data": "stop_gradient", "copied": "stop_gradient", "no_grad": "paused",
-    "inference_mode": "paused", "integer": "integer", "no_derivative": "nondifferentiable",
+    "inference_mode": "paused", "create_graph": "paused", "integer": "integer", "no_derivative": "nondifferentiable",
     "not_differentiable": "nondifferentiable",
 }  # fmt: skip
 

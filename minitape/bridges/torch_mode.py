@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -12,6 +13,7 @@ from torch.nn.parameter import UninitializedTensorMixin
 from torch.optim import optimizer as optimizers
 from torch.overrides import TorchFunctionMode
 
+from ..engine.frames import own_file
 from .site import here
 from .torch_graph import node_of
 from .torch_log import Log, differentiable
@@ -20,7 +22,7 @@ LEAVES = {"item", "numpy", "tolist", "__float__", "__int__", "__bool__", "__arra
 VIEWS = {"T", "mT", "H", "mH", "real", "imag", "data"}  # attributes that are tensors computed from this one
 SILENT = set(
     "size dim stride numel nelement ndimension is_floating_point is_complex is_contiguous __len__ __repr__ __str__ __format__ "
-    "__hash__ __dir__ __reduce_ex__ __setstate__ register_hook retain_grad element_size data_ptr storage untyped_storage "
+    "__hash__ __dir__ __reduce_ex__ __setstate__ retain_grad element_size data_ptr storage untyped_storage "
     "get_device is_inference allclose equal is_same_size storage_offset is_pinned is_shared _is_view backward_hooks "
     "_record_function_enter_new _record_function_exit _set_grad_enabled is_nonzero is_tensor result_type can_cast "
     "is_grad_enabled set_printoptions manual_seed type share_memory_ register_post_accumulate_grad_hook".split()
@@ -54,6 +56,7 @@ class Watcher:
         self._children: weakref.WeakKeyDictionary[Any, dict[int, str]] = weakref.WeakKeyDictionary()
         self._handles: list[Any] = []
         self._apply: Any = None
+        self._made: list[tuple[Any, Any]] = []  # classes of leaves, and their __new__
 
     # -- the block ------------------------------------------------------------------------------------------------------
 
@@ -72,15 +75,37 @@ class Watcher:
             return watcher.custom(cls, original.__get__(None, cls), args, kwargs)
 
         torch.autograd.Function.apply = classmethod(apply)
+        for kind in (torch.nn.Parameter, torch.autograd.Variable):
+            self._made.append((kind, kind.__dict__.get("__new__")))
+            kind.__new__ = staticmethod(self._leaf_maker(kind.__new__))
         self._mode.__enter__()
 
     def end(self) -> None:
         """PyTorch is as it was."""
         self._mode.__exit__(None, None, None)
         torch.autograd.Function.apply = self._apply
+        for kind, before in self._made:
+            if before is None:
+                del kind.__new__
+            else:
+                kind.__new__ = before
         for handle in self._handles:
             handle.remove()
         self.log.graph.release()
+
+    def _leaf_maker(self, make: Callable[..., Any]) -> Callable[..., Any]:
+        """``nn.Parameter(t)`` and ``Variable(t)``, which no mode sees."""
+
+        def made(cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
+            if data is None:  # each class has a default of its own
+                return make(cls, *args, **kwargs)
+            result = make(cls, data, *args, **kwargs)
+            by_user = not own_file(sys._getframe(1).f_code.co_filename)  # and not by a module that is built or copied
+            if by_user and isinstance(data, torch.Tensor) and isinstance(result, torch.Tensor) and not self.quiet:
+                self._safely(self.log.wrapped, result, data)
+            return result
+
+        return made
 
     # -- calls ----------------------------------------------------------------------------------------------------------
 
@@ -88,6 +113,9 @@ class Watcher:
         """Runs a call of the program's, and writes down what it was."""
         name = getattr(func, "__name__", "")
         if self.quiet or name in SILENT or self.recording.failure is not None or torch._C._are_functorch_transforms_active():
+            return func(*args, **kwargs)
+        if name == "register_hook":
+            self._safely(self.log.hooked, args[0])
             return func(*args, **kwargs)
         if name == "__get__" or name == "__set__":
             return self._attribute(func, args, name == "__set__")
@@ -101,6 +129,11 @@ class Watcher:
             return func(*args, **kwargs)
         return self._operation(func, name, args, kwargs)
 
+    def _last_targets(self) -> list[int]:
+        """From which rows the last backward pass began."""
+        sweeps = self.recording.sweeps
+        return sweeps[-1].target if sweeps else []
+
     def _safely(self, write: Callable[..., Any], *arguments: Any) -> Any:
         """Writes something down. A mistake in that ends the recording, with a warning, and never the program."""
         try:
@@ -113,7 +146,12 @@ class Watcher:
     def _attribute(self, func: Any, args: tuple[Any, ...], sets: bool) -> Any:
         name = func.__self__.__name__
         if not sets:
-            return self._operation(func, name, args, {}) if name in VIEWS else func(*args)
+            if name in VIEWS:
+                return self._operation(func, name, args, {})
+            result = func(*args)
+            if name == "grad" and isinstance(result, torch.Tensor):
+                self._safely(self.log.gradient_read, result, self._last_targets())
+            return result
         if name == "data":
             self._safely(self.log.keeper.before_change, args[:1])
         if name in ("data", "requires_grad"):
@@ -220,7 +258,7 @@ class Watcher:
         for tensor in tensors_in((result,)):
             if self.log.known(tensor) is None and not self.log.full:
                 behind = self.log.graph.rows_behind([tensor]) or [self.log.row_of(t) for t in targets]
-                self.log.write("grad", behind, [tensor])
+                self.log.write("grad", behind, [tensor], "" if tensor.requires_grad else "create_graph")
 
     # -- modules and optimizers -------------------------------------------------------------------------------------------
 

@@ -49,6 +49,10 @@ TEXT = table({
         "torch.{what}(...){line} makes a new tensor from the values. It does not know where they came from.",
         "Leave it out: use the tensor itself, and torch.stack([...]) for a list of tensors.",
     ),
+    "copied wrapped": (
+        "A new leaf was made{line} from the values: nn.Parameter(t) and Variable(t) do not know where they came from.",
+        "Use the tensor itself; or make the leaf first, and compute with it where it is used.",
+    ),
     "left_torch": (
         "The value left PyTorch by {what}{line}; what was computed with it is a constant that knows nothing of {x}.",
         "Stay with tensors: leave out {what} and use torch functions instead of NumPy's and Python's.",
@@ -98,6 +102,10 @@ TEXT = table({
         "The gradient arrived, and .grad was set to None{line} afterwards.",
         "Call zero_grad() before backward(), and read .grad before the next zero_grad().",
     ),
+    "grad_cleared zeros": (
+        "The gradient arrived, and .grad was filled with zeros{line} afterwards.",
+        "Call zero_grad() before backward(), and read .grad before the next zero_grad().",
+    ),
     "grad_returned": (
         "torch.autograd.grad{line} returns the gradient and does not write .grad.",
         "Take the gradient from its result, or call backward().",
@@ -105,6 +113,18 @@ TEXT = table({
     "no_gradient": (
         "The backward of {what}{line} gave no gradient (None) for this input.",
         "Return a gradient for this input from backward(), in the order of forward()'s arguments.",
+    ),
+    "no_gradient zeros": (
+        "The backward of {what}{line} gave zeros.",
+        "Look at its backward(): return the adjoint times the derivative, or the adjoint itself where it should pass unchanged.",
+    ),
+    "hook": (
+        "A hook on the result of {what}{line} made the gradient zero.",
+        "Leave out the hook, or return from it what should pass on.",
+    ),
+    "create_graph": (
+        "{what}{line} gives a gradient as a plain value: the way from {x} to it was not recorded.",
+        "To go on with a gradient, write torch.autograd.grad(..., create_graph=True).",
     ),
     "not_tensor": (
         "The target is a plain {what}: only a tensor knows how it was computed.",
@@ -121,6 +141,7 @@ TEXT = table({
 }, {
     "saturated": "cross_entropy, binary_cross_entropy_with_logits, logsigmoid.",
     "nan_forward": "torch.clamp(x, min=1e-6) before log, sqrt and division, logsumexp or log_softmax instead of exp.",
+    "nan_forward hidden": "torch.where(mask, x, 1.0), or torch.clamp(x, min=1e-6).",
     "nan_input": "torch.nan_to_num, or leave these rows out.",
     "nan_backward": "torch.sqrt(x + 1e-12), torch.clamp(x, min=1e-6). Where torch.where hides such elements, replace them before the function: {what}(torch.where(mask, x, 1.0)).",
 })  # fmt: skip
@@ -128,12 +149,14 @@ TEXT = table({
 STEPS = {"round", "floor", "ceil", "sign", "sgn", "trunc", "fix", "heaviside", "frac_", "bernoulli", "floor_divide"}
 RELUS = {"relu", "relu6", "threshold", "hardtanh", "hardswish", "hardsigmoid", "clamp", "clip", "clamp_min", "clamp_max"}
 CLAMPS = {"clamp", "clip", "clamp_min", "clamp_max", "hardtanh", "relu6", "hardsigmoid"}
-CURVES = {"sigmoid", "tanh", "erf", "exp", "softsign", "gelu", "binary_cross_entropy", "logsigmoid"}
+CURVES = {"sigmoid", "tanh", "erf", "exp", "softsign", "gelu", "binary_cross_entropy", "logsigmoid", "triplet_margin_loss", "margin_ranking_loss",
+          "hinge_embedding_loss", "cosine_embedding_loss", "multi_margin_loss", "multilabel_margin_loss", "hardshrink", "softshrink"}
 CHOICES = {"max", "min", "amax", "amin", "maximum", "minimum", "where", "getitem", "gather", "index_select", "topk", "sort",
            "embedding", "masked_select", "masked_fill", "take", "setitem", "unbind", "split", "chunk", "max_pool2d", "median",
            "select", "narrow", "fmax", "fmin", "kthvalue", "tril", "triu"}  # fmt: skip
 PRODUCTS = {"mul", "matmul", "mm", "bmm", "linear", "einsum", "dot", "mv", "dropout", "prod", "div", "conv2d", "conv1d", "addmm",
             "imul", "truediv", "scaled_dot_product_attention"}  # fmt: skip
+CLASSES = {"cross_entropy"}
 CANCELS = {"softmax", "log_softmax", "layer_norm", "batch_norm", "group_norm", "instance_norm", "normalize", "std", "var", "sub"}
 ZEROS = {"zero_derivative": STEPS, "saturated": CLAMPS | CURVES, "dead_relu": RELUS - CLAMPS, "not_selected": CHOICES, "zero_factor": PRODUCTS,
          "zero_cancels": CANCELS}  # fmt: skip

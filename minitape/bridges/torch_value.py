@@ -43,6 +43,11 @@ class TensorValue:
             self.tensor = tensor.clone()
             self.version = self.tensor._version if not self.tensor.is_inference() else 0
 
+    def array(self) -> np.ndarray | None:
+        """Its elements; None when they are not there, or not as they were."""
+        tensor = self.current()
+        return None if tensor is None or tensor.is_meta else np.asarray(array_of(tensor))
+
     def shown(self) -> dict[str, Any] | None:
         """The VALUE of a snapshot; None when the tensor has changed unseen."""
         if self._shown is None:

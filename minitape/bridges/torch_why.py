@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -13,7 +14,8 @@ from .inquiry import Inquiry
 from .recording import Sweep
 from .site import NOWHERE
 from .torch_log import differentiable, dtype_of
-from .torch_texts import CHOICES, TEXT, ZEROS
+from .torch_texts import CHOICES, CLASSES, TEXT, ZEROS
+from .torch_value import array_of
 
 _CHANGED = re.compile(r"output \d+ of (\w+), is at version \d+")
 
@@ -26,7 +28,7 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
 class TorchInquiry(Inquiry):
     """One question."""
 
-    texts, zeros, choices = TEXT, ZEROS, CHOICES
+    texts, zeros, choices, classes = TEXT, ZEROS, CHOICES, CLASSES
 
     def __init__(self, recording: Any, target: Any, source: Any) -> None:
         self.log = recording.log
@@ -96,9 +98,13 @@ class TorchInquiry(Inquiry):
         if not breaks or min(map(len, breaks)) == 0:
             return None
         first, *others = min(breaks, key=len)
-        answer = self.say(CAUSES[self.entries[first].extra.why], row=first)
-        answer.others = [self.say(CAUSES[self.entries[row].extra.why], row=row) for row in others]
+        answer = self._broken(first)
+        answer.others = [self._broken(row) for row in others]
         return answer
+
+    def _broken(self, row: int) -> Explanation:
+        why = self.entries[row].extra.why
+        return self.say(CAUSES[why], row=row, kind="wrapped" if why == "wrapped" else "", what=".grad" if self.entries[row].op == "leaf" else "")
 
     def _outside(self) -> Explanation | None:
         """The value left PyTorch, and the target was computed with what came back."""
@@ -116,10 +122,18 @@ class TorchInquiry(Inquiry):
         if self.used:
             return None
         alike = [row for row in sorted(self.behind) if self._like_source(row)]
-        if alike and isinstance(self.source, torch.nn.Parameter) and self.log.name_of(self.source) == "tensor":
+        if alike and isinstance(self.source, torch.nn.Parameter) and self._was_replaced(alike[0]):
             other = self.entries[alike[0]].name or "a parameter"
             return self.say("rebound", row=alike[0], other=other)
         return self.say("unused")
+
+    def _was_replaced(self, row: int) -> bool:
+        """Whether the source's module is gone, or another one has a copy of its values: a layer that is only unused is alive."""
+        # by type(): isinstance() asks objects for their __class__, and some of them warn then
+        alive = any(issubclass(type(module), torch.nn.Module) and any(p is self.source for p in module._parameters.values())
+                    for module in gc.get_objects())  # fmt: skip
+        value = self.entries[row].value.array()
+        return not alive or (value is not None and bool((value == array_of(self.source)).all()))
 
     def _like_source(self, row: int) -> bool:
         entry = self.entries[row]
@@ -142,7 +156,25 @@ class TorchInquiry(Inquiry):
             cleared = self.log.clearings.get(id(self.source))
             if cleared is not None and cleared[0]() is self.source and cleared[2] > self.recording.sweeps.index(sweep):
                 return self.say("grad_cleared", cleared[1], row=row)
-        return None
+        return self._filled(sweep, row)
+
+    def _filled(self, sweep: Sweep, row: int) -> Explanation | None:
+        """What arrived is not zero, and .grad is: something filled it with zeros."""
+        gradient = self.source.grad if self.source.is_leaf else None
+        if gradient is None or sweep.asked == "grad" or gradient.is_sparse or bool(gradient.any()) or sweep.adjoints[row].facts()[0]:
+            return None
+        rows = self.log.rows_of(gradient)
+        if not rows:
+            return None
+        return self.say("grad_cleared", self.entries[rows[-1]].site, row=row, kind="zeros")
+
+    def _hooked(self, row: int) -> Explanation:
+        return self.say("hook", self.log.hooks.get(row, NOWHERE), row=row)
+
+    def _zero_of(self, row: int) -> Explanation:
+        if self.entries[row].extra.custom:
+            return self.say("no_gradient", row=row, kind="zeros")
+        return super()._zero_of(row)
 
     def _given_up(self, sweep: Sweep) -> Explanation | None:
         """An operation on the way to which an adjoint came and that sent nothing on."""
@@ -164,7 +196,7 @@ def _plain(node: str) -> str:
 
 CAUSES = {
     "detach": "detach", "data": "data", "copied": "copied", "no_grad": "no_grad", "inference_mode": "inference_mode",
-    "integer": "integer_cast", "no_derivative": "no_derivative", "not_differentiable": "no_derivative",
+    "wrapped": "copied", "create_graph": "create_graph", "integer": "integer_cast", "no_derivative": "no_derivative", "not_differentiable": "no_derivative",
 }  # fmt: skip
 NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",
          "__complex__": "complex()"}  # fmt: skip

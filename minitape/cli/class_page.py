@@ -26,13 +26,16 @@ def as_page(figures: Class, hand_ins: Sequence[HandIn]) -> str:
     ]
     problems = [(h.learner, path, why) for h in hand_ins for path, why in h.problems]
     if problems:
-        rows = "".join(f"<li>{escape(who)}: {escape(str(path))} {escape(why)}</li>" for who, path, why in problems)
+        rows = "".join(f"<li>{escape(who)}: {escape(path)} {escape(why)}</li>" for who, path, why in problems)
         sections.append(_section("Not counted", "These files could not be read.", [f"<ul>{rows}</ul>"]))
     return page("A class", STYLE, summary(figures), "\n".join(sections))
 
 
 def summary(figures: Class) -> str:
     """One sentence: how many learners and exercises there are, and how much is solved.
+
+    >>> summary(Class({}, [], [], [LearnerFigures("ann", {}, 0, 0, 0.0)]))
+    '1 learner: nobody has answered an exercise yet.'
 
     >>> summary(Class({"01": ["01.1", "01.2"]}, [], [], [LearnerFigures("ann", {"01": 1}, 3, 1, 4.0)]))
     '1 learner, 1 lesson, 2 exercises: 50 % solved.'
@@ -41,8 +44,10 @@ def summary(figures: Class) -> str:
     solved = sum(learner.all_solved for learner in figures.by_learner)
     share = round(100 * solved / max(exercises * len(figures.by_learner), 1))
     counted = ((len(figures.by_learner), "learner"), (len(figures.lessons), "lesson"), (exercises, "exercise"))
-    words = ", ".join(f"{n} {noun if n == 1 else noun + 's'}" for n, noun in counted)
-    return f"{words}: {share} % solved."
+    words = [f"{n} {noun if n == 1 else noun + 's'}" for n, noun in counted]
+    if not exercises:
+        return f"{words[0]}: nobody has answered an exercise yet."
+    return f"{', '.join(words)}: {share} % solved."
 
 
 def _section(title: str, about: str, lines: Iterator[str] | list[str]) -> str:

@@ -33,7 +33,8 @@ def print_class(figures: Class, hand_ins: Sequence[HandIn]) -> None:
     """Print the learners, the exercises, one line of summary, and the files that could not be read."""
     console = Console(highlight=False)
     console.print(_learners(figures))
-    console.print(_exercises(figures))
+    if figures.by_exercise:
+        console.print(_exercises(figures))
     for hand_in in hand_ins:
         for path, why in hand_in.problems:
             console.print(Text(f"not counted: {path} {why}", style="red"), soft_wrap=True)

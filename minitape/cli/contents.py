@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
@@ -55,11 +55,12 @@ class WithNotebooks:
         """What JupyterLab is told of a file or folder: its contents manager's model of it."""
         manager: Any = super()  # the contents or session manager that this stands before
         model: Model = await manager.get(path, *arguments, **options)
-        if model["type"] == "notebook" and model["content"] and is_minitapes(model["content"]):
-            metadata = model["content"]["metadata"]
-            if metadata.get("language_info", {}).get("name") == IPythonKernel.language_info["name"]:
-                metadata["language_info"] = IPythonKernel.language_info
-            _without_widgets(model["content"], await self._begun(path), model["last_modified"].timestamp())
+        with suppress(AttributeError, KeyError, TypeError):  # a part of it is of another kind than in notebooks: JupyterLab bears that
+            if model["type"] == "notebook" and model["content"] and is_minitapes(model["content"]):
+                metadata = model["content"]["metadata"]
+                if metadata.get("language_info", {}).get("name") == IPythonKernel.language_info["name"]:
+                    metadata["language_info"] = IPythonKernel.language_info
+                _without_widgets(model["content"], await self._begun(path), model["last_modified"].timestamp())
         return model
 
     async def _begun(self, path: str) -> float:

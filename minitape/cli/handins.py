@@ -10,12 +10,12 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from minitape.course.checker import CORRECT, NOT_YET
-from minitape.course.progress import FILE_NAME, is_progress
+from minitape.course.progress import FILE_NAME, MOST_WRONG, is_progress
 
 from .lessons import FOLDER, lessons_folder, notebooks_in
 from .rules import plain
@@ -26,10 +26,17 @@ if TYPE_CHECKING:
 
 PAUSE = 15 * 60
 """Seconds without an answer after which a learner counts as away."""
-MOST_BYTES = 50_000_000
+MOST_BYTES = 20_000_000
+"""Of one file: as JSON it takes some thirty times as much memory."""
+MOST_EXERCISES = 1000
+"""In one file."""
 LONGEST = 200
-_SAID = re.compile(rf"^Exercise (\S+): ({CORRECT}|{NOT_YET})\.\n?((?:(?!^Exercise ).*\n?)*)", re.MULTILINE)
-_GIVEN = re.compile(r"^\s*given: +(.*)$", re.MULTILINE)
+LONGEST_PATH = 4096
+LONGEST_SAID = 10_000
+"""Characters of what `check` said of one answer."""
+_BEGIN = re.compile(r"^Exercise ", re.MULTILINE)
+_SAID = re.compile(rf"Exercise (\S{{1,{LONGEST}}}): ({CORRECT}|{NOT_YET})\.")
+_GIVEN = re.compile(r"^[ \t]*given: +(.*)$", re.MULTILINE)
 _HINT = re.compile(r"^Hint: (.*)$", re.MULTILINE)
 
 
@@ -60,7 +67,7 @@ class HandIn:
 
     learner: str
     work: dict[str, Work] = field(default_factory=dict)
-    problems: list[tuple[Path, str]] = field(default_factory=list)
+    problems: list[tuple[str, str]] = field(default_factory=list)
 
 
 def find(folders: Sequence[Path]) -> dict[str, list[Path]]:
@@ -134,7 +141,7 @@ def read(found: dict[str, list[Path]], done: Callable[[str], object] = lambda le
             try:
                 works = _works(path)
             except (OSError, ValueError, RecursionError) as error:
-                hand_in.problems.append((path, _why(error)))
+                hand_in.problems.append((printable(str(path), LONGEST_PATH), _why(error)))
                 continue
             for name, work in works.items():
                 known = hand_in.work.get(name)
@@ -155,11 +162,12 @@ def _works(path: Path) -> dict[str, Work]:
     if path.stat().st_size > MOST_BYTES:
         raise ValueError(f"is larger than {MOST_BYTES // 1_000_000} MB")
     content = json.loads(path.read_bytes())
-    if path.suffix == ".ipynb":
-        return _of_notebook(content)
-    if not is_progress(content):
+    if path.suffix != ".ipynb" and not is_progress(content):
         raise ValueError("is not a progress file")
-    return _of_progress(content)
+    works = _of_notebook(content) if path.suffix == ".ipynb" else _of_progress(content)
+    if len(works) > MOST_EXERCISES:
+        raise ValueError(f"tells of more than {MOST_EXERCISES} exercises")
+    return works
 
 
 def _of_progress(kept: Progress) -> dict[str, Work]:
@@ -174,7 +182,8 @@ def _of_progress(kept: Progress) -> dict[str, Work]:
     works = {}
     for name, entry in kept["exercises"].items():
         only = 1 if entry["solved"] and entry["tries"] == 1 else None
-        wrong = {printable(text): printable(note["hint"]) for text, note in entry.get("wrong", {}).items()}
+        answers = islice(entry.get("wrong", {}).items(), MOST_WRONG)
+        wrong = {printable(text): printable(note["hint"]) for text, note in answers}
         right_at = entry.get("right_at", only)
         works[printable(name)] = Work(entry["solved"], entry["tries"], right_at, seconds.get(name), wrong)
     return works
@@ -204,7 +213,7 @@ def _of_notebook(notebook: Notebook) -> dict[str, Work]:
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError("is not a notebook") from error
     works: dict[str, Work] = {}
-    for name, state, rest in (said for text in texts for said in _SAID.findall(plain(text))):
+    for name, state, rest in (said for text in texts for said in _said(plain(text))):
         given, hint = _GIVEN.search(rest), _HINT.search(rest)
         answer = given[1] if given else rest.strip().partition("\n")[0]
         wrong = {printable(answer): printable(hint[1]) if hint else ""} if state == NOT_YET and answer else {}
@@ -213,6 +222,18 @@ def _of_notebook(notebook: Notebook) -> dict[str, Work]:
     return {printable(name): work for name, work in works.items()}
 
 
-def printable(text: str) -> str:
+def _said(text: str) -> Iterator[tuple[str, str, str]]:
+    """What `check` said in an output: exercise, whether it is solved, and the lines below. Its time grows with the text only.
+
+    >>> list(_said("Exercise 01.1: not yet.\\n  given: 8.0\\nExercise 01.2: correct."))
+    [('01.1', 'not yet', '\\n  given: 8.0\\n'), ('01.2', 'correct', '')]
+    """
+    begins = [found.start() for found in _BEGIN.finditer(text)]
+    for begin, end in pairwise([*begins, len(text)]):
+        if said := _SAID.match(text, begin, end):
+            yield said[1], said[2], text[said.end() : min(end, said.end() + LONGEST_SAID)]
+
+
+def printable(text: str, longest: int = LONGEST) -> str:
     """A stranger's text in one line, without characters that would steer a terminal; not longer than anyone reads."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text))[:LONGEST]
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text)[:longest])

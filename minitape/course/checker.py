@@ -213,9 +213,10 @@ def _same_program(source: str, other: str) -> bool:
 
 
 def _holds_dots(source: str) -> bool:
-    """Whether a `...` still stands in a function's source; True also where that is out of reach."""
-    nodes = ast.walk(ast.parse(source))
-    return not source or any(isinstance(node, ast.Constant) and node.value is ... for node in nodes)
+    """Whether a `...` still stands in a function's source as a blank; True also where that is out of reach."""
+    nodes = list(ast.walk(ast.parse(source)))
+    asked = [part for node in nodes if isinstance(node, ast.Compare) for part in node.comparators]  # as in `y is ...`
+    return not source or any(isinstance(node, ast.Constant) and node.value is ... and node not in asked for node in nodes)
 
 
 def _gives_back(source: str) -> bool:

@@ -5,24 +5,37 @@ export default {
     const row = make("div", "", { role: "group", ariaLabel: model.get("text") });
     const said = make("p", "", { role: "status" });
     const buttons = model.get("choices").map((choice) => make("button", choice, { type: "button" }));
+    let live = true; // the kernel that asked is still there
     const draw = () => {
-      for (const button of buttons) button.setAttribute("aria-pressed", button.textContent === model.get("chosen"));
-      said.textContent = model.get("said");
+      for (const button of buttons) {
+        button.setAttribute("aria-pressed", button.textContent === model.get("chosen"));
+        button.setAttribute("aria-disabled", !live);
+      }
+      said.textContent = model.get(live ? "said" : "gone");
     };
     row.addEventListener("click", ({ target }) => {
-      if (!buttons.includes(target)) return;
+      if (!live || !buttons.includes(target)) return;
       try {
         model.send({ choice: target.textContent });
       } catch {
-        said.textContent = "The kernel was started anew since: run this cell again, and choose then.";
+        live = false;
+        draw();
       }
     });
     row.append(...buttons);
     const question = make("p", ` ${model.get("text")}`);
-    question.prepend(make("b", "Predict."));
+    question.prepend(make("b", model.get("label")));
     el.classList.add("minitape-choices");
     el.append(question, row, said);
     model.on("change", draw);
+    model.widget_manager?.get_model(model.get("_key")).then((own) => {
+      const look = () => {
+        live = own.comm_live !== false;
+        draw();
+      };
+      own.on("comm_live_update", look);
+      look();
+    });
     draw();
   },
 };

@@ -1,7 +1,7 @@
 """The live form of a prediction: one widget with a button for each choice.
 
-Of one widget JupyterLab marks nothing as broken when the kernel is restarted, and the widget itself says what to do. Of
-a box of ipywidgets it marks each part.
+When the kernel is restarted, the buttons look as if they could not be pressed, and the widget says what to do. Of one
+widget JupyterLab itself marks nothing as broken; of a box of ipywidgets it marks each part.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from uuid import uuid4
 
 import anywidget
 import traitlets
+
+from .texts import say
 
 HERE = Path(__file__).parent
 # anywidget gives a model two seconds to load, as on a busy machine it may not; after them it would never again take what
@@ -39,10 +41,13 @@ class Choices(anywidget.AnyWidget):
     choices = traitlets.List(traitlets.Unicode()).tag(sync=True)
     chosen = traitlets.Unicode().tag(sync=True)
     said = traitlets.Unicode().tag(sync=True)
+    label = traitlets.Unicode().tag(sync=True)
+    gone = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, text: str, choices: Sequence[str], commit: Callable[[str], str], chosen: str | None) -> None:
         key = uuid4().hex
-        super().__init__(model_id=key, _key=key, text=text, choices=list(choices))
+        gone = say("The kernel was restarted. To choose, run this cell again.")
+        super().__init__(model_id=key, _key=key, text=text, choices=list(choices), label=say("Predict."), gone=gone)
         self._commit = commit
         if chosen is not None and chosen in choices:
             self.choose(chosen)

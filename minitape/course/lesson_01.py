@@ -102,7 +102,7 @@ EXERCISES = (
     Exercise(
         "01.5",
         expect=lambda f, start, steps: descend(f, start, steps, rate=0.1),
-        cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, 1.5, 20)],
+        cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6)],
         mistakes=[
             Mistake(
                 lambda f, start, steps: descend(f, start, steps, rate=-0.1),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .compare import as_array, kind
 from .exercise import Exercise, Mistake, raises
+from .texts import say
 
 if TYPE_CHECKING:
     from .exercise import Answer
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 def _of_variable(variable: Answer) -> dict[str, Answer]:
     """What a variable holds, of which dtype, and which shapes it takes."""
     if not hasattr(variable, "assign"):
-        raise ValueError("it is no variable, so it cannot change. Call tf.Variable")
+        raise ValueError(say("it is no variable, so it cannot change. Call tf.Variable"))
     return {"holds": variable.numpy().tolist(), "dtype": variable.dtype.name, "shape": str(variable.shape)}
 
 

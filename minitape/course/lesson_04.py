@@ -104,7 +104,7 @@ EXERCISES = (
             Mistake(lambda f, start, steps: start, "The input did not move: x = x + ..., in each step."),
             Mistake(
                 raises,
-                "If the gradient was None: x is a tensor, which must be watched anew in each step.",
+                "If the gradient was None: x is a tensor, which must be watched again in each step.",
             ),
             Mistake(
                 lambda f, start, steps: descend(f, start, 1, rate=-0.1),

@@ -125,7 +125,7 @@ EXERCISES = (
     Exercise(
         "05.6",
         expect=lambda functions, value: [f.derivative(value) for f in functions],
-        cases=[([F, G], 2.0), ([G, F, CUBE], -1.0), ([CUBE], 0.5)],
+        cases=[([F, G], 2.0), ([G, F, CUBE], -1.0), ([CUBE, F], 0.5)],
         mistakes=[
             Mistake(
                 lambda functions, value: sum(f.derivative(value) for f in functions),

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from .exercise import Exercise, Mistake, raises
-from .unknown import Polynomial, Unknown
+from .unknown import Polynomial, Unknown, descend
 
 SQUARE = Unknown("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
 OTHER = Unknown("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
 REST = Polynomial(0, 1, 0, 2)
 
 
-def _learned(target: float, start: float, steps: int, rate: float = 0.1) -> float:
+FOUR, MINUS_TWO, TILTED = Polynomial(16, -8, 1), Polynomial(4, 4, 1), Polynomial(0, -1, 0, 0.05)
+
+
+def _learned(loss_of: Polynomial, start: float, steps: int, rate: float = 0.1) -> float:
+    """What `w` learns of a loss that sees its rounded value."""
     for _ in range(steps):
-        start -= rate * 2.0 * (round(start) - target)
+        start -= rate * loss_of.derivative(round(start))
     return start
 
 
@@ -114,19 +118,19 @@ EXERCISES = (
     Exercise(
         "06.5",
         expect=_learned,
-        cases=[(4.0, 0.7, 1), (4.0, 0.7, 12), (-2.0, 3.2, 5)],
+        cases=[(FOUR, 0.7, 1), (FOUR, 0.7, 12), (MINUS_TWO, 3.2, 5), (TILTED, 4.3, 6)],
         mistakes=[
             Mistake(
-                lambda target, start, steps: start + (target - start) * (1 - 0.8**steps),
+                lambda loss_of, start, steps: descend(loss_of, start, steps, rate=0.1),
                 "That is what w itself would learn. The loss should see the rounded value.",
             ),
             Mistake(
-                lambda target, start, steps: start,
+                lambda loss_of, start, steps: start,
                 "w did not move, because no gradient comes through. Which expression rounds, and lets it pass?",
             ),
             Mistake(
-                lambda target, start, steps: _learned(target, start, steps, rate=-0.1),
-                "w runs away from the target: the loss is (rounded - target) ** 2, as it stands there.",
+                lambda loss_of, start, steps: _learned(loss_of, start, steps, rate=-0.1),
+                "w runs away: the gradient has the wrong sign. Leave the loss, and subtract the gradient, as it stands there.",
             ),
             Mistake(raises, "tf.round alone gives None. Add to w the stopped number tf.round(w) - w."),
         ],

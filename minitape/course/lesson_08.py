@@ -8,6 +8,7 @@ import numpy as np
 
 from .compare import in_order
 from .exercise import Exercise, Mistake, gives_none, raises
+from .texts import say
 from .unknown import Polynomial
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
 def _answer(why: Answer) -> dict[str, str]:
     """What an explanation names: the cause, and the line of the program."""
     if not hasattr(why, "cause"):
-        raise ValueError("hand in the answer of tape.explain itself")
+        raise ValueError(say("hand in the answer of tape.explain itself"))
     return {"cause": str(why.cause), "code": (why.code or "").strip()}
 
 

@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .exercise import Exercise, Mistake, gives_none
-from .unknown import Polynomial, descend
+from .unknown import Polynomial, Unknown, descend
+
+if TYPE_CHECKING:
+    from .exercise import Answer
 
 F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
 BOWL, HOLE = Polynomial(9, -6, 1), Polynomial(2, 1, 0.5)
 
 
-POINTS = ([-1.8, -1.0, -0.4, 0.3, 0.9, 1.7], [2.9, 2.2, 1.4, 1.2, 0.1, -0.6])
-OTHERS = ([-2.0, -0.5, 1.0, 2.0], [-5.0, -1.5, 4.5, 6.0])
+class Distance(Unknown):
+    """How far heights are from points that only the check knows: the mean of the squares."""
+
+    def __init__(self, points: Sequence[float]) -> None:
+        self.points = np.array(points, np.float32)
+        super().__init__(f"mean((heights - {list(points)}) ** 2)", self._mean)
+
+    def _mean(self, heights: Answer) -> Answer:
+        missed = heights - self.points
+        return (missed[None, :] @ missed[:, None])[0, 0] / len(self.points)
 
 
-def _best_line(x: Sequence[float], target: Sequence[float]) -> list[float]:
-    return [float(value) for value in np.polyfit(x, target, 1)]
+X, POINTS = [-1.8, -1.0, -0.4, 0.3, 0.9, 1.7], Distance([2.9, 2.2, 1.4, 1.2, 0.1, -0.6])
+OTHER_X, OTHERS = [-2.0, -0.5, 1.0, 2.0], Distance([-5.0, -1.5, 4.5, 6.0])
+
+
+def _best_line(loss_of: Distance, x: Sequence[float]) -> list[float]:
+    return [float(value) for value in np.polyfit(x, loss_of.points, 1)]
 
 
 def _loop(rate: float) -> Callable[[Polynomial, int], float]:
@@ -136,24 +152,24 @@ def gradient_for_y(f, a, b):
     Exercise(
         "09.6",
         expect=_best_line,
-        cases=[POINTS, OTHERS],
+        cases=[(POINTS, X), (OTHERS, OTHER_X)],
         rtol=0.01,
         atol=0.01,
         mistakes=[
-            Mistake(lambda x, target: [0.0, 0.0], "Nothing was learned yet: w and b are still 0."),
+            Mistake(lambda loss_of, x: [0.0, 0.0], "Nothing was learned yet: w and b are still 0."),
             Mistake(
-                lambda x, target: _best_line(x, target)[::-1], "The right line, in the wrong order: first w, then b."
+                lambda loss_of, x: _best_line(loss_of, x)[::-1], "The right line, in the wrong order: first w, then b."
             ),
             Mistake(
-                lambda x, target: [float(np.dot(x, target) / np.dot(x, x)), 0.0],
+                lambda loss_of, x: [float(np.dot(x, loss_of.points) / np.dot(x, x)), 0.0],
                 "Your line goes through the origin: b does not learn. Ask for the gradients of both, and change both.",
             ),
             Mistake(
-                lambda x, target: [float("nan"), float("nan")],
+                lambda loss_of, x: [float("nan"), float("nan")],
                 "The numbers grew until they were no numbers any more: take a smaller learning rate.",
             ),
         ],
-        hint="The loop of this lesson, with the loss tf.reduce_mean((w * x + b - target) ** 2). Are there enough steps?",
+        hint="The loop of this lesson, with the loss loss_of(w * x + b). Are there enough steps?",
         because="No formula was needed for the best line. The same loop fits what has no formula.",
     ),
 )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .exercise import Exercise, Mistake, raises
-from .unknown import Polynomial
+from .unknown import Polynomial, Traced
 
-F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
-GROWS, TURNS = Polynomial(1, 0, 0.5), Polynomial(-1, 2)
-HILL, STEEP = Polynomial(0, 12, -4), Polynomial(0, 2, 0, 1)
+F, G = Traced(0, 0, 1), Traced(1, -2, 0, 1)
+GROWS, TURNS = Traced(1, 0, 0.5), Traced(-1, 2)
+HILL, STEEP, LINE = Polynomial(0, 12, -4), Polynomial(0, 2, 0, 1), Polynomial(-1, 2)
 
 
 def _repeated(f: Polynomial, value: float, times: int) -> float:
@@ -91,9 +91,14 @@ def two_slopes(f, value):
                 lambda f, value: [f.derivative(value) + 5.0, f.derivative(value)],
                 "The two are in the other order: first without the penalty.",
             ),
+            Mistake(
+                raises,
+                "Without @tf.function the numbers are right, and slow. Keep it, and hand the penalty in as an argument of loss.",
+                where=r"(?ms)\A(?!.*^ *@tf\.function)",
+            ),
         ],
         hint="Let loss take penalty as a second argument: loss(x, tf.constant(penalty)).",
-        because="An argument comes in anew at each call. A name of Python was looked up once, while the function was traced.",
+        because="An argument comes in at each call. A name of Python was looked up once, while the function was traced.",
     ),
     Exercise(
         "10.3",
@@ -122,6 +127,11 @@ def two_slopes(f, value):
             ),
             Mistake(lambda f, value, times: 1.0, "y is still x: in each turn, give the name y to f(y)."),
             Mistake(raises, "times is a tensor. Loop over tf.range(times).", where=r"in times\b|\.numpy\("),
+            Mistake(
+                raises,
+                "The loop belongs in the graph: leave @tf.function where it is.",
+                where=r"(?ms)\A(?!.*^ *@tf\.function)",
+            ),
         ],
         hint="for _ in tf.range(times): and in it, y = f(y).",
         because="The loop is in the graph, and the backward sweep goes through each turn that it made.",
@@ -144,7 +154,7 @@ def two_slopes(f, value):
     Exercise(
         "10.6",
         expect=_aimed,
-        cases=[(HILL, 7.0), (STEEP, 3.0), (TURNS, 3.0)],
+        cases=[(HILL, 7.0), (STEEP, 3.0), (LINE, 3.0)],
         mistakes=[
             Mistake(lambda throw, target: 0.4, "The angle never changes: give the name angle to the corrected one."),
             Mistake(

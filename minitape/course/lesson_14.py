@@ -6,22 +6,27 @@ import numpy as np
 
 from .compare import in_order
 from .exercise import Exercise, Mistake, gives_none
+from .unknown import Polynomial
 
 _random = np.random.default_rng(14)
+BENDS = Polynomial(0, 1, 0, -0.1), Polynomial(0.5, 0.25, 0.25)
 CASES = [
-    tuple(_random.normal(0.0, 1.0, shape).astype(np.float32) for shape in ((2, 2), (2, 1), (rows, 2), (rows, 1))) for rows in (2, 5)
+    (bend, *(_random.normal(0.0, 1.0, shape).astype(np.float32) for shape in ((2, 2), (2, 1), (rows, 2), (rows, 1))))
+    for bend, rows in zip(BENDS, (2, 5), strict=True)
 ]
 
 
-def _slope(w1: np.ndarray, w2: np.ndarray, x: np.ndarray, t: np.ndarray, *, scaled: bool = True, moving: bool = True) -> np.ndarray:
-    """The derivative of the loss by w1: with features that are standardized or not, with a mean and a spread that move or not."""
-    hidden = np.tanh(x @ w1)
+def _slope(
+    bend: Polynomial, w1: np.ndarray, w2: np.ndarray, x: np.ndarray, t: np.ndarray, *, scaled: bool = True, moving: bool = True
+) -> np.ndarray:
+    """The derivative of the loss with respect to w1: with features that are standardized or not, with a mean and a spread that move or not."""
+    hidden, bends = bend._compute(x @ w1), np.vectorize(bend.derivative)(x @ w1)
     spread = np.std(hidden) if scaled else 1.0
     features = (hidden - np.mean(hidden)) / spread if scaled else hidden
     adjoint = (2.0 * (features @ w2 - t) / len(t)) @ w2.T
     if scaled and moving:
         adjoint = adjoint - np.mean(adjoint) - features * np.mean(adjoint * features)
-    return x.T @ (adjoint / spread * (1.0 - hidden**2))
+    return x.T @ (adjoint / spread * bends)
 
 
 EXERCISES = (
@@ -72,10 +77,10 @@ EXERCISES = (
         expect=_slope,
         cases=CASES,
         start="""
-def slope(w1, w2, x, t):
+def slope(bend, w1, w2, x, t):
     w1 = tf.Variable(w1)
     with tf.GradientTape() as tape:
-        hidden = tf.tanh(x @ w1)
+        hidden = bend(x @ w1)
         with tape.stop_recording():
             features = (hidden - tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden)
         loss = tf.reduce_mean((features @ w2 - t) ** 2)
@@ -89,7 +94,7 @@ def slope(w1, w2, x, t):
             ),
             Mistake(gives_none, "tf.stop_gradient around all of features cuts the way once more.", where=r"stop_gradient\("),
             Mistake(
-                lambda w1, w2, x, t: np.zeros_like(w1),
+                lambda bend, w1, w2, x, t: np.zeros_like(w1),
                 "Zeros hide the cut. The loss does change when w1 changes: take the cut away.",
             ),
             Mistake(

@@ -95,7 +95,7 @@ EXERCISES = (
             Mistake(
                 lambda numbers: [*numbers[:-1], 0.0], "The last is replaced, the first is not: it has the place [0]."
             ),
-            Mistake(lambda numbers: numbers[1:-1], "You cut the ends off. Keep their places, with a 0 there."),
+            Mistake(lambda numbers: np.array(numbers[1:-1]), "You cut the ends off. Keep their places, with a 0 there."),
             Mistake(_refused, "It raised an error. Each place is a list of its own, and the last is len(numbers) - 1."),
         ],
         hint="The places are [[0], [len(numbers) - 1]], the updates [0.0, 0.0]. Return the new tensor.",
@@ -152,7 +152,7 @@ EXERCISES = (
     Exercise(
         "appendix.6",
         expect=_pass,
-        cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
+        cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
         mistakes=[
             Mistake(lambda xs, ys: _pass(xs, ys).T, "Rows and columns are swapped: y belongs to the rows."),
             Mistake(lambda xs, ys: -_pass(xs, ys), "The sign: the ground rises with x, and falls with y."),

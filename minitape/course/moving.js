@@ -18,7 +18,7 @@ export default {
       picture.alt = model.get("words")[at];
       said.textContent = `${model.get("name")} = ${value}`;
       slider.setAttribute("aria-valuetext", said.textContent);
-      play.textContent = timer ? "Pause" : "Play";
+      play.textContent = model.get(timer ? "pause" : "play");
     };
     const stop = () => {
       clearInterval(timer);

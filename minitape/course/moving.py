@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import anywidget
 import traitlets
 
+from .texts import say
+
 if TYPE_CHECKING:
     from .plot import Moving
 
@@ -24,6 +26,8 @@ class Slider(anywidget.AnyWidget):
     sources = traitlets.List(traitlets.Unicode()).tag(sync=True)
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     start = traitlets.Int().tag(sync=True)
+    play = traitlets.Unicode().tag(sync=True)
+    pause = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, moving: Moving) -> None:
         super().__init__(
@@ -32,4 +36,6 @@ class Slider(anywidget.AnyWidget):
             sources=[picture.source() for picture in moving.pictures],
             words=[picture.says for picture in moving.pictures],
             start=moving.start,
+            play=say("Play"),
+            pause=say("Pause"),
         )

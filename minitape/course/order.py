@@ -6,10 +6,10 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from .texts import say
+
 if TYPE_CHECKING:
     from ..engine.typed import Object
-
-ADVICE = "If a cell above makes this name, run that cell first: menu Run, Run All Above Selected Cell."
 
 
 def explain_missing_names() -> None:
@@ -21,5 +21,5 @@ def explain_missing_names() -> None:
 
 
 def _show_with_advice(shell: Object, kind: type, error: NameError, traceback: TracebackType, tb_offset: int | None = None) -> None:
-    error.add_note(ADVICE)
+    error.add_note(say("If a cell above makes this name, run that cell first: menu Run, Run All Above Selected Cell."))
     shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)

@@ -17,6 +17,7 @@ import numpy as np
 
 from .compare import as_array
 from .predict import WIDGET_VIEW
+from .texts import say
 
 if TYPE_CHECKING:
     from .exercise import Answer
@@ -105,7 +106,8 @@ class Plot:
             f'<text x="{(x0 + x1) / 2:.0f}" y="{height - 4}" text-anchor="middle" {text}>{escape(self.names[0])}</text>'
         )
         marks.append(f'<text x="{x0 - 7}" y="{y1 - 12}" {text}>{escape(self.names[1])}</text>')
-        names = (f'<tspan dx="14" fill="{colour}">{escape(name)}</tspan>' for name, colour in self._legend)
+        apart = ("", *[' dx="14"'] * len(self._legend))  # a distance before the first would push them all over the edge
+        names = (f'<tspan{dx} fill="{colour}">{escape(name)}</tspan>' for dx, (name, colour) in zip(apart, self._legend, strict=False))
         marks.append(  # above the picture, where no curve runs
             f'<text x="{x1}" y="{y1 - 12}" text-anchor="end" font-weight="bold" {text}>{"".join(names)}</text>'
         )
@@ -121,7 +123,7 @@ class Plot:
         return f"data:image/svg+xml;base64,{b64encode(self.svg().encode()).decode()}"
 
     def __repr__(self) -> str:
-        return f"Picture: {self.says}"
+        return say("Picture: {says}", says=self.says)
 
     def _repr_mimebundle_(self, **options: Answer) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
@@ -146,9 +148,9 @@ class Plot:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers from `low` to `high`, four to eight of them."""
+    """Round numbers from `low` to `high`, four to eleven of them: steps of 1, 2 or 5, and of their tenths."""
     step = 10.0 ** np.floor(np.log10(high - low))
-    step = next(step * part for part in (1, 0.5, 0.25, 0.2, 0.125) if (high - low) / (step * part) >= 4)
+    step = next(step * part for part in (1, 0.5, 0.2) if (high - low) / (step * part) >= 4)
     first = np.ceil(low / step - 1e-9)
     return [round(float(step * k), 10) + 0.0 for k in np.arange(first, np.floor(high / step + 1e-9) + 1)]
 
@@ -169,8 +171,9 @@ class Moving:
         self.pictures = [draw(value) for value in values]
 
     def __repr__(self) -> str:
-        ends = f"from {self.values[0]:g} to {self.values[-1]:g}"
-        return f"{self.pictures[self.start]!r}\n(In JupyterLab, a slider moves it: {self.name} {ends}.)"
+        first, last = f"{self.values[0]:g}", f"{self.values[-1]:g}"
+        moved = say("(In JupyterLab, a slider moves it: {name} from {first} to {last}.)", name=self.name, first=first, last=last)
+        return f"{self.pictures[self.start]!r}\n{moved}"
 
     def _repr_mimebundle_(self, **options: Answer) -> tuple[dict[str, Answer], dict[str, Answer]]:
         from .moving import Slider

@@ -87,9 +87,17 @@ def reveal(name: str, truth: Answer) -> None:
         print(say("Stop here for a moment: which step did you see differently?"))
 
 
+LONGEST = 1000
+
+
 def _text(value: Answer) -> str:
-    numpy = getattr(value, "numpy", None)
-    return str(numpy() if callable(numpy) else value)
+    """A value in words that are not longer than anyone reads; of what cannot be shown, what it is."""
+    try:
+        numpy = getattr(value, "numpy", None)
+        text = str(numpy() if callable(numpy) else value)
+    except Exception:  # a learner's own class can raise anything, and Python does for what is nested too deep
+        return f"<{type(value).__name__}>"
+    return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
 
 
 def _same_number(predicted: str, truth: Answer) -> bool:

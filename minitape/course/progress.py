@@ -20,6 +20,8 @@ VARIABLE = "MINITAPE_PROGRESS"
 VERSION = 1
 MOST_TIMES = 100
 MOST_WRONG = 20
+MOST = 2**53
+"""Numbers in the file are smaller: larger ones are none that minitape counted."""
 Kept: TypeAlias = Any  # what JSON holds: anything
 
 
@@ -95,16 +97,19 @@ def is_progress(kept: Kept) -> bool:
         entries, predictions = kept["exercises"].values(), kept["predictions"].values()
         wrong = [note for entry in entries for note in entry.get("wrong", {}).values()]
         return (
-            all(isinstance(e["tries"], int) and isinstance(e["solved"], bool) for e in entries)
-            and all(isinstance(e.get("right_at", 1), int) for e in entries)
-            and all(isinstance(note["times"], int) and isinstance(note["hint"], str) for note in wrong)
+            all(_counts(e["tries"]) and isinstance(e["solved"], bool) for e in entries)
+            and all(_counts(e.get("right_at", 1)) for e in entries)
+            and all(_counts(note["times"]) and isinstance(note["hint"], str) for note in wrong)
             and all(isinstance(choice, str) for choice in predictions)
-            and all(
-                isinstance(t, list) and all(isinstance(at, int) for at in t) for t in kept.get("times", {}).values()
-            )
+            and all(isinstance(t, list) and all(map(_counts, t)) for t in kept.get("times", {}).values())
         )
     except (AttributeError, KeyError, TypeError):
         return False
+
+
+def _counts(value: Kept) -> bool:
+    """Whether this can be a number of tries or of seconds, with which one can reckon."""
+    return type(value) is int and 0 <= value < MOST
 
 
 def last_lesson(folder: Path) -> str:

@@ -14,7 +14,9 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
+from string import Formatter
 
+LONGEST = 200  # of a text in a warning
 FOLDER = "texts"
 FEEDBACK = "feedback"
 
@@ -26,7 +28,24 @@ def say(text: str, /, lesson: str = FEEDBACK, **values: object) -> str:
     'right: 2 of 3'
     """
     found = _translations(lesson).get(text) or text
+    if values and found is not text and not _fields(found) <= _fields(text):
+        warnings.warn(f"A translation names other values than the English text, which is shown: {found[:LONGEST]!r}", stacklevel=2)
+        found = text
     return found.format(**values) if values else found
+
+
+def _fields(text: str) -> set[tuple[str, str | None, str | None]]:
+    """The values that a text names in braces, and how it shows them: an attribute, or another width, is another one.
+
+    >>> _fields("right: {right} of {of}") == _fields("{of}, davon richtig: {right}")
+    True
+    >>> _fields("{right.__class__}") == _fields("{right:>9999999}") == _fields("{right}")
+    False
+    """
+    try:
+        return {(name, form, how) for _, name, form, how in Formatter().parse(text) if name is not None}
+    except ValueError:  # braces that do not fit
+        return {("", None, None)}
 
 
 def _translations(lesson: str) -> dict[str, str]:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .texts import say
+
 if TYPE_CHECKING:
     from .exercise import Answer
 
-TENSORS_ONLY = "this function takes tensors: values that a tape can follow"
 
 
 class Unknown:
@@ -30,7 +31,7 @@ class Unknown:
 
     def __call__(self, *inputs: Answer) -> Answer:
         if not all(hasattr(one, "numpy") or hasattr(one, "graph") for one in inputs):  # symbolic ones have a graph
-            raise TypeError(TENSORS_ONLY)
+            raise TypeError(say("this function takes tensors: values that a tape can follow"))
         return self._compute(*inputs)
 
     def __repr__(self) -> str:
@@ -61,6 +62,23 @@ class Polynomial(Unknown):
     def derivative(self, at: float, order: int = 1) -> float:
         """The derivative of this order, at a plain number."""
         return float(np.polynomial.Polynomial(self.coefficients).deriv(order)(at))
+
+
+class Traced(Polynomial):
+    """An unknown function that is to stand in a graph: it refuses to run beside one, where `@tf.function` was taken away.
+
+    >>> import minitape as tf
+    >>> Traced(0, 0, 1)(tf.constant(3.0))
+    Traceback (most recent call last):
+        ...
+    TypeError: this function belongs in a graph: keep @tf.function, and call it in there
+    """
+
+    def __call__(self, *inputs: Answer) -> Answer:
+        result = super().__call__(*inputs)
+        if not hasattr(result, "graph"):  # a variable has a value in a graph, too; what is computed from it there has none
+            raise TypeError(say("this function belongs in a graph: keep @tf.function, and call it in there"))
+        return result
 
 
 def descend(f: Polynomial, start: float, steps: int, rate: float) -> float:

@@ -336,7 +336,7 @@ def seed_of(target: End, seed: Adjoint, recorded: bool) -> Adjoint:
             check_same_dtype("Mul", seed, target)
         if seed.shape != target.shape:
             check_broadcast("Mul", seed, target)
-            _refuse_larger(seed, target)
+            _refuse_other_size(seed, target)
         return seed if recorded else unbroadcast(seed.array, tuple(target.shape))
     if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
         return TABLE["ones_like"](target)
@@ -345,12 +345,12 @@ def seed_of(target: End, seed: Adjoint, recorded: bool) -> Adjoint:
     return wrap(one) if recorded else one
 
 
-def _refuse_larger(seed: Tensor, target: End) -> None:
-    """InvalidArgumentError for an output gradient that makes its target larger: no rule could place the elements."""
+def _refuse_other_size(seed: Tensor, target: End) -> None:
+    """InvalidArgumentError for an output gradient that makes its target larger, or empty: no rule could place the elements."""
     if seed.shape.is_fully_defined() and target.shape.is_fully_defined():
         a, b = (tuple(n for n in shape if n is not None) for shape in (seed.shape, target.shape))  # all are known
         given, wanted = math.prod(np.broadcast_shapes(a, b)), math.prod(b)
-        if given > wanted:
+        if given != wanted:
             raise invalid(f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}",
                           "Reshape")  # fmt: skip
 

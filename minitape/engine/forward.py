@@ -196,8 +196,7 @@ class ForwardAccumulator:
     def _starts(self, tangents: list[Tensor]) -> Iterator[tuple[int, Tensor]]:
         for primal, tangent in zip(self._primals, tangents, strict=True):
             for row in self._tape._rows_of(primal):
-                _check_shape(primal, tangent)
-                yield row, tangent
+                yield row, _placed(primal, tangent)
 
     def _follow(self, results: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Takes over the tangents of a function with a custom gradient, see :func:`follow_custom`."""
@@ -217,16 +216,17 @@ def _repeats(primals: Structure) -> bool:
     return len({id(p) for p in leaves}) != len(leaves)
 
 
-def _check_shape(primal: End, tangent: Tensor) -> None:
-    """ValueError for a tangent that cannot be broadcast to its primal, as TensorFlow raises for most of them."""
+def _placed(primal: End, tangent: Tensor) -> Tensor:
+    """The tangent in the shape of its primal; ValueError for one that cannot be broadcast, as TensorFlow raises for most of them."""
     have, wanted = tangent.shape, primal.shape
     if have is wanted or have == wanted or not (have.is_fully_defined() and wanted.is_fully_defined()):
-        return
+        return tangent
     a, b = have.as_list(), wanted.as_list()
     if len(a) > len(b) or any(m not in (1, n) for m, n in zip(reversed(a), reversed(b), strict=False)):
         raise ValueError(
             f"The tangent has the shape {have}, which does not broadcast to the shape {wanted} of its primal."
         )
+    return TABLE["broadcast_to"](tangent, shape=tuple(b))
 
 
 def push(tape: GradientTape, tangents: dict[int, Tensor], targets: list[int]) -> list[Tensor | None]:

@@ -23,7 +23,6 @@ class State(threading.local):
     graph: Graph = None
     by: GradientTape | None = None  # the tape whose sweep is writing rows, None for the user's own
     site: tuple[CodeType, int] | None = None  # to which all rows belong while a sweep is recorded or a function replayed
-    own_lines = False  # ... whose rows belong to the lines of its body instead, for who looks for one among them
     _scope: tuple[str, ...] = ()
     retained: deque[Record] | None = None  # skeletons of released recordings, see Record.release
     looking = False  # somebody reads skeletons: none is let go of meanwhile
@@ -31,6 +30,7 @@ class State(threading.local):
     frames: tuple[tuple[CodeType, int], ...] | None = None  # the user's, while one statement of theirs runs, see evidence.one_statement
     compiled: frozenset[int] | None = None  # in a step that TensorFlow compiles: the batch, by identity; see minitape.engine.stopping
     trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
+    within = False  # a picture looks into a call of a function, see minitape.graphs.within
     scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing
     token: object = None  # another object whenever the active tapes change: tells variables to be watched anew
 

@@ -39,7 +39,7 @@ class Sweep:
     ``seeds`` maps the targets' rows to their adjoints, ``marks[row]`` is true where a source can be reached through
     ``row`` (None: everywhere), ``sources`` are the rows whose adjoints are wanted at the end (``adjoint(row)``).
     ``recorded`` makes the sweep itself a sequence of recorded operations. ``stepwise`` keeps the ``edges`` of each
-    step: (input row, share of the adjoint, sum so far). ``held`` are arrays by row that the recording does not hold.
+    step: (input row, share of the adjoint, sum so far). ``held`` are arrays by row that stand for those of the recording.
     ``columns`` are those of the recording, where the caller has them.
     """
 
@@ -400,14 +400,13 @@ class Held:
 
 
 class Kept:
-    """A column of values, and arrays that somebody else kept from being released."""
+    """A column of values, and arrays in their place: which were kept from being released, or which might have been."""
 
     def __init__(self, values: Values, arrays: dict[int, Array]) -> None:
         self.values, self.arrays = values, arrays
 
     def __getitem__(self, row: int) -> Array:
-        found = self.values[row]
-        return self.arrays.get(row, found) if type(found) is Outline else found
+        return self.arrays[row] if row in self.arrays else self.values[row]
 
 
 class Tensors(dict[int, "Tensor"]):

@@ -35,7 +35,7 @@ def opened(inquiry: Inquiry, row: int) -> tuple[Inquiry, list[End]] | None:
     arrays: list[Array] = [record.value(i) for i in call.inputs]
     if any(array is None for array in arrays):
         return None
-    with no_tapes(), During(state, own_lines=True), np.errstate(all="ignore"):
+    with no_tapes(), During(state, within=True), np.errstate(all="ignore"):
         inputs = [wrap(array) for array in arrays]
         try:
             with GradientTape(persistent=True) as tape:

@@ -81,7 +81,7 @@ class Explanation:
         if self.line is not None:
             parts.append(f"  {where(self.filename, self.line)}" + (f":  {self.code}" if self.code else ""))
         if self.fix:
-            parts.append(f"  Mend it: {self.fix}")
+            parts.append(f"  Fix: {self.fix}")
         parts += [f"  Also: {text}" for text in self._further()]
         return "\n".join(parts)
 

@@ -15,6 +15,7 @@ Building
 Running
     ``program``    the rows that some results need: compiled, or replayed as eager operations
     ``compile``    rows as one generated Python function; runs of single numbers go to the kernel
+    ``within``     what a picture sees of a call that it looks into
     ``failures``   which operation failed, and where the user wrote it
     ``definition`` a graph as plain data
 

@@ -29,6 +29,7 @@ from .carried import OtherRows, flattened, opened, packed, with_rows_of
 from .primitive import NOTES, GraphPrimitive, write_notes
 from .scopes import control_dependencies
 from .symbolic import Operation, SymbolicTensor
+from .within import branch, way
 
 # -- cond -------------------------------------------------------------------------------------------------------------
 
@@ -54,7 +55,10 @@ def _case_noting(index: Any, *arrays: Any, bodies: Sequence[Body]) -> tuple[Any,
 
 def _case_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     notes = attrs.get("notes")
-    found = _branch(tensors[0].array, attrs["bodies"]).replay(tensors[1:], notes)
+    bodies = attrs["bodies"]
+    taken = _branch(tensors[0].array, bodies)
+    with way(branch(bodies.index(taken), len(bodies), tensors[0])):
+        found = taken.replay(tensors[1:], notes)
     return found if notes is None else [*found, wrap(write_notes(notes))]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from sys import _getframe
 from typing import Any
 
@@ -23,6 +23,7 @@ from ..engine.tensor import wrap
 from . import failures
 from .compile import Writer
 from .primitive import moved, read_notes
+from .within import statement
 
 OFTEN = 64  # runs after which a program is fused when numba is loaded already
 ONCE_MORE = 512  # ... and when it must be loaded for it
@@ -135,7 +136,7 @@ def replay(
     with _one_statement():
         for call in calls:
             if call.row not in values or not all(row in values for row in range(call.row, call.row + call.outputs)):
-                with During(state, site=(state.own_lines and graph.site(call.row)) or state.site):
+                with statement(graph, call.row) if state.within else nullcontext():
                     replay_call(graph, call, values, notes)
     return [values[row] for row in fetches]
 

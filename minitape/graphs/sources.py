@@ -4,7 +4,6 @@ from __future__ import annotations
 import __future__
 
 import ast
-import copy
 import inspect
 import textwrap
 import types
@@ -138,7 +137,7 @@ def definition_of(tree: ast.Module, code: types.CodeType) -> Any:
 def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
     """Whether a lambda of the source is the one that was compiled to this code."""
     factory = ast.parse(f"def _factory({', '.join(code.co_freevars)}): return 0")
-    factory.body[0].body[0].value = copy.deepcopy(node)
+    factory.body[0].body[0].value = node
     return _equal(_find_code(compile(ast.fix_missing_locations(factory), "<lambda>", "exec"), "<lambda>"), code)
 
 

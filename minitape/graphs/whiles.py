@@ -27,6 +27,7 @@ from .carried import (
 )
 from .primitive import NOTES, GraphPrimitive, write_notes
 from .symbolic import SymbolicTensor, is_symbolic
+from .within import turn
 
 # -- the operation ----------------------------------------------------------------------------------------------------
 
@@ -40,8 +41,8 @@ def _while(test: Any, step: Any, values: list[Any], captured: list[Any], limit: 
     while (limit is None or turns < limit) and test([*values, *captured]):
         if state.trying and turns == TRIED:
             raise RuntimeError(f"a loop on stand-ins did not end after {TRIED} turns")
-        values = list(step([*values, *captured]))
         turns += 1
+        values = list(turn(step, turns, [*values, *captured]))
     return values
 
 
@@ -71,8 +72,8 @@ def _while_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     test, body = attrs["test"], attrs["body"]
     values, captured, limit = _parted(tensors, attrs["count"], attrs["limit"])
     if "notes" in attrs:  # as many turns as it took
-        for note in attrs["notes"]:
-            values = body.replay([*values, *captured], note)
+        for number, note in enumerate(attrs["notes"], 1):
+            values = turn(body.replay, number, [*values, *captured], note)
         return [*values, wrap(write_notes(attrs["notes"]))]
     return _while(lambda t: _replayed_test(test, t), body.replay, values, captured, limit)
 

@@ -2,7 +2,7 @@
 
 ``snapshots`` documents what a picture is given, and ``fields`` names its dictionaries for type checkers; ``reading``,
 ``rows`` and ``values`` take it from the recording, ``stepping`` from a sweep, ``results`` from what gradients gave; ``replay``
-computes again what a used tape let go of; ``inside`` looks into the calls of ``tf.function``; ``short`` bounds names and texts; ``difference`` finds where two recordings part.
+computes again what a used tape let go of, ``whatif`` what follows from another value of a leaf; ``inside`` looks into the calls of ``tf.function``; ``short`` bounds names and texts; ``difference`` finds where two recordings part.
 ``placement`` and ``drawing`` make the static picture. The live one is a package of its own, ``minitape_widgets``, which reads
 the same.
 """

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..engine.tensor import EagerTensor
     from ..engine.typed import Array, Structure
     from .fields import Inside, Snapshot
+    from .rows import Row
 
 CALLS = 16  # of one recording that a snapshot has the inside of
 ROWS = 2_000  # of one inside that are shown
@@ -79,7 +80,7 @@ def inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int = 
     place = reader._around(row).place
     code, fixed = (None, None) if place is None else place
     at = None if code is None else (code, site if fixed is None else fixed)  # its rows belong to the statement that called
-    with no_tapes(), During(state, site=at), np.errstate(all="ignore"):
+    with no_tapes(), During(state, site=at, within=True), np.errstate(all="ignore"):
         inputs = [wrap(array) for array in arrays]
         try:
             with GradientTape(persistent=True) as tape:
@@ -93,6 +94,7 @@ def inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int = 
     inner = Reader(tape, [{**names, taped.concrete.graph.name: tape}])
     shown = inner.read(ROWS)
     inner.name_rows(shown)
+    _name_reads(shown)
     found: Snapshot = inner.frame_of([one.full() for one in shown], 0)
     seeds = [(out, wrap(adjoints[row + k])) for k, out in enumerate(outputs) if row + k in adjoints]
     wanted = [i for i in inputs if i.dtype.differentiable]
@@ -117,6 +119,15 @@ def _same(record: Record, call: Call, outputs: Sequence[EagerTensor]) -> bool:
         if numbers and not np.allclose(before, out.array, rtol=1e-4, atol=1e-6, equal_nan=True):
             return False
     return True
+
+
+def _name_reads(rows: list[Row]) -> None:
+    """A variable that is read in a loop or branch goes by its name there, too."""
+    for row in rows:
+        if row.form["op"] != "identity" or row.get("name") is not None:
+            continue
+        if isinstance(row.a, int) and (name := rows[row.a].get("name")) is not None:
+            row.change({"name": name})
 
 
 def _names(reader: Reader, call: Call) -> list[str]:

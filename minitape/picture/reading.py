@@ -428,6 +428,8 @@ class Reader:
 
     # -- around the rows ----------------------------------------------------------------------------------------------
 
+    lines_of = staticmethod(lines_of)  # a recording that was kept has lines of its own
+
     def frame_of(self, rows: list[Fields], first: int) -> Snapshot:
         """The snapshot around these rows, without a sweep."""
         return {
@@ -438,7 +440,7 @@ class Reader:
             "rows": rows,
             "events": self._events(),
             "tapes": [self._tape(k, tape) for k, tape in enumerate(self.tapes or [self.tape])],
-            "sources_text": {file: text for file in sorted(self.files) if (text := short_lines(lines_of(file)))},
+            "sources_text": {file: text for file in sorted(self.files) if (text := short_lines(self.lines_of(file)))},
             "sweep": None,
             "results": [],
             "missing": self._missing(),

@@ -12,6 +12,7 @@ from ..engine.primitives.elementwise import form_of
 from ..engine.rows import CALL, operation_of
 
 if TYPE_CHECKING:
+    from ..engine.primitives import Primitive
     from ..engine.record import Record
     from ..engine.typed import Array
 
@@ -47,12 +48,12 @@ def recomputed(record: Record | None) -> dict[int, Array]:
     if record is None or record.open:
         return {}
     found: dict[int, Array] = {}
-    known = record.columns()[-1]
-    missing = [row for row, value in enumerate(known) if record.value(row) is None]
+    missing = [row for row, value in enumerate(record.columns()[-1]) if record.value(row) is None]
     wanted = _needed(record, missing)
     with np.errstate(all="ignore"):
         for row in wanted:
-            outputs = _run(record, row, known, found)
+            inputs = operation_of(record, row)[1]
+            outputs = run_row(record, row, [record.value(i) if record.value(i) is not None else found.get(i) for i in inputs])
             for k, value in enumerate(outputs):
                 held = record.value(row + k)
                 if held is None:
@@ -71,13 +72,15 @@ def _needed(record: Record, missing: list[int]) -> list[int]:
     return sorted(first)
 
 
-def _run(record: Record, row: int, known: list[Array], found: dict[int, Array]) -> tuple[Array, ...]:
-    """The outputs of the operation at a row; none where it cannot be run again."""
-    primitive, inputs = operation_of(record, row)
-    if primitive is None or primitive.forward is None or primitive.asked or TABLE.get(primitive.name) is not primitive:
-        return ()
-    arrays: list[Array] = [record.value(i) if record.value(i) is not None else found.get(i) for i in inputs]
-    if any(a is None for a in arrays):
+def is_sure(primitive: Primitive) -> bool:
+    """Whether an operation always gives the same, without Python functions and effects."""
+    return primitive.forward is not None and not primitive.asked and TABLE.get(primitive.name) is primitive
+
+
+def run_row(record: Record, row: int, arrays: list[Array]) -> tuple[Array, ...]:
+    """The outputs of the operation at a row for these inputs; none where it cannot be run again."""
+    primitive, _ = operation_of(record, row)
+    if primitive is None or not is_sure(primitive) or any(a is None for a in arrays):
         return ()
     op, number, _, _ = record.cell(row)
     if op != CALL:

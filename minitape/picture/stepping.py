@@ -31,7 +31,7 @@ def sweep_steps(
 ) -> SweepFields | None:
     """The SWEEP of a snapshot; None without a target, or where an array that a rule reads was released.
 
-    ``held`` are arrays by row that the caller kept from being released. Of a very long sweep the steps are left out:
+    ``held`` are arrays by row that stand for those of the recording. Of a very long sweep the steps are left out:
     ``rest`` says how many rows they would visit.
     """
     stepper = stepper_of(tape, target, sources, held)
@@ -166,7 +166,7 @@ class Stepper:
             arrived = {r: sweep.adjoint(r) for r in range(row, row + self.record.calls[number].outputs)}
             self.into_functions |= {r: _dense(adjoint) for r, adjoint in arrived.items() if adjoint is not None}
         rules = primitive.rules  # one for each input, or one function for all
-        local = {} if not primitive.code or rules is None or callable(rules) else _locals(self.record, row, op, inputs, rules)
+        local = {} if not primitive.code or rules is None or callable(rules) else _locals(self._value, row, op, inputs, rules)
         edges: list[Share] = [
             {"input": source, "port": port, "local": self.show(local.get(port)),
              "product": self.show(_dense(share)), "sum": self.show(_dense(total))}
@@ -178,6 +178,9 @@ class Stepper:
             others = range(row + 1, row + self.record.calls[number].outputs)
             step["others"] = [{"row": r, "adjoint": self._incoming(sweep, r)} for r in others]
         return step
+
+    def _value(self, row: int) -> Array:
+        return self.held[row] if row in self.held else self.record.value(row)
 
     def _incoming(self, sweep: Sweep, row: int) -> Shown | None:
         """The adjoint that came in; zeros for one of several outputs that the target does not depend on."""
@@ -198,12 +201,12 @@ def _ports(inputs: Sequence[int], rules: Rules, edges: list[tuple[int, Adjoint, 
     return [next(k for k in free if inputs[k] == source) for source, _, _ in edges]
 
 
-def _locals(record: Record, row: int, op: int, inputs: Sequence[int], rules: Iterable[Rule | None]) -> dict[int, Array]:
+def _locals(value: Callable[[int], Array], row: int, op: int, inputs: Sequence[int], rules: Iterable[Rule | None]) -> dict[int, Array]:
     """Local derivatives of an elementwise operation by input: what its rules give for an incoming adjoint of one.
 
     They have the shape of the result, also for an input that was broadcast.
     """
-    out, values = record.value(row), [record.value(r) for r in inputs]
+    out, values = value(row), [value(r) for r in inputs]
     if out is None or any(v is None for v in values):
         return {}
     if op >= FIRST_CODE:

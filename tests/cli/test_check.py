@@ -160,10 +160,12 @@ def test_a_wrong_solution_is_found_in_the_solved_run_only(spoiled):
     assert "7.0" in finding.new
 
 
+@pytest.mark.long
 def test_a_problem_that_both_runs_show_is_told_once(spoiled):
     assert found(spoiled(code(LAST, "nothing")), ("blank", "solved")) == [("error", LAST)]
 
 
+@pytest.mark.long
 def test_what_a_cell_writes_to_stderr_is_one_finding_also_where_it_names_the_process(spoiled):
     source = "import os, warnings\nprint('last')\nwarnings.warn(f'careful, {os.getpid()}')"
     path = spoiled(lambda notebook: notebook.cells[LAST].__setitem__("source", source))
@@ -171,11 +173,13 @@ def test_what_a_cell_writes_to_stderr_is_one_finding_also_where_it_names_the_pro
     assert found(spoiled(code(LAST, source))) == [("stderr", LAST), ("outputs-differ", LAST)]
 
 
+@pytest.mark.long
 def test_an_exercise_without_a_solution_is_told_once(spoiled):
     told = found(spoiled(lambda notebook: notebook.cells.pop(SOLVED)), ("blank", "solved"))
     assert told == [("exercise", EXERCISE)]
 
 
+@pytest.mark.long
 def test_an_output_of_chance_is_told_from_one_that_is_wrong_and_one_that_depends_on_answers(spoiled):
     path = spoiled(
         code(DIGITS, "print([0.5, 1.6])"), code(COMMAND, "import os\nprint(os.urandom(8).hex())"),
@@ -216,6 +220,7 @@ def test_no_grammars_of_addresses_are_compiled_before_a_notebook_is_run():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.long
 def test_several_notebooks_come_back_in_order(saved_notebook, spoiled):
     bad = spoiled(stream(DIGITS, "[0.5, 1.6]\n"))
     seen = []
@@ -243,6 +248,7 @@ def test_what_can_not_be_checked_ends_with_2(tmp_path, name, text, message):
     assert message in done.stderr
 
 
+@pytest.mark.long
 def test_a_broken_file_is_told_beside_the_others(tmp_path, saved_notebook):
     (tmp_path / "broken.ipynb").write_text("{")
     done = checked(tmp_path / "broken.ipynb", saved_notebook, "--variant", "blank")
@@ -282,6 +288,7 @@ def test_the_page_shows_both_sides_escaped():
     assert page.count("class='differs'") == 1
 
 
+@pytest.mark.long
 def test_the_report_is_written(saved_notebook, tmp_path):
     done = checked(saved_notebook, "--variant", "blank", "--html", tmp_path / "report.html")
     assert (done.exit_code, done.stderr) == (0, "")  # a bar is for terminals only

@@ -167,6 +167,12 @@ def test_a_broken_file_is_named_and_skipped(three):
     assert "3 learners" in text
 
 
+def test_before_anybody_has_answered(tmp_path):
+    notebook(tmp_path / "ann" / "01_the_first_tape.ipynb", "nothing said")
+    said = told(tmp_path, "--html", tmp_path / "class.html")
+    assert "1 learner: nobody has answered an exercise yet." in said and "commonest" not in said
+
+
 def test_what_strangers_wrote_steers_nothing(tmp_path):
     """Neither the terminal, nor the page, nor a spreadsheet; links that lead elsewhere are not followed."""
     evil = "\x1b[2J<script>alert(1)</script>[red]"

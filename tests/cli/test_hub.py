@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -15,21 +16,27 @@ import sys
 import threading
 import time
 import urllib.error
+import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
 import pytest
 from ipykernel.ipkernel import IPythonKernel
+from playwright.sync_api import expect
 
-from minitape.course.order import ADVICE
+from minitape.course.checker import exercises_of
 from minitape.course.progress import FILE_NAME
 
 from .talking import Talk, text_of
+from .test_lesson_in_browser import cell, opened_with_kernel, run_lesson
 
 PYTHON = "MINITAPE_HUB"
-"""Names the Python of an environment with minitape and jupyterhub, where this one has no jupyterhub."""
-LESSON = "minitape-lessons/01_the_first_tape.ipynb"
+"""Names the Python of an environment with minitape, jupyterhub and nbgitpuller, where this one lacks them."""
+NAME = "01_the_first_tape.ipynb"
+LESSON = f"lessons/{NAME}"
+ADVICE = "run that cell first: menu Run, Run All Above Selected Cell."
+EXERCISES = len(exercises_of("01"))
 SETTINGS = """
 load_subconfig({given!r})
 c.JupyterHub.bind_url = "http://127.0.0.1:{port}"
@@ -124,6 +131,11 @@ class Learner:
         self.name, self.talk, self.home, self.waited = name, talk, home, waited
         self.took = 0.0
 
+    def pull(self, source: Path) -> None:
+        """Follow a link of nbgitpuller to the repository ``source``."""
+        asked = urllib.parse.urlencode({"repo": str(source), "branch": "main", "targetpath": "lessons"})
+        assert '"phase": "finished"' in self.talk.text(f"git-pull/api?{asked}")
+
     def run_lesson(self) -> list[str]:
         """Open lesson 1 as JupyterLab does, and run all of its cells; what each of them says."""
         began = time.monotonic()
@@ -168,11 +180,11 @@ def _pss(pid: int) -> float:
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory, repository):
     python = os.environ.get(PYTHON, sys.executable)
-    known = subprocess.run([python, "-c", "import jupyterhub"], capture_output=True, check=False)
+    known = subprocess.run([python, "-c", "import jupyterhub, nbgitpuller"], capture_output=True, check=False)
     proxy = shutil.which("configurable-http-proxy")
     if known.returncode:
         pytest.skip(
-            f"no jupyterhub in {python}: make an environment with minitape and jupyterhub, and set {PYTHON} to its python"
+            f"no jupyterhub or nbgitpuller in {python}: make an environment with minitape and both, and set {PYTHON} to its python"
         )
     if proxy is None:
         pytest.skip("no configurable-http-proxy on PATH: npm install --global configurable-http-proxy")
@@ -183,18 +195,42 @@ def hub(tmp_path_factory, repository):
 
 
 @pytest.fixture(scope="module")
-def learners(hub, pytestconfig):
+def teachers(tmp_path_factory, repository):
+    """The repository of lessons that learners pull."""
+    folder = tmp_path_factory.mktemp("teacher") / "lessons"
+    folder.mkdir()
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    shutil.copy(repository / "notebooks" / "en" / NAME, folder)
+    commit(folder)
+    return folder
+
+
+def git(folder: Path, *arguments: str) -> None:
+    who = ["-c", "user.name=teacher", "-c", "user.email=teacher@localhost"]
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True)
+
+
+def commit(folder: Path) -> None:
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message=lessons")
+
+
+@pytest.fixture(scope="module")
+def learners(hub, teachers, pytestconfig):
     """Learners who all begin at once."""
     names = [f"learner-{number:03d}" for number in range(pytestconfig.getoption("--learners"))]
     with ThreadPoolExecutor(len(names)) as pool:
-        return list(pool.map(hub.learner, names))
+        began = list(pool.map(hub.learner, names))
+        list(pool.map(lambda who: who.pull(teachers), began))
+    return began
 
 
 def test_all_learners_run_lesson_1_at_once(hub, learners):
     with ThreadPoolExecutor(len(learners)) as pool:
         for said in pool.map(Learner.run_lesson, learners):
             assert "Traceback" not in "".join(said)
-            assert any("0 of 4 solved" in text for text in said)
+            assert any(f"0 of {EXERCISES} solved" in text for text in said)
+    assert all((who.home / "minitape-lessons" / NAME).is_file() for who in learners)  # what the hub copies
     waited, took = [who.waited for who in learners], [who.took for who in learners]
     parts = [who.memory() for who in learners]
     print(f"\n{len(learners)} learners at once: server after {median(waited):.0f} s (last {max(waited):.0f}), lesson 1 in "
@@ -206,12 +242,9 @@ def test_the_progress_of_each_is_their_own(learners):
     first, second = learners[:2]
     assert "correct" in first.says('check("01.1", 12.0)')
     assert "not yet" in second.says('check("01.1", 8.0)')
-    kept = [
-        json.loads((who.home / "minitape-lessons" / FILE_NAME).read_text())["exercises"]["01.1"]
-        for who in (first, second)
-    ]
+    kept = [json.loads((who.home / "lessons" / FILE_NAME).read_text())["exercises"]["01.1"] for who in (first, second)]
     assert [entry["solved"] for entry in kept] == [True, False]
-    assert (first.home / "minitape-lessons" / FILE_NAME).stat().st_mode & 0o077 == 0
+    assert (first.home / "lessons" / FILE_NAME).stat().st_mode & 0o077 == 0
 
 
 def test_a_kernel_that_is_killed_comes_back_with_advice(hub, learners):
@@ -228,7 +261,7 @@ def test_a_kernel_that_is_killed_comes_back_with_advice(hub, learners):
 
     hub.until(back, 60)
     assert ADVICE in victim.says("TapeView(tape)")
-    assert "1 of 4 solved" in victim.says('from minitape.course import progress; progress("01")')
+    assert f"1 of {EXERCISES} solved" in victim.says('from minitape.course import progress; progress("01")')
     assert other.says("print(kept)") == "still here\n"
 
 
@@ -241,3 +274,51 @@ def test_a_restart_of_the_hub_loses_nothing(hub, learners):
         assert hub.until(lambda who=who: hub.json(f"api/users/{who.name}")["server"], 60)
         assert who.says("print(os.getpid(), kept)") == f"{pid.strip()} 7\n"
         assert any("check(" in cell["source"] for cell in who.talk.notebook(LESSON)["cells"])
+
+
+def test_a_mended_lesson_merges_with_a_learners_work(learners, teachers):
+    who, lesson = learners[0], teachers / NAME
+    own = who.talk.notebook(LESSON)
+    cell = next(cell for cell in own["cells"] if 'check("01.1"' in cell["source"])
+    cell["source"] = "my = 12.0\n" + cell["source"]
+    who.talk.text(f"api/contents/{LESSON}", {"type": "notebook", "format": "json", "content": own}, "PUT")
+    text = lesson.read_text(encoding="utf-8")
+    title = json.loads(text)["cells"][0]["source"][0].rstrip()
+    lesson.write_text(text.replace(title, f"{title}, mended", 1), encoding="utf-8")
+    shutil.copy(lesson, teachers / "99_new.ipynb")
+    commit(teachers)
+    who.pull(teachers)
+    cells = who.talk.notebook(LESSON)["cells"]
+    assert cells[0]["source"].startswith(f"{title}, mended")
+    assert any(cell["source"].startswith("my = 12.0\n") for cell in cells)
+    assert who.talk.notebook("lessons/99_new.ipynb")["cells"]
+
+
+@pytest.mark.browser
+def test_a_browser_shows_a_lesson_on_the_hub_as_minitape_lab_does(hub, page_of_module):
+    """What a hub without minitape's extension lacks: saved when opened, no news, advice on the next day, pictures after a reload."""
+    page = page_of_module
+    page.goto(f"{hub.origin}/hub/")
+    page.fill("#username_input", "learner-in-browser")
+    page.fill("#password_input", "any")
+    page.click("#login_submit")
+    opened_with_kernel(page)
+    page.locator(".jp-DebuggerBugButton").wait_for(timeout=90_000)  # the kernel has said what its language is
+    expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+    expect(page.get_by_text("official Jupyter news")).to_have_count(0)
+
+    picture = cell(page, "TapeView(g)")
+    picture.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    expect(picture).to_contain_text(ADVICE, timeout=90_000)
+
+    run_lesson(page)
+    page.keyboard.press("ControlOrMeta+s")
+    expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+    page.get_by_role("menuitem", name="Kernel").click()
+    page.get_by_text("Restart Kernel…").click()
+    with page.expect_response(re.compile("/api/kernels/.*/restart")):
+        page.get_by_role("button", name="Confirm Kernel Restart").click()
+    page.reload()
+    cell(page, "TapeView(g)").locator("img[src^='data:image/svg']").wait_for(timeout=90_000)
+    expect(page.locator(".jp-Notebook")).not_to_contain_text("model not found")

@@ -1,13 +1,19 @@
-"""`minitape site --lite`: JupyterLite with the lessons. That they run in a browser needs a network, and is not tested."""
+"""`minitape site --lite`: JupyterLite with the lessons, and what its Pyodide has. That they run in a browser needs a network, and is not tested."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
+import subprocess
+import tarfile
+import tomllib
 import zipfile
 
 import pytest
 from click.testing import CliRunner
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from minitape.cli import main
 from minitape.cli.lessons import lessons_folder, notebooks_in
@@ -44,6 +50,36 @@ def test_the_lessons_are_there_without_outputs_and_install_minitape_first(tmp_pa
     assert code[0]["source"] == "%pip install -q minitape" and not any(cell["outputs"] for cell in code)
     assert any(WHEEL in index.read_text() for index in (tmp_path / "out").rglob("all.json"))
     assert (tmp_path / "out" / "extensions" / "@jupyterlite").is_dir()  # the kernel
+
+
+# What minitape needs there and what is no Python alone: Pyodide must have it, in a version that minitape takes.
+COMPILED = {"numpy", "ml-dtypes"}
+
+
+@needs_lite
+@pytest.mark.long
+def test_the_pyodide_that_jupyterlite_loads_has_what_must_be_compiled_for_it(repository, tmp_path):
+    from jupyterlite_pyodide_kernel.constants import PYODIDE_VERSION
+
+    if shutil.which("npm") is None:
+        pytest.skip("no npm, from which Pyodide's list of packages comes")
+    done = subprocess.run(["npm", "pack", f"pyodide@{PYODIDE_VERSION}"], cwd=tmp_path, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"npm has no Pyodide {PYODIDE_VERSION}: {done.stderr[-300:]}")
+    with tarfile.open(tmp_path / f"pyodide-{PYODIDE_VERSION}.tgz") as archive:
+        lock = json.load(archive.extractfile("package/pyodide-lock.json"))
+    brought = {name: package["version"] for name, package in lock["packages"].items()}
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [Requirement(text) for text in project["dependencies"]]
+    needed = {
+        r.name.replace("_", "-"): r
+        for r in needed
+        if r.marker is None or r.marker.evaluate({"sys_platform": "emscripten"})
+    }
+    assert set(brought) >= COMPILED <= set(needed)
+    wrong = {name: brought[name] for name, r in needed.items() if name in brought and brought[name] not in r.specifier}
+    assert not wrong
+    assert lock["info"]["python"] in SpecifierSet(project["requires-python"])
 
 
 def test_what_is_missing_or_is_no_wheel_is_said(tmp_path, wheel, monkeypatch):

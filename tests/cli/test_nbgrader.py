@@ -17,10 +17,12 @@ from minitape.cli import main
 from minitape.cli.nbgrader import STUB, export, find_lesson
 from minitape.cli.rules import is_exercise, solution_of
 from minitape.cli.skeleton import build
+from minitape.course.checker import exercises_of
 
 PYTHON = "MINITAPE_NBGRADER"
 """Names the Python of an environment with nbgrader, where this one has none."""
 LESSON = "01_the_first_tape"
+EXERCISES = len(exercises_of("01"))
 
 
 def read(path):
@@ -34,9 +36,9 @@ def kinds(notebook):
 
 def test_the_given_part_is_kept_and_a_grade_stands_behind_it(tmp_path):
     path, count = export("01", tmp_path)
-    assert (path, count) == (tmp_path / "source" / LESSON / f"{LESSON}.ipynb", 5)
+    assert (path, count) == (tmp_path / "source" / LESSON / f"{LESSON}.ipynb", EXERCISES)
     cells = kinds(read(path))
-    assert list(cells) == [f"{what}-01-{n}" for n in (1, 2, 3, 4, 5) for what in ("exercise", "grade")]
+    assert list(cells) == [f"{what}-01-{n}" for n in range(1, EXERCISES + 1) for what in ("exercise", "grade")]
     lesson = read(find_lesson("01")).cells
     given = [cell.source for cell in lesson if is_exercise(cell)]
     for number, text in enumerate(given, 1):
@@ -154,7 +156,7 @@ def test_the_round_trip_gives_the_right_points(nbgrader, tmp_path):
     nbgrader(course, "release_assignment", LESSON)
 
     nbgrader(learner, "fetch_assignment", LESSON)
-    answered(released, learner / LESSON, LESSON, {1, 2, 3, 4})
+    answered(released, learner / LESSON, LESSON, set(range(1, EXERCISES + 1)))
     nbgrader(learner, "submit", LESSON)
     nbgrader(course, "collect", LESSON)
     [solved] = [path.name for path in (course / "submitted").iterdir()]
@@ -164,7 +166,7 @@ def test_the_round_trip_gives_the_right_points(nbgrader, tmp_path):
     nbgrader(course, "export", "--to=grades.csv")
     with open(course / "grades.csv", newline="") as file:
         grades = {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
-    assert grades == {solved: (5, 5), "one-right": (1, 5), "none-right": (0, 5)}
+    assert grades == {solved: (EXERCISES, EXERCISES), "one-right": (1, EXERCISES), "none-right": (0, EXERCISES)}
 
 
 @pytest.mark.classroom

@@ -45,6 +45,7 @@ def test_widgets_are_not_saved(tmp_path):
     assert [list(output.data) for output in notebook.cells[0].outputs] == [["text/plain"]]
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.parametrize(
     ("source", "message"),
     [
@@ -63,6 +64,7 @@ def test_what_fails_is_not_saved(tmp_path, source, message):
     assert path.read_bytes() == before
 
 
+@pytest.mark.long
 def test_the_notebooks_after_one_that_fails_are_saved(tmp_path):
     bad, good = write(tmp_path / "a.ipynb", "1 / 0"), write(tmp_path / "b.ipynb", "print(1)")
     done = CliRunner().invoke(main, ["save", str(tmp_path)])
@@ -106,6 +108,7 @@ def test_a_cell_run_out_of_order_says_so(tmp_path):
         save(path)
 
 
+@pytest.mark.long
 def test_a_new_lesson_passes_the_check(tmp_path):
     made = run("new-lesson", "14_my_topic", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
@@ -161,6 +164,7 @@ def test_a_stream_is_saved_as_one_however_the_kernel_cut_it():
     assert saved == [("stdout", "a\nb\n"), ("stderr", "c\n"), ("stdout", "d\n")]
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is a signal to a group of processes here")
 @pytest.mark.parametrize("command", [["save"], ["check", "--jobs=1"]], ids=["save", "check"])
 def test_ctrl_c_ends_at_once_and_in_one_line(command, tmp_path):

@@ -18,12 +18,12 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from minitape.cli.lab import _answers
 from minitape.cli.rules import LANGUAGE, WIDGET_VIEW
-from minitape.course.order import ADVICE
 
 from .talking import Talk, text_of
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 EXTENSION = "minitape.cli.server"
+ADVICE = "run that cell first: menu Run, Run All Above Selected Cell."
 VIEW = new_output(
     "display_data",
     data={WIDGET_VIEW: {"model_id": "gone"}, "text/plain": "TapeView()"},
@@ -159,6 +159,7 @@ def test_one_line_switches_it_off(off):
         assert "not defined" in told and ADVICE not in told
 
 
+@pytest.mark.long
 def test_the_servers_own_settings_come_first(tmp_path, repository):
     """A contents manager that is not asynchronous is left as it is, and said so; news are asked for where they are wanted."""
     manager = "--ServerApp.contents_manager_class=jupyter_server.services.contents.largefilemanager.LargeFileManager"

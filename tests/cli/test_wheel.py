@@ -94,6 +94,7 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
     assert [name for name in held if held[name] != there[name]] == []
 
 
+@pytest.mark.long
 def test_type_checkers_know_public_paths(installed, tmp_path):
     """`minitape.nn` is no file; stubs beside the package say what it is."""
     program = tmp_path / "program.py"

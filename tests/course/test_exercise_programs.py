@@ -5,6 +5,7 @@ Each program is what a learner could type into the exercise's cell.
 
 from __future__ import annotations
 
+import dataclasses
 import linecache
 import math
 import re
@@ -18,10 +19,34 @@ import pytest
 import minitape as tf
 from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 from minitape.cli.rules import is_exercise, solution_of
-from minitape.course import Exercise
-from minitape.course.checker import exercises_of, feedback
+from minitape.course import Exercise, checker
+from minitape.course.checker import exercises_of, feedback, own_lessons
+from minitape.course.unknown import Unknown
 
 numbers = count()
+
+
+def exercise_cells() -> list[Any]:
+    """Of each exercise in the lessons its name, the cell as it stands, and the cell with its solution."""
+    paths = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
+    notebooks = [nbformat.read(path, as_version=4) for path in paths]
+    return [
+        (re.findall(r'check\(\s*"([^"]+)"', cell.source)[0], cell.source, solution_of(notebook.cells, place))
+        for notebook in notebooks
+        for place, cell in enumerate(notebook.cells)
+        if is_exercise(cell)
+    ]
+
+
+SOLUTIONS = {name: solution.partition("\n\n\ncheck(")[0] for name, _, solution in exercise_cells()}
+
+
+def solved(name: str, right: str, wrong: str) -> str:
+    """The solution of an exercise, with a wrong piece in the place of a right one."""
+    assert SOLUTIONS[name].count(right) == 1, SOLUTIONS[name]
+    return SOLUTIONS[name].replace(right, wrong)
+
+
 RULES = {  # as lesson 12 has them
     "add": (lambda x, y: x + y, lambda g, z, x, y: (g, g)),
     "subtract": (lambda x, y: x - y, lambda g, z, x, y: (g, -g)),
@@ -50,6 +75,15 @@ FORMULAS = {
     "10.6": "lambda throw, target: 0.5 * np.arcsin(target / 10.2)",
     "12.7": "lambda Tape, places, wanted, steps, rate: tuple(np.linalg.lstsq(np.stack([np.sin(places), places], 1), wanted)[0])",
     "11.3": "lambda f, value: value",
+    "01.5": "lambda f, start, steps: 1.0 + (start - 1.0) * 0.8**steps",
+    "02.6": "lambda f, places: 1.0 - 6.0 * np.array(places) ** 2 + 5.0 * np.array(places) ** 4",
+    "04.5": "lambda f, start, steps: 1.0 + (start - 1.0) * 0.8**steps",
+    "05.6": "lambda functions, value: [2.0 * value] * len(functions)",
+    "06.5": "lambda loss_of, start, steps: start - 0.2 * steps * (round(start) - 4.0)",
+    "07.6": "lambda f, start, steps: start - f.derivative(start) / 12.0",
+    "09.6": "lambda loss_of, x: np.polyfit([-1.8, -1.0, -0.4, 0.3, 0.9, 1.7], [2.9, 2.2, 1.4, 1.2, 0.1, -0.6], 1)",
+    "11.6": "lambda rest, value: 2.0 * np.sign(value) * (abs(value) < 1.0)",
+    "14.4": "lambda bend, w1, w2, x, t: x.T @ (2.0 * (np.tanh(x @ w1) @ w2 - t) / len(t) @ w2.T * (1.0 - np.tanh(x @ w1) ** 2))",
 }
 """Answers by paper and pencil, or by the very misconception, which once passed."""
 
@@ -89,6 +123,7 @@ def add_up(numbers):
         total = total + number
     return total
 """
+EXERCISES = [exercise for lesson in sorted(own_lessons()) for exercise in exercises_of(lesson).values()]
 STANDARDIZED = exercises_of("14")["14.4"].start
 OFF = "        with tape.stop_recording():\n    "
 FEATURES = "(hidden - tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden)"
@@ -194,11 +229,14 @@ WRONG = [
     ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = loss(x) + penalty"), "added outside of loss"),
     ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = 1.0 * loss(x)"), "in its graph for good"),
     ("10.2", TWO_SLOPES.replace("penalty = 0.0", "penalty = 5.0"), "not yet"),
+    ("10.2", TWO_SLOPES.replace("    @tf.function\n", ""), "Without @tf.function the numbers are right, and slow"),
+    ("10.2", solved("10.2", "    @tf.function\n", ""), "Without @tf.function the numbers are right, and slow"),
     ("10.4", REPEATED.replace("y = f(y)", "y = f(x)"), "each turn should take y, not x"),
     ("10.4", REPEATED.replace("        for _ in tf.range(times):\n    ", ""), "f was applied once only"),
     ("10.4", REPEATED.replace("y = f(y)", "f(y)"), "y is still x"),
     ("10.4", REPEATED.replace("tf.range(times)", "times"), "Loop over tf.range(times)"),
     ("10.4", REPEATED.replace("tf.range(times)", "range(times.numpy())"), "Loop over tf.range(times)"),
+    ("10.4", REPEATED.replace("    @tf.function\n", ""), "leave @tf.function where it is"),
     ("10.6", AIM.replace("angle - miss", "angle + miss"), "the wrong way"),
     ("10.6", AIM.replace("        angle = angle", "    angle = angle"), "corrected once only"),
     ("10.6", AIM.replace("        angle = angle", "        other = angle"), "The angle never changes"),
@@ -222,14 +260,131 @@ WRONG = [
     ("14.4", STANDARDIZED.replace("loss, w1)", 'loss, w1, unconnected_gradients="zero")'), "Zeros hide the cut"),
     ("14.4", STANDARDIZED.replace(OFF, "").replace(FEATURES, STOPPED), "move with w1, too"),
     ("14.4", STANDARDIZED.replace(OFF, "").replace(FEATURES, "hidden"), "it is another loss"),
+    ("01.5", solved("01.5", "x - 0.1", "x + 0.1"), "rolls uphill"),
+    ("01.5", solved("01.5", "0.1 * ", ""), "giant steps"),
+    ("01.5", solved("01.5", "    return x", "        return x"), "one step only"),
+    ("01.5", solved("01.5", "x = x -", "moved = x -"), "did not move"),
+    ("02.3", solved("02.3", "-arrived", "arrived"), "If y grows, x - y falls"),
+    ("02.3", solved("02.3", "arrived, -arrived", "-arrived, arrived"), "the wrong way round"),
+    ("02.3", solved("02.3", "arrived, -arrived", "arrived"), "two amounts"),
+    ("02.6", solved("02.6", "return tape.gradient(y, x)", "return y"), "the values of f"),
+    ("02.6", solved("02.6", "        tape.watch(x)\n", ""), "No path: tape.watch(x)"),
+    ("02.6", solved("02.6", "y = f(x)", "y = tf.reduce_mean(f(x))"), "divided by how many"),
+    ("03.6", solved("03.6", "average.numpy()", "average"), "you appended the variable itself"),
+    ("03.6", solved("03.6", "rate * (number - average)", "number - average"), "a part of the way"),
+    ("03.6", solved("03.6", "average.assign_add(rate * (number - average))", "average + rate * (number - average)"), "never changed"),
+    ("03.6", solved("03.6", "tf.Variable(numbers[0])", "tf.Variable(0.0)"), "Begin with the first number"),
+    ("04.3", solved("04.3", "watch_accessed_variables=False", ""), "a is watched, too"),
+    ("04.3", solved("04.3", "watch(b)", "watch(a)"), "watches a instead of b"),
+    ("04.3", solved("04.3", "        tape.watch(b)\n", ""), "nobody is watched"),
+    ("04.3", solved("04.3", "[a, b]", "b"), "Ask for both gradients"),
+    ("04.5", solved("04.5", "x + 0.1", "x - 0.1"), "You went down"),
+    ("04.5", solved("04.5", "            tape.watch(x)\n", ""), "must be watched again"),
+    ("04.5", solved("04.5", "x = x +", "moved = x +"), "did not move"),
+    ("05.2", solved("05.2", "persistent=True", ""), "make the tape with persistent=True"),
+    ("05.2", solved("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "tape.gradient([y, z], x)"), "gives the sum"),
+    ("05.2", solved("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "[y, z]"), "These are y and z themselves"),
+    ("05.6", solved("05.6", "persistent=True", ""), "make the tape with persistent=True"),
+    ("05.6", solved("05.6", "[tape.gradient(y, x) for y in results]", "tape.gradient(results, x)"), "the sum of the gradients"),
+    ("05.6", solved("05.6", "tape.gradient(y, x) for", "y for"), "These are the values"),
+    ("06.3", solved("06.3", "a, tf.stop_gradient(b)", "a, b"), "Nothing is stopped yet"),
+    ("06.3", solved("06.3", "a, tf.stop_gradient(b)", "tf.stop_gradient(a), b"), "You stopped a"),
+    ("06.3", solved("06.3", "distance(a, tf.stop_gradient(b))", "tf.stop_gradient(distance(a, b))"), "Now nobody moves"),
+    ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x)"), "x is not in it without a stop"),
+    ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x"), "not rounded"),
+    ("06.4", solved("06.4", "tf.round(x) - x", "tf.round(x)"), "You added the rounded value"),
+    ("06.5", solved("06.5", "w + tf.stop_gradient(tf.round(w) - w)", "tf.round(w)"), "tf.round alone gives None"),
+    ("06.5", solved("06.5", "w + tf.stop_gradient(tf.round(w) - w)", "w"), "what w itself would learn"),
+    ("06.5", solved("06.5", "assign_sub", "assign_add"), "the wrong sign"),
+    ("07.3", solved("07.3", "derivative(derivative(derivative(f)))", "derivative(derivative(f))"), "the second derivative"),
+    ("07.3", solved("07.3", "derivative(derivative(derivative(f)))", "derivative(derivative(derivative(derivative(f))))"), "one too many"),
+    ("07.3", solved("07.3", "derivative(derivative(derivative(f)))", "f"), "You gave back f(x) itself"),
+    ("07.4", solved("07.4", " / bend(x)", ""), "the whole slope"),
+    ("07.4", solved("07.4", "x - slope", "x + slope"), "The sign is wrong"),
+    ("07.4", solved("07.4", "slope(x) / bend(x)", "f(x) / slope(x)"), "a zero of the function"),
+    ("07.5", solved("07.5", "hessian_vector_product(f, x, direction)", "direction * gradient_of(f, x)"), "only the first half"),
+    ("07.5", solved("07.5", "hessian_vector_product(f, x, direction)", "gradient_of(f, x)"), "has not been used yet"),
+    ("07.5", solved("07.5", "f, x, direction", "f, x, tf.ones(2)"), "the direction is missing"),
+    ("07.6", solved("07.6", "    return x", "        return x"), "That is one step"),
+    ("07.6", solved("07.6", "x = x -", "moved = x -"), "It stays where it started"),
+    ("07.6", solved("07.6", "slope(x) / bend(x)", "0.1 * slope(x)"), "the plain way"),
+    ("09.5", solved("09.5", "assign_sub", "assign_add"), "w climbs"),
+    ("09.5", solved("09.5", "0.25 * ", ""), "The steps are too long"),
+    ("09.5", solved("09.5", "    return w", "        return w"), "after one step"),
+    ("09.5", solved("09.5", "w.assign_sub(0.25 * tape.gradient(loss, w))", "w - 0.25 * tape.gradient(loss, w)"), "not stored in w"),
+    ("09.6", solved("09.6", "range(500)", "range(0)"), "Nothing was learned yet"),
+    ("09.6", solved("09.6", "return [w, b]", "return [b, w]"), "in the wrong order"),
+    ("09.6", solved("09.6", "        b.assign_sub(0.1 * db)\n", ""), "through the origin"),
+    ("09.6", SOLUTIONS["09.6"].replace("0.1 * d", "5.0 * d"), "a smaller learning rate"),
+    ("11.2", SOLUTIONS["11.2"].replace("upstream * ", ""), "The upstream gradient is missing"),
+    ("11.2", SOLUTIONS["11.2"].replace(" / z", ""), "Divide by z"),
+    ("11.2", SOLUTIONS["11.2"].replace("upstream * ", "2 * upstream * "), "Twice too much"),
+    ("11.3", solved("11.3", "0.5 * upstream", "upstream"), "All of the amount was handed on"),
+    ("11.3", solved("11.3", "0.5 * upstream", "0.5 * x * upstream"), "not by x"),
+    ("11.3", solved("11.3", "0.5 * upstream", "0.0 * upstream"), "Nothing was handed on"),
+    ("11.6", solved("11.6", "tf.where(tf.abs(x) < 1.0, upstream, 0.0)", "upstream"), "Everything is handed on"),
+    ("11.6", solved("11.6", "upstream, 0.0)", "1.0, 0.0)"), "upstream is missing in it"),
+    ("11.6", solved("11.6", "< 1.0", ">= 1.0"), "The two cases are swapped"),
+    ("12.3", solved("12.3", "g * z", "z"), "The amount g that has arrived is missing"),
+    ("12.3", solved("12.3", "g * z", "g * x"), "which is z, not x"),
+    ("12.3", solved("12.3", "(g * z,)", "g * z"), "Give it back as a tuple"),
+    ("12.4", solved("12.4", "-g * x", "g * x"), "The sign for y"),
+    ("12.4", solved("12.4", "g / y, -g * x / y**2", "g * y, g * x"), "the rule of a multiplication"),
+    ("12.4", solved("12.4", "-g * x /", "-g /"), "the factor x is missing"),
+    ("13.7", solved("13.7", "tf.reduce_mean", "tf.reduce_sum"), "That is the sum"),
+    ("13.7", solved("13.7", "return tf", "return -tf"), "the sign is turned around"),
+    ("13.7", solved("13.7", "z = tf.squeeze(hidden @ w2 + b2, axis=1)", "t, z = t[tf.newaxis, :], hidden @ w2 + b2"), "the mean over all pairs"),
+    ("appendix.2", solved("appendix.2", "return x * mask", "return tf.abs(x)"), "abs changes the sign"),
+    ("appendix.2", solved("appendix.2", "x > 0, x.dtype", "x < 0, x.dtype"), "turn > into <"),
+    ("appendix.2", solved("appendix.2", "return x * mask", "return mask"), "That is the mask itself"),
+    ("appendix.2", solved("appendix.2", "return x * mask", "return x[x > 0]"), "You dropped the negative numbers"),
+    ("appendix.3", solved("appendix.3", "return tf.tensor_scatter_nd_update(x, places, [0.0, 0.0])", "return x"), "still the old tensor"),
+    ("appendix.3", solved("appendix.3", "return tf.tensor_scatter_nd_update(x, places, [0.0, 0.0])", "return x[1:-1]"), "You cut the ends off"),
+    ("appendix.3", solved("appendix.3", "[[0], [len(numbers) - 1]]", "[0, len(numbers) - 1]"), "Each place is a list of its own"),
+    ("appendix.6", solved("appendix.6", "y[:, tf.newaxis] * y[:, tf.newaxis]", "y * y"), "make a column of y"),
+    ("appendix.6", solved("appendix.6", "x * x - y[:, tf.newaxis] * y[:, tf.newaxis]", "(x * x)[:, tf.newaxis] - y * y"), "Rows and columns are swapped"),
+    ("appendix.6", solved("appendix.6", "x * x - y[:, tf.newaxis] * y[:, tf.newaxis]", "y[:, tf.newaxis] ** 2 - x * x"), "The sign"),
 ]
+
+
+def derivative(f: Any) -> Any:
+    """As lesson 7 has it, and the next one, too."""
+
+    def df(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x)
+
+    return df
+
+
+def hessian_vector_product(f: Any, point: Any, direction: Any) -> Any:
+    slope = derivative(f)
+    return derivative(lambda x: tf.reduce_sum(slope(x) * direction))(point)
+
+
+def gradient_of(f: Any, x: Any) -> Any:
+    return derivative(f)(x)
+
+
+GIVEN = {
+    "tf": tf,
+    "np": np,
+    "math": math,
+    "RULES": RULES,
+    "derivative": derivative,
+    "hessian_vector_product": hessian_vector_product,
+    "gradient_of": gradient_of,
+}
+"""What a cell of an exercise finds: the lesson's imports, and what was defined before."""
 
 
 def made(program: str) -> Any:
     """The function that a cell with this program defines; its source can be read, as in a notebook."""
     name = f"<cell {next(numbers)}>"
     linecache.cache[name] = (len(program), None, program.strip("\n").splitlines(True), name)
-    names: dict[str, Any] = {"tf": tf, "np": np, "math": math, "RULES": RULES}
+    names: dict[str, Any] = dict(GIVEN)
     if program.startswith("lambda"):
         return eval(compile(program, name, "eval"), names)
     exec(compile(program.strip("\n"), name, "exec"), names)
@@ -256,25 +411,49 @@ def test_a_wrong_program_hears_what_is_wrong_with_it(name, program, words):
 
 def test_each_mistake_that_is_known_by_its_source_has_a_program():
     told = {(name, answer(name, program).partition("Hint: ")[2]) for name, program, _ in WRONG}
-    for lesson in ("01", "03", "07", "08", "09", "10", "12", "14"):
-        for exercise in exercises_of(lesson).values():
-            hints = {(exercise.name, mistake.hint) for mistake in exercise.mistakes if mistake.where}
-            assert hints <= told, hints - told
+    for exercise in EXERCISES:
+        hints = {(exercise.name, mistake.hint) for mistake in exercise.mistakes if mistake.where}
+        assert hints <= told, hints - told
+
+
+@pytest.mark.parametrize("name", [exercise.name for exercise in EXERCISES if exercise.cases])
+def test_a_program_is_right_as_the_solution_has_it_and_three_others_are_wrong(name):
+    assert answer(name, SOLUTIONS[name]).startswith(f"Exercise {name}: correct.")
+    assert len({program for other, program, _ in WRONG if other == name}) >= 3
+
+
+def test_each_exercise_with_an_unknown_function_was_tried_without_a_tape():
+    def unknown(given: Any) -> bool:
+        return isinstance(given, Unknown) or (isinstance(given, list) and any(map(unknown, given)))
+
+    need_a_tape = {exercise.name for exercise in EXERCISES if any(unknown(given) for case in exercise.cases for given in case)}
+    assert need_a_tape <= set(FORMULAS), need_a_tape - set(FORMULAS)
+    assert len(need_a_tape) >= 20
+
+
+def other_answers(expected: Any) -> list[Any]:
+    """Three answers of the same kind that are not the expected one."""
+    if isinstance(expected, dict):
+        first = next(iter(expected))
+        return [expected | {first: other} for other in other_answers(expected[first])]
+    if isinstance(expected, list):
+        return [[*expected, None], expected[:-1], [other_answers(expected[0])[0], *expected[1:]]]
+    if isinstance(expected, bool) or not isinstance(expected, (int, float)):
+        return ["something else", 17.5, ["no", "list"]]
+    return [expected + 1, -expected - 1, 3 * expected + 7]
+
+
+@pytest.mark.parametrize("exercise", [exercise for exercise in EXERCISES if not exercise.cases], ids=lambda exercise: exercise.name)
+def test_three_wrong_answers_are_wrong_and_get_a_hint(exercise, monkeypatch):
+    monkeypatch.setitem(checker._added, exercise.name, dataclasses.replace(exercise, view=None))
+    for wrong in other_answers(exercise.expect):
+        said = feedback(exercise.name, wrong)
+        assert said.startswith(f"Exercise {exercise.name}: not yet."), said
+        assert "Hint: " in said, said
 
 
 def key(name: str) -> Exercise:
     return exercises_of(name.partition(".")[0])[name]
-
-
-def exercise_cells() -> list[Any]:
-    paths = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
-    notebooks = [nbformat.read(path, as_version=4) for path in paths]
-    return [
-        (re.findall(r'check\(\s*"([^"]+)"', cell.source)[0], cell.source, solution_of(notebook.cells, place))
-        for notebook in notebooks
-        for place, cell in enumerate(notebook.cells)
-        if is_exercise(cell)
-    ]
 
 
 def test_the_untouched_program_is_that_of_the_lesson():

@@ -14,7 +14,6 @@ from minitape.engine import logs
 datasets = tf.keras.datasets
 SHAPES = {  # name: (inputs, type, labels, type, to test with), of Keras' documentation
     "mnist": ((60000, 28, 28), "uint8", (60000,), "uint8", 10000),
-    "fashion_mnist": ((60000, 28, 28), "uint8", (60000,), "uint8", 10000),
     "cifar10": ((50000, 32, 32, 3), "uint8", (50000, 1), "uint8", 10000),
     "boston_housing": ((404, 13), "float64", (404,), "float64", 102),
     "california_housing": ((16512, 8), "float32", (16512,), "float32", 4128),

@@ -1,7 +1,7 @@
 """Every lesson, as saved and with its solutions put in, under nbval and minitape's own rules.
 
 The run with solutions tells more: it compares all outputs but those of exercises, and each of these must be told "correct".
-So every lesson has it always, and the run as saved with `--long`; without it, some have that as well.
+With `--long` every lesson has both runs; without it a fixed sample of each.
 """
 
 from __future__ import annotations
@@ -14,17 +14,23 @@ from minitape.cli.report import as_text
 
 
 LESSONS = notebooks_in(lessons_folder())
-ALWAYS = LESSONS[2], LESSONS[7]  # these run as saved in every run; test_wheel.py has two more
+EACH = {"blank": 8, "solved": 3}  # without --long one lesson of so many; test_wheel.py has two more
+LONGEST, LONGEST_CELL = 20, 3  # seconds that a learner waits at most, for a whole lesson and for one cell
+PATIENCE = 3  # for busy machines: what fails here is not slow by chance
 
 
-def _param(lesson, variant):
-    marks = [pytest.mark.long] if variant == "blank" and lesson not in ALWAYS else []
-    return pytest.param(lesson, variant, id=f"{lesson.stem}-{variant}", marks=marks)
+def _param(number, variant):
+    marks = [pytest.mark.long] if number % EACH[variant] else []
+    return pytest.param(LESSONS[number], variant, id=f"{LESSONS[number].stem}-{variant}", marks=marks)
 
 
-@pytest.mark.parametrize(("lesson", "variant"), [_param(lesson, variant) for lesson in LESSONS for variant in VARIANTS])
-def test_lesson(lesson, variant, tmp_path):
+@pytest.mark.parametrize(("lesson", "variant"), [_param(number, variant) for variant in VARIANTS for number in range(len(LESSONS))])
+def test_lesson(lesson, variant, tmp_path, request):
     copy = tmp_path / lesson.name
     copy.write_bytes(lesson.read_bytes())
     result = check_notebook(lesson, [variant], run_at=copy)
     assert result.exit_code == 0, as_text(result)
+    if request.config.getoption("--long"):
+        cells = {result.sources[run.cell]: run.seconds for run in result.runs}
+        assert sum(cells.values()) < PATIENCE * LONGEST
+        assert {source for source, seconds in cells.items() if seconds > PATIENCE * LONGEST_CELL} == set()

@@ -62,6 +62,43 @@ def test_a_truth_is_computed(lesson):
                 assert names, f"the truth of {ast.unparse(call)} is a literal"
 
 
+def calls_of(name: str, tree: ast.AST) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name]
+
+
+def written_in(tree: ast.AST) -> tuple[list[str], list[str]]:
+    """The texts in a program, and the fixed parts of those with braces."""
+    nodes = list(ast.walk(tree))
+    formats = {id(part) for node in nodes if isinstance(node, ast.FormattedValue) and node.format_spec for part in ast.walk(node.format_spec)}
+    pieces = [part for node in nodes if isinstance(node, ast.JoinedStr) and id(node) not in formats for part in node.values]
+    fixed = [part for part in pieces if isinstance(part, ast.Constant)]
+    others = formats | {id(part) for part in fixed}
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in others]
+    return [text for text in texts if isinstance(text, str)], [str(part.value) for part in fixed]
+
+
+def test_a_cell_that_reveals_gives_no_choice_away(lesson):
+    """Read before it is run, it has none of the choices in words, or two at least; and no number beside the braces of a text."""
+    choices: dict[str, list[str]] = {}
+    for cell in cells(lesson, "code"):
+        tree = ast.parse(cell.source)
+        for question in calls_of("predict", tree):
+            choices[ast.literal_eval(question.args[0])] = [str(choice) for choice in ast.literal_eval(question.args[2])]
+        for call in calls_of("reveal", tree):
+            texts, parts = written_in(tree)
+            begun = [part for part in parts if len(part.split()) > 2]
+            named = [c for c in choices[ast.literal_eval(call.args[0])] if c in texts or any(c.startswith(part) for part in begun)]
+            assert len(named) != 1, f"{ast.unparse(call)} names {named[0]!r} alone"
+            assert not [part for part in written_in(call)[1] if re.search(r"\d", part)], ast.unparse(call)
+
+
+def test_the_code_that_is_shown_fits_into_the_window_of_a_laptop(lesson):
+    for cell in cells(lesson, "code"):
+        folded = cell.metadata.get("jupyter", {}).get("source_hidden", False)
+        for line in cell.source.splitlines()[: 1 if folded else None]:
+            assert len(line) <= 108, line
+
+
 def test_an_exercise_speaks_of_the_dots_where_there_are_some(lesson):
     for cell in cells(lesson, "code"):
         if is_exercise(cell):
@@ -111,6 +148,11 @@ def test_the_glossary_is_in_alphabetical_order_and_says_each_word_once():
     assert [cell.id for cell in cells(GLOSSARY, "markdown")[1:]] == [word.lower().replace(" ", "-") for word in words]
     index = re.findall(r"\[(.*?)\]\(#(.*?)\)", cells(GLOSSARY, "markdown")[0].source)
     assert index == [(word, word.replace(" ", "-")) for word in words]
+
+
+def test_each_word_of_the_glossary_has_an_example_or_a_picture():
+    for cell in cells(GLOSSARY, "markdown")[1:]:
+        assert re.search(r"^Example: .|^!\[.+\]\(attachment:", cell.source, re.MULTILINE), cell.source
 
 
 def code_that_differs(lesson: Path, translation: Path) -> list[str]:

@@ -27,6 +27,8 @@ def _param(case):
     return pytest.param(case, id=name, marks=marks)
 
 
+pytestmark = pytest.mark.usefixtures("nothing_has_left_yet")
+
 CASES = [_param(case) for area in areas() for case in load(area)]
 
 

@@ -204,7 +204,7 @@ def spoiled(warm, request):
         )
 
 
-@pytest.mark.long(sample=5)
+@pytest.mark.long(sample=16)
 @pytest.mark.parametrize(("damage", "suffix"), CASES)
 def test_damaged_files(damage, suffix, spoiled, right):
     if damage == "unreadable" and not PERMISSIONS:
@@ -251,6 +251,7 @@ def test_a_file_in_place_of_the_folder(folder, right):
     assert told == [right, True] and is_told_how(said), said
 
 
+@pytest.mark.long
 @POSIX
 def test_a_full_disk(folder, right):
     full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
@@ -307,6 +308,7 @@ class Evil:
         return os.mkdir, (self.path,)
 
 
+@pytest.mark.long
 @POSIX
 def test_a_folder_that_others_can_write_is_not_read(cache, right):
     for path in cache.rglob("*.nb?"):
@@ -346,6 +348,7 @@ def test_numba_that_fails(how, folder, right):
 # -- the command ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_command_mends_what_is_damaged(cache):
     for path in cache.rglob("*spread*"):
         path.write_bytes(b"")
@@ -355,6 +358,7 @@ def test_the_command_mends_what_is_damaged(cache):
     assert warmup(cache).stderr == ""
 
 
+@pytest.mark.long
 @POSIX
 def test_the_command_says_what_is_wrong(cache):
     for path in cache.rglob("*spread*"):
@@ -394,13 +398,14 @@ tell(outcome)
 
 
 @POSIX
-@pytest.mark.long(sample=3)
+@pytest.mark.long
 @pytest.mark.parametrize("at", [20_000, 300, 202_000])
 def test_an_interrupt_while_the_kernels_are_compiled(at, folder, right):
     """The signal comes at the so manieth call of a function that compiling takes, from the import of numba on."""
     assert run(after=INTERRUPTED.format(at=at), MINITAPE_CACHE=str(folder)) == (["interrupted", right, True], [])
 
 
+@pytest.mark.long
 def test_an_interrupt_inside_of_numba(folder, right):
     """Even there, where no signal is raised, nothing half-made is left."""
     after = """

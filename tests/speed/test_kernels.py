@@ -52,12 +52,6 @@ def test_without_numba_the_same_numbers(usual):
     assert run("sys.modules['numba'] = None") == (usual[0], False)
 
 
-def test_a_cache_folder_that_can_not_be_written(usual, tmp_path):
-    blocked = tmp_path / "a_file"
-    blocked.write_text("no folder")
-    assert run(lines=1, MINITAPE_CACHE=str(blocked / "below")) == usual  # which is said; see tests/trust
-
-
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owners here")
 def test_a_temporary_folder_that_others_can_write_is_not_used(tmp_path, monkeypatch):
     """numba unpickles what it finds beside the generated code."""
@@ -86,6 +80,7 @@ def test_modules_that_were_used_last_are_kept(tmp_path, monkeypatch):
     assert {file.name.split(".")[0] for file in beside.iterdir()} == kept
 
 
+@pytest.mark.long
 def test_two_processes_fill_an_empty_cache_at_once(usual, tmp_path):
     environment = {**os.environ, "MINITAPE_CACHE": str(tmp_path / "cache")}
     both = [

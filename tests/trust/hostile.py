@@ -16,6 +16,7 @@ import functools
 import importlib
 import io
 import json
+import linecache
 import os
 import pkgutil
 import sys
@@ -47,7 +48,7 @@ SIGN = "carried_out"  # what nothing may call, look up or write
 seen: list[str] = []
 watching: list[Path] = []  # the folder that may be opened, while a file is read
 HARMLESS = {"sys._getframe", "sys._getframemodulename", "builtins.id", "object.__getattr__", "array.__new__"}
-ON_FILES = {"open", "os.chmod", "os.listdir", "os.scandir", "os.rename", "glob.glob", "glob.glob/2", "pathlib.Path.glob"}
+ON_FILES = {"open", "os.chmod", "os.listdir", "os.scandir", "os.walk", "os.rename", "glob.glob", "glob.glob/2", "pathlib.Path.glob"}
 
 
 def hook(event: str, args: tuple[Any, ...]) -> None:
@@ -364,6 +365,46 @@ def snapshots(how: Any) -> None:
         minitape_widgets.wire.decode(minitape_widgets.wire.compress(about))
 
 
+def recordings(how: Any) -> None:
+    """Recordings that another machine kept."""
+    from minitape.bridges import Replay
+
+    about, known = changed(RECORDING[0], how), {*linecache.cache}
+    with watched():
+        replay = Replay(about)
+        if "<script" in tf.draw(replay).html():
+            seen.append("a name is markup in a picture")
+    if {*linecache.cache} - known:
+        seen.append("a text became that of a file")
+
+
+def hand_ins(how: Any, value: Any, text: str, name: str) -> None:
+    """What `minitape class` reads, of one learner beside others: that must not end with an error."""
+    from minitape.cli import class_page, class_report, figures, handins
+
+    handins.notebooks_in = lambda folder: []  # else the course's own lessons are looked at
+    folder = FOLDER / "class" / "eve"
+    folder.mkdir(parents=True, exist_ok=True)
+    said = f"Exercise {name}: not yet.\n  given: {text}\nHint: {text}\n"
+    progress = {"version": 1, "predictions": {}, "times": {name: [1, 2]}, "exercises": {name: {
+        "tries": 1, "solved": False, "wrong": {text: {"times": 1, "hint": text}}}}}  # fmt: skip
+    notebook = {"cells": [{"cell_type": "code", "outputs": [{"text": [said]}, {"data": value}]}]}
+    for file, about in (("a.ipynb", notebook), ("progress.json", progress), ("b.ipynb", value)):
+        (folder / file).write_text(json.dumps(changed(json.dumps(about), how) if how and any(places(about)) else about))
+    with watched():
+        try:
+            found = handins.read(handins.find([folder.parent]))
+            figured = figures.figures(found)
+            page = class_page.as_page(figured, found)
+            class_report.as_csv(figured, found)
+            class_report.print_class(figured, found)
+            if "<script" in page or ("{0.__class__}" not in page and "{0.__class__}" in text):
+                seen.append("a hand-in changed the page")
+        except Exception as error:
+            seen.append(f"a hand-in ended the report: {error!r}")
+
+
+RECORDING: list[str] = []
 SNAPSHOT: list[str] = []
 
 
@@ -377,6 +418,7 @@ def write_snapshot() -> None:
 
     part = snapshot(tape, y, x)
     part["rows"], part["sweep"] = Reader(tape).read(), None
+    RECORDING.append(json.dumps(tf.snapshot(tape, y, x)))
     SNAPSHOT.append(zlib.decompress(minitape_widgets.wire.encode(part)).decode())
     minitape_widgets.page.page({})
 
@@ -411,6 +453,8 @@ READERS: dict[str, tuple[Callable[..., None], tuple[Any, ...], int]] = {
     "checkpoints": (checkpoints, (changes, texts, st.booleans()), 80),
     "progress": (progress_files, (evil, texts), 80),
     "snapshots": (snapshots, (changes,), 60),
+    "recordings": (recordings, (changes,), 60),
+    "hand_ins": (hand_ins, (changes | st.just([]), evil, texts, texts), 60),
     "data": (data_files, (st.binary(max_size=20), texts, st.sampled_from(["", "GZIP", "ZLIB", SIGN])), 50),
 }  # fmt: skip
 
@@ -441,6 +485,7 @@ def main() -> None:
     """Tries every reader and prints what was seen."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--minutes", type=float, default=0.0, help="for each kind of file, with other files each time")
+    parser.add_argument("--kinds", nargs="+", choices=READERS, default=[*READERS], metavar="KIND", help=", ".join(READERS))
     parser.add_argument("--seed", type=int, default=time.time_ns() % 10**9, help="the first of those files")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -465,7 +510,8 @@ def main() -> None:
     found = {"guard": [] if len(seen) >= 6 else [f"it saw only {seen}"]}
     seen.clear()
     counts: dict[str, int] = {"seed": options.seed}
-    for name, (read, arguments, count) in READERS.items():
+    for name in options.kinds:
+        read, arguments, count = READERS[name]
         tried(read, arguments, count)
         counts[name] = count + tried_for(read, arguments, options.minutes, options.seed)
         found[name] = sorted(set(seen))

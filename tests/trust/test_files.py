@@ -6,10 +6,13 @@ and every opened file is seen.
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 import subprocess
 import sys
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -161,6 +164,37 @@ def test_a_file_of_another_kind_is_told(tmp_path, data):
         K.models.load_model(tmp_path / "a.keras")
 
 
+def header(shape, kind="<f4"):
+    out = io.BytesIO()
+    np.lib.format.write_array_header_1_0(out, {"descr": kind, "fortran_order": False, "shape": shape})
+    return out.getvalue()
+
+
+BOMBS = {
+    "small, unpacks to 100 MB": (zipfile.ZIP_DEFLATED, header((25_000_000,)) + bytes(10**8)),
+    "a header of 4 TB": (zipfile.ZIP_STORED, header((10**12,))),
+    "elements without room": (zipfile.ZIP_STORED, header((10**15,), "|V0")),
+    "a shape beyond all numbers": (zipfile.ZIP_STORED, header((10**9,) * 3)),
+}
+
+
+@pytest.mark.parametrize("what", BOMBS)
+def test_an_archive_takes_no_more_memory_than_it_is_large(tmp_path, what):
+    kind, content = BOMBS[what]
+    model = K.Sequential([K.Input((2,)), K.layers.Dense(1)])
+    for name, read in (("a.keras", K.models.load_model), ("a.weights.h5", model.load_weights),
+                       ("a.index", lambda path: tf.train.load_checkpoint(path.with_suffix("")))):  # fmt: skip
+        with zipfile.ZipFile(tmp_path / name, "w", kind) as archive:
+            archive.writestr("0.npy", content)
+        del archive
+        tracemalloc.start()
+        with pytest.raises(ValueError, match=rf"{name} is no \w+ that minitape wrote"):
+            read(tmp_path / name)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert most < 5_000_000
+
+
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory, longest):
     """What the process that reads hostile files saw, for each kind of file; with ``--longest`` ten minutes of each kind, others each time."""
@@ -170,6 +204,6 @@ def seen(tmp_path_factory, longest):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("kind", ["guard", "models", "configurations", "archives", "checkpoints", "progress", "snapshots", "data"])
+@pytest.mark.parametrize("kind", ["guard", "models", "configurations", "archives", "checkpoints", "progress", "snapshots", "recordings", "hand_ins", "data"])
 def test_hostile_files_import_run_and_open_nothing(seen, kind):
     assert seen[kind] == [] and "outside" not in seen, f"read: {seen['read']}"

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from minitape.course import Exercise, add_exercise, check, reveal
 from minitape.picture.short import LINE, LINES, NAME
 from minitape.picture.values import show_value
 
@@ -129,6 +130,69 @@ def test_a_structure_that_is_too_deep_is_an_error():
     assert tape.gradient(y, x).numpy() == 4.0
     while isinstance(deep, list):  # else Python itself recurses when it lets go of it
         deep = deep[0]
+
+
+def nested(wrap):
+    """100,000 deep."""
+    deep = 1.0
+    for _ in range(100_000):
+        deep = wrap(deep)
+    return deep
+
+
+class Unwilling:
+    """Raises whatever it is asked for."""
+
+    def __repr__(self):
+        raise RuntimeError("no")
+
+    __array__ = __len__ = __iter__ = __float__ = __eq__ = __str__ = __repr__
+    __hash__ = None
+
+
+ANSWERS = {
+    "a million": lambda: [1.0] * 10**6,
+    "a million texts": lambda: dict.fromkeys(map(str, range(10**6))),
+    "a long text": lambda: "a" * 10**7,
+    "long texts": lambda: np.array(["a" * 10**5] * 50),
+    "a large array": lambda: np.zeros((2000, 2000)),
+    "a nest": lambda: nested(lambda inner: [inner]),
+    "a nest of names": lambda: nested(lambda inner: {"a": inner}),
+    "a number of 100,000 digits": lambda: 10**100_000,
+    "one that holds itself": lambda: (loop := [], loop.append(loop))[0],
+    "one without an end": lambda: iter(int, 1),
+    "a class": Unwilling,
+    "an error with a long text": lambda: ValueError("e" * 10**7),
+}
+
+
+@pytest.mark.parametrize("what", ANSWERS)
+def test_an_answer_is_shown_in_a_few_lines(what, capsys):
+    for number, expected in enumerate((6.0, [1.0, 2.0], {"a": 1})):
+        add_exercise(Exercise(f"sizes.{number}", expect=expected))
+        check(f"sizes.{number}", ANSWERS[what]())
+        said = capsys.readouterr().out
+        assert said.startswith(f"Exercise sizes.{number}: ") and len(said) < 1000
+    reveal("sizes.p1", ANSWERS[what]())
+    said = capsys.readouterr().out
+    assert said.startswith("You made no prediction here. The truth: ") and len(said) < 1200
+
+
+def test_a_tape_is_shown_in_a_line(long_tape):
+    tape, _, _ = long_tape
+    assert len(repr(tape)) < 100 and sum(map(len, tape._repr_mimebundle_().values())) < 200_000
+
+
+def test_a_size_beyond_its_dtype_is_an_error_of_the_operation():
+    """TensorFlow's kernels say so; its `tf.size` of an eager tensor of 2**31 elements is -2147483648."""
+    none, many = tf.zeros([0, 2**32]), tf.broadcast_to(tf.constant(True), [2**16, 2**15])  # which holds one element
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Shape output type is 32-bit  but dim 1 is 4294967296"):
+        tf.shape(none)
+    for size in (tf.size, tf.function(lambda x: tf.size(x))):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Number of elements was larger than representable by 32-bit output type"):
+            size(many)
+    assert tf.shape(none, tf.int64).numpy().tolist() == [0, 2**32] and tf.size(many, tf.int64).numpy() == 2**31
+    assert tf.size(none).numpy() == 0
 
 
 def test_shapes_that_no_memory_holds_are_drawn():

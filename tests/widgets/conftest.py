@@ -178,6 +178,34 @@ def chain(n: int) -> dict[str, Any]:
     return tf.snapshot(tape, y, w)
 
 
+def shortened(data: Any, digits: int) -> str:
+    """An array in a line, its numbers with so many digits."""
+    if isinstance(data, list):
+        return f"[{' '.join(shortened(one, digits) for one in data)}]"
+    return data if isinstance(data, str) else repr(float(f"{data:.{digits}g}")).removesuffix(".0")
+
+
+def written(value: dict[str, Any], room: int) -> str | None:
+    """A value in a line: as NumPy prints it, or of at most eight numbers with as many digits as fit; None where it is longer."""
+    if len(value["text"]) <= room and "\n" not in value["text"]:
+        return value["text"]
+    if "data" not in value or not isinstance(value["data"], list) or np.size(value["data"]) > 8:
+        return None
+    return next((text for digits in (4, 3, 2) if len(text := shortened(value["data"], digits)) <= room), None)
+
+
+def brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = 18, sides: bool = False) -> str:
+    """What a cell of the table shows of a value; on edges an array that does not fit has the lengths of its ``sides``."""
+    if value is None:
+        return ""
+    if not row["shape"]:
+        return written(value, room) or next(s for p in range(16, 0, -1) if len(s := f"{float(value['text']):.{p}g}") <= room)
+    shape = ",".join(map(str, row["shape"]))
+    if sides:
+        return written(value, room) or ("×".join(map(str, row["shape"])) if len(row["shape"]) > 1 else f"[{shape}]")
+    return written(value, room) or f"{'c64' if row['dtype'] == 'complex64' else 'f32'}[{shape}]"
+
+
 def position(page: Any) -> str:
     """Where a page stands, as its bar says it."""
     return page.locator(".mt-count").inner_text()

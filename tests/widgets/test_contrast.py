@@ -22,6 +22,8 @@ THEMES = {
         "layout-color0": "white", "layout-color1": "white", "layout-color2": "#eee",
         "content-font-color1": "rgba(0, 0, 0, 0.87)", "border-color2": "#e0e0e0",
     }),
+    "forced light": ("light", {}),
+    "forced dark": ("dark", {"layout-color0": "white", "layout-color1": "white", "content-font-color1": "black"}),  # and a light theme of JupyterLab
     "JupyterLab Dark": ("dark", {
         "layout-color0": "#111", "layout-color1": "#212121", "layout-color2": "#424242",
         "content-font-color1": "#fff", "border-color2": "#424242",
@@ -68,13 +70,48 @@ def forgotten() -> tuple[Any, Any, Any]:
     return tape, y, w
 
 
+# Lines and boxes of the drawing beside what is behind them: WCAG asks for 3 of what has to be seen.
+LINES = RATIOS[: RATIOS.index("const found")] + """
+    const back = behind(document.querySelector(".mt-pane"));
+    return [...document.querySelectorAll(".mt-node:not(.mt-todo) .mt-box, .mt-edge:not(.mt-todo)")].map(el => {
+        const [one, other] = [light(over(parse(style(el).stroke), back)), light(back)].sort((x, y) => y - x);
+        return (one + 0.05) / (other + 0.05);
+    });
+}"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_forced_colours_are_those_of_the_system_in_the_drawing_too(scheme, browser):
+    """Also where the theme of the page is the other one; what is current and what was sent is told apart without colours."""
+    page = browser.new_page(color_scheme=scheme, forced_colors="active")
+    try:
+        page.set_content(page_text(tf.snapshot(*nested())))
+        page.wait_for_selector(".mt-node")
+        page.evaluate("theme => document.documentElement.dataset.theme = theme", "light" if scheme == "dark" else "dark")
+        page.locator(".mt-view").focus()
+        for keys in ("End", "ArrowLeft"):
+            page.keyboard.press(keys)
+        ratios = page.evaluate(LINES)
+        assert len(ratios) > 10 and min(ratios) >= 3
+        widths = "els => els.map(el => parseFloat(getComputedStyle(el).strokeWidth))"
+        current = page.locator(".mt-current .mt-box").evaluate_all(widths)
+        assert min(current) > max(page.locator(".mt-node:not(.mt-current):not(.mt-target) .mt-box").evaluate_all(widths))
+        canvas = page.evaluate("() => { document.body.style.background = 'Canvas'; return getComputedStyle(document.body).backgroundColor }")
+        fills = "els => [...new Set(els.map(el => getComputedStyle(el).fill))]"
+        assert page.locator(".mt-node .mt-box").evaluate_all(fills) == [canvas]
+    finally:
+        page.close()
+
+
 @pytest.mark.long(sample=3)  # each program and each theme are among them
 @pytest.mark.parametrize("program", [states, nested, custom_pair, forgotten], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("theme", list(THEMES))
 def test_texts_stand_out_from_what_is_behind_them(theme, program, browser):
     scheme, variables = THEMES[theme]
     tape, target, sources = program()
-    page = browser.new_page(color_scheme=scheme, reduced_motion="reduce")
+    forced = "active" if theme.startswith("forced") else "none"
+    page = browser.new_page(color_scheme=scheme, reduced_motion="reduce", forced_colors=forced)
     try:
         page.set_content(page_text(tf.snapshot(tape, target, sources)))
         page.wait_for_selector(".mt-node")

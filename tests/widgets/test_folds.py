@@ -132,3 +132,58 @@ def test_layers_are_stepped_over_and_into(show):
     assert {"@", "+", "tanh"} <= set(titles(page))
     press(page, "ArrowLeft")
     assert position(page) == f"forward {ends[0]} / {len(rows)}"
+
+
+def built_inside() -> tuple[Any, Any, Any]:
+    """A model that makes its weights at its first call, under the tape."""
+    tf.random.set_seed(3)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(5, activation="tanh"), tf.keras.layers.Dense(3)])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(model(tf.ones([2, 4])) ** 2)
+    return tape, loss, model.trainable_variables
+
+
+def test_a_layer_that_makes_its_weights_is_one_node(show):
+    snapshot = tf.snapshot(*built_inside())
+    made = [row["row"] for row in snapshot["rows"] if row["status"] == "ghost"]
+    names = {row["scope"][-1] for row in snapshot["rows"] if row["scope"] and row["status"] == "recorded"}
+    page = show(snapshot)
+    page.get_by_label("Folding").select_option("layers")
+    page.locator(".mt-node.mt-group").first.wait_for()
+    assert sorted(page.locator(".mt-node.mt-group .mt-title").all_text_contents()) == sorted(names)
+    assert made and page.locator(".mt-node.mt-ghost").count() == 0
+    page.get_by_label("Go to row").fill(str(made[0]))  # a step at which weights are made is one of the layer's
+    page.get_by_label("Go to row").press("Enter")
+    assert page.locator(".mt-node.mt-current .mt-title").text_content() in names
+    page.get_by_label("Folding").select_option("none")
+    page.locator(".mt-node.mt-ghost").first.wait_for()
+
+
+def test_what_leaves_a_folded_layer_stands_on_its_edges(show):
+    """The reference is the sweep: what the layer's rows hand on to rows outside."""
+    snapshot = tf.snapshot(*built_inside())
+    page = show(snapshot)
+    page.get_by_label("Folding").select_option("layers")
+    page.locator(".mt-node.mt-group").first.wait_for()
+    steps = snapshot["sweep"]["steps"]
+    inside = {row["row"]: tuple(row["scope"]) for row in snapshot["rows"] if row["scope"]}
+    scope = inside[steps[-1]["row"]]  # of the first layer, which the sweep meets last
+    press(page, "End")
+    page.locator(".mt-view").focus()
+    at = max(k for k, step in enumerate(steps) if inside.get(step["row"]) == scope)
+    assert at == len(steps) - 1
+    sent = {edge["input"] for step in steps if inside.get(step["row"]) == scope for edge in step["edges"] if edge["input"] not in inside}
+    labels = page.locator(".mt-product")
+    assert labels.count() == len(sent) == 2  # its kernel and its bias
+    shapes = {"×".join(map(str, snapshot["rows"][row]["shape"])) if len(snapshot["rows"][row]["shape"]) > 1 else f"[{snapshot['rows'][row]['shape'][0]}]" for row in sent}
+    assert {text.removeprefix("= ") for text in labels.locator("text").all_text_contents()} == shapes
+    assert labels.locator(".mt-map").count() == 2
+
+
+def test_the_sums_on_the_edges_of_a_folded_loop(show):
+    snapshot = tf.snapshot(*recurrent())
+    page = show(snapshot)
+    press(page, "End")
+    texts = page.locator(".mt-product text").all_text_contents()
+    assert texts and all(text.startswith(("Σ", "=")) for text in texts) and sum(text.startswith("Σ") for text in texts) == 3
+    assert page.locator(".mt-edge.mt-sent").count() >= 4  # to the three weights, and into the loop

@@ -53,6 +53,39 @@ def test_the_rows_of_a_call_have_the_values_that_it_had(used):
     assert {row["name"]: row["value"]["data"] for row in found["rows"] if row["name"]} == {"x": 3.0, "w": 2.0, "n": 3}
 
 
+def test_rows_stand_at_their_own_statements_in_turns_and_branches():
+    """The program's text is the reference: which line each turn went through."""
+    tape, y, w = branching()
+    found = only(tf.snapshot(tape, y, w))["snapshot"]
+    (text,) = found["sources_text"].values()
+    lines = text.split("\n")
+    ways = {"×": "x = x * w + 1.0", "+": "x = x * w + 1.0", "÷": "x = x / 2.0", "-": "n -= 1"}
+    steps = [(row["label"], row["scope"]) for row in found["rows"] if row["label"] in ways]
+    assert all(lines[row["line"] - 1].strip() == ways[row["label"]] for row in found["rows"] if row["label"] in ways)
+    one, three = (["turn 1"], ["turn 1", "else"]), (["turn 3"], ["turn 3", "else"])
+    assert steps == [("×", one[1]), ("+", one[1]), ("-", one[0]), ("÷", ["turn 2", "then"]), ("-", ["turn 2"]),
+                     ("×", three[1]), ("+", three[1]), ("-", three[0])]  # fmt: skip
+    assert {row["name"] for row in found["rows"] if row["label"] == "id" and row["scope"]} == {"w"}
+
+
+def test_a_numbered_branch_and_a_gradient_without_a_picture():
+    @tf.function
+    def choose(x: Any) -> Any:
+        for k in tf.range(2):
+            x = tf.switch_case(k, [lambda x=x: x + 1.0, lambda x=x: x * x])
+        return x
+
+    x = tf.Variable(2.0)
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as tape:
+            y = choose(x)
+        g = tape.gradient(y, x)
+    scopes = [row["scope"] for row in only(tf.snapshot(tape, y, x))["snapshot"]["rows"] if row["label"] in "+×" and row["status"] == "recorded"]
+    assert scopes == [["turn 1", "branch 0"], ["turn 2", "branch 1"]]
+    assert float(g) == 6.0 and float(outer.gradient(g, x)) == 2.0
+    assert not any(row["scope"] for row in tf.snapshot(outer)["rows"])  # what the gradient ran again has none
+
+
 def test_the_sweep_goes_on_inside():
     tape, y, w = branching()
     snapshot = tf.snapshot(tape, y, w)

@@ -213,6 +213,7 @@ def started(page: Any) -> list[str]:
     return asked
 
 
+@pytest.mark.long
 def test_a_cell_that_is_run_before_the_kernel_is_found_waits_for_it(notebook, page):
     book = notebook(SHOW, "print('x is', x.numpy())")
     book.run(0)
@@ -224,6 +225,7 @@ def test_a_cell_that_is_run_before_the_kernel_is_found_waits_for_it(notebook, pa
     assert not kernels
 
 
+@pytest.mark.long
 def test_a_cell_that_is_run_while_a_new_notebook_loads_starts_one_kernel(notebook, page):
     book = notebook(SHOW, opened=False)
     kernels = started(page)
@@ -232,6 +234,7 @@ def test_a_cell_that_is_run_while_a_new_notebook_loads_starts_one_kernel(noteboo
     assert len(kernels) == 1
 
 
+@pytest.mark.long
 def test_the_picture_comes_also_where_the_first_start_of_a_kernel_failed(notebook, page):
     book = notebook(SHOW, opened=False)
 
@@ -277,6 +280,7 @@ def test_a_closed_view_and_a_restarted_kernel_leave_no_error(notebook):
     book.shows("0 rows")
 
 
+@pytest.mark.long
 def test_a_slider_runs_the_function_again(notebook):
     cell = IMPORTS + 'x = tf.Variable(3.0, name="x")\nTapeView.interact(lambda: x * x, x, -5, 5, 0.5)'
     book = notebook(cell)
@@ -293,6 +297,31 @@ def test_a_slider_runs_the_function_again(notebook):
     assert node.get_attribute("transform") == before
 
 
+@pytest.mark.long
+def test_a_number_among_arrays_is_moved_by_the_kernel(notebook):
+    """The reference is the program, run with the new number in another cell."""
+    head = IMPORTS + "def run(value):\n    s, w = tf.Variable(value, name='s'), tf.Variable([[0.5, -1.0], [2.0, 0.25]], name='w')\n"
+    body = "    with tf.GradientTape() as tape:\n        y = tf.reduce_sum(tf.tanh(w @ tf.ones([2, 1]) * s) ** 2)\n    return tape, y, tape.gradient(y, s)\n"
+    nb = notebook(head + body + "tape, y, g = run(0.75)\nTapeView(tape)", "_, y, g = run(0.5)\nprint('now', y.numpy(), g.numpy())")
+    nb.run(0)
+    nb.run(1)
+    wanted = [float(word) for word in nb.output(1).inner_text().split()[1:3]]
+    nb.page.locator(".mt-view").focus()
+    nb.page.keyboard.press("End")
+    nb.page.locator(".mt-node", has_text="s").locator("text=0.75").first.click()
+    nb.page.locator(".mt-curve").wait_for()  # the loss as a function of s, which the kernel computed
+    assert nb.page.locator(".mt-feel figcaption").inner_text().startswith("y, at s = 0.75: slope ")
+    nb.page.get_by_label("value of s").fill("0.5")
+    nb.page.keyboard.press("Enter")
+    nb.page.locator(".mt-whatif").wait_for()
+    result = nb.page.locator(".mt-result-source b").first.get_attribute("title")
+    assert float(result) == pytest.approx(wanted[1], rel=1e-5)
+    assert float(nb.page.locator(".mt-target .mt-value").text_content()) == pytest.approx(wanted[0], rel=1e-5)
+    nb.page.get_by_role("button", name="back", exact=True).click()
+    nb.page.locator(".mt-whatif").wait_for(state="detached")
+
+
+@pytest.mark.long
 def test_paths_ask_the_engine_why_no_gradient_flows(notebook):
     cell = (
         IMPORTS + 'w = tf.Variable(2.0, name="w")\nwith tf.GradientTape() as tape:\n'
@@ -438,6 +467,7 @@ def test_nbconvert_shows_the_picture(saved, page):
     )
 
 
+@pytest.mark.long
 def test_an_untrusted_jupyterlab_shows_the_picture(saved, page, address):
     base, token = address.split("/lab")[0], address.split("token=")[1]
     page.goto(f"{base}/lab/workspaces/saved/tree/saved.ipynb?token={token}")

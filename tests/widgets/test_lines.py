@@ -29,6 +29,7 @@ def within(box, pane):
     return box["left"] >= pane["left"] and box["right"] <= pane["right"] and box["top"] >= pane["top"] and box["bottom"] <= pane["bottom"]
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("turns, width", [(15, 1100), (60, 1100), (145, 1100), (30, 400), (30, 2000)])
 def test_a_program_of_30_to_300_rows_is_read_at_nearly_natural_size(turns, width, show, page):
     page.set_viewport_size({"width": width, "height": 900})
@@ -58,6 +59,7 @@ def test_what_fits_into_one_line_stays_in_one(show, page):
     assert max(box["bottom"] for box in boxes) - min(box["top"] for box in boxes) < 160
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("program", [network, polynomial])
 def test_products_stand_on_their_own_edges_across_lines(program, show, page):
     page.set_viewport_size({"width": 640, "height": 1500})
@@ -103,6 +105,18 @@ def test_a_narrower_page_holds_fewer_columns_and_keeps_the_current_row(show, pag
     shown.evaluate(DRAWN)
     seen = shown.evaluate(LOOK)
     assert within(seen["current"], seen["pane"])
+
+
+def test_a_graph_larger_than_its_pane_opens_at_its_beginning_and_follows_who_steps(show, page):
+    page.set_viewport_size({"width": 900, "height": 500})
+    shown = show(chain(60))
+    shown.evaluate(DRAWN)
+    opened = shown.evaluate(LOOK)
+    assert min(node["top"] for node in opened["nodes"]) >= opened["pane"]["top"]
+    assert max(node["bottom"] for node in opened["nodes"]) > opened["pane"]["bottom"]
+    press(shown, "ArrowRight")
+    shown.evaluate(DRAWN)
+    page.wait_for_function(f"() => {{ const seen = ({LOOK})(); return seen.current && seen.current.bottom <= seen.pane.bottom && seen.current.top >= seen.pane.top; }}")
 
 
 def test_the_wheel_scrolls_the_graph_for_its_reader_and_else_the_page(show, page):

@@ -9,7 +9,7 @@ import pytest
 
 import minitape as tf
 
-from .conftest import PROGRAMS, accumulation, chain, nested, position, press
+from .conftest import PROGRAMS, accumulation, brief, chain, nested, position, press, written
 
 pytestmark = pytest.mark.browser
 
@@ -26,19 +26,6 @@ def table(page: Any) -> dict[int, dict[str, str]]:
     return {line[0]: dict(zip(names, line[1:], strict=True)) for line in lines}
 
 
-def brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = 18) -> str:
-    """What a cell of the table shows of a value."""
-    if value is None:
-        return ""
-    if len(value["text"]) <= room and "\n" not in value["text"]:
-        return value["text"]
-    return (
-        f"{'c64' if row['dtype'] == 'complex64' else 'f32'}[{','.join(map(str, row['shape']))}]"
-        if row["shape"]
-        else next(s for p in range(16, 0, -1) if len(s := f"{float(value['text']):.{p}g}") <= room)
-    )
-
-
 def in_rows(rule: str, row: dict[str, Any]) -> str:
     """A rule of the engine with the rows that it reads: x and y are its inputs, z its result."""
     numbers = dict(zip("xy", row["inputs"], strict=False), z=row["row"])
@@ -50,10 +37,11 @@ def on_edges(step: dict[str, Any], rows: list[dict[str, Any]], before: dict[int,
     found, seen = [], set(before)
     for edge in step["edges"]:
         here, there = rows[step["row"]], rows[edge["input"]]
-        lines = [brief(edge["local"], here, 11), f"× {brief(step['adjoint'], here, 11)}"] if edge["local"] else []
-        lines.append(f"= {brief(edge['product'], there, 11)}")
+        factors = edge["local"] and (not here["shape"] or (written(edge["local"], 11) and written(step["adjoint"], 11)))
+        lines = [brief(edge["local"], here, 11), f"× {brief(step['adjoint'], here, 11)}"] if factors else []
+        lines.append(f"= {brief(edge['product'], there, 11, sides=True)}")
         if edge["input"] in seen:
-            lines.append(f"Σ {brief(edge['sum'], there, 11)}")
+            lines.append(f"Σ {brief(edge['sum'], there, 11, sides=True)}")
         seen.add(edge["input"])
         found.append(lines)
     return found
@@ -473,14 +461,14 @@ def test_reduced_motion_is_honoured(motion, show, page):
     assert (shown.locator(".mt-view").evaluate(PLACES_IN_TWENTY_FRAMES) == 1) == (motion == "reduce")
 
 
-def test_with_the_systems_own_colours_the_current_row_stands_out_and_the_picture_keeps_its_colours(show, page):
+def test_with_the_systems_own_colours_the_current_row_stands_out_in_them(show, page):
     page.emulate_media(forced_colors="active", color_scheme="dark")
     shown = show(tf.snapshot(*PROGRAMS["square"]()))
     line = ".mt-lines .mt-line"
     style = "lines => lines.map(line => getComputedStyle(line).outlineStyle)"
     assert shown.locator(line).evaluate_all(style) == ["none", "solid"]
     pane = shown.locator(".mt-pane").evaluate("pane => getComputedStyle(pane).backgroundColor")
-    assert pane == "rgb(17, 20, 23)"  # the dark theme's, not the system's black
+    assert pane == "rgb(0, 0, 0)"  # the system's black, not that of the dark theme
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -18,6 +18,7 @@ from minitape.picture.difference import first_difference
 from minitape.picture.drawing import WHOLE, Picture
 from minitape.picture.inside import inside_at, insides_of
 from minitape.picture.reading import EMPTY, Reader, Row, reader_of, spaces
+from minitape.picture.whatif import what_if
 
 from .comparison import Comparison
 from .engine import LOADER, engine
@@ -253,6 +254,8 @@ class TapeView(anywidget.AnyWidget):
             self._explain(content)
         if content.get("kind") == "inside":
             self._send_inside(content)
+        if content.get("kind") == "whatif":
+            self._imagine(content)
         if content.get("kind") == "sweep":
             self._sweeps.wanted = True
             wake()
@@ -290,6 +293,15 @@ class TapeView(anywidget.AnyWidget):
             found = inside_at(reader, row, self._target, self._sources) if known else None
             if self.comm is not None:
                 self.send({"kind": "inside", "ask": content.get("ask"), "inside": found})
+
+    def _imagine(self, content: dict[str, Any]) -> None:
+        """Somebody moves a leaf: what follows from its new value, where the browser cannot compute it."""
+        with self._lock:
+            leaves, points = content.get("leaves"), content.get("points")
+            known = type(self._reader) is Reader and _is_asked(leaves, points)
+            found = what_if(self._reader, dict(leaves), points, self._target, self._sources) if known else None
+            if self.comm is not None:
+                self.send({"kind": "imagined", "ask": content.get("ask"), "imagined": found})
 
     def _value_at(self, row: Any) -> Any:
         """The variable or tensor that stands for a row, if it can still be found."""
@@ -403,3 +415,10 @@ class TapeView(anywidget.AnyWidget):
                 return None
             self._pull()
             return (len(self._rows), *map(id, self._tape.last or ())) if self._rows else None
+
+
+def _is_asked(leaves: Any, points: Any) -> bool:
+    """Whether a browser's message has pairs of a row and a number, and a list of numbers."""
+    if not isinstance(leaves, list) or not isinstance(points, list) or not all(isinstance(p, list) and len(p) == 2 for p in leaves):
+        return False
+    return all(type(row) is int for row, _ in leaves) and all(type(x) in (int, float) for x in [*points, *(x for _, x in leaves)])

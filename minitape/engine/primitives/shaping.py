@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..accelerator import fast
+from ..invalid import at_run
 from . import TABLE, declare
 
 if TYPE_CHECKING:
@@ -206,6 +207,23 @@ def _bitcast(x: Array, *, dtype: NumPyType) -> Array:
 
 
 declare("bitcast", _bitcast, None, op="Bitcast", missing="unregistered", keep="")
-declare("shape", lambda x, *, dtype: np.array(np.shape(x), dtype.as_numpy_dtype), [None], op="Shape", keep="")
-declare("size", lambda x, *, dtype: dtype.as_numpy_dtype(np.size(x)), [None], op="Size", keep="")
+
+
+def _shape(x: Array, *, dtype: NumPyType) -> Array:
+    shape = np.shape(x)
+    if max(shape, default=0) >= MOST_INT32 and dtype.size == 4:
+        axis = next(axis for axis, n in enumerate(shape) if n >= MOST_INT32)
+        raise at_run(f"Shape output type is 32-bit  but dim {axis} is {shape[axis]}", "Shape")
+    return np.array(shape, dtype.as_numpy_dtype)
+
+
+def _size(x: Array, *, dtype: NumPyType) -> Array:
+    if np.size(x) >= MOST_INT32 and dtype.size == 4:  # tf.size of an eager tensor would go round to a negative number in TensorFlow
+        raise at_run("Number of elements was larger than representable by 32-bit output type", "Size")
+    return dtype.as_numpy_dtype(np.size(x))
+
+
+MOST_INT32 = 2**31
+declare("shape", _shape, [None], op="Shape", keep="")
+declare("size", _size, [None], op="Size", keep="")
 declare("rank", lambda x: np.int32(np.ndim(x)), [None], op="Rank", keep="")

@@ -25,7 +25,7 @@ def images(name: str, shape: tuple[int, ...], classes: int, counts: tuple[int, i
 
     def part(count: int) -> Part:
         labels = rng.integers(0, classes, count)
-        pixels = rng.integers(0, 64, (count, *shape), dtype=np.uint8)
+        pixels = np.frombuffer(rng.bytes(count * patterns[0].size), np.uint8).reshape(count, *shape) & 63
         pixels += patterns[labels]
         return pixels, labels
 
@@ -58,24 +58,25 @@ def texts(name: str, classes: int, words: int, counts: tuple[int, int], num_word
     liked = rng.integers(1, 1000, (classes, 40))
     most = words + index_from + 1 if num_words is None else num_words
 
-    def one(label: int) -> list[int]:
-        length = int(rng.integers(20, 240))
-        drawn = np.minimum(rng.zipf(1.3, length), words)
-        drawn[::4] = rng.choice(liked[label], len(drawn[::4]))
-        numbers = [int(w) + index_from for w in drawn]
-        numbers = numbers if start_char is None else [start_char, *numbers]
-        if oov_char is None:
-            return [w for w in numbers if skip_top <= w < most]
-        return [w if skip_top <= w < most else oov_char for w in numbers]
+    def known(numbers: Any) -> Any:
+        return (numbers >= skip_top) & (numbers < most)
+
+    def shown(numbers: Any) -> list[int]:
+        kept = numbers[known(numbers)] if oov_char is None else np.where(known(numbers), numbers, oov_char)
+        return kept.tolist()
+
+    start = [] if start_char is None else shown(np.array([start_char]))
 
     def part(count: int) -> Part:
-        labels = rng.integers(0, classes, count)
-        found = [(one(int(label)), label) for label in labels]
-        found = [(text, label) for text, label in found if maxlen is None or len(text) < maxlen]
-        order = np.random.default_rng(seed).permutation(len(found))
-        inputs = np.empty(len(found), object)
-        inputs[:] = [found[i][0] for i in order]
-        return inputs, np.array([found[i][1] for i in order], np.int64)
+        labels, lengths = rng.integers(0, classes, count), rng.integers(20, 240, count)
+        drawn = np.minimum(rng.zipf(1.3, lengths.sum()), words)
+        label_of = np.repeat(labels, lengths)[::4]
+        drawn[::4] = liked[label_of, rng.integers(0, 40, len(label_of))]
+        made = [[*start, *shown(each)] for each in np.split(drawn + index_from, np.cumsum(lengths)[:-1])]
+        order = [i for i in np.random.default_rng(seed).permutation(count) if maxlen is None or len(made[i]) < maxlen]
+        inputs = np.empty(len(order), object)
+        inputs[:] = [made[i] for i in order]
+        return inputs, labels[order]
 
     return part(counts[0]), part(counts[1])
 

@@ -37,12 +37,12 @@ export class Camera {
     this.height = height;
   }
 
-  /** Shows all of the box, no larger than natural size and no smaller than `least`. */
+  /** Shows all of the box, no larger than natural size and no smaller than `least`; of what is larger than the pane, the beginning. */
   fit(box: Box, least = MIN_SCALE): void {
     const scale = Math.min(this.width / box.w, this.height / box.h, 1.1);
     this.scale = Math.max(least, scale, MIN_SCALE);
     this.x = box.w * this.scale <= this.width ? box.x + box.w / 2 - this.width / this.scale / 2 : box.x;
-    this.y = box.y + box.h / 2 - this.height / this.scale / 2;
+    this.y = box.h * this.scale <= this.height ? box.y + box.h / 2 - this.height / this.scale / 2 : box.y;
     this.stop();
     this.moved();
   }

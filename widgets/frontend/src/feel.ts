@@ -16,7 +16,27 @@ export interface Curve {
   what: string; // of which it is a function
   at: number;
   slope: number;
-  f(x: number): number;
+  xs: number[]; // some numbers around,
+  ys: number[]; // and what the function gives there
+  y: number; // at the point
+  after: [number, number]; // a small step, and what the function gives behind it
+}
+
+/** Numbers around a point at which a curve is drawn, and behind them the point after a small step. */
+export function around(at: number): number[] {
+  const reach = Math.max(1, Math.abs(at));
+  const xs = Array.from({ length: POINTS + 1 }, (_, k) => at + reach * ((2 * k) / POINTS - 1));
+  return [...xs, at + stepAt(at)];
+}
+
+function stepAt(at: number): number {
+  return 0.01 * 10 ** Math.max(0, Math.floor(Math.log10(Math.abs(at) || 1)));
+}
+
+/** A curve of what a function gave at the numbers around a point. */
+export function curveOf(name: string, what: string, at: number, slope: number, y: number, given: number[]): Curve {
+  const [xs, ys] = [around(at).slice(0, -1), given.slice(0, -1)];
+  return { name, what, at, slope, xs, ys, y, after: [stepAt(at), given[given.length - 1]] };
 }
 
 /** The local function of a row of one of its inputs, all others as they are; null where it is no function of numbers. */
@@ -27,27 +47,37 @@ export function localCurve(store: Store, row: Row, port: number): Curve | null {
   if (!run || !rule || row.shape.length || [...values, z].some((value) => !Number.isFinite(value))) return null;
   const numbers = { x: values[0], y: values[values.length - 1], z, g: 1 };
   const name = port === 0 ? "x" : "y";
-  return { name: row.formula, what: name, at: values[port], slope: rule(numbers), f: (x) => run({ ...numbers, [name]: x }) };
+  const f = (x: number): number => run({ ...numbers, [name]: x });
+  return curveOf(row.formula, name, values[port], rule(numbers), f(values[port]), around(values[port]).map(f));
 }
 
-/** The target as a function of a leaf. */
-export function wholeCurve(store: Store, what: WhatIf, leaf: number): Curve | null {
+/** The slope that the sweep has for a leaf, and its target; null without one. */
+function slopeAt(store: Store, leaf: number): { target: number; slope: number } | null {
   const { sweep, rows } = store;
-  const target = sweep?.target[0];
-  const k = sweep?.sources.indexOf(leaf) ?? -1;
-  if (!sweep || target === undefined || !what.can(leaf) || rows.length * POINTS > MOST || rows[target].shape.length) return null;
+  const target = sweep?.target[sweep.target.length - 1];
+  if (!sweep || target === undefined || rows[target].shape.length) return null;
   const arrived = sweep.steps.flatMap((step) => step.edges).filter((edge) => edge.input === leaf);
+  const k = sweep.sources.indexOf(leaf);
   const slope = arrived.length ? numberOf(arrived[arrived.length - 1].sum) : k >= 0 ? numberOf(sweep.gradients[k]) : NaN;
-  if (!Number.isFinite(slope)) return null;
-  return { name: rows[target].name ?? title(rows[target]), what: title(rows[leaf]), at: numberOf(rows[leaf].value), slope, f: (x) => what.at(leaf, x)[target] };
+  return Number.isFinite(slope) ? { target, slope } : null;
+}
+
+/** The target as a function of a leaf; `given` is what the kernel says that it is at the numbers around the point. */
+export function wholeCurve(store: Store, what: WhatIf, leaf: number, given: number[] | null): Curve | null {
+  const { rows } = store;
+  const found = slopeAt(store, leaf);
+  const here = what.can(leaf) && rows.length * POINTS <= MOST;
+  if (!found || (!here && !given?.length)) return null;
+  const { target, slope } = found;
+  const at = numberOf(rows[leaf].value);
+  const ys = here ? around(at).map((x) => what.at(leaf, x)[target]) : (given as number[]);
+  return curveOf(rows[target].name ?? title(rows[target]), title(rows[leaf]), at, slope, numberOf(rows[target].value), ys);
 }
 
 /** The curve with its point and its tangent. */
 export function drawing(curve: Curve): HTMLElement {
-  const reach = Math.max(1, Math.abs(curve.at));
-  const xs = Array.from({ length: POINTS + 1 }, (_, k) => curve.at + reach * ((2 * k) / POINTS - 1));
-  const ys = xs.map(curve.f);
-  const y0 = curve.f(curve.at);
+  const { xs, ys, y: y0 } = curve;
+  const reach = (xs[POINTS] - xs[0]) / 2;
   const near = ys.filter(Number.isFinite).sort((a, b) => a - b);
   let [low, high] = [near[Math.floor(near.length * 0.04)] ?? y0 - 1, near[Math.ceil(near.length * 0.96) - 1] ?? y0 + 1]; // poles are cut off
   [low, high] = [Math.min(low, y0), Math.max(high, y0)];
@@ -98,10 +128,9 @@ export class Mover {
 
 /** What a small step does, and what the gradient says it does. */
 export function ghost(curve: Curve): HTMLElement {
-  const step = 0.01 * 10 ** Math.max(0, Math.floor(Math.log10(Math.abs(curve.at) || 1)));
-  const change = curve.f(curve.at + step) - curve.f(curve.at);
+  const [step, there] = curve.after;
   const el = h("p", { class: "mt-ghoststep" });
-  setText(el, `${curve.what} + ${number(step)} → ${curve.name} ${signed(change)}; the gradient said ${signed(curve.slope * step)}`);
+  setText(el, `${curve.what} + ${number(step)} → ${curve.name} ${signed(there - curve.y)}; the gradient said ${signed(curve.slope * step)}`);
   return el;
 }
 

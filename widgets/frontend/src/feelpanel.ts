@@ -1,10 +1,14 @@
 // The part of the side in which derivatives are felt: the function that is selected, its tangent, and a leaf that moves.
 import { h } from "./dom";
-import { drawing, ghost, localCurve, Mover, wholeCurve, type Curve } from "./feel";
+import { around, drawing, ghost, localCurve, Mover, wholeCurve, type Curve } from "./feel";
+import type { ViewOptions } from "./options";
 import type { Row } from "./schema";
 import type { Store } from "./store";
 import { title } from "./value";
 import { isMovable, numberOf, WhatIf } from "./whatif";
+
+const HERE = "It cannot be moved here: an operation that is not elementwise, or an array, depends on it. With a kernel it can, and TapeView.interact runs the program again.";
+const FAR = "It cannot be moved: what depends on it cannot be computed again by itself (a Python function, a call of a function, other shapes). TapeView.interact runs the program again.";
 
 export class FeelPanel {
   readonly el = h("div", { class: "mt-feelings", hidden: true });
@@ -15,15 +19,22 @@ export class FeelPanel {
   private pictures = h("div", { class: "mt-curves" });
   private note = h("p", { class: "mt-note" });
   private drawn = "";
+  private far = new Map<number, number[] | null>(); // leaves that the kernel was asked about: the target around them, null where they cannot be moved
+  private wanted: { row: number; value: number } | null = null; // what to ask it next
+  private asking = false;
 
-  constructor(private store: Store) {
+  constructor(
+    private store: Store,
+    private kernel: ViewOptions["whatIf"],
+  ) {
     this.el.append(this.place, this.pictures, this.note);
   }
 
   /** The recording's own numbers came: nothing is moved any more. */
   forget(): void {
-    this.what = this.mover = null;
+    this.what = this.mover = this.wanted = null;
     this.starts.clear();
+    this.far.clear();
     this.drawn = "";
   }
 
@@ -31,17 +42,19 @@ export class FeelPanel {
     return (this.what ??= new WhatIf(this.store));
   }
 
-  /** Can this row be moved here, without a kernel? */
+  /** Can this row be moved: here, or by the kernel? */
   can(row: Row | null | undefined): row is Row {
-    return !!row && isMovable(row) && row.kind !== "operation" && this.whatIf().can(row.row);
+    if (!row || !isMovable(row) || row.kind === "operation") return false;
+    return this.whatIf().can(row.row) || (!!this.kernel && this.far.get(row.row) !== null);
   }
 
   /** Draws what belongs to the selected row. */
   draw(row: Row | null, hide: boolean): void {
     const shown = row && !hide ? row : null;
-    const key = shown ? `${shown.row}|${shown.value?.text}|${this.store.sweep?.steps.length}|${this.store.moved}` : "";
+    const key = shown ? `${shown.row}|${shown.value?.text}|${this.store.sweep?.steps.length}|${this.store.moved}|${this.far.get(shown.row)?.length}` : "";
     if (key === this.drawn) return;
     this.drawn = key;
+    if (shown && this.can(shown) && !this.whatIf().can(shown.row) && !this.far.has(shown.row)) this.ask(shown.row, numberOf(shown.value));
     const curves = shown ? this.curves(shown) : [];
     this.pictures.replaceChildren(...curves.map(drawing), ...(shown && shown.kind !== "operation" ? curves.map(ghost) : []));
     this.note.textContent = "";
@@ -55,14 +68,14 @@ export class FeelPanel {
     } else {
       this.mover = null;
       this.place.replaceChildren();
-      if (shown && isMovable(shown)) this.note.textContent = "It cannot be moved here: an operation that is not elementwise, or an array, depends on it. TapeView.interact runs the program again.";
+      if (shown && isMovable(shown)) this.note.textContent = this.kernel ? FAR : HERE;
     }
     this.el.hidden = !curves.length && !this.mover && !this.note.textContent;
   }
 
   private curves(row: Row): Curve[] {
     if (row.kind !== "operation") {
-      const whole = wholeCurve(this.store, this.whatIf(), row.row);
+      const whole = wholeCurve(this.store, this.whatIf(), row.row, this.far.get(row.row) ?? null);
       return whole ? [whole] : [];
     }
     const ports = row.inputs.length === 2 && row.inputs[0] !== row.inputs[1] ? [0, 1] : [0];
@@ -74,16 +87,43 @@ export class FeelPanel {
   /** Gives a leaf another value: the rows that depend on it and the sweep follow at once. */
   move(row: number, value: number): void {
     const what = this.whatIf();
-    const found = what.snapshot(row, value);
-    if (!found || !Number.isFinite(value)) return;
+    if (!Number.isFinite(value)) return;
     if (!this.starts.has(row)) this.starts.set(row, numberOf(this.store.rows[row].value));
+    const found = what.snapshot(row, value);
+    if (!found) return this.ask(row, value);
     this.store.imagine(found.values, found.sweep);
     what.refresh();
+  }
+
+  /** Asks the kernel what follows from a value; of what is asked meanwhile only the last is asked next. */
+  private ask(row: number, value: number): void {
+    this.wanted = { row, value };
+    if (!this.asking) void this.askNext();
+  }
+
+  private async askNext(): Promise<void> {
+    this.asking = true;
+    for (let one = this.wanted; one && this.kernel; one = this.wanted) {
+      this.wanted = null;
+      const { store } = this;
+      const [record, moved] = [store.record, this.starts.has(one.row)];
+      const others = [...this.starts.keys()].filter((row) => row !== one.row);
+      const leaves = [...others.map((row): [number, number] => [row, numberOf(store.rows[row].value)]), [one.row, one.value] as [number, number]];
+      const found = await this.kernel(leaves, around(one.value));
+      if (store.record !== record || (moved && !this.starts.has(one.row))) continue; // other rows came, or they went back
+      this.far.set(one.row, found && found.points.map((y) => y ?? NaN));
+      if (moved && found) store.imagine(new Map(found.values), found.sweep);
+      else store.refresh();
+      this.what?.refresh();
+    }
+    this.asking = false;
   }
 
   /** As it was recorded. */
   back(): void {
     this.starts.clear();
+    this.wanted = null;
+    this.far.clear();
     this.store.comeBack();
     this.what?.refresh();
   }

@@ -9,7 +9,7 @@ export class Fitting {
   next: "first" | "all" | null = "first";
   private fitted = 1; // the camera's scale when all was shown last
 
-  /** `reveal` brings the current row into view; `busy` says that nodes are being placed. */
+  /** `reveal` brings the current row into view, unless nothing was stepped yet; `busy` says that nodes are being placed. */
   constructor(
     private camera: Camera,
     private reveal: () => void,
@@ -39,7 +39,7 @@ export class Fitting {
     return !!graph?.nodes.length && this.camera.width > 0; // else there is no size yet: it is called again
   }
 
-  /** At first everything is shown if it stays readable, else the part around the current row. */
+  /** At first everything is shown if it stays readable, else its beginning, or the part around the current row. */
   first(graph: Graph | null): void {
     if (!this.ready(graph)) return;
     this.next = null;

@@ -1,10 +1,13 @@
 // What the gradient calls gave: a line for each, the numbers that the program got, and why one is None.
-import { h } from "./dom";
+import { h, s } from "./dom";
+import { signedMap } from "./heatmap";
 import type { Result, Value } from "./schema";
 import type { Store } from "./store";
-import { brief, full, title } from "./value";
+import { brief, full, sides, title, written } from "./value";
 
 const ROOM = 14; // characters of a number
+const WIDE = 30; // and of an array
+const MAP = [56, 12]; // pixels of the picture of one that is larger
 const FEW = 8; // sources that are shown before somebody asks for all
 const CALLS = 3; // the same of calls
 
@@ -65,12 +68,21 @@ export class Results {
     const gradient = moved ? (this.store.sweep?.gradients[k] ?? null) : call.known ? source.gradient : call.shown ? (this.store.sweep?.gradients[k] ?? null) : null;
     const el = h("span", { class: "mt-result-source", "data-source": name }, `∂${call.target.length > 1 ? `(${targets})` : targets} / ∂`, row >= 0 ? h("button", { type: "button", class: "mt-link", onclick: () => this.pick(row), "aria-label": `select ${name}, row ${row}` }, name) : h("span", {}, name), " = ");
     if (hide) el.append(h("b", { class: "mt-hidden-number" }, "?"));
-    else if (gradient) el.append(h("b", { title: full(gradient) }, this.brief(gradient, row)));
+    else if (gradient) el.append(h("b", { title: full(gradient) }, ...this.seen(gradient, row)));
     else if (!call.known) el.append(h("i", { title: "The sweep is too long, or cannot be repeated: print it in the program." }, "not computed here"));
     else el.append(h("b", { class: "mt-none" }, "None"));
     if (!hide && !moved && source.parts.length > 1) el.append(h("span", { class: "mt-parts" }, ` (${source.parts.map((part, i) => `${this.brief(part, row)} at row ${source.rows[i]}`).join(" + ")})`));
     if (!hide && call.known && !gradient && source.reason) el.append(h("details", { class: "mt-reason" }, h("summary", {}, source.reason.split(/(?<=\.)\s/)[0]), source.reason));
     return el;
+  }
+
+  /** A gradient: its number, a small array written out, or the lengths of its sides and its picture. */
+  private seen(gradient: Value, row: number): (string | SVGElement)[] {
+    const shape = this.store.rows[row]?.shape ?? [];
+    const text = shape.length ? written(gradient, WIDE) : this.brief(gradient, row);
+    if (text !== null) return [text];
+    const map = signedMap(gradient, 0.5, 0.5, MAP[0] - 1, MAP[1] - 1);
+    return [sides({ shape }), ...(map ? [s("svg", { class: "mt-result-map", width: MAP[0], height: MAP[1], "aria-hidden": "true" }, map)] : [])];
   }
 
   private brief(value: Value | null, row: number): string {

@@ -1,10 +1,21 @@
 // How high the parts of a view are whose edge can be drawn.
+import type { Graph } from "./graph";
+
+const [LOW, HIGH] = [310, 520]; // of the drawing: of a line, and of several where something was unfolded
 
 export class Rooms {
   private given = new Map<HTMLElement, number>();
 
+  /** For the drawing of a graph, and for the table and the program below it. */
+  share(pane: HTMLElement, below: HTMLElement, graph: Graph, rows: number, unfolded: boolean): void {
+    const lines = graph.tops.length > 1;
+    const inWindow = Math.max(LOW, Math.min(HIGH, 0.45 * window.innerHeight)); // the table is to be seen, too
+    this.take(pane, graph.bottom - graph.top + (lines ? 40 : 130), 200, unfolded ? HIGH : lines ? inWindow : LOW);
+    this.take(below, 22 * rows + 110, 260, LOW);
+  }
+
   /** A live view, which begins empty, takes more as the tape grows, and never less; what the reader has drawn stays. */
-  take(part: HTMLElement, wanted: number, low: number, most: number): void {
+  private take(part: HTMLElement, wanted: number, low: number, most: number): void {
     const given = this.given.get(part) ?? 0;
     if (given !== (parseFloat(part.style.height) || 0)) return;
     const height = Math.round(Math.max(given, low, Math.min(most, wanted)));

@@ -8,7 +8,7 @@ import { CHARS, edgePath, farChips, isShort, linkPath, nodeText, nodeValue, port
 import { signedMap } from "./heatmap";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { brief, describe, elide, full, title } from "./value";
+import { describe, elide, full, title } from "./value";
 import { edgeWidth, notFinite } from "./scale";
 import type { Row, SweepEdge, Value } from "./schema";
 
@@ -18,6 +18,9 @@ const FAR_CAPTION = 10; // in pixels
 
 const MAP_X = 72; // where the picture of an array begins in its node
 const PRODUCT = 11; // characters of a number on an edge
+const MOST_INSIDE = 3000; // rows of a folded part of which the edges are followed
+
+type Wanted = { edge: Edge; texts: string[]; map: Value | null };
 
 export interface Marks {
   hover: number; // row, or -1
@@ -171,11 +174,11 @@ export class Scene {
     const drawn: Drawn = { el, value: null, adjoint: null, maps: s("g"), mapped: [null, null], title: null, key: "" };
     if (!this.plain) {
       const pad = text.kind === "source" ? 16 : 10;
-      el.append(s("text", { class: "mt-title", x: pad, y: 17 }, text.title));
+      el.append(s("text", { class: "mt-title", x: pad, y: 16.5 }, text.title));
       const number = row ? `${row.row}` : "";
       el.append(s("text", { class: "mt-number", x: NODE_W - (text.kind === "source" ? 16 : 8), y: 16, "text-anchor": "end" }, number));
-      drawn.value = s("text", { class: "mt-value", x: pad, y: 32 });
-      drawn.adjoint = s("text", { class: "mt-adjoint", x: pad, y: 45.5 });
+      drawn.value = s("text", { class: "mt-value", x: pad, y: 30.5 });
+      drawn.adjoint = s("text", { class: "mt-adjoint", x: pad, y: 44 });
       el.append(drawn.value, drawn.adjoint, drawn.maps);
       drawn.title = s("title", {}, label);
       el.append(drawn.title);
@@ -234,7 +237,9 @@ export class Scene {
     const value = inside ? inside[0] : output ? nodeValue(output.value, output, CHARS) : (drawn.value && done) || node.group ? valueText(this.store, node) : "";
     const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done ? "released" : "";
     const seen = row ?? output;
-    if (!this.plain && (seen?.shape.length || drawn.mapped[0])) this.paintMaps(drawn, seen && done && !inside ? seen.value : null, seen && !inside ? adjoint : null);
+    const here = inside ? this.store.rows[this.timeline.current] : null; // its number, or its adjoint, stands in the third line
+    if (!this.plain && (seen?.shape.length || here?.shape.length || drawn.mapped[0] || drawn.mapped[1]))
+      this.paintMaps(drawn, seen && done && !inside ? seen.value : null, here ? (this.timeline.adjoint(here.row) ?? here.value) : seen ? adjoint : null);
     const key = `${name}|${value}|${adjointText}`;
     if (key === drawn.key) return;
     drawn.key = key;
@@ -263,8 +268,8 @@ export class Scene {
   private paintMaps(drawn: Drawn, value: Value | null, adjoint: Value | null): void {
     if (drawn.mapped[0] === value && drawn.mapped[1] === adjoint) return;
     drawn.mapped = [value, adjoint];
-    const seen = (one: Value | null, y: number): SVGGElement | null => (one && !isShort(one) ? signedMap(one, MAP_X, y, NODE_W - MAP_X - 8, 10) : null);
-    drawn.maps.replaceChildren(...[seen(value, 23), seen(adjoint, 37)].filter((map) => map !== null));
+    const seen = (one: Value | null, y: number, room = CHARS): SVGGElement | null => (one && !isShort(one, room) ? signedMap(one, MAP_X, y, NODE_W - MAP_X - 8, 10) : null);
+    drawn.maps.replaceChildren(...[seen(value, 21.5), seen(adjoint, 35, CHARS - 2)].filter((map) => map !== null));
   }
 
   private any(rows: Set<number>, node: Node): boolean {
@@ -346,9 +351,10 @@ export class Scene {
     return false;
   }
 
-  /** What the sweep has handed on from a row, or out of a folded layer. */
+  /** What the sweep has handed on from a row, or out of a folded part. */
   private sentFrom(node: Node): SweepEdge[] {
-    if (node.group?.kind !== "scope") return node.row ? this.timeline.sent(node.first) : [];
+    if (!node.group) return this.timeline.sent(node.first);
+    if (node.group.end - node.group.start > MOST_INSIDE) return [];
     const found: SweepEdge[] = [];
     for (let row = node.group.start; row < node.group.end; row++) found.push(...this.timeline.sent(row));
     return found.filter((one) => (this.graph as Graph).nodeOf(one.input) !== node);
@@ -395,21 +401,37 @@ export class Scene {
     const step = this.timeline.step;
     const layer = this.layers.labels;
     layer.replaceChildren();
-    if (!step || !current?.row || this.plain) return;
+    if (!step || !current || this.plain) return;
     const graph = this.graph as Graph;
-    const wanted: { edge: Edge; texts: string[]; map: Value | null }[] = [];
-    step.edges.forEach((edge, k) => {
-      const drawn = drawnEdge(graph, current, edge, this.store.rows[step.row]);
-      if (!drawn) return;
-      const row = this.store.rows[edge.input];
-      const texts: string[] = [];
-      if (edge.local) texts.push(brief(edge.local, this.store.rows[step.row], PRODUCT), `× ${brief(step.adjoint, this.store.rows[step.row], PRODUCT)}`);
-      texts.push(`= ${brief(edge.product, row, PRODUCT)}`);
-      if (this.sumBefore(step.edges, k)) texts.push(`Σ ${brief(edge.sum, row, PRODUCT)}`);
-      const map = row.shape.some((side) => side > 1) && !isShort(edge.product, PRODUCT - 2) ? edge.product : null;
-      wanted.push({ edge: drawn, texts, map });
-    });
+    const wanted: Wanted[] = current.row ? [] : this.foldedProducts(current);
+    if (current.row)
+      step.edges.forEach((edge, k) => {
+        const drawn = drawnEdge(graph, current, edge, this.store.rows[step.row]);
+        if (!drawn) return;
+        const [own, row] = [this.store.rows[step.row], this.store.rows[edge.input]];
+        const texts: string[] = [];
+        const written = !own.shape.length || [edge.local, step.adjoint].every((one) => one && isShort(one, PRODUCT)); // of large arrays only the product is seen
+        if (edge.local && written) texts.push(nodeValue(edge.local, own, PRODUCT), `× ${nodeValue(step.adjoint, own, PRODUCT)}`);
+        texts.push(`= ${nodeValue(edge.product, row, PRODUCT)}`);
+        if (this.sumBefore(step.edges, k)) texts.push(`Σ ${nodeValue(edge.sum, row, PRODUCT)}`);
+        wanted.push({ edge: drawn, texts, map: mapOf(edge.product, row) });
+      });
     for (const one of placeLabels(graph, current, wanted)) layer.append(label(one));
+  }
+
+  /** What has left a folded part by now, on its edges: one product, or the sum of several at what they went to. */
+  private foldedProducts(node: Node): Wanted[] {
+    const graph = this.graph as Graph;
+    const sent = this.sentFrom(node);
+    return graph.edges(node.index).flatMap((edge) => {
+      const own = sent.filter((one) => graph.nodeOf(one.input)?.index === edge.from);
+      const last = own[own.length - 1];
+      if (!last) return [];
+      const row = this.store.rows[last.input];
+      const alone = own.length === 1;
+      const value = alone ? last.product : last.sum;
+      return [{ edge, texts: [`${alone ? "=" : "Σ"} ${nodeValue(value, row, PRODUCT)}`], map: mapOf(value, row) }];
+    });
   }
 
   /** Did this input hold an adjoint before this edge added its product? */
@@ -447,6 +469,11 @@ export class Scene {
     }
     return el;
   }
+}
+
+/** An array that is too long to be written on an edge. */
+function mapOf(value: Value, row: Row): Value | null {
+  return row.shape.some((side) => side > 1) && !isShort(value, PRODUCT) ? value : null;
 }
 
 function label({ id, x, y, w, h, lines, map }: Label): SVGGElement {

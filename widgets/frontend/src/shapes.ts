@@ -2,7 +2,7 @@
 import { groupTitle } from "./fold";
 import { COLUMN, HALF, NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import type { Edge } from "./place";
-import { brief, elide, gone, shapeText, shortName, title } from "./value";
+import { brief, elide, gone, shapeText, shortName, sides, title, written } from "./value";
 import type { Row, Value } from "./schema";
 import type { Store } from "./store";
 
@@ -108,20 +108,14 @@ function fitting(name: string, pixels: number): string {
   ruler ??= document.createElement("canvas").getContext("2d");
   if (!ruler) return shortName(name, Math.floor(pixels / 8));
   ruler.font = `600 13px ${TITLE_FONT}`;
-  for (let room = Math.min(name.length, 24); room > 4; room--) {
-    const short = shortName(name, room);
-    if (ruler.measureText(short).width <= pixels) return short;
+  const fits = (text: string): boolean => !ruler || ruler.measureText(text).width <= pixels;
+  if (name.length <= 24 && fits(name)) return name;
+  const tight = name.replace(" = ", "=");
+  for (let room = Math.min(tight.length, 24); room > 4; room--) {
+    const short = shortName(tight, room);
+    if (fits(short)) return short;
   }
   return shortName(name, 4);
-}
-
-/** A value written out, a short vector with three digits of each number; null where there is no room for it. */
-function written(value: Value, room: number): string | null {
-  if (value.text !== undefined && !value.text.includes("\n") && value.text.length <= room) return value.text;
-  const { data } = value;
-  if (!Array.isArray(data) || data.length > 6 || !data.every((one) => typeof one === "number")) return null;
-  const text = `[${data.map((one) => String(Number((one as number).toPrecision(3)))).join(" ")}]`;
-  return text.length <= room ? text : null;
 }
 
 /** Is there room to write a value out? */
@@ -132,10 +126,7 @@ export function isShort(value: Value, room = CHARS): boolean {
 /** A value in its node: of an array that does not fit the lengths of its sides, beside which its picture stands. */
 export function nodeValue(value: Value | null, row: Row, room: number): string {
   if (!value || !row.shape.length) return brief(value, row, room);
-  const only = row.shape.every((side) => side === 1) ? /^\[+([^[\]\s]+)\]+$/.exec(value.text ?? "") : null;
-  if (only) return brief({ text: only[1] }, { dtype: row.dtype, shape: [] }, room);
-  const sides = row.shape.length === 1 ? `[${row.shape[0]}]` : row.shape.join("×");
-  return written(value, room) ?? elide(sides, 7);
+  return written(value, room) ?? elide(sides(row), 7);
 }
 
 export interface NodeText {

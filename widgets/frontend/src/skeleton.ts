@@ -13,6 +13,7 @@ export interface SkeletonPart {
   sign: Int32Array;
   scope: Int32Array;
   by: Int32Array;
+  ghost: Uint8Array;
   scopes: string[][]; // all of them
 }
 
@@ -25,6 +26,7 @@ export class Skeleton {
   scope: number[] = []; // a number in `scopes`
   scopes: string[][] = [[]];
   by: number[] = []; // the tape whose gradient wrote the row, -1 for none
+  ghost: boolean[] = []; // it ran, but no tape recorded it
   readFirst: number[] = []; // the first and the last row that reads it, -1 for none
   readLast: number[] = [];
   private signs = new Map<string, number>();
@@ -41,11 +43,11 @@ export class Skeleton {
       const sign = number(this.signs, `${row.op}|${row.inputs.length}|${row.line}|${row.file}|${row.status}|${row.by}`);
       const scope = row.scope.length ? number(this.scopeOf, row.scope.join("\0")) : 0;
       this.scopes[scope] ??= row.scope;
-      this.push(row.inputs, isLeaf(row), row.kind === "source", row.kind === "source" || (row.kind === "variable" && row.watched !== null), sign, scope, row.by ?? -1);
+      this.push(row.inputs, isLeaf(row), row.kind === "source", row.kind === "source" || (row.kind === "variable" && row.watched !== null), sign, scope, row.by ?? -1, row.status === "ghost");
     }
   }
 
-  private push(inputs: ArrayLike<number>, leaf: boolean, source: boolean, param: boolean, sign: number, scope: number, by: number): void {
+  private push(inputs: ArrayLike<number>, leaf: boolean, source: boolean, param: boolean, sign: number, scope: number, by: number, ghost: boolean): void {
     const row = this.leaf.length;
     this.inputs.push(inputs);
     this.leaf.push(leaf);
@@ -54,6 +56,7 @@ export class Skeleton {
     this.sign.push(sign);
     this.scope.push(scope);
     this.by.push(by);
+    this.ghost.push(ghost);
     this.readFirst.push(-1);
     this.readLast.push(-1);
     for (let k = 0; k < inputs.length; k++) {
@@ -81,6 +84,7 @@ export class Skeleton {
       sign: Int32Array.from(this.sign.slice(first)),
       scope: Int32Array.from(this.scope.slice(first)),
       by: Int32Array.from(this.by.slice(first)),
+      ghost: Uint8Array.from(this.ghost.slice(first), Number),
       scopes: this.scopes,
     };
   }
@@ -90,7 +94,7 @@ export class Skeleton {
     let at = 0;
     this.scopes = part.scopes;
     part.counts.forEach((count, i) => {
-      this.push(part.inputs.subarray(at, at + count), part.leaf[i] === 1, part.source[i] === 1, part.param[i] === 1, part.sign[i], part.scope[i], part.by[i]);
+      this.push(part.inputs.subarray(at, at + count), part.leaf[i] === 1, part.source[i] === 1, part.param[i] === 1, part.sign[i], part.scope[i], part.by[i], part.ghost[i] === 1);
       at += count;
     });
   }

@@ -113,6 +113,11 @@ export class Store {
     this.tell("numbers");
   }
 
+  /** Something else is known of the same numbers. */
+  refresh(): void {
+    this.tell("numbers");
+  }
+
   comeBack(): void {
     if (!this.real) return;
     this.recorded();

@@ -8,8 +8,35 @@ export function brief(value: Value | null, row: Pick<Row, "dtype" | "shape"> | n
   if (!value) return "";
   if (value.text !== undefined && !value.text.includes("\n") && value.text.length <= room) return value.text;
   if (value.text !== undefined && row?.shape.length === 0) return shorter(value.text, room);
-  if (row && row.shape.length > 0) return elide(shapeText(row), room);
+  if (row && row.shape.length > 0) return written(value, room) ?? elide(shapeText(row), room);
   return elide(value.text ?? "…", room);
+}
+
+const ELEMENTS = 8; // of an array that is written out with fewer digits
+
+/** A value written out: as NumPy prints it, or a small array with three or two digits of each number; null where there is no room. */
+export function written(value: Value, room: number): string | null {
+  if (value.text !== undefined && !value.text.includes("\n") && value.text.length <= room) return value.text;
+  if (!Array.isArray(value.data) || elements(value.data) > ELEMENTS) return null;
+  for (const digits of [4, 3, 2]) {
+    const text = list(value.data, digits);
+    if (text.length <= room) return text;
+  }
+  return null;
+}
+
+function elements(data: Nested): number {
+  return Array.isArray(data) ? data.reduce((sum: number, one) => sum + elements(one), 0) : 1;
+}
+
+function list(data: Nested, digits: number): string {
+  if (Array.isArray(data)) return `[${data.map((one) => list(one, digits)).join(" ")}]`;
+  return typeof data === "number" ? String(Number(data.toPrecision(digits))) : String(data);
+}
+
+/** The lengths of an array's sides. */
+export function sides(row: Pick<Row, "shape">): string {
+  return row.shape.length === 1 ? `[${row.shape[0]}]` : row.shape.join("×");
 }
 
 /** A number rounded to what fits; all of its digits are in the inspector, and shown where the pointer is. */

@@ -66,7 +66,7 @@ export class View {
   private predict: Predict;
   private pending = new Set<string>();
   private frame = 0;
-  private fitting = new Fitting(this.camera, () => this.revealRow(this.timeline.current, false), () => this.planner.busy);
+  private fitting = new Fitting(this.camera, () => this.beginning || this.revealRow(this.timeline.current, false), () => this.planner.busy);
   private following = true; // the position follows the recording as it grows
   private stepping: Stepping;
   private stopListening: () => void;
@@ -87,7 +87,7 @@ export class View {
       tell: (text, event) => this.tip.say(text, event),
     });
     this.table = new Table(store, this.timeline, { pick: (row) => this.goRow(row), hover: (row) => this.hover(row) });
-    this.sourcePane = new SourcePane(store, (file, line) => this.goLine(file, line));
+    this.sourcePane = new SourcePane(store, (file, line) => this.goRow(store.rows.find((row) => row.file === file && row.line === line)?.row ?? -1));
     this.inspector = new Inspector(store, this.timeline, {
       back: (row) => this.stepping.reach(() => this.timeline.backTo(row)),
       to: (row) => this.goRow(row),
@@ -115,7 +115,7 @@ export class View {
     });
     this.minimap = new Minimap(this.camera);
     this.paths = new PathsPanel(store, this.marks, () => this.timeline.current, () => this.schedule("scene", "toolbar"), options.explain);
-    this.feel = new FeelPanel(store);
+    this.feel = new FeelPanel(store, options.whatIf);
     this.predict = new Predict(store, (position) => {
       this.go(position);
       this.el.focus({ preventScroll: true });
@@ -160,12 +160,7 @@ export class View {
 
   /** A small tape needs less room; after something was unfolded it needs more. */
   private takeRoom(): void {
-    if (!this.graph) return;
-    const lines = this.graph.tops.length > 1;
-    const inWindow = Math.max(310, Math.min(520, 0.45 * window.innerHeight)); // the table is to be seen, too
-    const most = [...this.toggled.values()].includes(true) ? 520 : lines ? inWindow : 310;
-    this.rooms.take(this.pane, this.graph.bottom - this.graph.top + (lines ? 40 : 130), 200, most);
-    this.rooms.take(this.below, 22 * this.store.rows.length + 110, 260, 310);
+    if (this.graph) this.rooms.share(this.pane, this.below, this.graph, this.store.rows.length, [...this.toggled.values()].includes(true));
   }
 
   /** Light or dark, as the page is. */
@@ -227,7 +222,7 @@ export class View {
     if (atEnd && backward === 0) {
       this.timeline.position = this.timeline.forward;
       if (this.camera.touched) return this.schedule("all");
-      if (this.store.tapes.some((tape) => tape.state === "recording")) this.revealRow(this.timeline.current);
+      if (this.recording) this.revealRow(this.timeline.current);
       else this.fitting.first(this.graph);
       this.table.reveal(this.timeline.current);
     }
@@ -306,11 +301,7 @@ export class View {
     this.minimap.draw(this.timeline.current);
     this.hint.hidden = this.store.rows.length > 0;
     if (all) this.drawState();
-    this.toolbar.draw(this.toolbarState());
-  }
-
-  private toolbarState() {
-    return { fold: this.mode, focus: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, busy: this.planner.busy };
+    this.toolbar.draw({ fold: this.mode, focus: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, busy: this.planner.busy });
   }
 
   private drawState(): void {
@@ -350,15 +341,19 @@ export class View {
     if (this.store.rows[row]?.op === "function") void openInside(this, row, this.options);
   }
 
-  private goLine(file: string, line: number): void {
-    const row = this.store.rows.find((r) => r.file === file && r.line === line);
-    if (row) this.goRow(row.row);
-  }
-
   private revealRow(row: number, smooth = true): void {
     const { width, height, scale } = this.camera;
     const box = this.graph && stage(this.graph, this.timeline, row, width / scale - 2 * PAD, height / scale - 2 * PAD);
     if (box) this.camera.reveal(box, smooth);
+  }
+
+  /** Nothing was stepped yet, and nothing is recorded any more: a picture larger than its pane is read from its beginning. */
+  private get beginning(): boolean {
+    return this.timeline.position === this.timeline.forward && !this.recording;
+  }
+
+  private get recording(): boolean {
+    return this.store.tapes.some((tape) => tape.state === "recording");
   }
 
   private select(row: number, reveal = true): void {
@@ -423,8 +418,7 @@ export class View {
 
   private nextFound(): void {
     const rows = [...this.marks.found];
-    if (!rows.length) return;
-    this.select(rows.find((row) => row > this.marks.selected) ?? rows[0]);
+    if (rows.length) this.select(rows.find((row) => row > this.marks.selected) ?? rows[0]);
   }
 
   // --- camera --------------------------------------------------------------------------------------------------------
@@ -504,13 +498,11 @@ export class View {
 
   private async save(kind: string): Promise<void> {
     this.stepbar.stop();
-    const note = (text: string): void => this.help.say(text);
     try {
       this.el.classList.add("mt-show-help");
-      await exportAs(kind, this, this.options.bundle, note);
+      await exportAs(kind, this, this.options.bundle, (text) => this.help.say(text));
     } finally {
-      this.el.classList.remove("mt-show-help");
-      note("");
+      this.say("");
     }
   }
 }

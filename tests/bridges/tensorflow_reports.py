@@ -1,0 +1,291 @@
+"""More programs, after reports in issue trackers; the marks are those of :mod:`torch_cases`."""
+
+CASES = '''
+#@ variable_replaced_by_a_tensor not_watched
+w = tf.Variable(2.0)
+w = w + 1.0 #- w.assign_add(1.0)
+with tf.GradientTape() as tape:
+    y = w * w + 1.0 #!
+grad = tape.gradient(y, w)
+
+#@ float_list_of_losses left_through_numpy
+w = tf.Variable([1.0, 2.0, 3.0])
+with tf.GradientTape() as tape:
+    losses = []
+    for k in range(3):
+        losses.append(float((w[k] - 1.0) ** 2)) #! #- losses.append((w[k] - 1.0) ** 2)
+    y = tf.reduce_mean(tf.convert_to_tensor(losses))
+grad = tape.gradient(y, w)
+
+#@ constant_of_tensors left_through_numpy
+w = tf.Variable(2.0)
+with tf.GradientTape() as tape:
+    a = w * 3.0
+    v = tf.constant([a.numpy(), 1.0]) #! #- v = tf.stack([a, 1.0])
+    y = tf.reduce_sum(v * v)
+grad = tape.gradient(y, w)
+
+#@ tape_reset computed_before_tape
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    h = w * w
+    tape.reset() #! #-
+    y = tf.reduce_sum(h)
+grad = tape.gradient(y, w)
+
+#@ inner_gradient_outside_of_outer_tape computed_after_tape
+w = tf.Variable(3.0)
+with tf.GradientTape() as outer:
+    with tf.GradientTape() as inner:
+        z = w ** 3
+    #+ y = inner.gradient(z, w)
+y = inner.gradient(z, w) #! #-
+grad = outer.gradient(y, w)
+
+#@ stop_inside_a_function stop_gradient
+w = tf.Variable([1.0, 2.0])
+@tf.function
+def features(x):
+    return tf.stop_gradient(x * w) #! #- return x * w
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(features(tf.ones([2])))
+grad = tape.gradient(y, w)
+
+#@ function_casts integer_dtype
+w = tf.Variable([1.2, 2.3])
+@tf.function
+def quantize(x):
+    return tf.cast(tf.cast(x, tf.int32), tf.float32) #! #- return x
+with tf.GradientTape() as tape:
+    h = quantize(w * 2.0)
+    y = tf.reduce_sum(h)
+grad = tape.gradient(y, w)
+
+#@ keras_predict left_through_numpy
+import keras
+net = keras.Sequential([keras.layers.Input([2]), keras.layers.Dense(2)])
+w = net.layers[0].kernel.value
+x = tf.ones([3, 2])
+with tf.GradientTape() as tape:
+    p = net.predict(x, verbose=0) #! #- p = net(x)
+    y = tf.reduce_mean(tf.square(p))
+grad = tape.gradient(y, w)
+
+#@ sparse_categorical_argmax nondifferentiable
+import keras
+net = keras.Sequential([keras.layers.Input([2]), keras.layers.Dense(3)])
+w = net.layers[0].kernel.value
+with tf.GradientTape() as tape:
+    cls = tf.argmax(net(tf.ones([4, 2])), axis=-1) #! #- cls = net(tf.ones([4, 2]))
+    y = tf.reduce_mean(tf.cast(cls, tf.float32))
+grad = tape.gradient(y, w)
+
+#@ top_k_indices nondifferentiable
+w = tf.Variable([0.1, 0.5, 0.3])
+with tf.GradientTape() as tape:
+    _, idx = tf.math.top_k(w * 2.0, k=2) #! #- idx, _ = tf.math.top_k(w * 2.0, k=2)
+    y = tf.reduce_sum(tf.cast(idx, tf.float32))
+grad = tape.gradient(y, w)
+
+#@ one_hot_of_a_cast integer_dtype
+w = tf.Variable([0.4, 1.7])
+with tf.GradientTape() as tape:
+    k = tf.cast(w, tf.int32) #! #-
+    y = tf.reduce_sum(tf.one_hot(k, 3) * [1.0, 2.0, 3.0]) #- y = tf.reduce_sum(w * [1.0, 2.0])
+grad = tape.gradient(y, w)
+
+#@ string_round_trip nondifferentiable
+w = tf.Variable(2.0)
+with tf.GradientTape() as tape:
+    s = tf.strings.as_string(w * 2.0) #! #- s = w * 2.0
+    y = tf.strings.to_number(s) * 3.0 #- y = s * 3.0
+grad = tape.gradient(y, w)
+
+#@ state_read_before variable_assign
+w = tf.Variable(2.0)
+acc = tf.Variable(0.0)
+with tf.GradientTape() as tape:
+    for k in range(3):
+        acc.assign_add(w * float(k)) #!
+    y = acc * 2.0 #- y = (w * 0.0 + w * 1.0 + w * 2.0) * 2.0
+grad = tape.gradient(y, w)
+
+#@ unconnected_zero stop_gradient
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.stop_gradient(w) * 2.0) #! #- y = tf.reduce_sum(w * 2.0)
+grad = tape.gradient(y, w, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+
+#@ custom_gradient_of_zeros custom_rule
+@tf.custom_gradient
+def gate(x):
+    def grad(g):
+        return tf.zeros_like(g) #- return g
+    return tf.round(x), grad
+w = tf.Variable([1.2, 2.7])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(gate(w * 2.0)) #!
+grad = tape.gradient(y, w)
+
+#@ custom_gradient_of_none custom_rule
+@tf.custom_gradient
+def scale(x, factor):
+    def grad(g):
+        return g * factor, None #- return g * factor, tf.reduce_sum(g * x)
+    return x * factor, grad
+w = tf.Variable(2.0)
+with tf.GradientTape() as tape:
+    f = w * 1.0
+    y = tf.reduce_sum(scale(tf.constant([1.0, 2.0]), f)) #!
+grad = tape.gradient(y, w)
+
+#@ reduce_std_of_equal_values nan_backward
+w = tf.Variable([2.0, 2.0])
+with tf.GradientTape() as tape:
+    y = tf.math.reduce_std(w) #! #- y = tf.sqrt(tf.math.reduce_variance(w * [1.0, 2.0]) + 1e-9)
+grad = tape.gradient(y, w)
+
+#@ norm_at_zero nan_backward
+w = tf.Variable([0.0, 0.0])
+with tf.GradientTape() as tape:
+    y = tf.norm(w) #! #- y = tf.norm(w + 1e-3)
+grad = tape.gradient(y, w)
+
+#@ pow_half nan_backward
+w = tf.Variable([0.0, 4.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(w ** 0.5) #! #- y = tf.reduce_sum((w + 1e-6) ** 0.5)
+grad = tape.gradient(y, w)
+
+#@ mean_of_nothing nan_forward
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_mean(tf.boolean_mask(w, w > 5.0)) #! #- y = tf.reduce_mean(tf.boolean_mask(w, w > 0.5))
+grad = tape.gradient(y, w)
+
+#@ log_in_where nan_forward
+w = tf.Variable([0.0, 2.0])
+with tf.GradientTape() as tape:
+    l = tf.math.log(w) #! #- l = tf.math.log(tf.where(w > 0, w, 1.0))
+    y = tf.reduce_sum(tf.where(w > 0, l, 0.0))
+grad = tape.gradient(y, w)
+
+#@ inf_minus_inf nan_forward
+w = tf.Variable([1000.0, 2.0])
+with tf.GradientTape() as tape:
+    p = tf.math.log(1.0 + tf.exp(w)) #! #- p = tf.math.softplus(w)
+    y = tf.reduce_sum(p - w)
+grad = tape.gradient(y, w)
+
+#@ learning_rate_schedule_explodes nan_input
+w = tf.Variable([float("nan"), 1.0]) #- w = tf.Variable([1.0, 1.0])
+x = tf.constant([1.0, 2.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum((w * x - 1.0) ** 2) #!
+grad = tape.gradient(y, w)
+
+#@ hinge_satisfied dead_relu
+w = tf.Variable([5.0, 6.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_mean(tf.nn.relu(1.0 - w)) #! #- y = tf.reduce_mean(tf.nn.softplus(1.0 - w))
+grad = tape.gradient(y, w)
+
+#@ keras_hinge dead_relu
+import keras
+w = tf.Variable([[5.0], [6.0]])
+with tf.GradientTape() as tape:
+    y = keras.losses.Hinge()(tf.ones([2, 1]), w) #! #- y = tf.reduce_mean(tf.nn.softplus(1.0 - w))
+grad = tape.gradient(y, w)
+
+#@ saturated_softmax saturated
+w = tf.Variable([[500.0, 0.0, 0.0]])
+with tf.GradientTape() as tape:
+    p = tf.nn.softmax(w) #! #- p = tf.nn.softmax(w / 500.0)
+    y = tf.reduce_sum((p - 0.3) ** 2)
+grad = tape.gradient(y, w)
+
+#@ crossentropy_of_one_class zero_cancels
+w = tf.Variable([[0.3], [0.7]]) #- w = tf.Variable([[0.3, 0.1], [0.7, 0.2]])
+with tf.GradientTape() as tape:
+    y = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[0, 0], logits=w)) #!
+grad = tape.gradient(y, w)
+
+#@ gather_other_rows not_selected
+w = tf.Variable([[1.0, 2.0]])
+other = tf.Variable(tf.ones([4, 2]))
+with tf.GradientTape() as tape:
+    table = tf.concat([other, w], axis=0)
+    y = tf.reduce_sum(tf.gather(table, [0, 2])) #! #- y = tf.reduce_sum(tf.gather(table, [0, 2, 4]))
+grad = tape.gradient(y, w)
+
+#@ dynamic_weight_zero zero_factor
+w = tf.Variable([1.0, 2.0])
+v = tf.Variable([1.0, 2.0])
+step = 0 #- step = 3
+with tf.GradientTape() as tape:
+    kl = tf.reduce_sum(w ** 2)
+    y = tf.reduce_sum(v ** 2) + kl * (step / 10.0) #!
+grad = tape.gradient(y, w)
+
+#@ minimum_clips not_selected
+w = tf.Variable([3.0, 4.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.minimum(w, 1.0)) #! #- y = tf.reduce_sum(tf.tanh(w / 10.0))
+grad = tape.gradient(y, w)
+
+#@ unused_branch_of_the_model independent
+import keras
+a, b = keras.layers.Dense(2), keras.layers.Dense(2)
+x = tf.ones([1, 2])
+a.build([None, 2]); b.build([None, 2])
+w = b.kernel.value
+with tf.GradientTape() as tape:
+    h = a(x)
+    y = tf.reduce_sum(h) #- y = tf.reduce_sum(b(h))
+grad = tape.gradient(y, w)
+
+#@ watch_before_reassign watched_late
+w = tf.constant([1.0, 2.0])
+with tf.GradientTape() as tape:
+    #+ tape.watch(w)
+    y = tf.reduce_sum(w ** 2) #!
+    tape.watch(w)
+grad = tape.gradient(y, w)
+
+#@ loss_outside_of_the_block computed_after_tape
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    h = tf.nn.sigmoid(w)
+    #+ y = tf.reduce_mean((h - 1.0) ** 2)
+y = tf.reduce_mean((h - 1.0) ** 2) #! #-
+grad = tape.gradient(y, w)
+
+#@ bool_of_tensor_loss python_branch
+w = tf.Variable(0.3)
+v = tf.Variable(1.0)
+with tf.GradientTape() as tape:
+    gain = w * 2.0
+    scale = 2.0 if gain > 0.5 else 1.0 #! #- scale = gain
+    y = v * scale
+grad = tape.gradient(y, w)
+
+#@ int_range_tensor integer_dtype
+x = tf.range(4)  #- x = tf.range(4.0)
+w = x
+with tf.GradientTape() as tape:
+    tape.watch(w)
+    y = tf.reduce_sum(tf.cast(w, tf.float32) ** 2) #!
+grad = tape.gradient(y, w)
+
+#@ numpy_buffer left_through_numpy
+import numpy as np
+w = tf.Variable([1.0, 2.0, 3.0])
+with tf.GradientTape() as tape:
+    h = w * 2.0
+    buffer = np.zeros(3, np.float32)
+    for k in range(3):
+        buffer[k] = h[k] #!
+    y = tf.reduce_sum(buffer * 1.0) #- y = tf.reduce_sum(h * 1.0)
+    y = tf.convert_to_tensor(y)
+grad = tape.gradient(y, w)
+'''

@@ -1,0 +1,298 @@
+"""More programs, after reports in issue trackers; the marks are those of :mod:`torch_cases`."""
+
+CASES = '''
+#@ input_moved_to_another_dtype non_leaf
+w = torch.ones(4, requires_grad=True).to(torch.float64) #! #- w = torch.ones(4, dtype=torch.float64, requires_grad=True)
+y = w * torch.linspace(1, 4, 4, dtype=torch.float64)
+y.backward(torch.ones(4, dtype=torch.float64))
+loss = y
+
+#@ reshaped_input non_leaf
+img = torch.rand(16, requires_grad=True)
+w = img.view(1, 1, 4, 4) #!
+#+ w.retain_grad()
+conv = nn.Conv2d(1, 2, 3)
+loss = conv(w).pow(2).mean()
+loss.backward()
+
+#@ generator_step_with_detached_fake detach
+G, D = nn.Linear(2, 3), nn.Linear(3, 1)
+w = G.weight
+z = torch.randn(4, 2)
+fake = G(z)
+score = D(fake.detach()) #! #- score = D(fake)
+loss = nn.functional.binary_cross_entropy_with_logits(score, torch.ones(4, 1))
+loss.backward()
+
+#@ critic_advantage_uses_item left_torch
+actor, critic = nn.Linear(3, 2), nn.Linear(3, 1)
+w = critic.weight
+s = torch.randn(1, 3)
+value = critic(s).squeeze()
+adv = 1.0 - value.item() #! #- adv = 1.0 - value
+logp = torch.log_softmax(actor(s), -1)[0, 1]
+loss = -logp * adv
+loss.backward()
+
+#@ target_network_in_no_grad_is_online no_grad
+q = nn.Linear(3, 2)
+w = q.weight
+s = torch.randn(5, 3)
+def act(s):
+    with torch.no_grad(): #- if True:
+        return q(s) #!
+best = act(s).max(dim=1).values
+loss = ((best - 1.0) ** 2).mean()
+if loss.requires_grad: loss.backward()
+
+#@ set_grad_enabled_false no_grad
+net = nn.Linear(3, 1)
+w = net.weight
+with torch.set_grad_enabled(False): #- with torch.set_grad_enabled(True):
+    out = net(torch.randn(2, 3)) #!
+loss = out.sum()
+if loss.requires_grad: loss.backward()
+
+#@ variable_of_data data
+w = torch.randn(3, requires_grad=True)
+raw = (w ** 2).mean()
+loss = torch.autograd.Variable(raw.data, requires_grad=True) #! #- loss = raw
+loss.backward()
+
+#@ parameter_wrapped_again copied
+base = torch.randn(2, 2, requires_grad=True)
+w = base
+class L(nn.Module):
+    def __init__(self, init):
+        super().__init__()
+        self.k = nn.Parameter(init * 2)  #! #- self.k = init * 2
+    def forward(self, x):
+        return x @ self.k
+l = L(w)
+loss = l(torch.ones(1, 2)).sum()
+loss.backward()
+
+#@ hard_one_hot no_derivative
+w = torch.randn(2, 4, requires_grad=True)
+p = torch.softmax(w, -1)
+hard = nn.functional.one_hot(p.argmax(-1), 4).float() #! #- hard = p
+loss = (hard * torch.arange(4.0)).sum()
+if loss.requires_grad: loss.backward()
+
+#@ topk_indices no_derivative
+w = torch.randn(6, requires_grad=True)
+idx = torch.topk(w, 2).indices #! #- idx = torch.topk(w, 2).values
+loss = idx.float().sum()
+if loss.requires_grad: loss.backward()
+
+#@ histogram no_derivative
+w = torch.rand(20, requires_grad=True)
+h = torch.histc(w, 5, 0, 1) #! #- h = torch.sigmoid(w)
+loss = ((h / 20 - 0.2) ** 2).sum()
+if loss.requires_grad: loss.backward()
+
+#@ lstm_hidden_kept_between_steps backward_twice
+rnn = nn.RNN(2, 3, batch_first=True)
+w = rnn.weight_ih_l0
+h = torch.zeros(1, 1, 3)
+for k in range(2):
+    out, h = rnn(torch.randn(1, 4, 2), h)
+    #+ h = h.detach()
+    loss = out.pow(2).mean()
+    loss.backward() #!
+
+#@ relu_inplace_after_tanh in_place
+net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.ReLU(inplace=True)) #- net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.ReLU())
+w = net[0].weight
+loss = net(torch.randn(2, 3)).sum() #!
+loss.backward()
+
+#@ masked_assignment_in_place in_place
+w = torch.rand(4, requires_grad=True)
+p = torch.softmax(w * 2, 0)
+p[p < 0.3] = 0 #! #- p = torch.where(p < 0.2, 0, p)
+loss = (p * p).sum()
+loss.backward()
+
+#@ adam_step_between in_place
+a, b = nn.Linear(2, 2), nn.Linear(2, 1)
+w = a.weight
+opt = torch.optim.SGD(b.parameters(), 0.1)
+x = torch.randn(3, 2)
+h = a(x)
+first = b(h).mean()
+first.backward(retain_graph=True)
+loss = b(h).pow(2).mean()
+opt.step() #! #-
+loss.backward()
+#+ opt.step()
+
+#@ module_list_in_a_python_list unused
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([nn.Linear(3, 3) for _ in range(3)])
+    def forward(self, x):
+        for block in self.blocks[:2]: #- for block in self.blocks:
+            x = block(x)
+        return x
+net = Net()
+w = net.blocks[2].weight
+loss = net(torch.ones(1, 3)).sum()
+loss.backward()
+
+#@ gradient_hook_of_zeros hook
+w = torch.randn(3, requires_grad=True)
+h = w * 2
+h.register_hook(lambda g: g * 0) #! #-
+loss = (h ** 2).sum()
+loss.backward()
+
+#@ custom_function_zeros no_gradient
+class Round(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return torch.round(x)
+    @staticmethod
+    def backward(ctx, g):
+        return torch.zeros_like(g) #- return g
+w = torch.randn(3, requires_grad=True)
+loss = (Round.apply(w * 3) ** 2).sum() #!
+loss.backward()
+
+#@ penalty_without_create_graph create_graph
+net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+w = net[0].weight
+x = torch.randn(4, 2, requires_grad=True)
+g, = torch.autograd.grad(net(x).sum(), x) #! #- g, = torch.autograd.grad(net(x).sum(), x, create_graph=True)
+loss = ((g.norm(dim=1) - 1) ** 2).mean()
+if loss.requires_grad: loss.backward()
+
+#@ zeroed_in_place_after_backward grad_cleared
+w = torch.ones(3, requires_grad=True)
+opt = torch.optim.SGD([w], 0.1)
+loss = (w ** 2).sum()
+loss.backward()
+opt.zero_grad(set_to_none=False) #! #-
+
+#@ grad_zero_by_hand grad_cleared
+w = torch.ones(3, requires_grad=True)
+loss = (w ** 2).sum()
+loss.backward()
+w.grad.zero_() #! #-
+
+#@ norm_zero_divide nan_forward
+w = torch.zeros(3, requires_grad=True)
+u = w / w.norm() #! #- u = w / (w.norm() + 1e-6) + w
+loss = u.sum()
+loss.backward()
+
+#@ std_of_one_element nan_forward
+w = torch.randn(1, requires_grad=True)
+s = w.std() #! #- s = w.std(unbiased=False) + w.sum()
+loss = s * 2
+loss.backward()
+
+#@ all_labels_ignored nan_forward
+net = nn.Linear(3, 4)
+w = net.weight
+labels = torch.full((5,), -100) #- labels = torch.zeros(5, dtype=torch.long)
+loss = nn.functional.cross_entropy(net(torch.randn(5, 3)), labels) #!
+loss.backward()
+
+#@ power_half nan_backward
+w = torch.tensor([0.0, 4.0], requires_grad=True)
+r = w ** 0.5 #! #- r = (w + 1e-8) ** 0.5
+loss = r.sum()
+loss.backward()
+
+#@ log_of_softmax nan_forward
+w = torch.tensor([[200.0, 0.0]], requires_grad=True)
+p = torch.softmax(w, 1)
+l = torch.log(p) #! #- l = torch.log_softmax(w, 1)
+loss = -l[0, 1]
+loss.backward()
+
+#@ empty_selection_mean nan_forward
+w = torch.rand(4, requires_grad=True)
+m = w[w > 2].mean() #! #- m = w[w > 0].mean()
+loss = m ** 2
+loss.backward()
+
+#@ hinge_is_satisfied dead_relu
+w = torch.tensor([5.0, 6.0], requires_grad=True)
+loss = torch.relu(1 - w).mean() #! #- loss = nn.functional.softplus(1 - w).mean()
+loss.backward()
+
+#@ triplet_margin_satisfied saturated
+w = torch.tensor([[0.0, 0.1]], requires_grad=True)
+loss = nn.functional.triplet_margin_loss(w, torch.zeros(1, 2), torch.full((1, 2), 9.0)) #! #- loss = nn.functional.triplet_margin_loss(w, torch.zeros(1, 2), torch.full((1, 2), 0.2))
+loss.backward()
+
+#@ cross_entropy_over_one_class zero_cancels
+net = nn.Linear(3, 1) #- net = nn.Linear(3, 2)
+w = net.weight
+loss = nn.functional.cross_entropy(net(torch.randn(4, 3)), torch.zeros(4, dtype=torch.long)) #!
+loss.backward()
+
+#@ dropout_of_everything zero_factor
+w = torch.randn(3, requires_grad=True)
+h = nn.functional.dropout(w * 2, p=1.0) #! #- h = w * 2
+loss = h.sum()
+loss.backward()
+
+#@ embedding_row_not_used not_selected
+emb = nn.Embedding(5, 2)
+w = torch.randn(2, 2, requires_grad=True)
+table = torch.cat([emb.weight, w])
+out = nn.functional.embedding(torch.tensor([0, 3]), table) #! #- out = nn.functional.embedding(torch.tensor([0, 3, 5]), table)
+loss = out.sum()
+loss.backward()
+
+#@ lora_begins_at_zero zero_factor
+A, B = nn.Linear(4, 2, bias=False), nn.Linear(2, 4, bias=False)
+nn.init.zeros_(B.weight) #-
+w = A.weight
+x = torch.randn(3, 4)
+y = x + B(A(x)) #!
+loss = y.pow(2).mean()
+loss.backward()
+
+#@ coefficient_of_zero zero_factor
+w = torch.randn(3, requires_grad=True)
+v = torch.randn(3, requires_grad=True)
+lam = 0.0 #- lam = 0.1
+loss = (v ** 2).sum() + lam * (w ** 2).sum() #!
+loss.backward()
+
+#@ deep_sigmoid saturated
+net = nn.Sequential(nn.Linear(2, 2), nn.Sigmoid()) #- net = nn.Sequential(nn.Linear(2, 2), nn.Softplus())
+with torch.no_grad(): net[0].weight.fill_(500.0)
+w = net[0].weight
+loss = net(torch.ones(1, 2)).sum() #!
+loss.backward()
+
+#@ numpy_array_call left_torch
+import numpy as np
+w = torch.rand(4, requires_grad=True)
+h = w * 2
+a = np.array(h.tolist()) #! #- a = h
+b = torch.tensor(a.mean(), dtype=torch.float32, requires_grad=True) #- b = a.mean()
+loss = b * 3
+loss.backward()
+
+#@ parameter_in_a_set_to_tensor copied
+w = torch.randn(3, requires_grad=True)
+h = torch.as_tensor([v for v in w * 2]) #! #- h = w * 2
+loss = h.sum()
+if loss.requires_grad: loss.backward()
+
+#@ python_max_branch branch
+a = torch.tensor(1.0, requires_grad=True)
+w = torch.tensor(2.0, requires_grad=True)
+if (w - 1.0).abs() < 5.0: #!
+    loss = a * 2 #- loss = a * 2 * torch.sigmoid(w)
+else:
+    loss = a
+loss.backward()
+'''

@@ -1,0 +1,90 @@
+"""The image of `deploy/jupyterhub`, built where a builder is, and started as a hub may start it: for a user whom it does not know."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+from minitape.course.checker import exercises_of
+
+from .talking import Talk, text_of
+from .test_hub import _free_port
+
+BUILDERS = ("docker", "podman", "buildah")
+TAG = "minitape-hub-test"
+LESSON = "minitape-lessons/01_the_first_tape.ipynb"
+pytestmark = [pytest.mark.classroom, pytest.mark.long]
+
+
+def ran(*command: str) -> bool:
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def start(repository):
+    """The command that starts the image as a stranger, with a home that this stranger cannot write."""
+    builder = next((name for name in BUILDERS if shutil.which(name) and ran(name, "info")), None)
+    if builder is None:
+        pytest.skip(f"none of {', '.join(BUILDERS)} works here")
+    folder = repository / "deploy" / "jupyterhub"
+    base = next(line.split()[1] for line in (folder / "Dockerfile").read_text().splitlines() if line.startswith("FROM"))
+    if not (ran(builder, "inspect", f"docker.io/library/{base}") or ran(builder, "pull", base)):
+        pytest.skip(f"{builder} cannot pull {base}")
+    build = [builder, "build", "--tag", TAG, "--file", str(folder / "Dockerfile"), str(repository)]
+    done = subprocess.run(build, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=1800)
+    assert done.returncode == 0, done.stdout[-4000:]
+    stranger = ["--user", "54321:54321"]
+    if builder == "buildah":  # which leaves the image's entry point to others
+        made = subprocess.run([builder, "from", TAG], text=True, capture_output=True, check=True).stdout.strip()
+        yield [builder, "run", *stranger, made, "--", "tini", "-s", "--", "start"]
+        subprocess.run([builder, "rm", made], check=True, capture_output=True)
+    else:
+        yield [builder, "run", "--rm", "--network=host", *stranger, TAG]
+
+
+def test_a_stranger_runs_lesson_1(start):
+    port = _free_port()
+    server = [
+        *start,
+        "jupyter",
+        "lab",
+        "--no-browser",
+        "--ip=127.0.0.1",
+        f"--port={port}",
+        "--IdentityProvider.token=t",
+    ]
+    talk = Talk(f"http://127.0.0.1:{port}", "t")
+    with subprocess.Popen(
+        server, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    ) as process:
+        said: list[str] = []
+        reader = threading.Thread(target=lambda: said.extend(process.stdout))
+        reader.start()
+        try:
+            end = time.monotonic() + 120
+            while not answers(talk):
+                assert process.poll() is None and time.monotonic() < end, "".join(said)
+                reader.join(0.25)
+            codes = [cell["source"] for cell in talk.notebook(LESSON)["cells"] if cell["cell_type"] == "code"]
+            outputs = [text_of(found) for found in talk.run(talk.session(LESSON)["kernel"]["id"], codes)]
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            reader.join(60)
+    told = "".join(said)
+    assert "/home/jovyan cannot be written: work lasts until this server ends" in told
+    assert "minitape.cli.server is on" in told
+    assert "Traceback" not in told + "".join(outputs)
+    assert any(f"0 of {len(exercises_of('01'))} solved" in text for text in outputs)
+
+
+def answers(talk: Talk) -> bool:
+    try:
+        return bool(talk.json("api")["version"])
+    except OSError:
+        return False

@@ -1,0 +1,49 @@
+"""A notebook whose parts are of other kinds than in notebooks opens in `minitape lab` as it does in JupyterLab."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from nbformat.sign import MemorySignatureStore, NotebookNotary
+
+from minitape.cli.contents import Notebooks
+from minitape.cli.rules import WIDGET_VIEW
+
+
+def notebook(language={"name": "python"}, source="import minitape", about={}, view=None):  # noqa: B006 - nobody changes them
+    output = {"output_type": "display_data", "data": {"text/plain": "a", WIDGET_VIEW: {"model_id": "a"}},
+              "metadata": about if view is None else {WIDGET_VIEW: view}}  # fmt: skip
+    cells = [
+        {"cell_type": "code", "id": "a", "metadata": {}, "execution_count": None, "source": "import minitape", "outputs": [output]},
+        {"cell_type": "markdown", "id": "b", "metadata": {}, "source": source},
+    ]
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"language_info": language}, "cells": cells}
+
+
+NOTEBOOKS = {
+    "no language": notebook(language=None),
+    "a language that is a text": notebook(language="python"),
+    "a language that is a list": notebook(language=["python"]),
+    "a cell without a text": notebook(source=None),
+    "a cell that is a number": notebook(source=5),
+    "an output without metadata": notebook(about=None),
+    "metadata that are a list": notebook(about=[1]),
+    "a view that is a list": notebook(view=[1]),
+    "a view shown at no time": notebook(view={"shown": "yesterday"}),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # nbformat's, about what is wrong with them
+@pytest.mark.parametrize("what", NOTEBOOKS)
+def test_it_opens(tmp_path, what):
+    (tmp_path / "a.ipynb").write_text(json.dumps(NOTEBOOKS[what]))
+    found = []
+    for kind in (AsyncLargeFileManager, Notebooks):
+        manager = kind(root_dir=str(tmp_path), notary=NotebookNotary(store_factory=MemorySignatureStore), parent=None)
+        with ThreadPoolExecutor(1) as elsewhere:  # the browser of other tests has a loop running here
+            found.append(elsewhere.submit(asyncio.run, manager.get("a.ipynb")).result())
+    assert [len(model["content"]["cells"]) for model in found] == [2, 2]

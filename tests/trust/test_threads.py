@@ -1,0 +1,48 @@
+"""Recordings that several threads make, hand to each other and let go of, as JupyterLab's subshells and training loops do."""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+
+import pytest
+
+import minitape as tf
+
+THREADS, TURNS = 8, 200
+
+
+@pytest.fixture
+def hasty():
+    """Python changes threads as often as it can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_tapes_are_let_go_of_by_other_threads(hasty):
+    handed, failed, shared = queue.Queue(), [], tf.Variable(2.0)
+
+    def work():
+        try:
+            for turn in range(TURNS):
+                with tf.GradientTape(persistent=True) as tape:
+                    y = shared * float(turn) + tf.cast(tf.constant(turn), tf.float32)
+                handed.put((tape, y, turn))
+                other, z, number = handed.get()  # mostly one of another thread
+                assert other.gradient(z, shared).numpy() == number
+                if turn % 20 == 0:
+                    assert other.explain(z, shared).connected
+                del other, z, tape, y
+        except BaseException as error:
+            failed.append(error)
+            handed.put((tape, y, turn))  # nobody waits for it
+
+    threads = [threading.Thread(target=work) for _ in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == [] and handed.empty()
