@@ -111,7 +111,18 @@ class Absent(Remedies):
             self.fields["used"] = where(found[0].filename, found[0].line)
         return bool(found)
 
-    # -- what is there ------------------------------------------------------------------------------------------------
+    def _is_gradient(self, place: Place) -> bool:
+        statement = next((s for s, _ in self.inquiry.statements(place)), None)
+        return statement is not None and statement.calls("gradient", "jacobian", "batch_jacobian", "gradients")
+
+    def _of_layer(self) -> bool:
+        """Whether the source is a variable of Keras; then ``code`` is its layer or model, and ``used`` the variable."""
+        from .owners import reached
+
+        frame = asking_frame()
+        model, path = reached(self.source, {} if frame is None else {**frame.f_globals, **frame.f_locals})
+        self.fields.update(code=model or "model", used=f"{path or 'variable'}.value")
+        return bool(self.inquiry.owners.in_layer(self.source))
 
 
 def value_of(name: str) -> Object:

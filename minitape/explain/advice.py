@@ -344,6 +344,8 @@ class Advice(Absent):
         made = statement is not None and isinstance(statement.value(), ast.Call) and not statement.reads_itself()
         return "new" if made else ""
 
+    # -- what is there ------------------------------------------------------------------------------------------------
+
     def _name_operation(self, whole: bool = False) -> None:
         """Names an operation as the user wrote it: a function of a module, an operator, or what ran in a call.
 
@@ -366,19 +368,6 @@ class Advice(Absent):
 
     def _is_cast(self, node: Node) -> bool:
         return self.inquiry.trace.label(node) == "cast"
-
-    def _is_gradient(self, place: Place) -> bool:
-        statement = next((s for s, _ in self.inquiry.statements(place)), None)
-        return statement is not None and statement.calls("gradient", "jacobian", "batch_jacobian", "gradients")
-
-    def _of_layer(self) -> bool:
-        """Whether the source is a variable of Keras; then ``code`` is its layer or model, and ``used`` the variable."""
-        from .owners import reached
-
-        frame = asking_frame()
-        model, path = reached(self.source, {} if frame is None else {**frame.f_globals, **frame.f_locals})
-        self.fields.update(code=model or "model", used=f"{path or 'variable'}.value")
-        return bool(self.inquiry.owners.in_layer(self.source))
 
     def _holder(self) -> list[Object]:
         """The object that holds the variable which was changed."""
