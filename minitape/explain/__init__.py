@@ -16,7 +16,7 @@ How it works: the recording knows every operation under a tape; :mod:`minitape.e
 The question
     ``answer``     takes it, and never raises for what a program did
     ``unasked``    answers before it is asked: in warnings, and in notes on errors; ``uncaught`` for errors of Python's own
-    ``asking``     whose names the answer uses
+    ``asking``     whose names the answer uses, and how it names a place
     ``connection`` whether there is a gradient, by the rules alone
     ``trace``, ``nodes``, ``search``, ``chains``   the graph, the way through it with the fewest breaks, and its long runs of numbers
     ``bodies``     into functions, loops and branches of graphs

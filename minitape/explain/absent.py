@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.tensor import Tensor
-from .asking import asking_frame
+from .asking import asking_frame, where
 from .nodes import Place
 from .remedies import Remedies
 from .source import unparse
-from .words import where
 
 if TYPE_CHECKING:
     from ..engine.typed import Array, Object

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from ..engine.evidence import STACK, Exit, Origin
 from ..engine.tensor import Tensor
 from .absent import Absent, is_layer, value_of
-from .asking import asking_frame
+from .asking import asking_frame, where
 from .connection import operations
 from .nodes import Node, Place
 from .remedies import LEAVES, STEPS, term
 from .source import RUN_ONCE, Statement, last_name, unparse
-from .words import where
 
 if TYPE_CHECKING:
     from ..engine.evidence import Stack
