@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.frames import lines_of, own_file
-from ..explain.words import Explanation, where
+from ..explain.asking import where
+from ..explain.words import Explanation
 from ..picture.reading import spaces
 from .recording import Sweep
 from .site import NOWHERE, Site

@@ -301,9 +301,10 @@ def note_gradients(gradients: list[Result], targets: list[End], sources: list[En
     """Notes on gradients that no tape recorded what they came from, and whose they are; returns the user's frames."""
     graph = state.graph
     if graph is not None:
+        known = graph.gradients
         for g, source in zip(gradients, sources, strict=True):
             if getattr(g, "graph", None) is graph:
-                graph.gradients.setdefault(g._row, []).append(weakref.ref(source))
+                known.setdefault(g._row, []).append(weakref.ref(source))
         return stack()
     if len(targets) == 1 and type(targets[0]) is EAGER[0]:
         when, frames, _, *rest = computed("gradient", _getframe(1), targets[0])

@@ -16,9 +16,9 @@ How it works: the recording knows every operation under a tape; :mod:`minitape.e
 The question
     ``answer``     takes it, and never raises for what a program did
     ``unasked``    answers before it is asked: in warnings, and in notes on errors; ``uncaught`` for errors of Python's own
-    ``asking``     whose names the answer uses
+    ``asking``     whose names the answer uses, and how it names a place
     ``connection`` whether there is a gradient, by the rules alone
-    ``trace``, ``search``, ``chains``   the graph, the way through it with the fewest breaks, and its long runs of numbers
+    ``trace``, ``nodes``, ``search``, ``chains``   the graph, the way through it with the fewest breaks, and its long runs of numbers
     ``bodies``     into functions, loops and branches of graphs
     ``reasons``    which break is to blame; ``objects``, ``names``, ``owners``: another object, a name bound anew, a layer's
     ``parts``      ways that are cut beside one that holds
@@ -32,7 +32,7 @@ The user's text
 
 The answer
     ``words``, ``texts``   a finding as sentences; ``page`` several of them
-    ``advice``, ``remedies``   what exactly happened at a break, and what to write instead
+    ``advice``, ``absent``, ``remedies``   what exactly happened at a break, and what to write instead
     ``patches``    the line to blame as it should be
 """
 

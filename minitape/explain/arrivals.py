@@ -11,8 +11,8 @@ from types import CodeType
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.rows import CALL
 from .connection import Connection, is_leaf
+from .nodes import Node, Place
 from .source import Statement, last_name, source_of
-from .trace import Node, Place
 
 Site = tuple[CodeType, int]  # code and offset of a user's frame
 MAKES = ("constant", "convert_to_tensor", "zeros", "ones", "fill", "eye", "range", "linspace", "Variable")
@@ -61,7 +61,7 @@ class Arrivals:
         elif op >= FIRST_CODE:
             two = len(BY_CODE[op - FIRST_CODE].texts) > 2
             for side, row in enumerate((a, b) if two else (a,)):
-                if self.trace.number_at(record, row):
+                if record.is_number(row):
                     self._sites.add((place.frames[0], side if two else None))
 
 

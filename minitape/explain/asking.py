@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from ..engine.frames import user_frame
+from ..engine.frames import cells, user_frame
 
 _NAMED: list[FrameType] = []  # frames that have ended, whose error is being looked at
 
@@ -35,3 +35,29 @@ def warn_user(text: str) -> None:
         warnings.warn(text, RuntimeWarning, stacklevel=3)
     else:
         warnings.warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)
+
+
+def where(filename: str | None, line: int) -> str:
+    """A place as a person says it: "cell [5], line 3" or "file.py, line 3"; "line 3" for the cell that runs now.
+
+    >>> where("/home/me/train.py", 3)
+    'train.py, line 3'
+    """
+    name = filename or ""
+    cell = _cell(name)
+    if cell is not None:
+        return f"{cell}, line {line}" if cell else f"line {line}"
+    return f"{name.replace(chr(92), '/').rsplit('/', 1)[-1]}, line {line}" if name else f"line {line}"
+
+
+def _cell(filename: str) -> str | None:
+    """The notebook cell behind a file name, empty for the one that runs now; None for a file."""
+    known = cells()
+    if filename not in known:
+        return None
+    frame: FrameType | None = sys._getframe()
+    running = ""
+    while frame is not None:  # the outermost frame that is a cell
+        running = frame.f_code.co_filename if frame.f_code.co_filename in known else running
+        frame = frame.f_back
+    return "" if filename == running else f"cell [{known[filename]}]"

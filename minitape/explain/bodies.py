@@ -5,16 +5,23 @@ Loops are walked as they are written, not turn by turn: what a turn is given was
 
 from __future__ import annotations
 
+import contextlib
+import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from ..engine.custom import no_tapes
 from ..engine.rows import CALL
+from ..engine.tensor import Tensor, wrap
 
 if TYPE_CHECKING:
+    from ..engine.record import Record
     from ..engine.rows import Call
     from ..engine.typed import Graph, Object
     from ..engine.variable import ResourceVariable
-    from .trace import Node
+    from .nodes import Node
 
 INTO = ("function", "while", "case")
 
@@ -99,3 +106,25 @@ def read_by(graph: Graph, row: int) -> ResourceVariable | None:
     """The variable that a row of a graph reads; None for other rows."""
     op, number, _, _ = graph.cell(row)
     return graph.calls[number].attrs.get("variable") if op == CALL else None
+
+
+def passes_of_own(record: Record, call: Call) -> list[bool]:
+    """For each input of a custom gradient whether it hands an adjoint on."""
+    first = call.attrs.get("results", 0)  # in a graph the results are inputs as well
+    known = getattr(record, "replays", {}).get(("gradient", call.row))
+    if known is not None:  # the gradient was asked for
+        return [False] * first + [row is not None for row in known[1]]
+    shares = own_shares(record, call)
+    if shares is None:
+        return [False] * first + [True] * (len(call.inputs) - first)
+    return [False] * first + [s is not None for s in shares]
+
+
+def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
+    """What a gradient of the user's own gives for adjoints of one, out of sight of every tape; None where it fails."""
+    kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
+    try:
+        with no_tapes(), contextlib.redirect_stdout(io.StringIO()):
+            return list(call.attrs["call"].shares([wrap(np.ones(shape, dtype)) for shape, dtype in kinds]))
+    except Exception:
+        return None

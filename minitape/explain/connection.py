@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Literal
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.reach import differentiable, on_tape
 from ..engine.rows import CALL, CHUNK, LEAF
+from .nodes import Break, Node, Place
 from .owners import Owners
 from .source import read_again
-from .trace import Break, Node, Place, Trace
+from .trace import Trace
 
 if TYPE_CHECKING:
     from ..engine.record import Record
     from ..engine.tape import GradientTape
     from ..engine.typed import End
     from .flow import Flow
-    from .trace import Subject
+    from .nodes import Subject
     from .zeros import Sweep as ZeroSweep
 
 # of each scalar operation whether its first and its second input get something

@@ -14,8 +14,8 @@ from .replay import MOST, finite, seeds_of, shown, sweep_of
 
 if TYPE_CHECKING:
     from ..engine.typed import Array, End
+    from .nodes import Break, Node
     from .reasons import Inquiry
-    from .trace import Break, Node
 
 _AS_IT_WAS = ("stop_gradient", "state", "left_through_numpy")
 

@@ -10,8 +10,8 @@ from ..engine.evidence import Origin, birth_of, origin_of
 from ..engine.tensor import Tensor
 from ..engine.variable import UnreadVariable
 from .connection import Connection, is_leaf
+from .nodes import Break, Node, Place, is_state
 from .source import Statement, covers, last_name, source_of, unparse
-from .trace import Break, Node, Place, is_state
 
 if TYPE_CHECKING:
     from ..engine.typed import End

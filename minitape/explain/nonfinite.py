@@ -21,8 +21,8 @@ from .words import Explanation, name_of, where
 if TYPE_CHECKING:
     from ..engine.tape import GradientTape
     from ..engine.typed import Array, End, Structure
+    from .nodes import Node, Place
     from .reasons import Inquiry
-    from .trace import Node, Place
 
 _CURES = {
     "log": "Keep the argument away from 0: tf.math.log(x + 1e-7), or tf.maximum(x, 1e-7).",

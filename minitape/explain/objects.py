@@ -15,9 +15,10 @@ from ..engine.tensor import Tensor
 from ..engine.variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
 from .names import Names
+from .nodes import Node, Place
 from .owners import Owners, variables_of
 from .source import RUN_ONCE, Statement
-from .trace import COPIES, Node, Place
+from .trace import COPIES
 
 if TYPE_CHECKING:
     from ..engine.evidence import Exit, Stack

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, cast
 from ..engine.evidence import Exit, Origin
 from ..engine.rows import CALL
 from .bodies import outermost
+from .nodes import Break, Node, Place
 from .search import LIMIT
 from .source import last_name, unparse
-from .trace import Break, Node, Place
 
 if TYPE_CHECKING:
     from ..engine.typed import End

@@ -16,9 +16,9 @@ from ..engine.evidence import Exit
 from ..engine.tensor import bare
 from .asking import asking_frame
 from .connection import operations
+from .nodes import Node, Place
 from .remedies import LEAVES, OF_ARRAYS, STEPS
 from .source import last_name, unparse
-from .trace import Node, Place
 
 if TYPE_CHECKING:
     from ..engine.evidence import Stack
@@ -249,7 +249,8 @@ def _float_source(advice: Advice) -> Swap | None:
     value = None if advice.statement is None else advice.statement.value()
     if not isinstance(value, ast.Call) or last_name(value.func) not in _MAKERS or advice.kind != "source" or _among_integers(advice):
         return None
-    if any("input_signature" in s.mentions() or s.calls("TensorSpec") for s in advice.statement.source.statements):
+    others = [] if advice.statement is None else advice.statement.source.statements
+    if any("input_signature" in s.mentions() or s.calls("TensorSpec") for s in others):
         return None  # which has to name the type as well
     first = 2 if last_name(value.func) == "fill" else 1
     if last_name(value.func) in ("fill", "zeros", "ones", "range"):

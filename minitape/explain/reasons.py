@@ -14,10 +14,11 @@ from .bodies import INTO, outermost
 from .chains import LONG
 from .connection import Finding, Path, is_leaf
 from .flow import Flow
+from .nodes import Break, Node, Place
 from .objects import Objects, same_value
 from .parts import Parts
 from .source import CALLED, RUN_ONCE, Statement, last_name, source_of, sources_of
-from .trace import COPIES, Break, Node, Place, Trace
+from .trace import COPIES, Trace
 
 if TYPE_CHECKING:
     from ..engine.tape import GradientTape

@@ -10,14 +10,14 @@ from ..engine.above import above
 from ..engine.dtypes import DType
 from ..engine.evidence import Origin
 from ..engine.frames import own_file
+from .nodes import is_state
 from .source import Statement, covers, last_name, unparse
-from .trace import is_state
 
 if TYPE_CHECKING:
     from ..engine.typed import End
     from ..engine.variable import ResourceVariable
+    from .nodes import Place, Subject
     from .reasons import Inquiry
-    from .trace import Place, Subject
 
 _OTHER = {"array": "tf.convert_to_tensor", "asarray": "tf.convert_to_tensor", "concatenate": "tf.concat", "dot": "tf.tensordot",
           "amax": "tf.reduce_max", "amin": "tf.reduce_min", "absolute": "tf.abs", "power": "tf.pow", "clip":

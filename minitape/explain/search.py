@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..engine.typed import End
-    from .trace import Break, Node, Trace
+    from .nodes import Break, Node
+    from .trace import Trace
 
 LIMIT = 400_000  # nodes that a search visits at most
 _COST = {"outside_tape": 0.5, "recording_paused": 0.5, "integer_dtype": 0.9}

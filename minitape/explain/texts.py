@@ -11,7 +11,7 @@ _STATE = "{what}{line} stored a value in a variable. A variable is state: it doe
 _FLAT = "{what}{line} has no derivative: its result does not change smoothly with its input."
 _BEFORE = "{what} ran before the tape's with block began{line}, so the tape does not know it."
 _AFTER = "{what} ran after the tape's with block had ended{line}, so the tape does not know it."
-_MOVE_LINES = "Move the line into the with block, and with it all that goes on with its result (up to {used})."
+_MOVE_LINES = "Move the line into the with block, together with everything that uses its result (up to {used})."
 _OUTSIDE = "{what} ran outside the tape's with block{line}, so the tape does not know it."
 _REBOUND = "The name {what} was given to another object{line}: the one that you ask about is not the one that was used."
 _REPLACED = (
@@ -21,8 +21,8 @@ _IN_PLACE = "Change a variable in place with assign, assign_add or assign_sub, o
 _ASSIGN = "Keep the variable and change its value: write {instead}. Or give the new value another name."
 _BEHIND = "Give the new value another name, or call tape.watch({x}) after this line: the tape watches the old value."
 _DRAW = (
-    "Weight the outcome with the log-probability of what was drawn, or draw as a function of the parameters: "
-    "mu + sigma * noise, Gumbel-softmax."
+    "Multiply the outcome by the log-probability of what was drawn, or write the draw as a function of the parameters: "
+    "mu + sigma * noise, or Gumbel-softmax."
 )
 _VALUES = "Use the values (tf.reduce_max, tf.nn.softmax, tf.sort) or a loss on the scores themselves, such as a cross-entropy."
 _BRANCH = "Choose with tensors: tf.where(condition, a, b), tf.maximum, tf.minimum, or smoothly with tf.sigmoid."
@@ -99,15 +99,14 @@ TEXT = {
         "Leave out the cast, or use the float for everything that is to be differentiated.",
     ),
     "integer_dtype cast index": (
-        "The value becomes {what}{line}, which says what is taken from a table, and no gradient passes an index.",
-        "A choice has no gradient. Weight all rows instead, with weights that are floats: "
-        "tf.linalg.matvec(table, weights, transpose_a=True); for places in an image, the neighbours, by how near they are. Or ask "
-        "for the gradient of the table.",
+        "The value becomes {what}{line} and is used as an index into a table. No gradient passes an index.",
+        "Take a sum of all rows with float weights instead: tf.linalg.matvec(table, weights, transpose_a=True). For a position in an "
+        "image, interpolate between the neighbours. Or ask for the gradient of the table.",
     ),
     "integer_dtype cast through": (
         "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
-        "Leave out the cast, or use the float for everything that is to be differentiated. To pass the gradient as if nothing "
-        "was cut off write {code} + tf.stop_gradient({instead} - {code}).",
+        "Leave out the cast, or use the float for everything that is to be differentiated. To let the gradient pass as if nothing "
+        "were cut off, write {code} + tf.stop_gradient({instead} - {code}).",
     ),
     "integer_dtype text": (
         "Gradients flow through floating-point values only, and the value becomes text{line}.",

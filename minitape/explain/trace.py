@@ -6,25 +6,19 @@ gradient cannot pass, the edge carries a :class:`Break`. `explain` looks for the
 
 from __future__ import annotations
 
-import contextlib
-import io
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from itertools import islice
-from types import CodeType
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from ..engine.elements import dtype_of_numpy
 from ..engine.evidence import Origin, Ref, exits, origin_of, read
-from ..engine.frames import place_of
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.pyfunction import last_run
 from ..engine.record import Record
 from ..engine.rows import CALL
-from ..engine.tensor import Tensor, wrap
-from .bodies import INTO, Body, Caller, assigns, bodies_of, read_by, test_of
+from ..engine.tensor import Tensor
+from .bodies import INTO, Body, Caller, assigns, bodies_of, passes_of_own, read_by, test_of
 from .chains import LONG, Chains
+from .nodes import Break, Node, Place, is_state, state_of
 from .search import LIMIT, Search
 
 if TYPE_CHECKING:
@@ -41,71 +35,7 @@ if TYPE_CHECKING:
 COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "squeeze", "expand_dims", "transpose",
           "unstack", "split"}  # fmt: skip
 
-
-Subject: TypeAlias = Any  # what a break is about, which its cause tells: a node, an origin, an exit, the source, a word
-
-
 _OPEN: list[PythonCall] = []  # runs of py_functions that are being asked about
-
-
-class Place:
-    """A line of the user's code; ``frames`` are the user's frames around it, innermost first."""
-
-    __slots__ = ("filename", "line", "frames")
-
-    def __init__(self, frames: tuple[tuple[CodeType, int], ...]) -> None:
-        self.frames = frames
-        self.filename, self.line, _ = place_of(*frames[0])
-
-    @property
-    def column(self) -> int:
-        """The column, -1 when it is not known."""
-        return -1 if (column := self.span[2]) is None else column
-
-    @property
-    def span(self) -> tuple[int | None, ...]:
-        """The first and last line, the first and last column of what ran; of what is not known None."""
-        code, offset = self.frames[0]
-        return next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
-
-    def at(self, line: int) -> Place:
-        """The same place with the first line of its statement."""
-        place = Place(self.frames)
-        place.line = line
-        return place
-
-    def outer(self) -> Iterator[tuple[str, int]]:
-        """(file, line) of each frame, innermost first."""
-        for frame in self.frames:
-            yield place_of(*frame)[:2]
-
-
-class Break:
-    """Why no gradient passes an edge: the cause, where, and what stands there (an operation's name, a variable ...).
-
-    ``until`` is where a run of operations ends that all have this cause, ``ways`` are the edges (made value, what from) that it cuts
-    beside a way that holds.
-    """
-
-    __slots__ = ("cause", "place", "what", "subject", "until", "ways")
-
-    def __init__(self, cause: str, place: Place | None, what: str = "", subject: Subject = None) -> None:
-        self.cause, self.place, self.what, self.subject = cause, place, what, subject
-        self.until = place
-        self.ways: list[tuple[Node, Node]] = []
-
-
-class Node:
-    """A value: a row of a recording, or what is known of one outside of it."""
-
-    __slots__ = ("key", "record", "row", "origin", "tensor", "variable", "caller", "_edges")
-
-    def __init__(self, key: Hashable, record: Record | None = None, row: int = -1, origin: Origin | None = None,
-                 tensor: Tensor | None = None, variable: ResourceVariable | None = None) -> None:  # fmt: skip
-        self.key, self.record, self.row, self.origin = key, record, row, origin
-        self.tensor, self.variable = tensor, variable
-        self.caller: Caller | None = None  # of a row inside a tf.function, a loop or a branch
-        self._edges: list[tuple[Node, Break | None]] | None = None
 
 
 class Trace:
@@ -153,7 +83,7 @@ class Trace:
         home, origin = tensor._record, origin_of(tensor)
         if home is not None and len(home) and origin is None:
             return self.of_row(home, tensor._row)
-        return self._node(("tensor", id(tensor)), origin=origin, tensor=tensor, variable=_variable(origin))
+        return self._node(("tensor", id(tensor)), origin=origin, tensor=tensor, variable=state_of(origin))
 
     def of_row(self, record: Record, row: int) -> Node:
         """The node of a row."""
@@ -188,11 +118,11 @@ class Trace:
                     return self.of_row(self.record, ref.row + shift)
         key = ("origin", id(ref.origin)) if ref.origin is not None else ("gone", id(ref))
         origin = read(ref.origin)
-        return self._node(key, origin=origin, variable=_variable(origin))
+        return self._node(key, origin=origin, variable=state_of(origin))
 
     def of_origin(self, origin: Origin | None) -> Node:
         """The node of a value of which only the origin is known."""
-        return self._node(("origin", id(origin)), origin=origin, variable=_variable(origin))
+        return self._node(("origin", id(origin)), origin=origin, variable=state_of(origin))
 
     def _node(self, key: Hashable, record: Record | None = None, row: int = -1, origin: Origin | None = None,
               tensor: Tensor | None = None, variable: ResourceVariable | None = None) -> Node:  # fmt: skip
@@ -420,7 +350,7 @@ class Trace:
             found = [g is not None for g in taped.grads]
             found += [True] * (len(call.inputs) - len(found))
         else:
-            found = _custom(record, call) if custom else [True] * len(call.inputs)
+            found = passes_of_own(record, call) if custom else [True] * len(call.inputs)
         self._passes[id(call)] = call, found
         return found
 
@@ -453,16 +383,12 @@ class Trace:
         """The user's statement that made a value (of a leaf: where it was first used)."""
         if node.record is not None:
             found = node.record.site(node.row)
-            if found is None:
-                return None
-            return Place((found,))
+            return None if found is None else Place((found,))
         return self.birth(node)
 
     def birth(self, node: Node) -> Place | None:
         """Where a leaf, or a value outside of recordings, was made."""
-        if node.origin is not None and node.origin.stack:
-            return Place(node.origin.stack)
-        return None
+        return Place(node.origin.stack) if node.origin is not None and node.origin.stack else None
 
     def dtype(self, node: Node) -> DType | None:
         """The dtype of a value, None when nobody knows."""
@@ -484,11 +410,7 @@ class Trace:
 
     def is_number(self, node: Node) -> bool:
         """True when a node is a Python number that was written in the program: one row for all its uses."""
-        return node.record is not None and node.caller is None and self.number_at(node.record, node.row)
-
-    def number_at(self, record: Record, row: int) -> bool:
-        """Whether a row of a recording is a Python number."""
-        return record.is_number(row)
+        return node.record is not None and node.caller is None and node.record.is_number(node.row)
 
     # -- search -------------------------------------------------------------------------------------------------------
 
@@ -574,35 +496,3 @@ class Trace:
                 found[node.key] = node
                 waiting.extend(parent for parent, _ in self.edges(node))
         return found
-
-
-def _custom(record: Record, call: Call) -> list[bool]:
-    first = call.attrs.get("results", 0)  # in a graph the results are inputs as well
-    known = getattr(record, "replays", {}).get(("gradient", call.row))
-    if known is not None:  # the gradient was asked for
-        return [False] * first + [row is not None for row in known[1]]
-    shares = own_shares(record, call)
-    if shares is None:
-        return [False] * first + [True] * (len(call.inputs) - first)
-    return [False] * first + [s is not None for s in shares]
-
-
-def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
-    """What a gradient of the user's own gives for adjoints of one, out of sight of every tape; None where it fails."""
-    from ..engine.custom import no_tapes
-
-    kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
-    try:
-        with no_tapes(), contextlib.redirect_stdout(io.StringIO()):
-            return list(call.attrs["call"].shares([wrap(np.ones(shape, dtype)) for shape, dtype in kinds]))
-    except Exception:
-        return None
-
-
-def _variable(origin: Origin | None) -> ResourceVariable | None:
-    return origin.detail() if origin is not None and is_state(origin) and origin.detail is not None else None
-
-
-def is_state(origin: Origin | None) -> bool:
-    """Whether an origin is the state of a variable."""
-    return origin is not None and origin.kind.startswith(("variable", "assign", "scatter"))

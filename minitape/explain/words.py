@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 import html
-import sys
 from collections.abc import Hashable
 from contextlib import suppress
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
 
 from ..engine.above import above
-from ..engine.frames import cells, lines_of
+from ..engine.frames import lines_of
 from ..engine.tensor import Tensor
-from .asking import asking_frame
+from .asking import asking_frame, where
 from .source import last_name
 from .texts import TEXT
 
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
     from ..engine.typed import End, Object
     from .advice import Advice
     from .connection import Finding
+    from .nodes import Break, Place
     from .reasons import Inquiry
     from .source import Statement
-    from .trace import Break, Place
 
 _PLACES = (ModuleType, type)
 _MANY = 1000  # objects whose attributes are looked through at once
@@ -122,32 +121,6 @@ def _picture(explanation: Explanation) -> str:
         return picture.html()
     except Exception:
         return ""
-
-
-def where(filename: str | None, line: int) -> str:
-    """A place as a person says it: "cell [5], line 3" or "file.py, line 3"; "line 3" for the cell that runs now.
-
-    >>> where("/home/me/train.py", 3)
-    'train.py, line 3'
-    """
-    name = filename or ""
-    cell = _cell(name)
-    if cell is not None:
-        return f"{cell}, line {line}" if cell else f"line {line}"
-    return f"{name.replace(chr(92), '/').rsplit('/', 1)[-1]}, line {line}" if name else f"line {line}"
-
-
-def _cell(filename: str) -> str | None:
-    """The notebook cell behind a file name, empty for the one that runs now; None for a file."""
-    known = cells()
-    if filename not in known:
-        return None
-    frame: FrameType | None = sys._getframe()
-    running = ""
-    while frame is not None:  # the outermost frame that is a cell
-        running = frame.f_code.co_filename if frame.f_code.co_filename in known else running
-        frame = frame.f_back
-    return "" if filename == running else f"cell [{known[filename]}]"
 
 
 def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: Inquiry | None, error: BaseException | None = None) -> Explanation:

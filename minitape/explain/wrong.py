@@ -15,7 +15,7 @@ from ..engine.rows import CALL
 from ..engine.state import state
 from .asking import warn_user
 from .bodies import INTO, assigns, read_by
-from .trace import Node, Place
+from .nodes import Node, Place
 from .words import name_of, where
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _spread(inquiry: Inquiry, node: Node) -> Said | None:
         return None
     count = max(shapes[0])
     return (
-        f"It may not be the one that you want, though: shapes {shapes[0]} and {shapes[1]} broadcast to ({count}, {count})"
+        f"It may not be what you want, though: shapes {shapes[0]} and {shapes[1]} broadcast to ({count}, {count})"
         f"{_at(inquiry.trace.place(node))}, so that each value is compared with all the others.",
         "Give both the same shape: tf.squeeze(predictions, -1), or labels[:, tf.newaxis].",
     )
@@ -110,8 +110,8 @@ def _twice(inquiry: Inquiry, node: Node) -> Said | None:
         return None
     places = [inquiry.trace.place(inquiry.trace.beside(node, r)) for r in (row, made)]
     return (
-        f"It is smaller than the one that you want, though: the loss{_at(places[0])} takes logits and applies a {wanted} itself, and what it "
-        f"is given went through a {wanted} before{_at(places[1])}.",
+        f"It is smaller than it should be, though: the loss{_at(places[0])} expects logits and applies a {wanted} itself, but its input went "
+        f"through a {wanted} already{_at(places[1])}.",
         f"Leave the {wanted} out of the model, or take a loss of probabilities, such as one of tf.keras.losses with from_logits=False.",
     )
 

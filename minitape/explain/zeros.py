@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .again import several, swept
+from .bodies import own_shares
 from .replay import EAGERLY, Step, dense, finite, operation, replay, shown
-from .trace import own_shares
 from .words import say, where
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _SATURATED = (
     "Make its input smaller: scale the data, begin with smaller weights, or take a loss of the logits themselves, such as "
     "tf.nn.softmax_cross_entropy_with_logits or sigmoid_cross_entropy_with_logits."
 )
-_TAKEN = "What is not taken gets nothing. If it should get something, choose smoothly: tf.reduce_logsumexp, tf.nn.softplus."
+_TAKEN = "The value that is not chosen gets no gradient. If it should get one, use a smooth version: tf.reduce_logsumexp, tf.nn.softplus."
 _START = "The slope is 0 at this very point: begin elsewhere, unless this is the minimum."
 _SECOND = "Use a smooth activation, such as tanh, softplus or swish: second derivatives of this one are 0."
 
@@ -50,8 +50,8 @@ _WHY = {  # operation: (why it is flat, what mends that)
                        "Take the probability of one class, or a cross-entropy, in place of the sum."),
 }  # fmt: skip
 
-_CANCELS = "what comes along several ways cancels out"
-_EVENS_OUT = "it counts for several elements, and what these hand back cancels out"
+_CANCELS = "what arrives along several paths cancels out"
+_EVENS_OUT = "it is used by several elements, and what they contribute cancels out"
 _SMALL = "the product of {x} and the adjoint {g} is too small for {dtype}"
 _WIDER = "Compute in float64, or scale the loss: multiply it by a large number, and divide the gradients by it."
 _SCALE = "Keep weights and gradients in float32, or scale the loss: multiply it by a large number, and divide the gradients by it."

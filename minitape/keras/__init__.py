@@ -11,7 +11,7 @@ A file stands for the namespace of its name; the others hold what these are made
 
     ``layer``, ``calls``, ``state``, ``tracking``, ``variable``   a layer, its call, what it holds and how it finds that
     ``symbolic``, ``model``, ``sequential``, ``configs``, ``summary``   models of symbolic tensors, and models of layers
-    ``training``, ``feeding``, ``compiled``, ``callback``, ``monitor``, ``progress``   ``fit`` and its kin
+    ``training``, ``feeding``, ``compiled``, ``callback``, ``monitor``, ``tensorboard``, ``progress``   ``fit`` and its kin
     ``loss``, ``lossfunctions``, ``logits``, ``segmentation``   losses; ``metric``, ``accuracies``, ``counting``, ``auc``   metrics;
     ``annotated``   how both, and schedules, say what they take
     ``optimizer``, ``slots``, ``scaled``, ``schedules``   optimizers, what they keep for each weight, and how their rates change

@@ -13,6 +13,7 @@ from ..engine.namespace import public
 from .callback import HOOKS, Callback, CallbackList, History, ProgbarLogger  # noqa: F401 - part of tf.keras.callbacks
 from .monitor import ModelCheckpoint, Monitor  # noqa: F401 - part of tf.keras.callbacks
 from .progress import say
+from .tensorboard import TensorBoard  # noqa: F401 - part of tf.keras.callbacks
 
 
 class EarlyStopping(Monitor):
@@ -323,5 +324,5 @@ class CSVLogger(Callback):
 
 
 __all__ = """CSVLogger Callback CallbackList EarlyStopping History LambdaCallback LearningRateScheduler ModelCheckpoint
-ProgbarLogger ReduceLROnPlateau TerminateOnNaN""".split()
+ProgbarLogger ReduceLROnPlateau TensorBoard TerminateOnNaN""".split()
 __getattr__, __dir__ = public("tf.keras.callbacks", __all__)

@@ -116,7 +116,6 @@ OUT_OF_SCOPE: dict[str, str] = {
     "load_library": _NOTHING_TO_LINK,
     "load_op_library": "declare an operation with tf.custom_gradient or tf.py_function instead",
     "keras.utils.plot_model": "model.summary() tells of the layers; minitape.draw(tape) draws what was computed",
-    "keras.callbacks.TensorBoard": "minitape writes no event files",
     "keras.callbacks.BackupAndRestore": "tf.train.CheckpointManager keeps the values of variables",
     "keras.mixed_precision": "a layer computes in the type of its weights",
     "keras.optimizers.legacy": "gone from Keras as well",

@@ -325,7 +325,7 @@ def test_many_sources_are_swept_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(why.connected for why in said)
     words = [why.message.partition("though: ")[2].partition(" (")[0] for why in said]
     assert words[:37] == [""] * 36 + ["sign is flat: its derivative is 0 everywhere"]
-    assert words[37].startswith("relu passes nothing") and words[38].startswith("what comes along several ways")
+    assert words[37].startswith("relu passes nothing") and words[38].startswith("what arrives along several paths")
     assert words[39].startswith("The derivative of sqrt at 0 turned the adjoint 2 into infinity")
     assert len(swept) == 1
 

@@ -116,7 +116,7 @@ def test_elements_that_cancel_out() -> None:
     with tf.GradientTape() as tape:
         y = tf.reduce_sum((tf.ones([2, 1]) + b) * s * [[1.0], [-1.0]])
     for why in tape.explain(y, [b, s]):
-        assert "it counts for several elements, and what these hand back cancels out" in why.message
+        assert "it is used by several elements, and what they contribute cancels out" in why.message
 
 
 def test_an_underflow_in_float32_is_not_told_to_use_float32() -> None:

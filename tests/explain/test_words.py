@@ -499,7 +499,7 @@ def test_a_size_in_a_list() -> None:
 
 def test_the_lines_that_go_on_with_a_result_move_along() -> None:
     why = explained("y = h * 2.0", before="h = x * 3.0\nh = tf.exp(h)")
-    assert (why.line, why.fix) == (4, "Move the line into the with block, and with it all that goes on with its result (up to line 5).")
+    assert (why.line, why.fix) == (4, "Move the line into the with block, together with everything that uses its result (up to line 5).")
     why = explained("h = x * 2.0", after="h = h - 1.0\ny = tf.reduce_sum(h)")
     assert why.line == 7 and "had ended" in why.message and "(up to line 8)" in why.fix
 

@@ -165,6 +165,23 @@ def test_a_loss_that_is_written_does_not_leave_the_tape(tmp_path: Path) -> None:
     assert why.connected and not why.others
 
 
+def test_the_callback_of_keras(tmp_path: Path) -> None:
+    model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    model.compile(tf.keras.optimizers.SGD(0.25), "mse")
+    board = tf.keras.callbacks.TensorBoard(str(tmp_path), histogram_freq=2, update_freq="batch")
+    x, y = np.ones((4, 2), np.float32), np.ones((4, 1), np.float32)
+    history = model.fit(x, y, epochs=2, batch_size=2, validation_data=(x, y), verbose=0, callbacks=[board]).history
+    train, validation = values(tmp_path / "train"), values(tmp_path / "validation")
+    read = {(step, tag): struct.unpack("<f", t[4][0])[0] for step, tag, kind, t in [*train, *validation] if kind == "scalars"}
+    assert np.allclose([read[k, "epoch_loss"] for k in range(2)], history["val_loss"])  # the file of validation was read last
+    assert read[0, "epoch_learning_rate"] == 0.25 and (3, "batch_loss") in read
+    assert [(step, tag.split("/")[-2:]) for step, tag, kind, _ in train if kind == "histograms"] == [
+        (0, ["kernel", "histogram"]), (0, ["bias", "histogram"])
+    ]  # fmt: skip
+    with pytest.raises(NotImplementedError, match="embeddings"):
+        tf.keras.callbacks.TensorBoard(embeddings_freq=1)
+
+
 def test_tensorflow_reads_the_file(tmp_path: Path) -> None:
     tensorflow = pytest.importorskip("tensorflow")
     if tensorflow is tf:

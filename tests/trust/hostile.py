@@ -14,6 +14,7 @@ import contextlib
 import copy
 import functools
 import importlib
+import importlib.util
 import io
 import json
 import linecache
@@ -439,6 +440,27 @@ def data_files(data: bytes, text: str, kind: str) -> None:
             read()
 
 
+def image_files(kind: str, at: int, byte: int, cut: int | None) -> None:
+    """Images with a changed byte, or cut off; read where Pillow is installed."""
+    if importlib.util.find_spec("PIL") is None:
+        return
+    if not IMAGES:
+        from PIL import Image
+
+        for name in ("PNG", "JPEG", "GIF", "BMP"):
+            out = io.BytesIO()
+            Image.new("RGB", (5, 4), (9, 99, 199)).save(out, name)
+            IMAGES[name] = out.getvalue()
+    data = bytearray(IMAGES[kind])
+    data[at % len(data)] = byte
+    for decode in (tf.io.decode_image, tf.io.decode_png, tf.io.decode_jpeg):
+        with watched():
+            decode(bytes(data[:cut]))
+
+
+IMAGES: dict[str, bytes] = {}
+
+
 def bait() -> None:
     """What no reader does: were this not seen, nothing would be."""
     for act in (lambda: SECRET.read_text(), lambda: compile("1", "text", "exec"), lambda: exec("1"), lambda: __import__("antigravity_"),
@@ -457,6 +479,7 @@ READERS: dict[str, tuple[Callable[..., None], tuple[Any, ...], int]] = {
     "recordings": (recordings, (changes,), 60),
     "hand_ins": (hand_ins, (changes | st.just([]), evil, texts, texts), 60),
     "data": (data_files, (st.binary(max_size=20), texts, st.sampled_from(["", "GZIP", "ZLIB", SIGN])), 50),
+    "images": (image_files, (st.sampled_from(["PNG", "JPEG", "GIF", "BMP"]), st.integers(0, 400), st.integers(0, 255), st.sampled_from([None, None, 9, 60])), 80),
 }  # fmt: skip
 
 

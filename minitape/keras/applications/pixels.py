@@ -82,7 +82,7 @@ caffe, tf, torch = _scaling("caffe"), _scaling("tf"), _scaling("torch")
 
 
 def unchanged(x: Any, data_format: str | None = None) -> Any:
-    """Images as they are: these networks scale their inputs themselves.
+    """Images as they are, whatever the ``data_format``: these networks scale their inputs themselves.
 
     >>> import minitape as tf
     >>> tf.keras.applications.efficientnet.preprocess_input([0.0, 255.0])

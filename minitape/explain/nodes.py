@@ -1,0 +1,89 @@
+"""What the graph of :mod:`trace` is made of: values, the places of statements, and breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from itertools import islice
+from types import CodeType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..engine.frames import place_of
+
+if TYPE_CHECKING:
+    from ..engine.evidence import Origin
+    from ..engine.record import Record
+    from ..engine.tensor import Tensor
+    from ..engine.variable import ResourceVariable
+    from .bodies import Caller
+
+Subject: TypeAlias = Any  # what a break is about, which its cause tells: a node, an origin, an exit, the source, a word
+
+
+class Place:
+    """A line of the user's code; ``frames`` are the user's frames around it, innermost first."""
+
+    __slots__ = ("filename", "line", "frames")
+
+    def __init__(self, frames: tuple[tuple[CodeType, int], ...]) -> None:
+        self.frames = frames
+        self.filename, self.line, _ = place_of(*frames[0])
+
+    @property
+    def column(self) -> int:
+        """The column, -1 when it is not known."""
+        return -1 if (column := self.span[2]) is None else column
+
+    @property
+    def span(self) -> tuple[int | None, ...]:
+        """The first and last line, the first and last column of what ran; of what is not known None."""
+        code, offset = self.frames[0]
+        return next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
+
+    def at(self, line: int) -> Place:
+        """The same place with the first line of its statement."""
+        place = Place(self.frames)
+        place.line = line
+        return place
+
+    def outer(self) -> Iterator[tuple[str, int]]:
+        """(file, line) of each frame, innermost first."""
+        for frame in self.frames:
+            yield place_of(*frame)[:2]
+
+
+class Break:
+    """Why no gradient passes an edge: the cause, where, and what stands there (an operation's name, a variable ...).
+
+    ``until`` is where a run of operations ends that all have this cause, ``ways`` are the edges (made value, what from) that it cuts
+    beside a way that holds.
+    """
+
+    __slots__ = ("cause", "place", "what", "subject", "until", "ways")
+
+    def __init__(self, cause: str, place: Place | None, what: str = "", subject: Subject = None) -> None:
+        self.cause, self.place, self.what, self.subject = cause, place, what, subject
+        self.until = place
+        self.ways: list[tuple[Node, Node]] = []
+
+
+class Node:
+    """A value: a row of a recording, or what is known of one outside of it."""
+
+    __slots__ = ("key", "record", "row", "origin", "tensor", "variable", "caller", "_edges")
+
+    def __init__(self, key: Hashable, record: Record | None = None, row: int = -1, origin: Origin | None = None,
+                 tensor: Tensor | None = None, variable: ResourceVariable | None = None) -> None:  # fmt: skip
+        self.key, self.record, self.row, self.origin = key, record, row, origin
+        self.tensor, self.variable = tensor, variable
+        self.caller: Caller | None = None  # of a row inside a tf.function, a loop or a branch
+        self._edges: list[tuple[Node, Break | None]] | None = None
+
+
+def state_of(origin: Origin | None) -> ResourceVariable | None:
+    """The variable whose state a value was, if it was one's."""
+    return origin.detail() if origin is not None and is_state(origin) and origin.detail is not None else None
+
+
+def is_state(origin: Origin | None) -> bool:
+    """Whether an origin is the state of a variable."""
+    return origin is not None and origin.kind.startswith(("variable", "assign", "scatter"))

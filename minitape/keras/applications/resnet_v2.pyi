@@ -1,0 +1,18 @@
+"""The names of `tf.keras.applications.resnet_v2`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
+
+from typing import Any as _Any
+from minitape.keras.applications.pixels import (
+    decode_predictions as decode_predictions,
+)
+def ResNet101V2(include_top: _Any = True, weights: _Any = 'imagenet', input_tensor: _Any = None, input_shape: _Any = None, pooling: _Any = None, classes: _Any = 1000, classifier_activation: _Any = 'softmax', name: _Any = 'resnet101v2') -> _Any:
+    """ResNet101V2: 101 layers in residual blocks, normalized before they begin. See https://keras.io/api/applications."""
+
+def ResNet152V2(include_top: _Any = True, weights: _Any = 'imagenet', input_tensor: _Any = None, input_shape: _Any = None, pooling: _Any = None, classes: _Any = 1000, classifier_activation: _Any = 'softmax', name: _Any = 'resnet152v2') -> _Any:
+    """ResNet152V2: 152 layers in residual blocks, normalized before they begin. See https://keras.io/api/applications."""
+
+def ResNet50V2(include_top: _Any = True, weights: _Any = 'imagenet', input_tensor: _Any = None, input_shape: _Any = None, pooling: _Any = None, classes: _Any = 1000, classifier_activation: _Any = 'softmax', name: _Any = 'resnet50v2') -> _Any:
+    """ResNet50V2: 50 layers in residual blocks, normalized before they begin. See https://keras.io/api/applications."""
+
+def preprocess_input(x: _Any, data_format: _Any = None) -> _Any:
+    """Images with values from 0 to 255 as this network wants them, see ``imagenet_utils.preprocess_input``, mode "tf"."""
+

@@ -1,0 +1,12 @@
+"""The names of `tf.keras.applications.vgg19`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
+
+from typing import Any as _Any
+from minitape.keras.applications.pixels import (
+    decode_predictions as decode_predictions,
+)
+from minitape.keras.applications.plain import (
+    VGG19 as VGG19,
+)
+def preprocess_input(x: _Any, data_format: _Any = None) -> _Any:
+    """Images with values from 0 to 255 as this network wants them, see ``imagenet_utils.preprocess_input``, mode "caffe"."""
+
