@@ -78,9 +78,9 @@ class TensorFlowInquiry(Inquiry):
             return self._when(leaf) or self.say("not_watched", site=self._use(), row=leaf)
         if not getattr(self.source, "trainable", True):
             return self.say("not_trainable", site=self._use(), row=leaf)
-        late = self._when(leaf)
-        if late is not None or all(tape._watch_accessed_variables for tape in self.log.tapes):
-            return late
+        when = self._when(leaf)
+        if when is not None or all(tape._watch_accessed_variables for tape in self.log.tapes):
+            return when
         return self.say("not_accessed_watched", site=self._use(), row=leaf)
 
     def _reaches(self, row: int) -> bool:
