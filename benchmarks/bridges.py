@@ -1,5 +1,5 @@
-"""What a recording of a bridge costs: ``python -m benchmarks.bridges torch`` (or tensorflow). A training step, plain and
-recorded, in turns."""
+"""What a recording of a bridge costs: ``python -m benchmarks.bridges torch`` (or tensorflow, jax). A training step, plain and
+recorded, in turns. JAX's bridge runs without the compiler; the plain step is ``jax.value_and_grad`` without it, and with it."""
 
 from __future__ import annotations
 
@@ -77,6 +77,41 @@ def tensorflow_steps() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "two layers without Keras, batch 64", by_hand
 
 
+def jax_lines() -> Iterator[str]:
+    """JAX has no block to record: a function is run by the bridge, by ``jax.grad`` without the compiler, and compiled."""
+    import jax
+    import jax.numpy as jnp
+
+    from minitape.bridges import jax as bridge
+
+    def loss(params: Any, x: Any, labels: Any) -> Any:
+        for w, b in params[:-1]:
+            x = jax.nn.relu(x @ w + b)
+        w, b = params[-1]
+        return -jnp.mean(jax.nn.log_softmax(x @ w + b)[jnp.arange(len(labels)), labels])
+
+    sizes = (784, 256, 128, 10)
+    keys = jax.random.split(jax.random.PRNGKey(0), len(sizes))
+    params = [(jax.random.normal(key, (m, n)) / m**0.5, jnp.zeros(n)) for key, m, n in zip(keys, sizes, sizes[1:], strict=False)]
+    for batch in (32, 64, 256):
+        args = params, jax.random.normal(keys[-1], (batch, 784)), jnp.arange(batch) % 10
+        compiled = jax.jit(jax.value_and_grad(loss))
+
+        def plain(args: Any = args) -> None:
+            with jax.disable_jit():
+                jax.block_until_ready(jax.value_and_grad(loss)(*args))
+
+        first = seconds(lambda args=args: bridge.record(loss, *args), nullcontext)
+        plain()
+        jax.block_until_ready(compiled(*args))
+        times = [[seconds(step, nullcontext) for step in (
+            plain, lambda args=args: bridge.record(loss, *args), lambda args=args, compiled=compiled: jax.block_until_ready(compiled(*args)))]
+            for _ in range(TURNS)]  # fmt: skip
+        eager, recorded, fast = (min(column) * 1e3 for column in zip(*times, strict=True))
+        yield (f"MLP 784-256-128-10, batch {batch:4}: without the compiler {eager:7.1f} ms, recorded {recorded:7.1f} ms, ratio {recorded / eager:.2f}; "
+               f"compiled {fast:.2f} ms; first recording {first * 1e3:.0f} ms")
+
+
 def seconds(step: Callable[[], Any], around: Callable[[], AbstractContextManager[Any]]) -> float:
     """How long a step takes in a context."""
     start = time.perf_counter()
@@ -88,6 +123,10 @@ def seconds(step: Callable[[], Any], around: Callable[[], AbstractContextManager
 def main() -> None:
     """Prints a line for each network of the framework that is named."""
     name = sys.argv[1] if len(sys.argv) > 1 else "torch"
+    if name == "jax":
+        for line in jax_lines():
+            print(line)
+        return
     bridge = importlib.import_module(f"minitape.bridges.{name}")
     for network, step in {"torch": torch_steps, "tensorflow": tensorflow_steps}[name]():
         step()

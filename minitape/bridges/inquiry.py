@@ -196,7 +196,7 @@ class Inquiry:
             return None
         seeds = [sweep.adjoints[row] for row in sweep.target if row in sweep.adjoints]
         if seeds and all(seed.facts()[0] for seed in seeds):
-            return self.say("zero_seed", row=self.end)
+            return self.say("zero_seed", sweep.site, row=self.end)
         after = self._after()
         alive: set[int] = set()  # rows to which something was sent that is not zero
         for call, edges in sweep.edges.items():
@@ -223,6 +223,8 @@ class Inquiry:
     def _cancelled(self, call: int, row: int) -> Explanation:
         """Contributions to a row that cancel: a function that computes with differences or shares, or the program itself."""
         scopes = [self.entries[reader].scope for reader, edges in self.sweep.edges.items() if any(edge[0] == row for edge in edges)]
+        if self.entries[call].op in self.zeros["zero_cancels"] - {"sub", "Sub"}:
+            return self.say("zero_cancels", row=call)
         for depth, name in enumerate(scopes[0]):
             if name in self.cancels and all(scope[: depth + 1] == scopes[0][: depth + 1] for scope in scopes):
                 return self.say("zero_cancels", row=call, what=name)
@@ -247,11 +249,28 @@ class Inquiry:
             return self.say("saturated", row=row)
         if cause:
             return self.say(cause, row=row)
+        if self._sums_to_zero(row):
+            senders = [call for call, edges in self.sweep.edges.items() if any(edge[0] == row for edge in edges)]
+            if senders:  # it only hands on the sum of what came, over the elements: that is zero
+                return self._cancelled(senders[-1], row)
         later = [r for r in self._way(row)[1:] if self.entries[r].op in self.choices]
         if later:  # it hands on a part that was zero before: who took another part?
             return self.say("not_selected", row=later[0])
         zeros = [given for given in entry.inputs if (value := self.entries[given].value) is not None and value.facts()[0]]
         return self.say("zero_factor" if zeros else "saturated", row=row)
+
+    def _sums_to_zero(self, row: int) -> bool:
+        """Whether an input was spread out over a larger result, and what came to its copies cancels."""
+        came, after = numbers_of(self.sweep.adjoints.get(row)), self._after()
+        for given in [edge[0] for edge in self.sweep.edges.get(row, ()) if edge[0] in after]:
+            shape = self.entries[given].shape
+            wide = () if came is None else (1,) * (came.ndim - len(shape)) + tuple(shape)
+            if came is None or wide == came.shape or len(wide) != came.ndim or any(a not in (1, b) for a, b in zip(wide, came.shape, strict=True)):
+                return False
+            axes = tuple(k for k, size in enumerate(wide) if size == 1)
+            if came.sum(axes).any() or not np.abs(came).sum(axes).any():
+                return False
+        return came is not None
 
     def _floor_of_zeros(self, row: int) -> bool:
         """Whether an operation compares with a constant of zeros, as a relu that is written out."""

@@ -38,10 +38,11 @@ class JaxValue(Kept):
 class Value:
     """What a variable of a jaxpr stands for: an array, and its row; None for what was computed from nothing that is a row."""
 
-    __slots__ = ("value", "row", "live", "site")
+    __slots__ = ("value", "row", "live", "site", "roots")
 
-    def __init__(self, value: Any, row: int | None = None, live: bool = False, site: Site = NOWHERE) -> None:
+    def __init__(self, value: Any, row: int | None = None, live: bool = False, site: Site = NOWHERE, roots: Sequence[Any] | None = None) -> None:
         self.value, self.row, self.site = value, row, site
+        self.roots = [value] if roots is None else roots  # of what is no row: the arrays from outside that it was computed from
         self.live = live  # computed from an argument that is a float: calls with it are opened
 
 
@@ -51,6 +52,7 @@ class Extra(NamedTuple):
     why: str = ""  # why no gradient passes
     came: Sequence[int] = ()
     custom: bool = False  # has a derivative rule of the program's own
+    roots: Sequence[Any] = ()  # of a constant: the arrays from outside that it is, or was computed from
 
 
 class Call(NamedTuple):
@@ -124,7 +126,7 @@ class Log:
             return known[1]
         row = self.recording.leaf(self.keep(value.value), name=name, kind="constant", site=value.site, differentiable=False, **form(value.value))
         self.entries[row].label = name or "const"
-        self.entries[row].extra = Extra()
+        self.entries[row].extra = Extra(roots=value.roots)
         self._constants[id(value.value)] = value.value, row
         return row
 
@@ -133,7 +135,8 @@ class Log:
         """Runs an operation and writes its rows; none for what is computed from nothing that is a row."""
         results = compute(*[given.value for given in inputs])
         if all(given.row is None for given in inputs) or not results:
-            return [Value(result, site=site) for result in results]
+            roots = [root for given in inputs for root in given.roots]
+            return [Value(result, site=site, roots=roots) for result in results]
         for given in inputs:
             if given.site is NOWHERE:
                 given.site = site

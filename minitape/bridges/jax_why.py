@@ -110,7 +110,7 @@ class JaxInquiry(Inquiry):
         if self.rows:
             return None
         for row in sorted(self.behind):
-            if self.entries[row].kind == "constant" and self.entries[row].value.tensor is self.source:
+            if any(root is self.source for root in self.entries[row].extra.roots):
                 reader = next(after for after in sorted(self.behind) if row in self.entries[after].inputs)
                 return self.say("closure", self.entries[reader].site, row=row)
         return None

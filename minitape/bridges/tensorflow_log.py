@@ -96,6 +96,7 @@ class Log:
         self.spans: list[tuple[str, int, Site]] = []  # (a tape "begins", "ends", "pauses" or "goes on", at which row)
         self.watches: list[tuple[Any, int, Site]] = []
         self.stores: list[tuple[int, int | None, Site]] = []  # (a variable's handle, the row that was stored in it)
+        self.copied: dict[int, tuple[Any, Any, Site]] = {}  # tensors that were used for nothing but to fill a variable
         self.tapes: list[Any] = []
         self.variables: dict[int, Variable] = {}  # by the identity of the handle
         self.made: dict[int, Made] = {}  # by identity: what tapes gave back, in sweeps that no other tape recorded
@@ -295,6 +296,8 @@ class Log:
         row = self._current.pop(id(handle), None)
         site = here()
         self.stores.append((id(handle), stored[0] if stored else None, site))
+        if not stored and isinstance(value, tf.Tensor):
+            self.copied[id(value)] = value, handle, site
         name = None if known is None else name_of(known.variable)
         self.recording.events.append({"kind": "assign", "name": name or "variable", "line": site[1]} | ({} if row is None else {"from": row}))
 
@@ -314,6 +317,7 @@ class Log:
         for row in self.rows_of(value):
             entry = self.entries[row]
             if entry.kind == "operation":  # from now on it counts as a source
+                entry.extra.late = not entry.differentiable and any(row in later.inputs for later in self.entries[row + 1 :])
                 entry.watched, entry.differentiable, entry.extra.why, entry.cut = "explicit", True, "", None
             else:
                 entry.extra.late = not entry.differentiable

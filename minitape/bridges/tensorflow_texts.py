@@ -53,6 +53,10 @@ TEXT = table({
         "The tf.custom_gradient of {what}{line} gives None for this input.",
         "Return a gradient for this input from its grad function, in the order of the arguments.",
     ),
+    "nondifferentiable steps": (
+        "{what}{line} is constant in steps: TensorFlow has no derivative for it.",
+        "Leave it out while training, or pass the gradient as if it were not there: x + tf.stop_gradient(tf.round(x) - x).",
+    ),
     "recording_paused": (
         "The tape was inside stop_recording() when {what}{line} ran, so it was not recorded.",
         "Move the line out of the stop_recording() block.",
@@ -88,6 +92,10 @@ TEXT = table({
     "wrong_object": (
         "{x} was not used. Another variable of the same shape, {other}{line}, was.",
         "Ask about the object that the program uses: the layer or variable was made anew.",
+    ),
+    "wrong_object copied": (
+        "{x} itself was not used: a variable was made of its values{line}, and that one was.",
+        "Ask for the gradient of the variable, or watch {x} and compute with it.",
     ),
     "independent": (
         "{x} was not used for the target.",

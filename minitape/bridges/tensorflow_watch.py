@@ -143,7 +143,7 @@ class Watcher:
                 self._passed.append((op, None, list(came), tf.nest.flatten(own) if isinstance(own, (list, tuple)) else [own]))
                 return gives
 
-            passing.__signature__ = inspect.signature(back)  # type: ignore[attr-defined]  # TensorFlow reads it
+            passing.__signature__ = inspect.signature(back)  # TensorFlow reads it
             return result, passing
 
         self._custom_calls += 1

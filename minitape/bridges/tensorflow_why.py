@@ -65,6 +65,9 @@ class TensorFlowInquiry(Inquiry):
     def _own(self) -> Explanation | None:
         """No tape watches the source."""
         leaf = next((row for row in self.used if self.entries[row].kind != "operation"), None)
+        late = next((row for row in self.used if self.entries[row].extra.late), None)
+        if late is not None and not self._reaches(late):
+            return self.say("watched_late", site=self._use(), row=late)
         if not self.used or any(self.entries[row].differentiable for row in self.used) or not self.log.tapes:
             return None
         if leaf is None:  # the result of an operation, which a tape does not watch by itself
@@ -75,10 +78,14 @@ class TensorFlowInquiry(Inquiry):
             return self._when(leaf) or self.say("not_watched", site=self._use(), row=leaf)
         if not getattr(self.source, "trainable", True):
             return self.say("not_trainable", site=self._use(), row=leaf)
-        late = self._when(leaf)
-        if late is not None or all(tape._watch_accessed_variables for tape in self.log.tapes):
-            return late
+        when = self._when(leaf)
+        if when is not None or all(tape._watch_accessed_variables for tape in self.log.tapes):
+            return when
         return self.say("not_accessed_watched", site=self._use(), row=leaf)
+
+    def _reaches(self, row: int) -> bool:
+        """Whether a way of recorded operations leads from a row to the target."""
+        return all(self.entries[at].differentiable for at in self._way(row)[1:])
 
     def _when(self, leaf: int) -> Explanation | None:
         """The source's first use ran before the tape began, or after it had ended."""
@@ -139,8 +146,7 @@ class TensorFlowInquiry(Inquiry):
         for port, given in enumerate(entry.inputs):
             cut = cut_in(entry.extra.function, port) if given in way else None
             if cut is not None:
-                cause = "zero_derivative" if cut.op in STEPS else cut.why
-                return self.say(cause, cut.site, row=row, what=cut.op, kind="inside" if cause == "integer_dtype" else "")
+                return self._say_of(cut.why, row, cut.site, cut.op)
         return self.say("nondifferentiable", row=row, kind="function")
 
     def _broken(self, row: int) -> Explanation:
@@ -149,9 +155,13 @@ class TensorFlowInquiry(Inquiry):
             return self._inside(row)
         if cause == "not_recorded":
             return self._time(row) or self.say("computed_before_tape", row=row)
-        if self.entries[row].op in STEPS:
-            cause = "zero_derivative"
-        return self.say(cause, row=row, kind="inside" if cause == "integer_dtype" else "")
+        return self._say_of(cause, row)
+
+    def _say_of(self, cause: str, row: int, site: Site = NOWHERE, op: str = "") -> Explanation:
+        """A cause at an operation, in the words for its kind."""
+        steps = cause == "nondifferentiable" and (op or self.entries[row].op) in STEPS
+        kind = "inside" if cause == "integer_dtype" else "steps" if steps else ""
+        return self.say(cause, site, row=row, what=op, kind=kind)
 
     def _no_rule(self, ways: list[list[int]]) -> Explanation | None:
         """Everything is on the tape, and an operation has no derivative (None) for its input."""
@@ -164,7 +174,7 @@ class TensorFlowInquiry(Inquiry):
                     return self._without_rule(row)
             for row, given in zip(reversed(way), reversed(way[:-1]), strict=False):
                 sent = [edge[0] for edge in sweep.edges.get(self.entries[row].call, ())]
-                if row in sweep.adjoints and given not in sent:
+                if row in sweep.adjoints and given not in sent and self.entries[given].differentiable:
                     return self._without_rule(row)
         return None
 
@@ -175,7 +185,7 @@ class TensorFlowInquiry(Inquiry):
             return self._inside(row)
         if is_custom(extra.op):
             return self.say("custom_rule", row=row, kind="none")
-        return self.say("zero_derivative" if self.entries[row].op in STEPS else "nondifferentiable", row=row)
+        return self._say_of("nondifferentiable", row)
 
     def _zero_of(self, row: int) -> Explanation:
         if is_custom(self.entries[row].extra.op):
@@ -223,6 +233,9 @@ class TensorFlowInquiry(Inquiry):
     def _not_used(self) -> Explanation | None:
         if self.used:
             return None
+        copied = self.log.copied.get(id(self.source))
+        if copied is not None and copied[0] is self.source and self._read_again(id(copied[1])):
+            return self.say("wrong_object", copied[2], kind="copied")
         shape = tuple(self.source.shape)
         alike = [row for row in sorted(self.behind) if self.entries[row].kind == "variable" and self.entries[row].shape == shape]
         if alike and not self.rows and not isinstance(self.source, tf.Tensor) and not self._is_in_a_layer():

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from .recording import Entry, Sweep
+from .site import NOWHERE, Site
 
 
 class Graph:
@@ -20,6 +21,7 @@ class Graph:
         self.log = log
         self.asked: list[int] = []  # rows from which the backward pass that runs was asked
         self.by = ""  # and by which function: backward or grad
+        self.site: Site = NOWHERE  # and on which line
         self._nodes: dict[Any, dict[int, int]] = {}  # node of autograd -> output -> row
         self._handles: list[Any] = []
         self._leaf_nodes: set[Any] = set()  # what writes .grad
@@ -125,7 +127,7 @@ class Graph:
         if task != self._task or self._sweep is None:
             self._task, self._sums, self._last, self._raw = task, {}, {}, {}
             self._sweep = self.log.recording.sweep(self.asked)
-            self._sweep.asked = self.by
+            self._sweep.asked, self._sweep.site = self.by, self.site
         return self._sweep
 
     def _arrive(self, row: int, leaf: bool, adjoint: torch.Tensor | None) -> None:

@@ -236,7 +236,7 @@ class Watcher:
         targets = list(tensors_in(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
         graph = self.log.graph
         graph.asked = self._safely(self._targets, targets) or []
-        graph.by = name
+        graph.by, graph.site = name, here()
         self.quiet += 1
         try:
             result = func(*args, **kwargs)

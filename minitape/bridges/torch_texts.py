@@ -94,6 +94,10 @@ TEXT = table({
         "{x} was not used. Another tensor of the same shape, {other}{line}, was: the object was made anew or copied.",
         "Ask about the object that the program uses, and give its parameters to the optimizer after it was made.",
     ),
+    "rebound gone": (
+        "{x} was not used, and no module has it any more: the module was made anew, and {other}{line} was used.",
+        "Give the new module's parameters to the optimizer, and ask about them.",
+    ),
     "no_backward": (
         "No backward pass from this target ran in the block.",
         "Call backward() on the target inside the block of record().",

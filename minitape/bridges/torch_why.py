@@ -125,15 +125,23 @@ class TorchInquiry(Inquiry):
         if alike and isinstance(self.source, torch.nn.Parameter) and self._was_replaced(alike[0]):
             other = self.entries[alike[0]].name or "a parameter"
             return self.say("rebound", row=alike[0], other=other)
+        first = next((row for row in sorted(self.behind) if self.entries[row].kind == "variable"), None)
+        if first is not None and isinstance(self.source, torch.nn.Parameter) and self.log.name_of(self.source) == "tensor" and not self._has_a_module():
+            return self.say("rebound", row=first, other=self.entries[first].name or "a parameter", kind="gone")
         return self.say("unused")
 
     def _was_replaced(self, row: int) -> bool:
         """Whether the source's module is gone, or another one has a copy of its values: a layer that is only unused is alive."""
-        # by type(): isinstance() asks objects for their __class__, and some of them warn then
-        alive = any(issubclass(type(module), torch.nn.Module) and any(p is self.source for p in module._parameters.values())
-                    for module in gc.get_objects())  # fmt: skip
+        if not self._has_a_module():
+            return True
         value = self.entries[row].value.array()
-        return not alive or (value is not None and bool((value == array_of(self.source)).all()))
+        return value is not None and bool((value == array_of(self.source)).all())
+
+    def _has_a_module(self) -> bool:
+        """Whether a module that is alive has the source."""
+        # by type(): isinstance() asks objects for their __class__, and some of them warn then
+        return any(issubclass(type(module), torch.nn.Module) and any(p is self.source for p in module._parameters.values())
+                   for module in gc.get_objects())  # fmt: skip
 
     def _like_source(self, row: int) -> bool:
         entry = self.entries[row]

@@ -96,7 +96,7 @@ def dense(gradient: Any) -> Any:
 
 FRAMEWORKS = [
     Framework("torch", "PyTorch", "torch", "loss", lambda torch: torch.manual_seed(3), lambda space: space["w"].grad,
-              errors=(RuntimeError,), without=frozenset({"connected", "not_tensor", "zero_sum", "zero_seed", "grad_returned"})),
+              errors=(RuntimeError,), without=frozenset({"connected", "not_tensor", "zero_sum", "grad_returned"})),
     Framework("tensorflow", "TensorFlow", "tf", "y", lambda tf: tf.random.set_seed(3), lambda space: dense(space["grad"]),
               without=frozenset({"connected", "target_not_tensor", "zero_seed"})),
     Jax("jax", "JAX", "jax", "loss", lambda jax: None, lambda space: space.get("grad"), errors=(Exception,),

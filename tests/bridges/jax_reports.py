@@ -309,4 +309,23 @@ def loss(w):
     return jnp.sum(y)
 args = w,
 grad = jax.grad(loss)(*args)
+
+#@ bias_of_the_module_in_a_layer closure
+bias = jnp.array([0.5, -0.5])
+w = bias
+def layer(kernel, x): #- def layer(kernel, x, bias):
+    return jax.nn.relu(x @ kernel + bias) #!
+def loss(kernel, x): #- def loss(bias, x):
+    return jnp.sum(layer(kernel, x) ** 2) #- return jnp.sum(layer(jnp.ones((3, 2)), x, bias) ** 2)
+args = jnp.ones((3, 2)), jnp.array([[0.1, 0.2, 0.3]]) #- args = bias, jnp.array([[0.1, 0.2, 0.3]])
+grad = jax.grad(loss)(*args)
+
+#@ distances_after_a_shift zero_sum
+w = jnp.float32(0.5)
+def loss(shift, points):
+    moved = points + shift
+    gaps = moved[1:] - moved[:-1] #! #- gaps = moved[1:] ** 2 - moved[:-1]
+    return jnp.sum(gaps * jnp.array([1.0, 2.0, 4.0]))
+args = w, jnp.array([0.0, 1.0, 4.0, 9.0])
+grad = jax.grad(loss)(*args)
 '''

@@ -178,14 +178,14 @@ with tf.GradientTape() as tape:
     y = tf.reduce_sum(h)
 grad = tape.gradient(y, w)
 
-#@ rounding zero_derivative
+#@ rounding nondifferentiable
 w = tf.Variable([1.2, 2.7])
 with tf.GradientTape() as tape:
     q = tf.round(w * 10.0) #! #- q = w * 10.0
     y = tf.reduce_sum(q * q)
 grad = tape.gradient(y, w)
 
-#@ floor_of_a_value zero_derivative
+#@ floor_of_a_value nondifferentiable
 w = tf.Variable([1.2, 2.7])
 with tf.GradientTape() as tape:
     q = tf.floor(w) #! #- q = w + tf.stop_gradient(tf.floor(w) - w)

@@ -288,4 +288,42 @@ with tf.GradientTape() as tape:
     y = tf.reduce_sum(buffer * 1.0) #- y = tf.reduce_sum(h * 1.0)
     y = tf.convert_to_tensor(y)
 grad = tape.gradient(y, w)
+
+#@ image_watched_after_the_model watched_late
+w = tf.random.uniform([4])
+kernel = tf.Variable([1.0, 2.0, 3.0, 4.0])
+with tf.GradientTape() as tape:
+    #+ tape.watch(w)
+    smooth = tf.sin(w) #!
+    h = smooth * kernel
+    tape.watch(w)
+    y = tf.reduce_sum(h)
+grad = tape.gradient(y, w)
+
+#@ variable_of_the_points wrong_object
+w = tf.constant([[0.0, 1.0], [2.0, 3.0]])
+with tf.GradientTape() as tape:
+    inputs = tf.Variable(w) #! #- tape.watch(w); inputs = w
+    y = tf.reduce_sum(tf.exp(-inputs**2))
+grad = tape.gradient(y, w)
+
+#@ rounded_codes nondifferentiable
+import keras
+encoder = keras.layers.Dense(2, activation="sigmoid")
+x = tf.random.uniform([4, 3])
+encoder.build([None, 3])
+w = encoder.kernel.value
+with tf.GradientTape() as tape:
+    bits = tf.round(encoder(x)) #! #- bits = encoder(x)
+    y = tf.reduce_mean(bits**2)
+grad = tape.gradient(y, w)
+
+#@ mean_of_centred_values zero_sum
+w = tf.Variable(0.5)
+points = tf.constant([1.0, 2.0, 4.0])
+with tf.GradientTape() as tape:
+    moved = points + w
+    gaps = moved[1:] - moved[:-1] #! #- gaps = moved[1:] ** 2 - moved[:-1]
+    y = tf.reduce_sum(gaps * [1.0, 2.0])
+grad = tape.gradient(y, w)
 '''

@@ -65,3 +65,14 @@ def test_the_example_of_the_readme(repository):
     exec(compiled(example, "<readme>"), space)
     why = space["recording"].explain(space["loss"], model.decoder.weight)
     assert why.connected and model.decoder.weight.grad is not None
+
+
+def test_classes_of_leaves_are_as_they_were():
+    kinds = (torch.nn.Parameter, torch.autograd.Variable)
+    before = [dict(vars(kind)).get("__new__") for kind in kinds]
+    with pytest.raises(ZeroDivisionError), bridge.record():
+        assert torch.nn.Parameter(torch.ones(2)).requires_grad
+        assert not torch.autograd.Variable(torch.ones(2)).requires_grad
+        1 / 0  # noqa: B018 - the exception
+    assert [dict(vars(kind)).get("__new__") for kind in kinds] == before
+    assert isinstance(torch.nn.Parameter(torch.ones(2)), torch.nn.Parameter)

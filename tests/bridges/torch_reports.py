@@ -295,4 +295,27 @@ if (w - 1.0).abs() < 5.0: #!
 else:
     loss = a
 loss.backward()
+
+#@ rows_of_a_jacobian_begin_with_zeros zero_seed
+w = torch.randn(3, requires_grad=True)
+loss = torch.tanh(torch.randn(3, 3) @ w)
+direction = torch.zeros(3) #- direction = torch.ones(3)
+loss.backward(direction) #!
+
+#@ optimizer_of_the_narrow_net rebound
+def build(width):
+    return nn.Sequential(nn.Linear(2, width), nn.ReLU(), nn.Linear(width, 1))
+net = build(16)
+optimizer = torch.optim.Adam(net.parameters())
+w = optimizer.param_groups[0]["params"][0]
+net = build(32) #-
+loss = net(torch.linspace(-1, 1, 20).reshape(10, 2)).pow(2).mean() #!
+loss.backward()
+
+#@ softmax_of_shifted_logits zero_cancels
+w = torch.tensor(0.5, requires_grad=True)
+scores = torch.eye(3, dtype=torch.float64) + w
+p = torch.softmax(torch.zeros(3, dtype=torch.float64) + scores[:1, :1], 1) #! #- p = torch.sigmoid(scores)
+loss = p.sum()
+loss.backward()
 '''
