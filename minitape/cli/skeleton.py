@@ -128,10 +128,10 @@ def write_skeleton(name: str, title: str | None) -> Path:
     words = re.sub(r"[\W_]+", " ", path.stem).strip()
     if not words:
         raise click.ClickException(f"{name!r} makes no lesson name; use letters and digits, such as 14_my_topic")
-    number = re.match(r"\d+(?=_)", path.stem)
-    taken = sorted(path.absolute().parent.glob(f"{number[0]}_*.ipynb")) if number else []
+    number = path.stem.partition("_")[0]
+    taken = sorted(path.absolute().parent.glob(f"{number}_*.ipynb")) if number.isdecimal() else []
     if taken:
-        raise click.ClickException(f"{taken[0].name} has the number {number[0]} already; choose another one")
+        raise click.ClickException(f"{taken[0].name} has the number {number} already; choose another one")
     notebook = build(words.replace(" ", "-"), title or _title(words))
     execute(notebook, path.absolute().parent, 120, str(path))
     clean(notebook)

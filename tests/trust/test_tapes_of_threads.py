@@ -35,7 +35,7 @@ def test_tapes_are_let_go_of_by_other_threads(hasty):
                 assert other.gradient(z, shared).numpy() == number
                 if turn % 20 == 0:
                     assert other.explain(z, shared).connected
-                del other, z, tape, y
+                other = z = tape = y = None
         except BaseException as error:
             failed.append(error)
 
