@@ -303,7 +303,7 @@ def note_gradients(gradients: list[Result], targets: list[End], sources: list[En
     if graph is not None:
         known = graph.gradients
         for g, source in zip(gradients, sources, strict=True):
-            if getattr(g, "graph", None) is graph:
+            if getattr(g, "graph", None) is graph and hasattr(g, "_row"):  # slices have none
                 known.setdefault(g._row, []).append(weakref.ref(source))
         return stack()
     if len(targets) == 1 and type(targets[0]) is EAGER[0]:
