@@ -4,6 +4,7 @@ Run as a program in an empty folder: it prints a JSON object, for each kind of f
 and under "read" how many were read. It is a process of its own, because an audit hook stays for good.
 
     python tests/trust/hostile.py                 the same few hundred files each time
+    python tests/trust/hostile.py --part 0.25     a quarter of them
     python tests/trust/hostile.py --minutes 10    others each time, for so long for each kind of file
 """
 
@@ -509,6 +510,7 @@ def main() -> None:
     """Tries every reader and prints what was seen."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--minutes", type=float, default=0.0, help="for each kind of file, with other files each time")
+    parser.add_argument("--part", type=float, default=1.0, help="of the files that are the same each time")
     parser.add_argument("--kinds", nargs="+", choices=READERS, default=[*READERS], metavar="KIND", help=", ".join(READERS))
     parser.add_argument("--seed", type=int, default=time.time_ns() % 10**9, help="the first of those files")
     options = parser.parse_args()
@@ -536,7 +538,8 @@ def main() -> None:
     seen.clear()
     counts: dict[str, int] = {"seed": options.seed}
     for name in options.kinds:
-        read, arguments, count = READERS[name]
+        read, arguments, whole = READERS[name]
+        count = max(1, round(options.part * whole))
         tried(read, arguments, count)
         counts[name] = count + tried_for(read, arguments, options.minutes, options.seed)
         found[name] = sorted(set(seen))
