@@ -61,10 +61,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_makereport(item, call):
     """Turn a skipped test into a failure where what it needs was promised (in `.ci/run`, and in CI)."""
     report = yield
-    for marker, variable in PROMISES.items():
-        if report.skipped and item.get_closest_marker(marker) and os.environ.get(variable):
-            report.outcome = "failed"
-            report.longrepr = f"{variable} is set, but this {marker} test was skipped: {report.longrepr}"
+    needed = [variable for marker, variable in PROMISES.items() if item.get_closest_marker(marker)]
+    if report.skipped and needed and all(map(os.environ.get, needed)):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, though {' and '.join(needed)} promised what it needs: {report.longrepr}"
     return report
 
 
