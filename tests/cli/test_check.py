@@ -149,6 +149,7 @@ def test_an_exercise_without_its_tag_is_found(spoiled):
     assert ("exercise", EXERCISE) in found(spoiled(untagged))
 
 
+@pytest.mark.long
 def test_a_wrong_solution_is_found_in_the_solved_run_only(spoiled):
     def wrong(notebook):
         notebook.cells[SOLVED].source = notebook.cells[SOLVED].source.replace("6.0", "7.0")
@@ -201,6 +202,7 @@ def test_every_rule_has_a_remedy_which_is_told_once(spoiled):
     assert "how to fix it\n    [error] fix the program" in done.stdout
 
 
+@pytest.mark.long
 def test_a_cell_that_takes_too_long_is_stopped(spoiled):
     path = spoiled(code(LAST, "import threading\nthreading.Event().wait(60)"))
     [finding] = check_notebook(path, ["blank"], timeout=1).findings

@@ -104,6 +104,7 @@ def test_who_goes_on_in_the_middle_of_a_lesson_is_told_what_to_run(opened):
     expect(middle).to_contain_text("run that cell first: menu Run, Run All Above Selected Cell.")
 
 
+@pytest.mark.long
 def test_a_fresh_lesson_shows_questions_and_no_answers(opened):
     expect(opened.locator(".jp-OutputArea-output")).to_have_count(0)
     question = cell(opened, '"01.p1"')

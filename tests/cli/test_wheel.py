@@ -131,6 +131,7 @@ def test_what_lessons_import_is_there(installed, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 def test_lessons_pass_from_an_empty_folder(installed, tmp_path):
     """One with live pictures, and one whose explanations name lines; all of them pass in tests/notebooks."""
     [lessons] = installed.parents[1].rglob("minitape/lessons/en")

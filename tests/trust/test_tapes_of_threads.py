@@ -22,6 +22,7 @@ def hasty():
     sys.setswitchinterval(before)
 
 
+@pytest.mark.long
 def test_tapes_are_let_go_of_by_other_threads(hasty):
     handed, failed, shared = queue.Queue(), [], tf.Variable(2.0)
 

@@ -370,6 +370,7 @@ def test_messages_that_the_server_drops_are_asked_for_again(notebook):
     book.until("document.querySelector('.mt-slider').max > 26")
 
 
+@pytest.mark.long
 def test_nothing_is_dropped_of_a_long_recording(notebook):
     cell = IMPORTS + "tape = tf.GradientTape()\nview = TapeView(tape)\nview"
     run = (

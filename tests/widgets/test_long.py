@@ -27,6 +27,7 @@ def test_a_loop_is_folded_and_opens_on_enter(show):
     assert position(page) == "forward 1 / 603"
 
 
+@pytest.mark.long
 def test_numbers_of_rows_are_never_cut(show, page):
     page.set_viewport_size({"width": 760, "height": 860})
     show(chain(6000))

@@ -19,6 +19,7 @@ EARLY = IMPORTS + 'x = tf.Variable(2.0, name="x")\ntape = tf.GradientTape()\ndis
 CELL = 'x = tf.Variable(2.0, name="x")\nwith tf.GradientTape() as tape:\n    y = x * x\nTapeView(tape)'
 
 
+@pytest.mark.long
 def test_a_view_that_was_shown_early_is_saved_with_the_picture_of_the_end(tmp_path):
     write_notebook(
         tmp_path, "early.ipynb", EARLY, "with tape:\n    y = x * x * x", "print(tape.gradient(y, x).numpy())"
