@@ -19,7 +19,7 @@ import numpy as np
 from .compare import Comparison, as_array, compare, is_blank, kind, together
 from .exercise import Exercise
 from .progress import note_try
-from .texts import say
+from .texts import cut, say
 
 if TYPE_CHECKING:
     from ..engine.typed import Function
@@ -314,4 +314,4 @@ def _expected(exercise: Exercise, tries: int) -> str:
 def _show(value: Answer) -> str:
     value = as_array(value)
     text = str(value.item()) if isinstance(value, np.generic) else repr(value)
-    return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
+    return cut(text, LONGEST)

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .compare import compare
+from .compare import as_array, compare
 from .progress import change_progress, read_progress
-from .texts import say
+from .texts import cut, say
 
 if TYPE_CHECKING:
     from ..engine.typed import Object
@@ -93,21 +93,15 @@ LONGEST = 1000
 def _text(value: Answer) -> str:
     """A value in words that are not longer than anyone reads; of what cannot be shown, what it is."""
     try:
-        text = str(_plain(value))
+        return cut(str(as_array(value)), LONGEST)
     except Exception:  # a learner's own class can raise anything, and Python does for what is nested too deep
         return f"<{type(value).__name__}>"
-    return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
-
-
-def _plain(value: Answer) -> Answer:
-    numpy = getattr(value, "numpy", None)
-    return numpy() if callable(numpy) else value
 
 
 def _as_list(truth: Answer) -> str:
     """An array as a choice is written, with commas."""
     try:
-        value = _plain(truth)
+        value = as_array(truth)
         return str(value.tolist()) if type(value).__module__ == "numpy" and value.size <= LONGEST else ""
     except Exception:  # see _text
         return ""

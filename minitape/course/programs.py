@@ -74,7 +74,7 @@ def run(name: str) -> Data:
     """
     framework = need(name, CALLED[name], (0, 0))
     importlib.import_module(f"minitape.bridges.{name}")
-    text, file = text_of(name), _lines_known(name)
+    text, file = _lines_known(name)
     names: Data = {"__name__": "__main__"}
     exec(compile(text, file, "exec"), names)
     snapshot = eval("recording.snapshot()", names)  # there, where the names of the tensors are
@@ -89,18 +89,18 @@ def keep(name: str) -> Path:
     return file
 
 
-def _lines_known(name: str) -> str:
-    """The file name of a program, whose lines Python finds from now on."""
+def _lines_known(name: str) -> tuple[str, str]:
+    """The text of a program and its file name, by which Python finds its lines from now on."""
     text, file = text_of(name), f"{name}_program.py"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    return file
+    return text, file
 
 
 def _program(name: str, data: Data) -> FrameworkProgram:
-    _lines_known(name)  # the explanation shows one
+    text, _ = _lines_known(name)  # of which the explanation shows one
     recording, said = Replay(data["snapshot"], CALLED[name]), data["why"]
     others = [_explanation(other, recording) for other in said["others"]]
-    return FrameworkProgram(text_of(name), data["version"], recording, _explanation(said, recording, others))
+    return FrameworkProgram(text, data["version"], recording, _explanation(said, recording, others))
 
 
 def _said(why: Explanation) -> Data:

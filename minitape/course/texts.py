@@ -34,6 +34,15 @@ def say(text: str, /, lesson: str = FEEDBACK, **values: object) -> str:
     return found.format(**values) if values else found
 
 
+def cut(text: str, most: int) -> str:
+    """The beginning of a long text.
+
+    >>> cut("abcdef", 3)
+    'abc ...'
+    """
+    return text if len(text) <= most else text[:most] + " ..."
+
+
 def _fields(text: str) -> set[tuple[str, str | None, str | None]]:
     """The values that a text names in braces, and how it shows them: an attribute, or another width, is another one.
 

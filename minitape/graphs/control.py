@@ -29,7 +29,7 @@ from .carried import OtherRows, flattened, opened, packed, with_rows_of
 from .primitive import NOTES, GraphPrimitive, write_notes
 from .scopes import control_dependencies
 from .symbolic import Operation, SymbolicTensor
-from .within import branch, way
+from .within import branch
 
 # -- cond -------------------------------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ def _case_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     notes = attrs.get("notes")
     bodies = attrs["bodies"]
     taken = _branch(tensors[0].array, bodies)
-    with way(branch(bodies.index(taken), len(bodies), tensors[0])):
+    with branch(taken, bodies, tensors[0]):
         found = taken.replay(tensors[1:], notes)
     return found if notes is None else [*found, wrap(write_notes(notes))]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from sys import _getframe
 from typing import Any
 
@@ -136,7 +136,7 @@ def replay(
     with _one_statement():
         for call in calls:
             if call.row not in values or not all(row in values for row in range(call.row, call.row + call.outputs)):
-                with statement(graph, call.row) if state.within else nullcontext():
+                with statement(graph, call.row):
                     replay_call(graph, call, values, notes)
     return [values[row] for row in fetches]
 
