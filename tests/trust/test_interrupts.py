@@ -15,6 +15,9 @@ import pytest
 
 import minitape as tf
 from minitape.engine.state import state
+from minitape.explain import asking
+from minitape.keras import serial
+from minitape.tf.summary import writing
 
 ENGINE = str(Path(tf.__file__).parent)
 
@@ -113,6 +116,14 @@ def accumulated(x):
         pass
 
 
+def summarized_and_read(x):
+    writer = tf.summary.create_noop_writer()
+    with writer.as_default(step=0), tf.summary.record_if(False):
+        writer.set_as_default(step=1)
+    with tf.keras.utils.custom_object_scope({"mine": print}), serial.reading(safe_mode=False), asking.asked_by(sys._getframe()):
+        pass
+
+
 def eager_gradients(x):
     with tf.GradientTape() as outer:
         outer.watch(x)
@@ -121,6 +132,9 @@ def eager_gradients(x):
             y = tf.recompute_grad(lambda t: t * t)(x)
         g = inner.gradient(y, x)
     outer.gradient(g, x)
+
+
+SCENARIOS = [entered_and_left, nested, paused, scoped, accumulated, summarized_and_read, eager_gradients]
 
 
 class Plain:
@@ -159,6 +173,8 @@ def traced(subject):
 def check_clean():
     assert state.record is None and state.graph is None and state.by is None and state.site is None
     assert state.tapes == [] and state.scope == () and state.readers == () and not state.trying
+    assert (writing._now.writer, writing._now.step, writing._now.on) == (None, None, True)
+    assert serial._mode.safe is None and "mine" not in serial.registered and asking._asking.frame is None
     x = tf.Variable(3.0)
     with tf.GradientTape() as tape:
         y = x * x
@@ -166,9 +182,7 @@ def check_clean():
     assert state.record is None and state.tapes == []
 
 
-@pytest.mark.parametrize(
-    "scenario", [entered_and_left, nested, paused, scoped, accumulated, eager_gradients], ids=lambda s: s.__name__
-)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.__name__)
 def test_ctrl_c_at_every_line_leaves_eager_mode(scenario, long):
     x = tf.constant(3.0)
     scenario(x)
@@ -178,7 +192,7 @@ def test_ctrl_c_at_every_line_leaves_eager_mode(scenario, long):
         try:
             check_clean()
         except AssertionError as error:
-            raise AssertionError(f"after {lines.seen[-1]}") from error
+            raise AssertionError(f"after {lines.seen[-1:]}") from error
 
 
 @pytest.mark.parametrize(("kind", "step"), [(Plain, 1), (WithBranchesAndTapes, 23)])
@@ -191,7 +205,7 @@ def test_ctrl_c_while_a_function_is_traced_and_called_first(kind, step, long):
             check_clean()
             assert subject.f(subject.x).numpy() == subject.want
         except Exception as error:
-            raise AssertionError(f"after {lines.seen[-1]}") from error
+            raise AssertionError(f"after {lines.seen[-1:]}") from error
 
 
 def test_a_block_that_ends_late_leaves_alone_what_others_have_set():

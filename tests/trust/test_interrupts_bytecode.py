@@ -11,18 +11,13 @@ import dis
 import pytest
 from test_interrupts import (
     ENGINE,
+    SCENARIOS,
     Plain,
     WithBranchesAndTapes,
-    accumulated,
     check_clean,
-    eager_gradients,
-    entered_and_left,
     interrupted,
-    nested,
-    paused,
     places,
     released,
-    scoped,
     traced,
 )
 
@@ -67,14 +62,14 @@ class Instructions:
 
 def told(seen):
     """The place where it came."""
+    if not seen:
+        return "at the first place"
     code, offset = seen[-1]
     line = next((line for start, end, line in code.co_lines() if start <= offset < end), None)
     return f"after {code.co_qualname} at offset {offset}, {code.co_filename}:{line}"
 
 
-@pytest.mark.parametrize(
-    "scenario", [entered_and_left, nested, paused, scoped, accumulated, eager_gradients], ids=lambda s: s.__name__
-)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.__name__)
 def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, longest):
     x = tf.constant(3.0)
     scenario(x)
