@@ -80,6 +80,12 @@ def places(seen):
     return sorted({*first.values(), *last.values()})
 
 
+def told_how_many(stops):
+    """The stops; ``pytest -rP`` shows how many they are."""
+    print(len(stops), "interrupts")
+    return stops
+
+
 def entered_and_left(x):
     with tf.GradientTape() as tape:
         pass
@@ -187,7 +193,7 @@ def test_ctrl_c_at_every_line_leaves_eager_mode(scenario, long):
     x = tf.constant(3.0)
     scenario(x)
     seen = interrupted(scenario, x, None)[0].seen
-    for stop in range(len(seen)) if len(seen) < 1000 else places(seen)[:: 1 if long else 4]:
+    for stop in told_how_many(range(len(seen)) if len(seen) < 1000 else places(seen)[:: 1 if long else 4]):
         lines, _caught = interrupted(scenario, x, stop)
         try:
             check_clean()
@@ -198,7 +204,7 @@ def test_ctrl_c_at_every_line_leaves_eager_mode(scenario, long):
 @pytest.mark.parametrize(("kind", "step"), [(Plain, 1), (WithBranchesAndTapes, 23)])
 def test_ctrl_c_while_a_function_is_traced_and_called_first(kind, step, long):
     traced(kind())
-    for stop in places(interrupted(traced, kind(), None)[0].seen)[:: step if long else 11 * step]:
+    for stop in told_how_many(places(interrupted(traced, kind(), None)[0].seen)[:: step if long else 11 * step]):
         subject = kind()
         lines, _caught = interrupted(traced, subject, stop)
         try:

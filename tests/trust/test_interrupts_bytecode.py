@@ -18,6 +18,7 @@ from test_interrupts import (
     interrupted,
     places,
     released,
+    told_how_many,
     traced,
 )
 
@@ -75,7 +76,7 @@ def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, longest
     scenario(x)
     seen = interrupted(scenario, x, None, Instructions)[0].seen
     assert len(seen) > 20
-    for stop in range(0, len(seen), 1 if longest else 1 + len(seen) // 40):
+    for stop in told_how_many(range(0, len(seen), 1 if longest else 1 + len(seen) // 40)):
         found, _caught = interrupted(scenario, x, stop, Instructions)
         try:
             check_clean()
@@ -86,7 +87,7 @@ def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, longest
 @pytest.mark.parametrize(("kind", "step"), [(Plain, 101), (WithBranchesAndTapes, 601)])
 def test_ctrl_c_wherever_python_looks_for_it_while_a_function_is_traced(kind, step, longest):
     traced(kind())
-    for stop in places(interrupted(traced, kind(), None, Instructions)[0].seen)[:: 1 if longest else step]:
+    for stop in told_how_many(places(interrupted(traced, kind(), None, Instructions)[0].seen)[:: 1 if longest else step]):
         subject = kind()
         found, _caught = interrupted(traced, subject, stop, Instructions)
         try:
