@@ -9,11 +9,11 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ..engine import block as blocks
 from ..engine.frames import lines_of
 from ..picture.reading import Reader, spaces
 from ..picture.rows import Row
@@ -268,7 +268,7 @@ class Recording:
 Kind = TypeVar("Kind", bound=Recording)
 
 
-@contextmanager
+@blocks.block
 def block(recording: Kind, watcher: Any) -> Iterator[Kind]:
     """The block in which a watcher writes a recording; after it the framework is as it was, whatever happened."""
     watcher.begin()

@@ -14,6 +14,7 @@ from tensorflow.python.eager import context, record
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import gen_resource_variable_ops
 
+from ..engine.block import During
 from .kept import Bound, Kept
 from .recording import MOST
 from .site import Site, here
@@ -235,10 +236,9 @@ class Log:
         if self.full:
             self.recording.left_out += 1
             return
-        self._later = op.startswith("__")
-        rows = [self.row_of(t) for k, t in enumerate(inputs) if not self._says_how(op, k, t)]
-        self._write(op, rows, outputs, function)
-        self._later = False
+        with During(self, _later=op.startswith("__")):
+            rows = [self.row_of(t) for k, t in enumerate(inputs) if not self._says_how(op, k, t)]
+            self._write(op, rows, outputs, function)
 
     def _says_how(self, op: str, number: int, tensor: Any) -> bool:
         return number > 0 and op in HOW and tensor.dtype in (tf.int32, tf.int64) and not self.rows_of(tensor)
@@ -283,9 +283,8 @@ class Log:
 
     def custom(self, op: str, rows: list[int], outputs: Sequence[Any]) -> None:
         """A call of a function with a gradient of the program's own."""
-        self._later = True  # the tape hears of it at its end
-        self._write(op, rows, outputs)
-        self._later = False
+        with During(self, _later=True):  # the tape hears of it at its end
+            self._write(op, rows, outputs)
 
     def _stored(self, inputs: Sequence[Any]) -> None:
         """A variable has a new value: its next use is another state."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ContextDecorator, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -120,17 +120,20 @@ def block(function: Callable[Given, Iterator[Made]]) -> Callable[Given, Abstract
 
     @functools.wraps(function)
     def make(*args: Given.args, **kwargs: Given.kwargs) -> AbstractContextManager[Made]:
-        return _Block(function(*args, **kwargs))
+        return _Block(partial(function, *args, **kwargs))
 
     return make
 
 
-class _Block:
-    """The block of a generator: what stands before ``yield`` begins it, what stands after ends it."""
+class _Block(ContextDecorator):
+    """The block of a generator: what stands before ``yield`` begins it, what stands after ends it. Also a decorator."""
 
-    def __init__(self, steps: Iterator[Object]) -> None:
-        self._steps: Object = steps
-        self._inner = contextmanager(lambda: steps)()
+    def __init__(self, made: Callable[[], Iterator[Object]]) -> None:
+        self._made, self._steps = made, made()
+        self._inner = contextmanager(lambda: self._steps)()
+
+    def _recreate_cm(self) -> _Block:
+        return _Block(self._made)  # each call of what is decorated is a block of its own
 
     def __enter__(self) -> Object:
         return self._inner.__enter__()

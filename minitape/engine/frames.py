@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import linecache
 import os
 import sys
@@ -12,6 +11,8 @@ from collections.abc import Iterator
 from types import CodeType, FrameType
 
 import numpy as np
+
+from .block import block
 
 _PACKAGE = (os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep, "<formula ", "<tf.")  # minitape's own code
 # ... and that of libraries: neither is ever the user's statement
@@ -94,7 +95,7 @@ def lines_of(filename: str) -> list[str]:
     return lines
 
 
-@contextlib.contextmanager
+@block
 def compiled_before() -> Iterator[None]:
     """While the user's text is read again: what Python has to say against it (``"\\d"``), it said the first time."""
     with warnings.catch_warnings():

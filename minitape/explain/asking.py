@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType
 
+from ..engine.block import During
 from ..engine.frames import cells, user_frame
 
-_NAMED: list[FrameType] = []  # frames that have ended, whose error is being looked at
+
+class _Asking:
+    frame: FrameType | None = None  # one that has ended, whose error is being looked at
+
+
+_asking = _Asking()
 
 
 def asking_frame() -> FrameType | None:
     """The innermost frame of the user's code, or the one that :func:`asked_by` names."""
-    return _NAMED[-1] if _NAMED else user_frame(sys._getframe(1))
+    return _asking.frame or user_frame(sys._getframe(1))
 
 
-@contextmanager
-def asked_by(frame: FrameType) -> Iterator[None]:
+def asked_by(frame: FrameType) -> During:
     """While an error is explained that has left this frame already: its names are those that the user knows."""
-    _NAMED.append(frame)
-    try:
-        yield
-    finally:
-        _NAMED.pop()
+    return During(_asking, frame=frame)
 
 
 def warn_user(text: str) -> None:

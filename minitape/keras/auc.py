@@ -8,6 +8,7 @@ from .. import tf
 from .base import auto_name, convert, epsilon
 from .counting import FN, FP, TN, TP, count_cells
 from .metric import Metric
+from .serial import asked
 
 CURVES = {"PR": ("pr", "PR"), "ROC": ("roc", "ROC"), "PRGAIN": ("prgain", "PRGAIN")}
 METHODS = {name: (name, name.capitalize()) for name in ("interpolation", "majoring", "minoring")}
@@ -55,6 +56,7 @@ class AUC(Metric):
                 f"Argument `num_thresholds` must be an integer > 1. Received: num_thresholds={num_thresholds}"
             )
         else:
+            asked("weights", num_thresholds)
             inner = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
         if num_labels and not multi_label:
             raise ValueError("`num_labels` is needed only when `multi_label` is True.")

@@ -14,7 +14,7 @@ from . import base
 from .base import convert
 from .calls import InputSpec, check_inputs
 from .layer import Layer
-from .serial import known
+from .serial import known, reading
 from .symbolic import InputLayer, KerasTensor, Step, by_depth, inferred, nodes_between, replay
 from .training import Trainer
 
@@ -76,7 +76,7 @@ class Model(Trainer, Layer):
             return super().from_config(config)
         from .configs import model_of
 
-        with known(custom_objects):
+        with known(custom_objects), reading():
             return model_of(Functional if cls is Model else cls, config)
 
     @property

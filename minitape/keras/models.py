@@ -34,9 +34,7 @@ def _cloned(model: Any, clone_function: Any) -> Any:
     make = clone_function or _again
     if isinstance(model, Sequential):
         copy = Sequential(name=model.name)
-        for layer in model._stack:
-            copy.add(make(layer), rebuild=False)
-        copy._rebuild()
+        copy._extend(map(make, model._stack))
         return copy
     if isinstance(model, Functional):
         return _of_symbols(model, make)

@@ -181,7 +181,7 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True, 
         raise ValueError(f"File not found: filepath={path}. Please ensure the file is an accessible `.keras` zip file.")
     arrays = _read(path)
     about = _about(str(arrays.pop("about", None)), path)
-    with known(custom_objects), reading(safe_mode):
+    with known(custom_objects), reading(safe_mode, 2**20 + sum(array.size for array in arrays.values())):  # as the file has, and metrics
         return _restored_model(about, arrays, path, compile)
 
 

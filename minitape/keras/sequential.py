@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..engine import nest
@@ -9,7 +10,7 @@ from ..tf.awaited import resume
 from . import base
 from .layer import Layer
 from .model import Functional, Model, take_nothing_else
-from .serial import known, made, plain
+from .serial import known, made, plain, reading
 from .symbolic import InputLayer, KerasTensor
 
 
@@ -30,14 +31,25 @@ class Sequential(Model):
     def __init__(self, layers: Any = None, trainable: bool = True, name: str | None = None) -> None:
         super().__init__(trainable=trainable, name=name)
         self._stack: tuple[Layer, ...] = ()
-        for layer in layers or []:
-            self.add(layer, rebuild=False)
-        self._rebuild()
+        self._extend(layers or [])
 
     def add(self, layer: Any, rebuild: bool = True) -> None:
         """Puts a layer on top. Raises ValueError for what is no layer, and for a second one of the same name."""
-        if not self._stack and getattr(layer, "_input_shape_arg", None) is not None:
-            self.add(InputLayer(layer._input_shape_arg), rebuild=False)
+        self._extend([layer], rebuild)
+
+    def _extend(self, layers: Iterable[Any], rebuild: bool = True) -> None:
+        stack, names = [*self._stack], {layer.name: layer for layer in self._stack}
+        for layer in layers:
+            if not stack and getattr(layer, "_input_shape_arg", None) is not None:
+                stack.append(InputLayer(layer._input_shape_arg))
+            stack.append(self._checked(layer, stack, names))
+            names[stack[-1].name] = stack[-1]
+        self._set_stack((*stack,))
+        if rebuild:
+            self._rebuild()
+
+    def _checked(self, layer: Any, stack: list[Layer], names: dict[str, Layer]) -> Layer:
+        """The layer, which can stand on these."""
         if isinstance(layer, KerasTensor) and isinstance(layer._keras_history.layer, InputLayer):
             layer = layer._keras_history.layer
         if not isinstance(layer, Layer):
@@ -45,20 +57,18 @@ class Sequential(Model):
                 "Only instances of `keras.Layer` can be added to a Sequential model. Received: "
                 f"{layer} (of type {type(layer)})"
             )
-        if any(other.name == layer.name and other is not layer for other in self._stack):
+        if names.get(layer.name, layer) is not layer:
             raise ValueError(
                 "All layers added to a Sequential model should have unique names. Name "
                 f"'{layer.name}' is already the name of a layer in this model. Update the `name` argument to "
                 "pass a unique name."
             )
-        if isinstance(layer, InputLayer) and self._stack and isinstance(self._stack[0], InputLayer):
+        if isinstance(layer, InputLayer) and stack and isinstance(stack[0], InputLayer):
             raise ValueError(
                 f"Sequential model '{self.name}' has already been configured to use input shape "
-                f"{self._stack[0].batch_shape}. You cannot add a different Input layer to it."
+                f"{stack[0].batch_shape}. You cannot add a different Input layer to it."
             )
-        self._set_stack((*self._stack, layer))
-        if rebuild:
-            self._rebuild()
+        return layer
 
     def pop(self, rebuild: bool = True) -> Layer:
         """Takes the last layer off and returns it."""
@@ -146,10 +156,8 @@ class Sequential(Model):
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """The model with layers of these arguments."""
         model = cls(name=config.get("name"))
-        with known(custom_objects):
-            for about in config["layers"]:
-                model.add(made(about), rebuild=False)
-        model._rebuild()
+        with known(custom_objects), reading():
+            model._extend(map(made, config["layers"]))
         return model
 
     def compute_output_shape(self, input_shape: Any) -> Any:

@@ -6,13 +6,13 @@ gave; no name leads to a module or an attribute, and nothing in it is run as cod
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-from collections.abc import Iterator, Mapping
-from contextvars import ContextVar
+import threading
+from collections.abc import Mapping
 from typing import Any
 
 from ..engine.above import load
+from ..engine.block import During, Exit
 from . import layers
 
 
@@ -48,7 +48,8 @@ def lookup(kind: str, identifier: Any, table: Mapping[str, Any], instance: bool 
         return None
     if isinstance(identifier, dict):
         made = lookup(kind, identifier.get("class_name"), table, instance=False)
-        return made(**identifier.get("config", {})) if inspect.isclass(made) else made
+        with reading():
+            return made(**identifier.get("config", {})) if inspect.isclass(made) else made
     found = table.get(identifier) if isinstance(identifier, str) else identifier
     if isinstance(identifier, str) and found is None:
         found = registered.get(identifier)
@@ -60,37 +61,57 @@ def lookup(kind: str, identifier: Any, table: Mapping[str, Any], instance: bool 
 registered: dict[str, Any] = {}
 
 
-@contextlib.contextmanager
-def known(objects: Mapping[str, Any] | None) -> Iterator[None]:
+class known:
     """In the block these classes and functions of the user are found by their names, as registered ones are."""
-    objects = objects or {}
-    before = {name: registered[name] for name in objects if name in registered}
-    registered.update(objects)
-    try:
-        yield
-    finally:
-        for name in objects:
+
+    def __init__(self, custom_objects: Mapping[str, Any] | None) -> None:
+        self._objects = dict(custom_objects or {})
+        self._before: dict[str, Any] | None = None
+
+    def __enter__(self) -> Any:
+        self._before = {name: registered[name] for name in self._objects if name in registered}
+        registered.update(self._objects)
+        return self
+
+    def _leave(self, *error: Any) -> None:
+        for name in self._objects:
             registered.pop(name, None)
-        registered.update(before)
+        registered.update(self._before or {})
+        self._before = self._held = None
+
+    __exit__ = Exit(_leave, lambda block: block._before is not None)
 
 
-_safe: ContextVar[bool | None] = ContextVar("safe_mode", default=None)
+OBJECTS, WEIGHTS = 20_000, 2**28  # layers and other objects, and numbers in variables, that a description may ask for that is not trusted
 
 
-@contextlib.contextmanager
-def reading(safe_mode: bool | None = None) -> Iterator[None]:
+class _Mode(threading.local):
+    safe: bool | None = None  # None where nothing is read
+    left: dict[str, int] | None = None  # of what the description may ask for
+
+
+_mode = _Mode()
+
+
+def reading(safe_mode: bool | None = None, weights: int | None = None) -> During:
     """In the block objects are made of a configuration: in safe mode, unless this block or one around it says otherwise."""
-    before = _safe.get()
-    token = _safe.set((before is None or before) if safe_mode is None else bool(safe_mode))
-    try:
-        yield
-    finally:
-        _safe.reset(token)
+    left = _mode.left or {"objects": OBJECTS, "weights": WEIGHTS if weights is None else weights}
+    return During(_mode, safe=_mode.safe is not False if safe_mode is None else bool(safe_mode), left=left)
 
 
 def in_safe_mode() -> bool:
     """Whether objects are being made of a configuration that is not trusted."""
-    return bool(_safe.get())
+    return bool(_mode.safe)
+
+
+def asked(what: str, count: int = 1) -> None:
+    """So many "objects" or "weights" are about to be made; ValueError where a description that is not trusted asks for too many."""
+    if _mode.safe and _mode.left is not None:
+        _mode.left[what] -= count
+        if _mode.left[what] < 0:
+            raise ValueError(
+                f"A description that is not trusted asks for too many {what}. If you trust it, read it with `load_model(..., safe_mode=False)`."
+            )
 
 
 def no_code(what: str) -> ValueError:
@@ -148,6 +169,7 @@ def from_config(kind: Any, config: Mapping[str, Any]) -> Any:
         raise TypeError(f"Unable to reconstruct an instance of '{config['class_name']}' because the class is missing a "
                         f"`from_config()` method. Full object config: {config}")  # fmt: skip
     with reading():
+        asked("objects")
         return kind.from_config(config.get("config") or {})
 
 

@@ -52,7 +52,7 @@ def get_custom_objects() -> dict[str, Any]:
     return registered
 
 
-class custom_object_scope:
+class custom_object_scope(known):
     """In the block these classes and functions of the user are found by their names.
 
     >>> import minitape as tf
@@ -64,16 +64,6 @@ class custom_object_scope:
     ...     type(tf.keras.layers.deserialize(config)) is Twice
     True
     """
-
-    def __init__(self, custom_objects: dict[str, Any]) -> None:
-        self._block = known(custom_objects)
-
-    def __enter__(self) -> custom_object_scope:
-        self._block.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._block.__exit__(*error)
 
 
 CustomObjectScope = custom_object_scope

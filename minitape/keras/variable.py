@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..engine.tensor import EagerTensor, bare
 from ..engine.typed import Operators
 from ..engine.variable import ResourceVariable
 from .base import auto_name, convert, current_path, result_type, rounded, standardize_dtype, standardize_shape
+from .serial import asked
 
 
 class Variable(Operators):
@@ -92,8 +94,10 @@ class Variable(Operators):
         if state.trying:
             raise RuntimeError("A weight takes its shape from values, not from what stands in their place.")
         kind = standardize_dtype(dtype)
+        sizes = self._full_shape(shape)
+        asked("weights", math.prod(sizes))
         with tf.init_scope():  # eagerly, also where a function is being traced
-            return convert(initializer(self._full_shape(shape), dtype=kind), kind)
+            return convert(initializer(sizes, dtype=kind), kind)
 
     def _full_shape(self, shape: Any) -> tuple[int, ...]:
         sizes = standardize_shape(shape)

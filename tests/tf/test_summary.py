@@ -148,6 +148,12 @@ def test_where_nothing_is_written(tmp_path: Path) -> None:
         with tf.summary.record_if(lambda: False):
             assert not tf.summary.should_record_summaries().numpy()
             assert not tf.summary.scalar("loss", 1.0, step=0).numpy()
+
+        @tf.summary.record_if(False)
+        def down(depth: int) -> bool:
+            return bool(tf.summary.scalar("loss", 1.0, step=0)) or (depth > 0 and down(depth - 1))
+
+        assert not down(2) and tf.summary.should_record_summaries()
         with pytest.raises(ValueError, match="must be a scalar"):
             tf.summary.scalar("loss", [1.0, 2.0], step=0)
     writer.close()

@@ -6,6 +6,7 @@ and every opened file is seen.
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import pickle
@@ -13,12 +14,15 @@ import subprocess
 import sys
 import tracemalloc
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import minitape as tf
+from minitape.keras import serial
+from minitape.tf.data import files
 
 K = tf.keras
 
@@ -193,6 +197,61 @@ def test_an_archive_takes_no_more_memory_than_it_is_large(tmp_path, what):
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert most < 5_000_000
+
+
+def description(*layers, shape=(2,)):
+    """A model of layers one after the other, as a stranger may describe it."""
+    first = configured("InputLayer", batch_shape=[None, *shape])
+    return {"name": "theirs", "layers": [first, *[configured(name, **config) for name, config in layers]]}
+
+
+@pytest.mark.parametrize(("shape", "layers", "what"), [
+    ((2,), [("Dense", {"units": 10**12})], "weights"),
+    ((10**12,), [("BatchNormalization", {})], "weights"),
+    ((2,), [("Dense", {"units": 500})] * 5, "weights"),  # together
+    ((3, 2), [("LSTM", {"units": 10**6})], "weights"),
+    ((8, 8, 3), [("Conv2D", {"filters": 10**12, "kernel_size": 3})], "weights"),
+    ((2,), [("ReLU", {})] * 101, "objects"),
+])  # fmt: skip
+def test_a_description_asks_for_no_more_than_fits(shape, layers, what, monkeypatch):
+    monkeypatch.setattr(serial, "WEIGHTS", 10**6)
+    monkeypatch.setattr(serial, "OBJECTS", 100)
+    config = description(*layers, shape=shape)
+    text = json.dumps({"class_name": "Sequential", "kind": "Sequential", "build_shape": None, "config": config})
+    for read in (lambda: K.Sequential.from_config(config), lambda: K.layers.deserialize({"class_name": "Sequential", "config": config}),
+                 lambda: K.models.model_from_json(text)):  # fmt: skip
+        with pytest.raises(ValueError, match=f"A description that is not trusted asks for too many {what}"):
+            read()
+
+
+def test_a_model_in_a_file_has_the_weights_of_the_file(tmp_path):
+    K.Sequential([K.Input((2,)), K.layers.Dense(1)]).save(tmp_path / "model.keras")
+    path = rewritten(tmp_path / "model.keras", lambda about: about["config"]["layers"][1]["config"].update(units=10**6))
+    with pytest.raises(ValueError, match="asks for too many weights"):
+        K.models.load_model(path)
+    with pytest.raises(ValueError, match="not compatible with provided weight shape"):
+        K.models.load_model(path, safe_mode=False)
+
+
+def test_a_metric_asks_for_no_more_than_fits():
+    with pytest.raises(ValueError, match="asks for too many weights"):
+        K.metrics.get({"class_name": "AUC", "config": {"num_thresholds": 10**12}})
+
+
+@pytest.mark.parametrize(("kind", "pack"), [("GZIP", gzip.compress), ("ZLIB", zlib.compress)])
+def test_a_compressed_text_unpacks_to_no_more_than_fits(tmp_path, kind, pack, monkeypatch):
+    monkeypatch.setattr(files, "MOST", 2**22)
+    for size in (2**22, 2**22 + 1):
+        (tmp_path / "text").write_bytes(pack(bytes(size)))
+        lines = tf.data.TextLineDataset(str(tmp_path / "text"), compression_type=kind)
+        if size > 2**22:
+            with pytest.raises(tf.errors.ResourceExhaustedError, match="text unpacks to more than 4194304 bytes"):
+                list(lines)
+        else:
+            assert [len(line.numpy()) for line in lines] == [size]
+    (tmp_path / "text").write_bytes(pack(b"some lines")[:-9])
+    with pytest.raises((EOFError, zlib.error)):
+        list(tf.data.TextLineDataset(str(tmp_path / "text"), compression_type=kind))
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,9 @@ import pytest
 
 import minitape as tf
 from minitape.engine.state import state
+from minitape.explain import asking
+from minitape.keras import serial
+from minitape.tf.summary import writing
 
 ENGINE = str(Path(tf.__file__).parent)
 
@@ -77,6 +80,12 @@ def places(seen):
     return sorted({*first.values(), *last.values()})
 
 
+def told_how_many(stops):
+    """The stops; ``pytest -rP`` shows how many they are."""
+    print(len(stops), "interrupts")
+    return stops
+
+
 def entered_and_left(x):
     with tf.GradientTape() as tape:
         pass
@@ -113,6 +122,14 @@ def accumulated(x):
         pass
 
 
+def summarized_and_read(x):
+    writer = tf.summary.create_noop_writer()
+    with writer.as_default(step=0), tf.summary.record_if(False):
+        writer.set_as_default(step=1)
+    with tf.keras.utils.custom_object_scope({"mine": print}), serial.reading(safe_mode=False), asking.asked_by(sys._getframe()):
+        pass
+
+
 def eager_gradients(x):
     with tf.GradientTape() as outer:
         outer.watch(x)
@@ -121,6 +138,9 @@ def eager_gradients(x):
             y = tf.recompute_grad(lambda t: t * t)(x)
         g = inner.gradient(y, x)
     outer.gradient(g, x)
+
+
+SCENARIOS = [entered_and_left, nested, paused, scoped, accumulated, summarized_and_read, eager_gradients]
 
 
 class Plain:
@@ -159,6 +179,8 @@ def traced(subject):
 def check_clean():
     assert state.record is None and state.graph is None and state.by is None and state.site is None
     assert state.tapes == [] and state.scope == () and state.readers == () and not state.trying
+    assert (writing._now.writer, writing._now.step, writing._now.on) == (None, None, True)
+    assert serial._mode.safe is None and "mine" not in serial.registered and asking._asking.frame is None
     x = tf.Variable(3.0)
     with tf.GradientTape() as tape:
         y = x * x
@@ -166,32 +188,30 @@ def check_clean():
     assert state.record is None and state.tapes == []
 
 
-@pytest.mark.parametrize(
-    "scenario", [entered_and_left, nested, paused, scoped, accumulated, eager_gradients], ids=lambda s: s.__name__
-)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.__name__)
 def test_ctrl_c_at_every_line_leaves_eager_mode(scenario, long):
     x = tf.constant(3.0)
     scenario(x)
     seen = interrupted(scenario, x, None)[0].seen
-    for stop in range(len(seen)) if len(seen) < 1000 else places(seen)[:: 1 if long else 4]:
+    for stop in told_how_many(range(len(seen)) if len(seen) < 1000 else places(seen)[:: 1 if long else 4]):
         lines, _caught = interrupted(scenario, x, stop)
         try:
             check_clean()
         except AssertionError as error:
-            raise AssertionError(f"after {lines.seen[-1]}") from error
+            raise AssertionError(f"after {lines.seen[-1:]}") from error
 
 
 @pytest.mark.parametrize(("kind", "step"), [(Plain, 1), (WithBranchesAndTapes, 23)])
 def test_ctrl_c_while_a_function_is_traced_and_called_first(kind, step, long):
     traced(kind())
-    for stop in places(interrupted(traced, kind(), None)[0].seen)[:: step if long else 11 * step]:
+    for stop in told_how_many(places(interrupted(traced, kind(), None)[0].seen)[:: step if long else 11 * step]):
         subject = kind()
         lines, _caught = interrupted(traced, subject, stop)
         try:
             check_clean()
             assert subject.f(subject.x).numpy() == subject.want
         except Exception as error:
-            raise AssertionError(f"after {lines.seen[-1]}") from error
+            raise AssertionError(f"after {lines.seen[-1:]}") from error
 
 
 def test_a_block_that_ends_late_leaves_alone_what_others_have_set():

@@ -11,18 +11,14 @@ import dis
 import pytest
 from test_interrupts import (
     ENGINE,
+    SCENARIOS,
     Plain,
     WithBranchesAndTapes,
-    accumulated,
     check_clean,
-    eager_gradients,
-    entered_and_left,
     interrupted,
-    nested,
-    paused,
     places,
     released,
-    scoped,
+    told_how_many,
     traced,
 )
 
@@ -67,20 +63,20 @@ class Instructions:
 
 def told(seen):
     """The place where it came."""
+    if not seen:
+        return "at the first place"
     code, offset = seen[-1]
     line = next((line for start, end, line in code.co_lines() if start <= offset < end), None)
     return f"after {code.co_qualname} at offset {offset}, {code.co_filename}:{line}"
 
 
-@pytest.mark.parametrize(
-    "scenario", [entered_and_left, nested, paused, scoped, accumulated, eager_gradients], ids=lambda s: s.__name__
-)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.__name__)
 def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, longest):
     x = tf.constant(3.0)
     scenario(x)
     seen = interrupted(scenario, x, None, Instructions)[0].seen
     assert len(seen) > 20
-    for stop in range(0, len(seen), 1 if longest else 1 + len(seen) // 40):
+    for stop in told_how_many(range(0, len(seen), 1 if longest else 1 + len(seen) // 40)):
         found, _caught = interrupted(scenario, x, stop, Instructions)
         try:
             check_clean()
@@ -91,7 +87,7 @@ def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, longest
 @pytest.mark.parametrize(("kind", "step"), [(Plain, 101), (WithBranchesAndTapes, 601)])
 def test_ctrl_c_wherever_python_looks_for_it_while_a_function_is_traced(kind, step, longest):
     traced(kind())
-    for stop in places(interrupted(traced, kind(), None, Instructions)[0].seen)[:: 1 if longest else step]:
+    for stop in told_how_many(places(interrupted(traced, kind(), None, Instructions)[0].seen)[:: 1 if longest else step]):
         subject = kind()
         found, _caught = interrupted(traced, subject, stop, Instructions)
         try:

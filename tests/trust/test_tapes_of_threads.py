@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import queue
 import sys
 import threading
@@ -15,11 +16,13 @@ THREADS, TURNS = 8, 200
 
 @pytest.fixture
 def hasty():
-    """Python changes threads as often as it can."""
-    before = sys.getswitchinterval()
+    """Python changes threads, and collects garbage, as often as it can."""
+    before = sys.getswitchinterval(), gc.get_threshold()
     sys.setswitchinterval(1e-6)
+    gc.set_threshold(20)
     yield
-    sys.setswitchinterval(before)
+    sys.setswitchinterval(before[0])
+    gc.set_threshold(*before[1])
 
 
 @pytest.mark.long

@@ -26,7 +26,26 @@ from .dataset import Dataset
 from .elements import tensor_spec
 from .recipe import UNKNOWN_CARDINALITY
 
-_OPENED = {"": lambda data: data, "GZIP": gzip.decompress, "ZLIB": zlib.decompress}
+MOST = 2**28  # bytes that a compressed file may unpack to
+
+
+def _unzipped(data: bytes) -> bytes:
+    parts: list[bytes] = []
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        while len(parts) <= MOST >> 20 and (part := file.read(2**20)):
+            parts.append(part)
+    return b"".join(parts)
+
+
+def _inflated(data: bytes) -> bytes:
+    stream = zlib.decompressobj()
+    text = stream.decompress(data, MOST + 1)
+    if not stream.eof and len(text) <= MOST:
+        raise zlib.error("incomplete or truncated stream")
+    return text
+
+
+_OPENED = {"": lambda data: data, "GZIP": _unzipped, "ZLIB": _inflated}
 
 
 def _names(filenames: Any) -> Any:
@@ -40,15 +59,21 @@ def _names(filenames: Any) -> Any:
 
 
 def whole_file(name: str, compression: Any, end: str = "IteratorGetNext") -> bytes:
-    """What is in a file; NotFoundError, of the operation ``end``, for one that is not there."""
+    """What is in a file; NotFoundError, of the operation ``end``, for one that is not there.
+
+    ResourceExhaustedError for a compressed file that unpacks to more than ``MOST`` bytes.
+    """
     kind = "" if compression is None else str(compression)
     if kind not in _OPENED:
         raise invalid("Unsupported compression_type.", end)
     try:
         with open(name, "rb") as file:
-            return _OPENED[kind](file.read())
+            content = _OPENED[kind](file.read())
     except FileNotFoundError:
         raise errors.NotFoundError(None, None, f"{name}; No such file or directory [Op:{end}] name: ") from None
+    if kind and len(content) > MOST:
+        raise errors.ResourceExhaustedError(None, None, f"{name} unpacks to more than {MOST} bytes. Unpack it before, if you trust it. [Op:{end}] name: ")
+    return content
 
 
 def read_file(filename: Any, name: str | None = None) -> Tensor:

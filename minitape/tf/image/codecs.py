@@ -43,8 +43,10 @@ def _decoded(data: bytes, channels: int, dtype: Any, op: str, frames: bool = Fal
             warnings.simplefilter("error", image.DecompressionBombWarning)  # a small file of a huge image is refused
             found = image.open(io.BytesIO(data), formats=_FORMATS)
             if frames and found.format == "GIF":
-                shots = []
-                for k in range(getattr(found, "n_frames", 1)):
+                shots, count = [], getattr(found, "n_frames", 1)
+                if count * found.width * found.height > image.MAX_IMAGE_PIXELS:
+                    raise image.DecompressionBombError(f"It has {count} frames of {found.size}.")
+                for k in range(count):
                     found.seek(k)
                     shots.append(np.asarray(found.convert(_MODES[channels or 3])))
                 return np.stack(shots)

@@ -11,7 +11,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import dtypes
+from ...engine.block import During, Exit, block
 from ...engine.convert import convert_to_tensor
 from ...engine.shape import TensorShape
 from ...engine.state import state
@@ -71,9 +71,10 @@ class SummaryWriter:
     def init(self) -> None:
         """Nothing is left to do: the file is made with the writer."""
 
-    def as_default(self, step: Any = None) -> AbstractContextManager[SummaryWriter]:
+    def as_default(self, step: Any = None) -> During:
         """In the block summaries are written here, at this step if one is given."""
-        return _default(self, step)
+        self._check()
+        return _Default(_now, self, writer=self, **({} if step is None else {"step": step}))
 
     def set_as_default(self, step: Any = None) -> None:
         """From here on this thread's summaries are written here."""
@@ -114,18 +115,18 @@ class SummaryWriter:
         self._queue, self._flushed = [], time.monotonic()
 
 
-@contextmanager
-def _default(writer: SummaryWriter, step: Any) -> Iterator[SummaryWriter]:
-    writer._check()
-    before = _now.writer, _now.step
-    _now.writer = writer
-    if step is not None:
-        _now.step = step
-    try:
-        yield writer
-    finally:
-        writer.flush()
-        _now.writer, _now.step = before
+class _Default(During):
+    """The block of ``as_default``. What ``set_as_default`` does in it ends with it, as in TensorFlow."""
+
+    def _restore(self) -> None:
+        for name, before in self._before.items():
+            setattr(_now, name, before)
+
+    def _leave(self, *error: Any) -> None:
+        super()._leave()
+        self._given.flush()
+
+    __exit__ = Exit(_leave, lambda block: block._before)
 
 
 def create_file_writer(
@@ -190,7 +191,7 @@ def set_step(step: Any) -> None:
     _now.step = step
 
 
-@contextmanager
+@block
 def record_if(condition: Any) -> Iterator[None]:
     """In the block summaries are written only where a condition holds: True, a tensor, or a function without arguments.
 
@@ -199,11 +200,8 @@ def record_if(condition: Any) -> Iterator[None]:
     ...     print(tf.summary.scalar("loss", 0.5).numpy())
     False
     """
-    before, _now.on = _now.on, condition
-    try:
+    with During(_now, on=condition):
         yield
-    finally:
-        _now.on = before
 
 
 def should_record_summaries() -> Any:
