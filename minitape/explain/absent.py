@@ -24,9 +24,10 @@ class Absent(Remedies):
 
     def _unused_layer(self) -> str:
         owner = self.inquiry.owners.of(self.source)
-        if isinstance(self.subject, Place):
-            self.fields["used"] = where(self.subject.filename, self.subject.line)
-            return "twin"
+        made = self.subject[0] if isinstance(self.subject, tuple) else self.subject
+        if isinstance(made, Place):
+            self.fields["used"] = where(made.filename, made.line)
+            return "twin" if made is self.subject else "namesake"
         if not self.subject and self._read_in_a_branch():
             return "branch"
         if not self.subject and self._called_in_a_branch():

@@ -13,6 +13,7 @@ from ..engine.rows import CALL
 from .connection import Connection, is_leaf
 from .nodes import Node, Place
 from .source import Statement, last_name, source_of
+from .trace import Trace
 
 Site = tuple[CodeType, int]  # code and offset of a user's frame
 MAKES = ("constant", "convert_to_tensor", "zeros", "ones", "fill", "eye", "range", "linspace", "Variable")
@@ -24,28 +25,34 @@ class Arrivals:
     def __init__(self, inquiry: Connection) -> None:
         self.inquiry, self.trace = inquiry, inquiry.trace
         self.lines: set[tuple[str, int]] = set()  # of everything: a branch may have decided whether it runs
-        self._sites: set[tuple[Site, int | None]] = set()
+        self._sites: dict[tuple[Site, int | None], bool] = {}  # and whether no more comes in there than a place: an index, a size
         for node in inquiry.ancestors().values():
             if not self.trace.is_number(node):  # one row for all 2.0 of a recording says nothing by its first use
                 self._note(node)
-        self.points = [point for site, side in self._sites if (point := _point(site, side)) is not None]
+        found = [(_point(*site), places) for site, places in self._sites.items()]
+        self.points = [point for point, _ in found if point is not None]
+        self.values = [point for point, places in found if point is not None and not (places or isinstance(point[1], ast.Subscript))]
 
     def _note(self, node: Node) -> None:
         for place in (self.trace.place(node), self.trace.birth(node)):
             if place is not None:
                 self.lines.update(place.outer())
         if is_leaf(node) or node.origin is not None:
-            self._arrives(self.trace.birth(node) or self.trace.place(node))
+            self._arrives(self.trace.birth(node) or self.trace.place(node), _whole(self.trace, node))
         elif node.record is not None:
             self._of_row(node)
 
-    def _arrives(self, place: Place | None) -> None:
+    def _comes_in(self, site: Site, side: int | None = None, places: bool = False) -> None:
+        self._sites[site, side] = places and self._sites.get((site, side), True)
+
+    def _arrives(self, place: Place | None, places: bool) -> None:
         """A constant or a variable was made here: of literals alone, or of what a call handed on."""
         if place is None:
             return
         first = _point(place.frames[0], None)
         if first is None or not _literal(first[1]):
-            self._sites.update((frame, None) for frame in place.frames)
+            for frame in place.frames:
+                self._comes_in(frame, places=places)
 
     def _of_row(self, node: Node) -> None:
         """A row takes Python's values in as attributes, or as a number beside a tensor."""
@@ -57,12 +64,19 @@ class Arrivals:
             return
         if op == CALL:
             if a < len(record.calls) and record.calls[a].attrs:
-                self._sites.add((place.frames[0], None))
+                read = [parent for parent, _ in self.trace.edges(node)] if self.trace.label(node) != "cast" else []
+                self._comes_in(place.frames[0], places=any(is_leaf(one) and _whole(self.trace, one) for one in read))
         elif op >= FIRST_CODE:
             two = len(BY_CODE[op - FIRST_CODE].texts) > 2
             for side, row in enumerate((a, b) if two else (a,)):
                 if record.is_number(row):
-                    self._sites.add((place.frames[0], side if two else None))
+                    self._comes_in(place.frames[0], side if two else None)
+
+
+def _whole(trace: Trace, node: Node) -> bool:
+    """Whether a value is no float: an index, a size, a truth."""
+    dtype = trace.dtype(node)
+    return dtype is not None and not dtype.differentiable
 
 
 def _point(site: Site, side: int | None) -> tuple[Statement, ast.AST | None] | None:

@@ -317,12 +317,14 @@ class Inquiry(Objects):
             )
         return self._reached[flow, chose]
 
-    def only_decides(self, exit: Exit) -> bool:
-        """Whether a value that left came back nowhere, and decided no more than what ran."""
+    def only_decides(self, exit: Exit, or_places: bool = False) -> bool:
+        """Whether a value that left came back nowhere (or as an index or a size), and decided no more than what ran."""
         if self._arrivals is None or not self.arrived(exit):
             return False
         flow = self.flow(exit, self._arrivals.lines)
-        return flow is not None and not self._reached[flow]
+        if flow is None:
+            return False
+        return not (any(flow.enters(*point) for point in self._arrivals.values) if or_places else self._reached[flow])
 
     def flows(self, exit: Exit, places: frozenset[tuple[str, int]]) -> bool:
         """Whether the text lets the value that left reach one of these lines."""

@@ -479,6 +479,11 @@ TEXT = {
         "there was made in {used}.",
         "Ask for the variables of the one that is called, or call the one whose variables you ask for.",
     ),
+    "unused_layer namesake": (
+        "{x} belongs to the layer {what} that was made in {used}. The one that was called on the way to the target is another one, of the "
+        "same name{line}.",
+        "Call the layer that is there already in place of a new one, or ask for the variables of the one that is called.",
+    ),
     "unused_layer again": (
         "{x} belongs to the layer {what}{line}, which was never called on the way to the target: another one was, which the "
         "same line made.",
