@@ -168,10 +168,13 @@ class Parts:
 
     def _with_further(self, first: Break, child: Node) -> list[Break]:
         """A break, and those behind it on the way to a target."""
+        steps = self.trace.path_of(self.inquiry.starts, child) or []
+        return self._merged([first, *(b for _, _, b in steps if b is not None)])
+
+    def _merged(self, breaks: list[Break]) -> list[Break]:
         from .reasons import merge
 
-        steps = self.trace.path_of(self.inquiry.starts, child) or []
-        return [self.inquiry.called_outside(b) for b in merge([first, *(b for _, _, b in steps if b is not None)])]
+        return [self.inquiry.called_outside(b) for b in merge(breaks)]
 
     # -- through Python -----------------------------------------------------------------------------------------------
 
@@ -188,9 +191,10 @@ class Parts:
             if all(node.record is left.record is not None and node.row <= left.row for node in self.inquiry.starts):
                 continue  # a loss that was printed: what leaves a target cannot come back on the way to it
             path = self.trace.path([left], source)
-            if path is None or any(b is not None for _, _, b in path) or (path and path[0][1].key not in mine):
+            before = [b for _, _, b in path or () if b is not None]
+            if path is None or not all(map(self._carries, before)) or (path and path[0][1].key not in mine):
                 continue
-            found.append(Break("left_through_numpy", Place(exit.stack), exit.how, exit))
+            found += self._merged([*before, Break("left_through_numpy", Place(exit.stack), exit.how, exit)])
         return found
 
 

@@ -67,7 +67,9 @@ def patch_of(advice: Advice, cause: str, name: str) -> str | None:
 def _tensors_will_do(advice: Advice, tree: ast.AST) -> bool:
     """Whether a tensor can stand where the array or number stood, in the new statement and by each name that it binds."""
     made = advice.stands
-    if isinstance(made.node, ast.AugAssign) or made.calls("append", "extend", "insert", "assign", "assign_add", "assign_sub"):
+    if isinstance(made.node, ast.AugAssign) or made.calls("extend", "insert", "assign", "assign_add", "assign_sub"):
+        return False
+    if made.calls("append") and not _only_summed(advice):
         return False
     if any(isinstance(target, ast.Subscript) for target in made.targets()):  # the item of an array or a list
         return False
@@ -78,6 +80,24 @@ def _tensors_will_do(advice: Advice, tree: ast.AST) -> bool:
     alias = isinstance(getattr(tree, "value", None), (ast.Name, ast.Attribute))  # of the variable itself
     others = (s for s in made.source.statements if s is not made and not s.mentions().isdisjoint(made.mentions()))
     return not any(_asks_an_array(advice, node, names, alias) for s in others for node in [*s.walk(), s.node])
+
+
+def _only_summed(advice: Advice) -> bool:
+    """Whether what is appended goes into a list that is handed to functions of tf alone, or to ``sum``."""
+    node = getattr(advice.stands.node, "value", None)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
+        return False
+    name = node.func.value.id
+    nodes = [n for s in advice.stands.source.statements if s is not advice.stands and name in s.mentions() for n in s.walk()]
+    read = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
+    given = [a for n in nodes if isinstance(n, ast.Call) and _takes_lists(advice, n.func) for a in n.args]
+    return all(n in given for n in read)
+
+
+def _takes_lists(advice: Advice, function: ast.expr) -> bool:
+    if isinstance(function, ast.Name):
+        return function.id in ("sum", "len")
+    return advice._in_namespace(function) and not advice._of_another_library(function)
 
 
 def _asks_an_array(advice: Advice, node: ast.AST, names: list[str], alias: bool) -> bool:
@@ -97,7 +117,7 @@ def _asks_an_array(advice: Advice, node: ast.AST, names: list[str], alias: bool)
         return named(node.left) and any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops)
     if isinstance(node, ast.Call):
         parts = [part for arg in node.args for part in (getattr(arg, "elts", None) or [arg])]
-        return any(map(named, parts)) and _wants_arrays(advice, node)
+        return any(map(named, parts)) and (_wants_arrays(advice, node) or advice._of_another_library(node.func))
     if not _of_arrays(node):
         return False
     of = cast("ast.Attribute", node).value
