@@ -14,7 +14,7 @@ from ..engine.evidence import Exit, Origin
 from ..engine.rows import CALL
 from .bodies import outermost
 from .nodes import Break, Node, Place
-from .search import LIMIT
+from .search import LIMIT, SHAPES
 from .source import last_name, unparse
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from .reasons import Inquiry
 
 _VALUES = ("left_through_numpy", "recording_paused", "outside_tape", "state")  # causes that cut values, whatever the text says
-_STEPS = ("Round", "Floor", "Ceil", "Rint", "FloorDiv")  # operations whose result is a value, not a choice
-_TRUTHS = "Greater GreaterEqual Less LessEqual Equal NotEqual ArgMax ArgMin".split()  # ... which choose, but where they are counted
+VALUED = ("Round", "Floor", "Ceil", "Rint", "FloorDiv")  # operations whose result is a value, not a choice
 _ADDED = ("add", "subtract", "squared_difference", "negative", "cast", "reduce_sum", "reduce_mean", "identity")  # what hands a term on
 _CHOICES = ("bool", "index", "text")  # how a value leaves that comes back as none
 MOST = 50  # exits that are looked at, the last first
@@ -49,7 +48,7 @@ class Parts:
         found: list[Break] = []
         clean = self._from(source)
         for child, parent, broken in self._cuts:
-            if broken is not None and (parent.key in clean or self._same(parent, source)):
+            if broken is not None and not self._shifts(child, broken) and (parent.key in clean or self._same(parent, source)):
                 cut = self._with_further(broken, child)
                 cut[0].ways = [(child, parent)] if len(cut) == 1 else []
                 found += cut
@@ -60,6 +59,13 @@ class Parts:
             first = kept.setdefault((b.cause, at), b)
             first.ways += b.ways if first is not b else []
         return sorted(kept.values(), key=_order)
+
+    def _shifts(self, stopped: Node, broken: Break) -> bool:
+        """Whether a stop is that of the largest value, which is taken off before ``exp``: the result does not depend on it."""
+        if broken.cause != "stop_gradient":
+            return False
+        less = {child.key for child, parent, _ in self._edges if parent is stopped and self.trace.label(child) == "subtract"}
+        return any(parent.key in less and self.trace.label(child) == "exp" for child, parent, _ in self._edges)
 
     def _same(self, node: Node, source: End) -> bool:
         """Whether a value of an earlier recording is that which the source still holds: it was used there as well."""
@@ -92,11 +98,16 @@ class Parts:
                 continue
             seen[node.key] = True
             for parent, broken in self.trace.edges(node):
-                counted = bool(term) and broken is not None and broken.what in _TRUTHS
+                counted = bool(term) and broken is not None and self._is_flat(node, broken)
                 if broken is None or counted or self._carries(broken):
                     edges.append((node, parent, broken))
                     waiting.append((parent, counted or self._is_term(node, parent, term)))
         return edges
+
+    def _is_flat(self, node: Node, broken: Break) -> bool:
+        """Whether a result has no derivative at all: a truth, a count, a place. It chooses, but where it is a term it counts."""
+        flat = broken.cause == "nondifferentiable_op" and broken.what not in SHAPES
+        return flat and all(b is not None for _, b in self.trace.edges(node))
 
     def _is_term(self, node: Node, parent: Node, term: bool | None) -> bool | None:
         """Whether what is computed from a value counts as it is: a truth among such terms is no mask. None where it divides."""
@@ -131,12 +142,12 @@ class Parts:
             return not (b.cause == "state" and isinstance(made, Origin) and made.when < self._since)
         node = b.subject
         if b.cause == "integer_dtype":
-            return isinstance(node, Node) and (self.trace.label(node) == "cast" or _elementwise(node))
+            return isinstance(node, Node) and (self.trace.label(node) in _ADDED or _elementwise(node))
         written = self._written(b.place)
         if b.cause == "stop_gradient":
             stops = isinstance(written, ast.Call) and last_name(written.func) == "stop_gradient"
             return stops and not self._passes_through(b.place, cast("ast.Call", written))
-        if b.cause == "nondifferentiable_op" and b.what in _STEPS:
+        if b.cause == "nondifferentiable_op" and b.what in VALUED:
             return isinstance(written, ast.BinOp) or (isinstance(written, ast.Call) and isinstance(written.func, ast.Attribute))
         return False
 

@@ -266,7 +266,7 @@ def _as_floats(advice: Advice) -> Swap | None:
 
 def _float_source(advice: Advice) -> Swap | None:
     """The call that makes the source, with ``dtype=tf.float32``."""
-    value = None if advice.statement is None else advice.statement.value()
+    value = advice.call if isinstance(advice.call, ast.Call) and last_name(advice.call.func) in _MAKERS else advice.stands.value()
     if not isinstance(value, ast.Call) or last_name(value.func) not in _MAKERS or advice.kind != "source" or _among_integers(advice):
         return None
     others = [] if advice.statement is None else advice.statement.source.statements
@@ -310,6 +310,19 @@ def _tensor_kept(advice: Advice) -> Swap | None:
     return _in_place_of(call, unparse(inner) if isinstance(inner, ast.Call) else f"tf.convert_to_tensor({unparse(inner)})")
 
 
+def _itself(advice: Advice) -> Swap | None:
+    """``tf.identity(v)`` and ``v.value()`` as ``v``, where that made the source."""
+    call = advice.call
+    if advice.kind != "copy" or not isinstance(call, ast.Call):
+        return None
+    name = last_name(call.func)
+    if name in ("identity", "convert_to_tensor") and len(call.args) == 1:
+        return lambda node: call.args[0] if node is call else None
+    if name in ("value", "read_value") and not call.args and isinstance(call.func, ast.Attribute):
+        return lambda node: cast("ast.Attribute", call.func).value if node is call else None
+    return None
+
+
 def _in_tensors(advice: Advice) -> Swap | None:
     """A statement without what leads out to NumPy and Python, and with tf's functions in place of theirs."""
     call, kind = advice.call, advice.kind
@@ -334,7 +347,11 @@ def _in_tensors(advice: Advice) -> Swap | None:
 
 def _left(node: ast.AST) -> ast.expr | None:
     """What an expression lets out: ``h`` of ``h.numpy()``, ``float(h)``, ``h.numpy().item()``; None for any other."""
-    if not isinstance(node, ast.Call) or last_name(node.func) not in LEAVES or node.keywords:
+    if not isinstance(node, ast.Call) or node.keywords:
+        return None
+    if last_name(node.func) in ("convert_to_numpy", "get_value") and len(node.args) == 1:
+        return node.args[0]
+    if last_name(node.func) not in LEAVES:
         return None
     if isinstance(node.func, ast.Attribute):
         return node.func.value if not node.args else None
@@ -365,5 +382,6 @@ _SWAPS: dict[str, Callable[[Advice], Swap | None]] = {
     "integer_dtype": _as_floats,
     "not_trainable": _trainable,
     "state": _tensor_kept,
+    "wrong_object": _itself,
     _TURNED: _in_tensors,
 }
