@@ -465,13 +465,7 @@ TEXT = {
         "Call the layer in the computation, and let its call use {x}. Or leave its variables out of the sources.",
     ),
     "unused_layer branch": (
-        "{x} belongs to the layer {what}{line}, which uses it in a branch alone ({used}): that did not run on the way to the "
-        "target.",
-        "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
-    ),
-    "unused_layer not taken": (
-        "{x} belongs to the layer {what}{line}, which is called in a branch alone ({used}): that did not run on the way to the "
-        "target.",
+        "{x} belongs to the layer {what}, which is used in a branch alone{line}: that did not run on the way to the target.",
         "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
     ),
     "unused_layer twin": (
