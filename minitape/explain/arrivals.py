@@ -18,6 +18,8 @@ from .trace import Trace
 Site = tuple[CodeType, int]  # code and offset of a user's frame
 MAKES = ("constant", "convert_to_tensor", "zeros", "ones", "fill", "eye", "range", "linspace", "Variable")
 
+ATTRIBUTES, PLACES, VALUES = range(3)  # what comes in at a point: an attribute, of any kind; an index, a size or a mask; a float
+
 
 class Arrivals:
     """The points where a value may have arrived on the way to the targets, and the lines of all that ran on it."""
@@ -25,34 +27,41 @@ class Arrivals:
     def __init__(self, inquiry: Connection) -> None:
         self.inquiry, self.trace = inquiry, inquiry.trace
         self.lines: set[tuple[str, int]] = set()  # of everything: a branch may have decided whether it runs
-        self._sites: dict[tuple[Site, int | None], bool] = {}  # and whether no more comes in there than a place: an index, a size
-        for node in inquiry.ancestors().values():
+        self._sites: dict[tuple[Site, int | None], int] = {}  # with the most that comes in there
+        nodes = inquiry.ancestors().values()
+        self._choosing = {  # what indices were computed from
+            parent.key for node in nodes if node.origin is not None and node.origin.kind == "value" and _whole(self.trace, node)
+            for parent, _ in self.trace.edges(node)
+        }  # fmt: skip
+        for node in nodes:
             if not self.trace.is_number(node):  # one row for all 2.0 of a recording says nothing by its first use
                 self._note(node)
-        found = [(_point(*site), places) for site, places in self._sites.items()]
-        self.points = [point for point, _ in found if point is not None]
-        self.values = [point for point, places in found if point is not None and not (places or isinstance(point[1], ast.Subscript))]
+        found = [(point, most) for site, most in self._sites.items() if (point := _point(*site)) is not None]
+        self.points = [point for point, _ in found]
+        self.values = [point for point, most in found if most != PLACES]
+        self.places = {point[1] for point, most in found if most == PLACES}
 
     def _note(self, node: Node) -> None:
         for place in (self.trace.place(node), self.trace.birth(node)):
             if place is not None:
                 self.lines.update(place.outer())
         if is_leaf(node) or node.origin is not None:
-            self._arrives(self.trace.birth(node) or self.trace.place(node), _whole(self.trace, node))
+            places = _whole(self.trace, node) or node.key in self._choosing
+            self._arrives(self.trace.birth(node) or self.trace.place(node), PLACES if places else VALUES)
         elif node.record is not None:
             self._of_row(node)
 
-    def _comes_in(self, site: Site, side: int | None = None, places: bool = False) -> None:
-        self._sites[site, side] = places and self._sites.get((site, side), True)
+    def _comes_in(self, site: Site, what: int, side: int | None = None) -> None:
+        self._sites[site, side] = max(what, self._sites.get((site, side), what))
 
-    def _arrives(self, place: Place | None, places: bool) -> None:
+    def _arrives(self, place: Place | None, what: int) -> None:
         """A constant or a variable was made here: of literals alone, or of what a call handed on."""
         if place is None:
             return
         first = _point(place.frames[0], None)
         if first is None or not _literal(first[1]):
             for frame in place.frames:
-                self._comes_in(frame, places=places)
+                self._comes_in(frame, what)
 
     def _of_row(self, node: Node) -> None:
         """A row takes Python's values in as attributes, or as a number beside a tensor."""
@@ -65,12 +74,12 @@ class Arrivals:
         if op == CALL:
             if a < len(record.calls) and record.calls[a].attrs:
                 read = [parent for parent, _ in self.trace.edges(node)] if self.trace.label(node) != "cast" else []
-                self._comes_in(place.frames[0], places=any(is_leaf(one) and _whole(self.trace, one) for one in read))
+                self._comes_in(place.frames[0], PLACES if any(is_leaf(one) and _whole(self.trace, one) for one in read) else ATTRIBUTES)
         elif op >= FIRST_CODE:
             two = len(BY_CODE[op - FIRST_CODE].texts) > 2
             for side, row in enumerate((a, b) if two else (a,)):
                 if record.is_number(row):
-                    self._comes_in(place.frames[0], side if two else None)
+                    self._comes_in(place.frames[0], VALUES, side if two else None)
 
 
 def _whole(trace: Trace, node: Node) -> bool:

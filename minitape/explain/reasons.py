@@ -324,7 +324,8 @@ class Inquiry(Objects):
         flow = self.flow(exit, self._arrivals.lines)
         if flow is None:
             return False
-        return not (any(flow.enters(*point) for point in self._arrivals.values) if or_places else self._reached[flow])
+        arrivals = self._arrivals
+        return not (any(flow.carries(*point, arrivals.places) for point in arrivals.values) if or_places else self._reached[flow])
 
     def flows(self, exit: Exit, places: frozenset[tuple[str, int]]) -> bool:
         """Whether the text lets the value that left reach one of these lines."""
