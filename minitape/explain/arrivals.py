@@ -6,6 +6,7 @@ An operation that reads tensors alone lets none in, whatever the names in its li
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from types import CodeType
 
 from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
@@ -22,32 +23,25 @@ ATTRIBUTES, PLACES, VALUES = range(3)  # what comes in at a point: an attribute,
 
 
 class Arrivals:
-    """The points where a value may have arrived on the way to the targets, and the lines of all that ran on it."""
+    """The points where a value may have arrived on the way to the targets, by these nodes, and the lines of all that ran on it."""
 
-    def __init__(self, inquiry: Connection) -> None:
+    def __init__(self, inquiry: Connection, nodes: Iterable[Node]) -> None:
         self.inquiry, self.trace = inquiry, inquiry.trace
         self.lines: set[tuple[str, int]] = set()  # of everything: a branch may have decided whether it runs
         self._sites: dict[tuple[Site, int | None], int] = {}  # with the most that comes in there
-        nodes = inquiry.ancestors().values()
-        self._choosing = {  # what indices were computed from
-            parent.key for node in nodes if node.origin is not None and node.origin.kind == "value" and _whole(self.trace, node)
-            for parent, _ in self.trace.edges(node)
-        }  # fmt: skip
         for node in nodes:
             if not self.trace.is_number(node):  # one row for all 2.0 of a recording says nothing by its first use
                 self._note(node)
         found = [(point, most) for site, most in self._sites.items() if (point := _point(*site)) is not None]
         self.points = [point for point, _ in found]
         self.values = [point for point, most in found if most != PLACES]
-        self.places = {point[1] for point, most in found if most == PLACES}
 
     def _note(self, node: Node) -> None:
         for place in (self.trace.place(node), self.trace.birth(node)):
             if place is not None:
                 self.lines.update(place.outer())
         if is_leaf(node) or node.origin is not None:
-            places = _whole(self.trace, node) or node.key in self._choosing
-            self._arrives(self.trace.birth(node) or self.trace.place(node), PLACES if places else VALUES)
+            self._arrives(self.trace.birth(node) or self.trace.place(node), PLACES if _whole(self.trace, node) else VALUES)
         elif node.record is not None:
             self._of_row(node)
 

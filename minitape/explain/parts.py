@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from ..engine.evidence import Exit, Origin
 from ..engine.rows import CALL
+from .arrivals import Arrivals
 from .bodies import outermost
 from .nodes import Break, Node, Place
 from .search import LIMIT, SHAPES
@@ -37,6 +38,7 @@ class Parts:
         self.inquiry, self.trace = inquiry, inquiry.trace
         self._since = min((note[2] for note in inquiry.tape.notes if note[0] == "enter"), default=0)
         self._edges = self._walk()
+        self._arrivals: Arrivals | None = None
         self._cuts = [edge for edge in self._edges if edge[2] is not None]
         self._into: dict[Hashable, list[Node]] = {}  # by the key of a node: what was computed from it, without a break
         for child, parent, broken in self._edges if self._cuts else ():
@@ -195,15 +197,18 @@ class Parts:
         mine = {node.key for node in self.trace.of(source)}
         exits = [e for e in self.inquiry.in_time()[:MOST] if e.how not in _CHOICES and e.when > self._since and e.stack]
         leading = {e.when for e in self.inquiry.leading_to(source)} if exits else set()
+        if leading and self._arrivals is None:
+            carrying = {node.key: node for edge in self._edges for node in edge[:2]}
+            self._arrivals = Arrivals(self.inquiry, carrying.values())
         for exit in exits:
-            if exit.when not in leading or not self.inquiry.arrived(exit) or self.inquiry.only_decides(exit, or_places=True):
+            if exit.when not in leading or not self.inquiry.comes_back(exit, self._arrivals):
                 continue
             left = self.trace.of_ref(exit.value)
             if all(node.record is left.record is not None and node.row <= left.row for node in self.inquiry.starts):
                 continue  # a loss that was printed: what leaves a target cannot come back on the way to it
             path = self.trace.path([left], source)
             before = [b for _, _, b in path or () if b is not None]
-            if path is None or not all(map(self._carries, before)) or (path and path[0][1].key not in mine):
+            if path is None or any(b.cause in _VALUES or not self._carries(b) for b in before) or (path and path[0][1].key not in mine):
                 continue
             found += self._merged([*before, Break("left_through_numpy", Place(exit.stack), exit.how, exit)])
         return found
