@@ -129,7 +129,7 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
     answer = _say(finding, name, source, inquiry)
     answer.others += [_say(other, name, source, inquiry) for other in finding.breaks]
     breaks = [] if answer.connected else [answer, *answer.others]
-    unwatched = bool(_unwatched(name, source, inquiry)) and all(one.cause not in _AT_SOURCE for one in breaks)
+    unwatched = bool(_unwatched(name, source, inquiry)) and all(one.cause not in (*_AT_SOURCE, "wrong_object") for one in breaks)
     if unwatched or any(one.patch is None for one in breaks):
         for one in breaks:
             one.patch = None  # it would not be enough
