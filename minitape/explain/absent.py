@@ -15,6 +15,7 @@ from .source import unparse
 
 if TYPE_CHECKING:
     from ..engine.typed import Array, Object
+    from .source import Statement
 
 _ASKS = ("gradient", "jacobian", "explain", "apply_gradients", "watch", "print", "append", "assign", "assign_add", "assign_sub")
 
@@ -24,13 +25,15 @@ class Absent(Remedies):
 
     def _unused_layer(self) -> str:
         owner = self.inquiry.owners.of(self.source)
-        if isinstance(self.subject, Place):
-            self.fields["used"] = where(self.subject.filename, self.subject.line)
-            return "twin"
-        if not self.subject and self._read_in_a_branch():
+        made = self.subject[0] if isinstance(self.subject, tuple) else self.subject
+        if isinstance(made, Place):
+            self.fields["used"] = where(made.filename, made.line)
+            return "twin" if made is self.subject else "namesake"
+        branch = None if self.subject else self._read_in_a_branch() or self._called_in_a_branch()
+        if branch is not None and self.place is not None:
+            self.place = self.at.at(branch.line)
+            self.place.filename = branch.filename
             return "branch"
-        if not self.subject and self._called_in_a_branch():
-            return "not taken"
         return self.subject or ("" if type(owner).__module__.startswith("minitape.") else "own")
 
     def _wrong_object(self) -> str:
@@ -72,43 +75,40 @@ class Absent(Remedies):
         self.fields["used"] = "" if at is None else where(at.filename, at.line)
         if any(s.calls("add_loss") for s, _ in self.inquiry.statements(at)):
             return "added"
-        if at is None and not self.inquiry.used_at_all(self.source) and self._read_in_a_branch():
+        branch = self._read_in_a_branch() if at is None and not self.inquiry.used_at_all(self.source) else None
+        if branch is not None:
+            self.fields["used"] = where(branch.filename, branch.line)
             return "branch"
         return "" if at is None else "used"
 
-    def _called_in_a_branch(self) -> bool:
-        """Whether the text calls the layer in a branch alone: ``used`` is where."""
+    def _called_in_a_branch(self) -> Statement | None:
+        """Where the text calls the layer, if that is in a branch alone."""
         names = [] if self.statement is None else self.statement.binds()
         calls = [
             s for s in (self.statement.source.statements if self.statement is not None and names else ())
             if any(isinstance(n, ast.Call) and unparse(n.func) == names[0] for n in s.walk())
         ]  # fmt: skip
-        if calls and all(s.in_branch(names[0]) for s in calls):
-            self.fields["used"] = where(calls[0].filename, calls[0].line)
-            return True
-        return False
+        return calls[0] if calls and all(s.in_branch(names[0]) for s in calls) else None
 
-    def _read_in_a_branch(self) -> bool:
-        """Whether the text computes with a variable, which no operation read, in a branch alone: ``used`` is where."""
+    def _read_in_a_branch(self) -> Statement | None:
+        """Where the text computes with a variable, which no operation read, if that is in a branch alone."""
         places = [] if isinstance(self.source, Tensor) else self.inquiry.statements(self.inquiry.born(self.source))
         first = next(((s, at) for s, at in places if s.makes_variable()), None)
         if first is None:
-            return False
+            return None
         made, at = first
         name = made.name_at(at.line, at.column)
         if not name.removeprefix("self.").isidentifier():
-            return False
+            return None
         found = []
         for s in made.source.statements:
             inside = s.function is not None or any(isinstance(o.node, ast.With) for o in s.around)
             same = s.class_name == made.class_name or name in made.source.bound
             if inside and same and s is not made and not s.calls(*_ASKS) and s.computes_with(name):
                 if not s.in_branch(name):
-                    return False
+                    return None
                 found.append(s)
-        if found:
-            self.fields["used"] = where(found[0].filename, found[0].line)
-        return bool(found)
+        return found[0] if found else None
 
     def _is_gradient(self, place: Place) -> bool:
         statement = next((s for s, _ in self.inquiry.statements(place)), None)

@@ -105,7 +105,7 @@ class Advice(Absent):
             return "places"
         if "accuracy" in self.fields["what"]:
             return "hits"
-        if "count" in self.fields["what"].rpartition(".")[2]:
+        if any(word in self.fields["what"].rpartition(".")[2] for word in ("count", "histogram")):
             return "count"
         return kind or ("argument" if self._passes_another() else "")
 

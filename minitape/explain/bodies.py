@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..engine.above import above
 from ..engine.custom import no_tapes
 from ..engine.rows import CALL
 from ..engine.tensor import Tensor, wrap
@@ -121,10 +122,18 @@ def passes_of_own(record: Record, call: Call) -> list[bool]:
 
 
 def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
-    """What a gradient of the user's own gives for adjoints of one, out of sight of every tape; None where it fails."""
+    """What a gradient of the user's own gives for adjoints of one, out of sight of every tape; None where it fails.
+
+    Of a graph it gives symbolic ones, in a graph of their own.
+    """
     kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
     try:
-        with no_tapes(), contextlib.redirect_stdout(io.StringIO()):
-            return list(call.attrs["call"].shares([wrap(np.ones(shape, dtype)) for shape, dtype in kinds]))
+        with no_tapes(), contextlib.redirect_stdout(io.StringIO()), _beside(record):
+            return list(call.attrs["call"].shares([wrap(np.ones([n or 1 for n in shape], dtype)) for shape, dtype in kinds]))
     except Exception:
         return None
+
+
+def _beside(record: Record) -> contextlib.AbstractContextManager[object]:
+    """Where what is computed from the tensors of a graph leaves that graph as it is; of other recordings everywhere."""
+    return above.minitape.Graph(record).as_default() if hasattr(record, "reads") else contextlib.nullcontext()

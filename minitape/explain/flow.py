@@ -143,6 +143,17 @@ class Flow:
             return True
         return self._reads(expression, statement)
 
+    def carries(self, statement: Statement, expression: ast.AST | None, places: set[ast.AST | None]) -> bool:
+        """The same of all but indices, and of what stands in ``places``."""
+        nodes, waiting = [], [expression or statement.node]
+        while waiting:
+            nodes.append(node := waiting.pop())
+            inner = [node.value] if isinstance(node, ast.Subscript) else ast.iter_child_nodes(node)
+            waiting += [part for part in inner if part not in places]
+        if statement is self.start and (self.origin is None or self.origin in nodes):
+            return True
+        return any(self._is_tainted(node, statement) for node in reads_of(nodes))
+
     def decides(self, statement: Statement) -> bool:
         """True when a branch around ``statement`` may have read the value."""
         for outer in statement.around:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .parts import VALUED
 from .replay import MOST, finite, seeds_of, shown, sweep_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _AS_IT_WAS = ("stop_gradient", "state", "left_through_numpy")
 def added(inquiry: Inquiry, source: End, b: Break) -> str:
     """What a way from a source would add to its gradient if it were not cut; empty where nobody can tell."""
     record = inquiry.record
-    if record is None or len(record) > MOST or b.cause not in (*_AS_IT_WAS, "nondifferentiable_op") or not b.ways:
+    if record is None or len(record) > MOST or not (b.cause in _AS_IT_WAS or b.what in VALUED) or not b.ways:
         return ""
     shares = [share for way in b.ways if (share := _along(inquiry, source, b, *way)) is not None]
     if len(shares) < len(b.ways):

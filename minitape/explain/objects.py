@@ -361,7 +361,21 @@ class Objects(Names):
             if call is not None and place is not None:
                 mine = Place(place.frames[len(frames) - len(call.frames) :])
                 return Finding("unused_layer", mine, what, subject=call)
-        return Finding("unused_layer", place, what, subject="again" if alike else None)
+        other = None if alike or place is None else self.namesake(place)
+        return Finding("unused_layer", other or place, what, subject=(place,) if other else "again" if alike else None)
+
+    def namesake(self, place: Place) -> Place | None:
+        """Where a layer that was called got the name of one made elsewhere, such as a local one in a function."""
+        mine = next((s for s, _ in self.statements(place)), None)
+        for frames in reversed(self.used_births() if mine is not None else ()):
+            for statement, at in self.statements(Place(frames)):
+                for name in mine.binds() if mine is not None else ():
+                    called = statement.calls(name.rpartition(".")[2])  # what was made has been forgotten: that it was built is known
+                    made = statement.source.bound_by(name, statement) if called else [statement]
+                    other = next((s for s in made if s is not mine and name in s.binds()), None)
+                    if other is not None:
+                        return at.at(other.line)
+        return None
 
     def replaced_layer(self, source: End) -> Finding | None:
         """The layer of a variable is gone: the statement that made it made another one, which was used."""
@@ -382,7 +396,8 @@ class Objects(Names):
         if self._births is None:
             used = [n.variable for n in self.ancestors().values() if n.variable is not None]
             owners = Owners(used)
-            self._births = [frames for v in used if (frames := birth_of(owners.of(v)))]
+            born = [(birth_of(owners.of(v)), getattr(v, "_born", None)) for v in used]
+            self._births = [frames or one.stack for frames, one in born if frames or one is not None]
         return self._births
 
     def construction(self, owner: Object, variable: ResourceVariable) -> Place | None:

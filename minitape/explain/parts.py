@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, cast
 
 from ..engine.evidence import Exit, Origin
 from ..engine.rows import CALL
+from .arrivals import Arrivals
 from .bodies import outermost
 from .nodes import Break, Node, Place
-from .search import LIMIT
+from .search import LIMIT, SHAPES
 from .source import last_name, unparse
 
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from .reasons import Inquiry
 
 _VALUES = ("left_through_numpy", "recording_paused", "outside_tape", "state")  # causes that cut values, whatever the text says
-_STEPS = ("Round", "Floor", "Ceil", "Rint", "FloorDiv")  # operations whose result is a value, not a choice
-_TRUTHS = "Greater GreaterEqual Less LessEqual Equal NotEqual ArgMax ArgMin".split()  # ... which choose, but where they are counted
+VALUED = ("Round", "Floor", "Ceil", "Rint", "FloorDiv")  # operations whose result is a value, not a choice
 _ADDED = ("add", "subtract", "squared_difference", "negative", "cast", "reduce_sum", "reduce_mean", "identity")  # what hands a term on
 _CHOICES = ("bool", "index", "text")  # how a value leaves that comes back as none
 MOST = 50  # exits that are looked at, the last first
@@ -38,6 +38,7 @@ class Parts:
         self.inquiry, self.trace = inquiry, inquiry.trace
         self._since = min((note[2] for note in inquiry.tape.notes if note[0] == "enter"), default=0)
         self._edges = self._walk()
+        self._arrivals: Arrivals | None = None
         self._cuts = [edge for edge in self._edges if edge[2] is not None]
         self._into: dict[Hashable, list[Node]] = {}  # by the key of a node: what was computed from it, without a break
         for child, parent, broken in self._edges if self._cuts else ():
@@ -49,7 +50,7 @@ class Parts:
         found: list[Break] = []
         clean = self._from(source)
         for child, parent, broken in self._cuts:
-            if broken is not None and (parent.key in clean or self._same(parent, source)):
+            if broken is not None and not self._shifts(child, broken) and (parent.key in clean or self._same(parent, source)):
                 cut = self._with_further(broken, child)
                 cut[0].ways = [(child, parent)] if len(cut) == 1 else []
                 found += cut
@@ -60,6 +61,13 @@ class Parts:
             first = kept.setdefault((b.cause, at), b)
             first.ways += b.ways if first is not b else []
         return sorted(kept.values(), key=_order)
+
+    def _shifts(self, stopped: Node, broken: Break) -> bool:
+        """Whether a stop is that of the largest value, which is taken off before ``exp``: the result does not depend on it."""
+        if broken.cause != "stop_gradient":
+            return False
+        less = {child.key for child, parent, _ in self._edges if parent is stopped and self.trace.label(child) == "subtract"}
+        return any(parent.key in less and self.trace.label(child) == "exp" for child, parent, _ in self._edges)
 
     def _same(self, node: Node, source: End) -> bool:
         """Whether a value of an earlier recording is that which the source still holds: it was used there as well."""
@@ -92,11 +100,16 @@ class Parts:
                 continue
             seen[node.key] = True
             for parent, broken in self.trace.edges(node):
-                counted = bool(term) and broken is not None and broken.what in _TRUTHS
+                counted = bool(term) and broken is not None and self._is_flat(node, broken)
                 if broken is None or counted or self._carries(broken):
                     edges.append((node, parent, broken))
                     waiting.append((parent, counted or self._is_term(node, parent, term)))
         return edges
+
+    def _is_flat(self, node: Node, broken: Break) -> bool:
+        """Whether a result has no derivative at all: a truth, a count, a place. It chooses, but where it is a term it counts."""
+        flat = broken.cause == "nondifferentiable_op" and broken.what not in SHAPES
+        return flat and all(b is not None for _, b in self.trace.edges(node))
 
     def _is_term(self, node: Node, parent: Node, term: bool | None) -> bool | None:
         """Whether what is computed from a value counts as it is: a truth among such terms is no mask. None where it divides."""
@@ -131,12 +144,12 @@ class Parts:
             return not (b.cause == "state" and isinstance(made, Origin) and made.when < self._since)
         node = b.subject
         if b.cause == "integer_dtype":
-            return isinstance(node, Node) and (self.trace.label(node) == "cast" or _elementwise(node))
+            return isinstance(node, Node) and (self.trace.label(node) in _ADDED or _elementwise(node))
         written = self._written(b.place)
         if b.cause == "stop_gradient":
             stops = isinstance(written, ast.Call) and last_name(written.func) == "stop_gradient"
             return stops and not self._passes_through(b.place, cast("ast.Call", written))
-        if b.cause == "nondifferentiable_op" and b.what in _STEPS:
+        if b.cause == "nondifferentiable_op" and b.what in VALUED:
             return isinstance(written, ast.BinOp) or (isinstance(written, ast.Call) and isinstance(written.func, ast.Attribute))
         return False
 
@@ -168,10 +181,13 @@ class Parts:
 
     def _with_further(self, first: Break, child: Node) -> list[Break]:
         """A break, and those behind it on the way to a target."""
+        steps = self.trace.path_of(self.inquiry.starts, child) or []
+        return self._merged([first, *(b for _, _, b in steps if b is not None)])
+
+    def _merged(self, breaks: list[Break]) -> list[Break]:
         from .reasons import merge
 
-        steps = self.trace.path_of(self.inquiry.starts, child) or []
-        return [self.inquiry.called_outside(b) for b in merge([first, *(b for _, _, b in steps if b is not None)])]
+        return [self.inquiry.called_outside(b) for b in merge(breaks)]
 
     # -- through Python -----------------------------------------------------------------------------------------------
 
@@ -181,16 +197,20 @@ class Parts:
         mine = {node.key for node in self.trace.of(source)}
         exits = [e for e in self.inquiry.in_time()[:MOST] if e.how not in _CHOICES and e.when > self._since and e.stack]
         leading = {e.when for e in self.inquiry.leading_to(source)} if exits else set()
+        if leading and self._arrivals is None:
+            carrying = {node.key: node for edge in self._edges for node in edge[:2]}
+            self._arrivals = Arrivals(self.inquiry, carrying.values())
         for exit in exits:
-            if exit.when not in leading or not self.inquiry.arrived(exit) or self.inquiry.only_decides(exit):
+            if exit.when not in leading or not self.inquiry.comes_back(exit, self._arrivals):
                 continue
             left = self.trace.of_ref(exit.value)
             if all(node.record is left.record is not None and node.row <= left.row for node in self.inquiry.starts):
                 continue  # a loss that was printed: what leaves a target cannot come back on the way to it
             path = self.trace.path([left], source)
-            if path is None or any(b is not None for _, _, b in path) or (path and path[0][1].key not in mine):
+            before = [b for _, _, b in path or () if b is not None]
+            if path is None or any(b.cause in _VALUES or not self._carries(b) for b in before) or (path and path[0][1].key not in mine):
                 continue
-            found.append(Break("left_through_numpy", Place(exit.stack), exit.how, exit))
+            found += self._merged([*before, Break("left_through_numpy", Place(exit.stack), exit.how, exit)])
         return found
 
 

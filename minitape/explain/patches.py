@@ -67,7 +67,9 @@ def patch_of(advice: Advice, cause: str, name: str) -> str | None:
 def _tensors_will_do(advice: Advice, tree: ast.AST) -> bool:
     """Whether a tensor can stand where the array or number stood, in the new statement and by each name that it binds."""
     made = advice.stands
-    if isinstance(made.node, ast.AugAssign) or made.calls("append", "extend", "insert", "assign", "assign_add", "assign_sub"):
+    if isinstance(made.node, ast.AugAssign) or made.calls("extend", "insert", "assign", "assign_add", "assign_sub"):
+        return False
+    if made.calls("append") and not _only_summed(advice):
         return False
     if any(isinstance(target, ast.Subscript) for target in made.targets()):  # the item of an array or a list
         return False
@@ -78,6 +80,24 @@ def _tensors_will_do(advice: Advice, tree: ast.AST) -> bool:
     alias = isinstance(getattr(tree, "value", None), (ast.Name, ast.Attribute))  # of the variable itself
     others = (s for s in made.source.statements if s is not made and not s.mentions().isdisjoint(made.mentions()))
     return not any(_asks_an_array(advice, node, names, alias) for s in others for node in [*s.walk(), s.node])
+
+
+def _only_summed(advice: Advice) -> bool:
+    """Whether what is appended goes into a list that is handed to functions of tf alone, or to ``sum``."""
+    node = getattr(advice.stands.node, "value", None)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
+        return False
+    name = node.func.value.id
+    nodes = [n for s in advice.stands.source.statements if s is not advice.stands and name in s.mentions() for n in s.walk()]
+    read = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
+    given = [a for n in nodes if isinstance(n, ast.Call) and _takes_lists(advice, n.func) for a in n.args]
+    return all(n in given for n in read)
+
+
+def _takes_lists(advice: Advice, function: ast.expr) -> bool:
+    if isinstance(function, ast.Name):
+        return function.id in ("sum", "len")
+    return advice._in_namespace(function) and not advice._of_another_library(function)
 
 
 def _asks_an_array(advice: Advice, node: ast.AST, names: list[str], alias: bool) -> bool:
@@ -97,7 +117,7 @@ def _asks_an_array(advice: Advice, node: ast.AST, names: list[str], alias: bool)
         return named(node.left) and any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops)
     if isinstance(node, ast.Call):
         parts = [part for arg in node.args for part in (getattr(arg, "elts", None) or [arg])]
-        return any(map(named, parts)) and _wants_arrays(advice, node)
+        return any(map(named, parts)) and (_wants_arrays(advice, node) or advice._of_another_library(node.func))
     if not _of_arrays(node):
         return False
     of = cast("ast.Attribute", node).value
@@ -246,7 +266,7 @@ def _as_floats(advice: Advice) -> Swap | None:
 
 def _float_source(advice: Advice) -> Swap | None:
     """The call that makes the source, with ``dtype=tf.float32``."""
-    value = None if advice.statement is None else advice.statement.value()
+    value = advice.call if isinstance(advice.call, ast.Call) and last_name(advice.call.func) in _MAKERS else advice.stands.value()
     if not isinstance(value, ast.Call) or last_name(value.func) not in _MAKERS or advice.kind != "source" or _among_integers(advice):
         return None
     others = [] if advice.statement is None else advice.statement.source.statements
@@ -290,6 +310,19 @@ def _tensor_kept(advice: Advice) -> Swap | None:
     return _in_place_of(call, unparse(inner) if isinstance(inner, ast.Call) else f"tf.convert_to_tensor({unparse(inner)})")
 
 
+def _itself(advice: Advice) -> Swap | None:
+    """``tf.identity(v)`` and ``v.value()`` as ``v``, where that made the source."""
+    call = advice.call
+    if advice.kind != "copy" or not isinstance(call, ast.Call):
+        return None
+    name = last_name(call.func)
+    if name in ("identity", "convert_to_tensor") and len(call.args) == 1:
+        return lambda node: call.args[0] if node is call else None
+    if name in ("value", "read_value") and not call.args and isinstance(call.func, ast.Attribute):
+        return lambda node: cast("ast.Attribute", call.func).value if node is call else None
+    return None
+
+
 def _in_tensors(advice: Advice) -> Swap | None:
     """A statement without what leads out to NumPy and Python, and with tf's functions in place of theirs."""
     call, kind = advice.call, advice.kind
@@ -314,7 +347,11 @@ def _in_tensors(advice: Advice) -> Swap | None:
 
 def _left(node: ast.AST) -> ast.expr | None:
     """What an expression lets out: ``h`` of ``h.numpy()``, ``float(h)``, ``h.numpy().item()``; None for any other."""
-    if not isinstance(node, ast.Call) or last_name(node.func) not in LEAVES or node.keywords:
+    if not isinstance(node, ast.Call) or node.keywords:
+        return None
+    if last_name(node.func) in ("convert_to_numpy", "get_value") and len(node.args) == 1:
+        return node.args[0]
+    if last_name(node.func) not in LEAVES:
         return None
     if isinstance(node.func, ast.Attribute):
         return node.func.value if not node.args else None
@@ -345,5 +382,6 @@ _SWAPS: dict[str, Callable[[Advice], Swap | None]] = {
     "integer_dtype": _as_floats,
     "not_trainable": _trainable,
     "state": _tensor_kept,
+    "wrong_object": _itself,
     _TURNED: _in_tensors,
 }

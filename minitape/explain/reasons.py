@@ -296,7 +296,7 @@ class Inquiry(Objects):
     def arrived(self, exit: Exit) -> bool:
         """Whether the text lets the value that left reach a point where one came in, or decide what ran."""
         if self._arrivals is None:
-            self._arrivals = Arrivals(self)
+            self._arrivals = Arrivals(self, self.ancestors().values())
         arrivals = self._arrivals
         if self._followed > ENOUGH:
             return False
@@ -323,6 +323,14 @@ class Inquiry(Objects):
             return False
         flow = self.flow(exit, self._arrivals.lines)
         return flow is not None and not self._reached[flow]
+
+    def comes_back(self, exit: Exit, arrivals: Arrivals) -> bool:
+        """Whether the text lets a value that left reach one of these points as a value: neither as an index nor as a mask."""
+        if not self.arrived(exit) or self._arrivals is None:
+            return False
+        flow = self.flow(exit, self._arrivals.lines)
+        choosing = {part for _, part in self._arrivals.points} - {part for _, part in arrivals.values}
+        return flow is not None and any(flow.carries(*point, choosing) for point in arrivals.values)
 
     def flows(self, exit: Exit, places: frozenset[tuple[str, int]]) -> bool:
         """Whether the text lets the value that left reach one of these lines."""

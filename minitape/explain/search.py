@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LIMIT = 400_000  # nodes that a search visits at most
 _COST = {"outside_tape": 0.5, "recording_paused": 0.5, "integer_dtype": 0.9}
-_SHAPES = ("OnesLike", "ZerosLike", "Shape", "ShapeN", "Size", "Rank")
+SHAPES = ("OnesLike", "ZerosLike", "Shape", "ShapeN", "Size", "Rank")
 _OF_SHAPE = 1.5  # what has a value's shape alone was not meant to carry its gradient, where anything else is cut
 _NEARER = 0.95  # what a function stored in a variable in the call at hand, not in one before
 
@@ -79,6 +79,6 @@ class Search:
 def _cost(broken: Break) -> float:
     if broken.cause == "state" and getattr(broken.subject, "caller", None) is not None:
         return _NEARER
-    if broken.what in _SHAPES:
+    if broken.what in SHAPES:
         return _OF_SHAPE
     return _COST.get(broken.cause, 1.0)

@@ -465,19 +465,18 @@ TEXT = {
         "Call the layer in the computation, and let its call use {x}. Or leave its variables out of the sources.",
     ),
     "unused_layer branch": (
-        "{x} belongs to the layer {what}{line}, which uses it in a branch alone ({used}): that did not run on the way to the "
-        "target.",
-        "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
-    ),
-    "unused_layer not taken": (
-        "{x} belongs to the layer {what}{line}, which is called in a branch alone ({used}): that did not run on the way to the "
-        "target.",
+        "{x} belongs to the layer {what}, which is used in a branch alone{line}: that did not run on the way to the target.",
         "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
     ),
     "unused_layer twin": (
         "{x} belongs to the layer {what} that was made here{line}, and never called on the way to the target. The one that was called "
         "there was made in {used}.",
         "Ask for the variables of the one that is called, or call the one whose variables you ask for.",
+    ),
+    "unused_layer namesake": (
+        "{x} belongs to the layer {what} that was made in {used}. The one that was called on the way to the target is another one, of the "
+        "same name{line}.",
+        "Call the layer that is there already in place of a new one, or ask for the variables of the one that is called.",
     ),
     "unused_layer again": (
         "{x} belongs to the layer {what}{line}, which was never called on the way to the target: another one was, which the "

@@ -129,7 +129,8 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
     answer = _say(finding, name, source, inquiry)
     answer.others += [_say(other, name, source, inquiry) for other in finding.breaks]
     breaks = [] if answer.connected else [answer, *answer.others]
-    if any(one.patch is None for one in breaks):
+    unwatched = bool(_unwatched(name, source, inquiry)) and all(one.cause not in (*_AT_SOURCE, "wrong_object") for one in breaks)
+    if unwatched or any(one.patch is None for one in breaks):
         for one in breaks:
             one.patch = None  # it would not be enough
     if finding.cause == "connected" and inquiry is not None:
@@ -218,13 +219,13 @@ def _say(found: Finding | Break, name: str, source: End, inquiry: Inquiry | None
     cause, place = found.cause, found.place
     if cause in ("connected", "independent"):
         place = None
-    at = "" if place is None else f" ({where(place.filename, place.line)})"
     advice: Advice | None
     try:
         advice = Advice(cause, place, found.what, found.subject, source, inquiry, found.until)
-        kind, fields = advice.kind, advice.fields
+        kind, fields, place = advice.kind, advice.fields, advice.place
     except Exception:  # the words are less exact then
         advice, kind, fields = None, "", dict.fromkeys(("what", "code", "instead", "used", "function"), found.what)
+    at = "" if place is None else f" ({where(place.filename, place.line)})"
     message, fix = TEXT.get(f"{cause} {kind}") or TEXT[cause]
     fields = {**fields, "x": name, "line": at, "what": fields["what"] or "the value", "watched": _unwatched(name, source, inquiry)}
     message, fix = message.format(**fields), fix.format(**fields)

@@ -21,6 +21,8 @@ from .spec import TensorSpec
 from .symbolic import is_symbolic
 from .whiles import passing, spec_of, while_loop
 
+SIDE_BY_SIDE = 256  # calls of a vectorized_map that stand beside each other in a graph: None is None then, where a loop has zeros
+
 
 def elements(value: Any, index: int) -> Any:
     """Element ``index`` of each tensor of a structure."""
@@ -190,7 +192,9 @@ def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, war
         return _map_in_graph(fn, elems, nest.map_structure(lambda t: TensorSpec(t.shape, t.dtype), first))
 
     if state.graph is not None:
-        return mapped(elems)
+        if not count or count > SIDE_BY_SIDE:
+            return mapped(elems)
+        return _as_one(_stacked([fn(_read(elems, wrap(np.int32(i)))) for i in range(count)]))
     if count == 0:
         return function(mapped, autograph=False)(elems)
     concrete = fn.get_concrete_function(elements(elems, 0))  # by itself: it may be another function in each call

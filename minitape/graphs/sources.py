@@ -5,7 +5,7 @@ import __future__
 
 import ast
 import inspect
-import textwrap
+import re
 import types
 from collections.abc import Callable
 from typing import Any
@@ -93,22 +93,23 @@ def _future_flags(code: types.CodeType) -> int:
 
 
 def parsed(lines: list[str]) -> ast.Module:
-    """The tree of a function's source lines, however deep they are indented."""
-    text = textwrap.dedent("".join(lines))
+    """The tree of a function's source lines, each part where it stands, however deep they are indented."""
+    text = "".join(lines)
     try:
-        return ast.parse(text)
+        tree = ast.parse("if True:\n" + text if text[:1].isspace() else "\n" + text)
+        return ast.increment_lineno(tree, -1)
     except SyntaxError:
-        stripped = text.strip()
         found = []
-        at = stripped.find("lambda")
+        at = text.find("lambda")
         while at >= 0:  # lambdas in the middle of an expression that goes on elsewhere
-            for end in range(len(stripped), at, -1):
+            before = "(" + re.sub(r"[^\n]", " ", text[:at])[1:]
+            for end in range(len(text), at, -1):
                 try:
-                    found += ast.parse(f"({stripped[at:end]})").body
+                    found += ast.parse(f"{before}{text[at:end]})").body
                     break
                 except SyntaxError:
                     continue
-            at = stripped.find("lambda", at + 1)
+            at = text.find("lambda", at + 1)
         if not found:
             raise
         return ast.Module(found, [])

@@ -53,6 +53,42 @@ def test_one_line(cause: str, line: str, patch: str | None) -> None:
         assert why.connected and float(gradient) != 0.0
 
 
+@pytest.mark.parametrize(
+    ("body", "patch"),
+    [
+        ("return tf.square(tf.stop_gradient(tf.sin(x * self.w)))", "return tf.square(tf.sin(x * self.w))"),
+        ("return tf.foldl(lambda a, v: a + tf.stop_gradient(v * self.w), x, 0.0)", "return tf.foldl(lambda a, v: a + v * self.w, x, 0.0)"),
+    ],
+)
+def test_a_line_of_a_method(body: str, patch: str) -> None:
+    """What is rewritten for a graph stands where the user wrote it, deep as that is."""
+    code = f"class M(tf.Module):\n    w = tf.Variable(2.0)\n    @tf.function\n    def f(self, x):\n        {body}\nm = M()\n"
+    code += "with tf.GradientTape() as tape:\n    y = m.f(tf.constant([3.0]))\ntarget, source = y, m.w\n"
+    _, (why,) = run("method", code)
+    assert first_patch(why).patch == patch
+    (gradient,), _ = run("method-mended", patched(code, 5, patch))
+    assert float(gradient) != 0.0
+
+
+LINES = [
+    ("x = tf.Variable(2.0)", "c = tf.identity(x)", "y = x * 2.0", "c", "c = x"),
+    ("xs = [tf.Variable(2.0), tf.Variable(3)]", "", "y = tf.cast(xs[1], tf.float32)", "xs[1]",
+     "xs = [tf.Variable(2.0), tf.Variable(3, dtype=tf.float32)]"),
+    ("x, parts = tf.Variable(2.0), []", "", "parts.append(float(x) * 2.0)\n    y = tf.add_n(parts)", "x", "parts.append(x * 2.0)"),
+    ("x = tf.Variable(2.0)", "", "k = x.numpy()\n    y = tf.constant(np.square(k))", "x", None),  # line by line it would leave again
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "then", "body", "source", "patch"), LINES)
+def test_lines_of_other_kinds(made: str, then: str, body: str, source: str, patch: str | None) -> None:
+    code = f"import numpy as np\n{made}\n{then}\nwith tf.GradientTape() as tape:\n    {body}\ntarget, source = y, {source}\n"
+    _, (why,) = run("kinds", code)
+    assert why.patch == patch
+    if patch is not None:
+        (gradient,), _ = run("kinds-mended", patched(code, why.line, patch))
+        assert float(gradient) != 0.0
+
+
 SOURCES = [
     ("x = tf.constant(3.0)", "not_watched", 3, "tape.watch(x)\ny = x * 2.0"),
     ("x = tf.Variable(3)", "integer_dtype", 1, "x = tf.Variable(3, dtype=tf.float32)"),
