@@ -15,7 +15,7 @@ from ..engine.rows import CALL
 from .bodies import outermost
 from .nodes import Break, Node, Place
 from .search import LIMIT
-from .source import last_name, unparse
+from .statement import last_name, unparse
 
 if TYPE_CHECKING:
     from ..engine.typed import End
