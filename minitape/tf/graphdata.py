@@ -42,7 +42,7 @@ from . import api, linalg, math, nn, strings
 # what graphs have beside the primitives that run eagerly, too; none of these runs Python code of a user
 _OF_GRAPHS = {
     f"{p.name} {p.op}": p
-    for p in (*whiles.WHILE.values(), *control.CASE.values(), *effects.ASSIGN.values(), *tensor_arrays.PRIMITIVES, effects.READ,
+    for p in (*whiles.WHILE.values(), *whiles.MAPPED.values(), *control.CASE.values(), *effects.ASSIGN.values(), *tensor_arrays.PRIMITIVES, effects.READ,
               effects.LATER, effects.LATER_STATEFUL, gates.NO_OP, later.SIZE, later.ZEROS, later.RANGE, slicing.GETITEM, sweep.FIT,
               sweep.DENSE, VJP, RULE)
 }  # fmt: skip
