@@ -293,6 +293,7 @@ from minitape.tf import (
     python as python,
     ragged as ragged,
     random as random,
+    saved_model as saved_model,
     sets as sets,
     signal as signal,
     sparse as sparse,

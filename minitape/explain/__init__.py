@@ -27,7 +27,7 @@ The question
     ``wrong``      gradients that are there, and not those that were meant
 
 The user's text
-    ``source``     statements, and what they bind
+    ``source``     the statements of a file, and where names are bound; ``statement`` one of them
     ``flow``, ``arrivals``   where a value goes that left to Python, and where one may have come in
 
 The answer

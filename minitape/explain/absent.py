@@ -11,7 +11,7 @@ from ..engine.tensor import Tensor
 from .asking import asking_frame, where
 from .nodes import Place
 from .remedies import Remedies
-from .source import unparse
+from .statement import unparse
 
 if TYPE_CHECKING:
     from ..engine.typed import Array, Object

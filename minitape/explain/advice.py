@@ -13,7 +13,8 @@ from .asking import asking_frame, where
 from .connection import operations
 from .nodes import Node, Place
 from .remedies import LEAVES, STEPS, term
-from .source import RUN_ONCE, Statement, last_name, unparse
+from .source import RUN_ONCE
+from .statement import Statement, last_name, unparse
 
 if TYPE_CHECKING:
     from ..engine.evidence import Stack

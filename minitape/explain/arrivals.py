@@ -13,7 +13,8 @@ from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.rows import CALL
 from .connection import Connection, is_leaf
 from .nodes import Node, Place
-from .source import Statement, last_name, source_of
+from .source import source_of
+from .statement import Statement, last_name
 from .trace import Trace
 
 Site = tuple[CodeType, int]  # code and offset of a user's frame

@@ -15,10 +15,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .source import CALLED, CALLS, Source, Statement, holder_of, item_of, last_name, parameters, reads_of
+from .source import CALLED, Source
+from .statement import CALLS, Statement, holder_of, item_of, last_name, parameters, reads_of
 
 if TYPE_CHECKING:
-    from .source import Def, Key
+    from .source import Key
+    from .statement import Def
 
 _BUILTINS = frozenset(dir(builtins))
 _MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill", "set"}

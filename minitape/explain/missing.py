@@ -1,19 +1,26 @@
 """What a cut way would have added to a gradient that is there, where that can be computed.
 
 It can where the value went on as it was: through a stop, a variable, an array and back, or a step that is taken for the
-identity. The adjoint that arrives behind the cut is then handed on before it.
+identity. The adjoint that arrives behind the cut is then handed on before it. Through NumPy it can where the line names one
+function of one number, such as ``np.exp``, and a constant came in that is just what this gives: then its derivative is known.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..engine.evidence import Exit
+from ..engine.primitives import TABLE
 from .parts import VALUED
 from .replay import MOST, finite, seeds_of, shown, sweep_of
+from .statement import Statement, last_name
 
 if TYPE_CHECKING:
+    from types import CodeType
+
     from ..engine.typed import Array, End
     from .nodes import Break, Node
     from .reasons import Inquiry
@@ -24,11 +31,15 @@ _AS_IT_WAS = ("stop_gradient", "state", "left_through_numpy")
 def added(inquiry: Inquiry, source: End, b: Break) -> str:
     """What a way from a source would add to its gradient if it were not cut; empty where nobody can tell."""
     record = inquiry.record
-    if record is None or len(record) > MOST or not (b.cause in _AS_IT_WAS or b.what in VALUED) or not b.ways:
+    if record is None or len(record) > MOST or not (b.cause in _AS_IT_WAS or b.what in VALUED):
         return ""
-    shares = [share for way in b.ways if (share := _along(inquiry, source, b, *way)) is not None]
-    if len(shares) < len(b.ways):
-        return ""
+    if isinstance(b.subject, Exit) and not b.ways:
+        found = [_through_numpy(inquiry, source, b, b.subject)]
+    else:
+        found = [_along(inquiry, source, b, *way) for way in b.ways]
+    shares = [share for share in found if share is not None]
+    if not found or len(shares) < len(found):
+        return "What it would add cannot be told: no tape follows what NumPy and Python compute." if isinstance(b.subject, Exit) else ""
     total = np.asarray(sum(shares[1:], start=shares[0]))
     if not finite(total):
         return ""
@@ -36,6 +47,11 @@ def added(inquiry: Inquiry, source: End, b: Break) -> str:
         return "It would add nothing here."
     given = "Taken for the identity, it" if b.cause == "nondifferentiable_op" else "It"
     return f"{given} would add {shown(total)} to the gradient."
+
+
+# the functions of NumPy and of Python's math whose derivative is in the table of primitives, and their names there
+_FUNCTIONS = {name: name for name in "exp expm1 log log1p sqrt square sin cos tan asin acos atan sinh cosh tanh abs".split()}
+_FUNCTIONS |= {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}
 
 
 def _along(inquiry: Inquiry, source: End, b: Break, child: Node, parent: Node) -> Array | None:
@@ -46,9 +62,50 @@ def _along(inquiry: Inquiry, source: End, b: Break, child: Node, parent: Node) -
     behind = _arrives(inquiry, seeds_of(inquiry), {child.row})
     if behind is None:
         return np.zeros(tuple(source.shape))
-    if parent.record is not record:
-        return behind if parent in inquiry.trace.of(source) else None
-    return _arrives(inquiry, {parent.row: behind}, set(inquiry.tape._rows_of(source)))
+    return _from(inquiry, source, parent, behind)
+
+
+def _from(inquiry: Inquiry, source: End, node: Node, adjoint: Array) -> Array | None:
+    """The share of a source in the adjoint of a value that was computed from it, or is its own."""
+    if node.record is not inquiry.record:
+        return adjoint if node in inquiry.trace.of(source) else None
+    return _arrives(inquiry, {node.row: adjoint}, set(inquiry.tape._rows_of(source)))
+
+
+def _through_numpy(inquiry: Inquiry, source: End, b: Break, exit: Exit) -> Array | None:
+    """The share through a function that the line names, where just one constant is what it gives; else None."""
+    record, left = inquiry.record, inquiry.trace.of_ref(exit.value)
+    before, found = _value(left), next(inquiry.statements(b.place), None)
+    if record is None or before is None or found is None:
+        return None
+    named = {_FUNCTIONS.get(last_name(n.func)) for n in found[0].walk() if isinstance(n, ast.Call)}
+    computed = [(primitive, primitive.forward(np.float64(before))) for primitive in (TABLE[name] for name in named if name)]
+    constants = [row for row, leaf in record.leaves.items() if leaf.tensor is not None and _came_from(found[0], record.place(row))]
+    ways = [(row, primitive, z) for primitive, z in computed for row in constants if _is_near(record.value(row), z)]
+    if len(ways) != 1:
+        return None
+    row, primitive, z = ways[0]
+    behind = _arrives(inquiry, seeds_of(inquiry), {row})
+    if behind is None:
+        return np.zeros(tuple(source.shape))
+    rules: Any = primitive.rules
+    share = rules[0](np.float64(behind), z, np.float64(before))
+    return _from(inquiry, source, left, share.astype(before.dtype))
+
+
+def _came_from(left: Statement, place: tuple[str, int, CodeType] | None) -> bool:
+    """Whether a constant was first used in the statement in which a value left, or in one that reads what that binds."""
+    if place is None:
+        return False
+    if left.covers(*place[:2]):
+        return True
+    used = left.source.at(*place[:2])
+    return used is not None and not used.mentions().isdisjoint(left.binds())
+
+
+def _is_near(value: Array | None, computed: Array) -> bool:
+    """Whether a constant is what was computed, but for the rounding of its type."""
+    return value is not None and np.shape(value) == np.shape(computed) and bool(np.allclose(value, computed, 1e-6, 0))
 
 
 def _goes_on(b: Break, child: Node, parent: Node) -> bool:

@@ -11,7 +11,8 @@ from ..engine.tensor import Tensor
 from ..engine.variable import UnreadVariable
 from .connection import Connection, is_leaf
 from .nodes import Break, Node, Place, is_state
-from .source import Statement, covers, last_name, source_of, unparse
+from .source import source_of
+from .statement import Statement, covers, last_name, unparse
 
 if TYPE_CHECKING:
     from ..engine.typed import End

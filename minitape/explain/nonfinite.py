@@ -15,7 +15,7 @@ from .arrivals import MAKES
 from .asking import asking_frame
 from .connection import is_leaf
 from .replay import EAGERLY, Step, finite, operation, replay, shown
-from .source import last_name
+from .statement import last_name
 from .words import Explanation, name_of, where
 
 if TYPE_CHECKING:

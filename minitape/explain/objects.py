@@ -17,7 +17,8 @@ from .connection import Finding, is_leaf, operations
 from .names import Names
 from .nodes import Node, Place
 from .owners import Owners, variables_of
-from .source import RUN_ONCE, Statement
+from .source import RUN_ONCE
+from .statement import Statement
 from .trace import COPIES
 
 if TYPE_CHECKING:

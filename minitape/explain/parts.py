@@ -16,7 +16,7 @@ from .arrivals import Arrivals
 from .bodies import outermost
 from .nodes import Break, Node, Place
 from .search import LIMIT, SHAPES
-from .source import last_name, unparse
+from .statement import last_name, unparse
 
 if TYPE_CHECKING:
     from ..engine.typed import End

@@ -18,7 +18,7 @@ from .asking import asking_frame
 from .connection import operations
 from .nodes import Node, Place
 from .remedies import LEAVES, OF_ARRAYS, STEPS
-from .source import last_name, unparse
+from .statement import last_name, unparse
 
 if TYPE_CHECKING:
     from ..engine.evidence import Stack

@@ -17,7 +17,8 @@ from .flow import Flow
 from .nodes import Break, Node, Place
 from .objects import Objects, same_value
 from .parts import Parts
-from .source import CALLED, RUN_ONCE, Statement, last_name, source_of, sources_of
+from .source import CALLED, RUN_ONCE, source_of, sources_of
+from .statement import Statement, last_name
 from .trace import COPIES, Trace
 
 if TYPE_CHECKING:

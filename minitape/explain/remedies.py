@@ -11,7 +11,7 @@ from ..engine.dtypes import DType
 from ..engine.evidence import Origin
 from ..engine.frames import own_file
 from .nodes import is_state
-from .source import Statement, covers, last_name, unparse
+from .statement import Statement, covers, last_name, unparse
 
 if TYPE_CHECKING:
     from ..engine.typed import End

@@ -13,7 +13,7 @@ from ..engine.above import above
 from ..engine.frames import lines_of
 from ..engine.tensor import Tensor
 from .asking import asking_frame, where
-from .source import last_name
+from .statement import last_name
 from .texts import TEXT
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .connection import Finding
     from .nodes import Break, Place
     from .reasons import Inquiry
-    from .source import Statement
+    from .statement import Statement
 
 _PLACES = (ModuleType, type)
 _MANY = 1000  # objects whose attributes are looked through at once

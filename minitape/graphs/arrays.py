@@ -210,6 +210,9 @@ _SPLIT = _primitive(
 )
 
 
+PRIMITIVES = (_EAGER_WRITE, _CLEARED, READ, PLACED, _STACK, _CONCAT, _SCATTER, _SPLIT)
+
+
 def _is_mixed(infer_shape: bool = True, element_shape: Any = None, **others: Any) -> bool:
     """True for an array whose elements may have several shapes."""
     shape = TensorShape(element_shape)

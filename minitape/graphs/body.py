@@ -82,7 +82,7 @@ class Body:
         marks = {self.feeds[at]}
         for call in self.graph.calls:
             if any(r in marks and passes(call, i) for i, r in enumerate(call.inputs)):
-                marks.update(range(call.row, call.row + call.outputs))
+                marks.update(t._row for t in self.graph.op_of[call.row].outputs if t.dtype.differentiable)
         return not marks.isdisjoint(self.fetches)
 
     def run(self, arrays: Sequence[Any]) -> tuple[Any, ...]:

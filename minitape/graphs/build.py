@@ -64,6 +64,7 @@ class Graph(Named, Record):
 
     building_function = False
     lasting = True
+    trusted = True  # false where a file tells the shapes: no machine code is made for these
 
     def __init__(self, outer: Graph | None = None) -> None:
         super().__init__()
@@ -85,6 +86,8 @@ class Graph(Named, Record):
         self.collections = _inherited(outer)
         self.reads: dict[int, SymbolicTensor] = {}  # what each variable holds now, until the next effect
         self.tapes_around: list[Any] = []  # those that record the graph around it while this one is built
+        if outer is not None and not outer.trusted:
+            self.trusted = False
         self.seed: Any = None if outer is None else outer.seed  # of its random operations
         self.drawn = 0  # random operations that took their number from it
         self.lock = threading.RLock()  # of whoever adds rows to a graph that is complete: those of its gradients
@@ -104,6 +107,12 @@ class Graph(Named, Record):
                 return True
             graph = graph.outer
         return False
+
+    def distrust(self) -> None:
+        """It takes rows of a graph from a file, and so do those around it."""
+        graph: Graph | None = self
+        while graph is not None:
+            graph.trusted, graph = False, graph.outer
 
     # -- as the current graph -----------------------------------------------------------------------------------------
 
@@ -204,7 +213,8 @@ class Graph(Named, Record):
         op = self._node(primitive.op, name or default_name(primitive.op), first, call, outputs)
         if getattr(primitive, "stateful", False) and primitive.op != "ReadVariableOp":
             self.forget_reads()
-        infer.fold(self, call)
+        if self.trusted:
+            infer.fold(self, call)
         if not outputs:
             self.meta[first] = ((), np.dtype(bool))
             op.count = 0

@@ -34,7 +34,7 @@ class Writer:
     def __init__(self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], fetches: Sequence[int],
                  feeds: Sequence[int], fuse: bool = False) -> None:  # fmt: skip
         self.fuse, self.fused, self.large = fuse, _Segment(), _Segment()
-        self.loops = fast.loops
+        self.loops = fast.loops if graph.trusted else None
         self.blocked = self.loops.slow_shapes(graph, calls) if fuse else None  # shapes whose runs go block by block; None: all
         self.graph, self.fetches, self.feeds = graph, list(fetches), list(feeds)
         self.same = _same_values(graph, calls, constants)

@@ -80,6 +80,8 @@ class ConcreteFunction:
     np.float32(6.0)
     """
 
+    _checkpointed: Any = None  # as for Function
+
     def __init__(self, body: Body, name: str, signature: Any, slots: Slots) -> None:
         self.body, self.signature, self.label, self.slots = body, signature, name, slots
         self.name = f"__inference_{name}_{next(_numbers)}".encode()
@@ -217,6 +219,8 @@ class ConcreteFunction:
 
     def _in_graph(self, tensors: Sequence[Any]) -> list[Any]:
         graph = state.graph
+        if not self.graph.trusted:
+            graph.distrust()
         if not self.inlined:
             reads = [graph.read(self.slots.now(v)) for v in self._used]
             held = [self.graph.leaves[r].tensor for r in self._held]

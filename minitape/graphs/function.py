@@ -189,6 +189,9 @@ class Function:
             raise TypeError(self._refusal(str(error), args, kwargs)) from None
         bound.apply_defaults()
         values = dict(bound.arguments)
+        for p in self._parameters.values():
+            if p.kind is p.VAR_KEYWORD and p.name in values:
+                values[p.name] = dict(sorted(values[p.name].items()))  # as structures are flattened
         if self._input_signature is not None:
             values = self._cast(values, args, kwargs)
         return with_tensors(values)

@@ -19,7 +19,7 @@ from ..engine.tensor import Tensor, wrap
 from .arrays import READ, TensorArray
 from .spec import TensorSpec
 from .symbolic import is_symbolic
-from .whiles import passing, spec_of, while_loop
+from .whiles import MAPPED, WHILE, passing, spec_of, while_graph, while_loop
 
 SIDE_BY_SIDE = 256  # calls of a vectorized_map that stand beside each other in a graph: None is None then, where a loop has zeros
 
@@ -136,7 +136,7 @@ def _all_dense(kinds: Any) -> bool:
     return not any(type(kind).__name__ in ("RaggedTensorSpec", "SparseTensorSpec") for kind in nest.flatten(kinds))
 
 
-def _map_in_graph(fn: Any, elems: Any, signature: Any, infer_shape: bool = True) -> Any:
+def _map_in_graph(fn: Any, elems: Any, signature: Any, infer_shape: bool = True, kinds: Any = WHILE) -> Any:
     """``map_fn`` as a loop of the graph: ``fn`` is called once, however many elements there are."""
     from .later import size_of
 
@@ -154,7 +154,7 @@ def _map_in_graph(fn: Any, elems: Any, signature: Any, infer_shape: bool = True)
         nest.assert_same_structure(like, found)
         return i + 1, [ta.write(i, r) for ta, r in zip(tas, nest.flatten(found), strict=True)]
 
-    _, arrays = while_loop(lambda i, tas: i < count, step, (wrap(np.int32(0)), arrays))
+    _, arrays = while_graph(lambda i, tas: i < count, step, [wrap(np.int32(0)), arrays], kinds=kinds)
     return nest.pack_sequence_as(like, [_stack(ta, _count(elems)) for ta in arrays])
 
 
@@ -189,7 +189,7 @@ def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, war
 
     def mapped(elems: Any) -> Any:
         first = nest.map_structure(convert_to_tensor, fn(_read(elems, wrap(np.int32(0)))))  # its row is not run
-        return _map_in_graph(fn, elems, nest.map_structure(lambda t: TensorSpec(t.shape, t.dtype), first))
+        return _map_in_graph(fn, elems, nest.map_structure(lambda t: TensorSpec(t.shape, t.dtype), first), kinds=MAPPED)
 
     if state.graph is not None:
         if not count or count > SIDE_BY_SIDE:

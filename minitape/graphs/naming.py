@@ -14,7 +14,7 @@ _OPERATOR_NAMES = {
     "StridedSlice": "strided_slice", "Greater": "Greater", "Less": "Less",
 }  # fmt: skip
 CONTROL = {
-    "If": "cond", "StatelessIf": "cond", "While": "while", "StatelessWhile": "while",
+    "If": "cond", "StatelessIf": "cond", "While": "while", "StatelessWhile": "while", "Map": "while", "StatelessMap": "while",
     "Case": "switch_case/indexed_case", "StatelessCase": "switch_case/indexed_case",
 }  # fmt: skip
 _FUNCTION_NAMES = {

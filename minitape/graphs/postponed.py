@@ -19,6 +19,7 @@ from ..engine.variable import Variable
 from .effects import later
 from .infer import filled, sizes_to_try, trying
 from .program import Program, needed
+from .slicing import Place
 from .symbolic import SymbolicTensor
 
 # what TensorFlow calls the result of a function that is put off here
@@ -41,40 +42,56 @@ _NAMES = {
 }  # fmt: skip
 
 
+class Postponed:
+    """A call that waits for tensors: where they go, a :class:`Place` stands among the arguments.
+
+    Behind them it takes what the variables hold that the function reads by itself.
+    """
+
+    def __init__(self, function: Any, args: list[Any], kwargs: dict[str, Any], held: Sequence[Variable] = ()) -> None:
+        self.function, self.args, self.kwargs, self.held = function, args, kwargs, held
+
+    def run(self, tensors: Sequence[Any]) -> Any:
+        """What the function gives for these tensors."""
+        args, kwargs = nest.map_structure(lambda v: tensors[v.number] if type(v) is Place else v, (self.args, self.kwargs))
+        return self.function(*args, **kwargs)
+
+    def __call__(self, *tensors: Any) -> list[Any]:
+        count = len(tensors) - len(self.held)
+        with standing_in(self.held, tensors[count:]):
+            return nest.flatten(self.run(tensors[:count]))
+
+
 def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], stateful: bool = False) -> list[Any] | None:
     """Adds a row that calls ``function`` with eager tensors; [result], or None when even trial calls fail.
 
     Variables are read here, those that the function reads by itself as well, so that gradients find their way back to
     them.
     """
-    leaves = [_entered(leaf) for leaf in nest.flatten([list(args), kwargs])]
-    at = [i for i, leaf in enumerate(leaves) if type(leaf) is SymbolicTensor]
-    symbolic = [leaves[i] for i in at]
+    symbolic: list[Any] = []
 
-    def run(tensors: Any) -> Any:
-        given = list(leaves)
-        for i, t in zip(at, tensors, strict=True):
-            given[i] = t
-        new_args, new_kwargs = nest.pack_sequence_as([list(args), kwargs], given)
-        return function(*new_args, **new_kwargs)
+    def leaf(value: Any) -> Any:
+        value = _entered(value)
+        if type(value) is SymbolicTensor:
+            symbolic.append(value)
+            return Place(len(symbolic) - 1)
+        return value
 
+    called = Postponed(function, *nest.map_structure(leaf, (list(args), kwargs)))
+    run = called.run
     variables: dict[int, Variable] = {}
-    past = _past_windows(leaves, symbolic)
+    past = _past_windows(nest.flatten([called.args, called.kwargs]), symbolic)
     structure, specs = _tried(run, symbolic, past, variables)
     if specs is None:
         return None
     name = _NAMES.get(getattr(function, "__name__", ""))
-    count, held = len(symbolic), list(variables.values())
-
-    def call(*tensors: Any) -> list[Any]:
-        with standing_in(held, tensors[count:]):
-            return nest.flatten(run(tensors[:count]))
+    count, called.held = len(symbolic), list(variables.values())
 
     def again(tensors: Sequence[Any]) -> Any:
         return _tried(run, list(tensors[:count]), past, {})[1]
 
-    tensors = [*symbolic, *(v._read() for v in held)]
-    found = later(call, tensors, specs, stateful, name, None if stateful else again)
+    tensors = [*symbolic, *(v._read() for v in called.held)]
+    found = later(called, tensors, specs, stateful, name, None if stateful else again)
     return [nest.pack_sequence_as(structure, found)]
 
 

@@ -196,10 +196,10 @@ def linkable(primitive: GraphPrimitive, tensors: Sequence[Any], attrs: dict[str,
     from ..engine.state import state
 
     graph = state.graph
-    return graph.apply(primitive, tuple(tensors), attrs | {"links": _Links([graph.tensor_at(graph.enter(t)) for t in tensors])})
+    return graph.apply(primitive, tuple(tensors), attrs | {"links": Links([graph.tensor_at(graph.enter(t)) for t in tensors])})
 
 
-class _Links:
+class Links:
     """Of a row with derivatives in it: its inputs, and on which of them the derivatives depend once somebody asked."""
 
     def __init__(self, tensors: list[Any]) -> None:

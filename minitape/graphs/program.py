@@ -67,7 +67,7 @@ class Program:
     def _fuse(self) -> None:
         """A program that runs often earns compiled loops, where numba is at hand (or after many more runs)."""
         loops = fast.loops
-        if loops is None or not loops.available() or sum(loops.fusable(self.graph, c) is not None for c in self.calls) < loops.LEAST:
+        if loops is None or not self.graph.trusted or not loops.available() or sum(loops.fusable(self.graph, c) is not None for c in self.calls) < loops.LEAST:
             return
         if self.runs == OFTEN and "numba" not in sys.modules:
             return

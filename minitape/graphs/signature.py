@@ -45,12 +45,15 @@ class Signature:
 
     def specs(self) -> Any:
         """The specs as (positional arguments, keyword arguments)."""
-        named = {
-            name: nest.map_structure(
-                lambda v, n=name: TensorSpec(v.shape, v.dtype, v.name or n) if isinstance(v, TensorSpec) else v, value
+
+        def with_name(name: str, value: Any) -> Any:
+            if name in self.parameters and self.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+                return {key: with_name(key, part) for key, part in value.items()}
+            return nest.map_structure(
+                lambda v: TensorSpec(v.shape, v.dtype, v.name or name) if isinstance(v, TensorSpec) else v, value
             )
-            for name, value in self.values.items()
-        }
+
+        named = {name: with_name(name, value) for name, value in self.values.items()}
         return call_arguments(self.parameters, named)
 
     # -- text ---------------------------------------------------------------------------------------------------------

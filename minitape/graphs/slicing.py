@@ -47,8 +47,8 @@ def getitem(tensor: Any, key: Any) -> Any:
     return state.graph.apply(GETITEM, (tensor, *dynamic), attrs)[0]
 
 
-class _Place:
-    """Where a dynamic index goes."""
+class Place:
+    """Where a tensor goes that only a run of the graph has."""
 
     __slots__ = ("number",)
 
@@ -70,13 +70,13 @@ def _settled(entry: Any) -> Any:
 def _template(entry: Any, numbers: dict[int, int]) -> Any:
     if isinstance(entry, slice):
         return slice(*(_template(e, numbers) for e in (entry.start, entry.stop, entry.step)))
-    return _Place(numbers[id(entry)]) if id(entry) in numbers else entry
+    return Place(numbers[id(entry)]) if id(entry) in numbers else entry
 
 
 def _filled(entry: Any, values: Sequence[Any]) -> Any:
     if isinstance(entry, slice):
         return slice(*(_filled(e, values) for e in (entry.start, entry.stop, entry.step)))
-    return int(values[entry.number].array) if isinstance(entry, _Place) else entry
+    return int(values[entry.number].array) if isinstance(entry, Place) else entry
 
 
 def _eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
@@ -110,7 +110,7 @@ def _length(entry: slice, size: int | None) -> int | None:
     ends = (entry.start, entry.stop, entry.step)
     if ends in ((None, None, None), (None, None, 1), (0, None, None)):
         return size
-    if size is None or any(isinstance(e, _Place) for e in ends):
+    if size is None or any(isinstance(e, Place) for e in ends):
         return None
     return len(range(size)[entry])
 

@@ -96,17 +96,19 @@ def _reduce_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
         return _while_eager(tensors, attrs)
 
 
-def _declared(pure: str, noted: str, eager: Any, rules: Any) -> dict[bool, GraphPrimitive]:
+def _declared(pure: str, noted: str, eager: Any, rules: Any, connects: Any = None) -> dict[bool, GraphPrimitive]:
     """The primitives of a loop without effects and of one with effects."""
     return {
-        False: GraphPrimitive("while", pure, _while_infer, forward=_while_forward, eager=eager, rules=rules),
+        False: GraphPrimitive("while", pure, _while_infer, forward=_while_forward, eager=eager, rules=rules, connects=connects),
         True: GraphPrimitive("while", noted, lambda tensors, attrs: [*_while_infer(tensors, attrs), NOTES],
-                             forward=_while_noting, eager=eager, stateful=True, rules=rules,
+                             forward=_while_noting, eager=eager, stateful=True, rules=rules, connects=connects,
                              unnoted=lambda *arrays, **attrs: (*_while_forward(*arrays, **attrs), None)),
     }  # fmt: skip
 
 
 WHILE = _declared("StatelessWhile", "While", _while_eager, "replay")
+# each turn makes its own element: what none of them depends on has no gradient, where other loops give zeros
+MAPPED = _declared("StatelessMap", "Map", _while_eager, "replay", lambda attrs, at: at < attrs["count"] or attrs["body"].connects(at))
 REDUCE = _declared("ReduceDataset", "ReduceDataset", _reduce_eager, None)  # no gradient passes a loop over a dataset
 
 
@@ -232,15 +234,15 @@ def spec_of(value: Any) -> Any:
 # -- in a graph -------------------------------------------------------------------------------------------------------
 
 
-def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, limit: Any) -> Any:
+def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any = None, limit: Any = None, kinds: Any = WHILE) -> Any:
     """``while_loop`` in a graph."""
     try:
-        return _while_graph(test, body, variables, invariants, limit)
+        return _while_graph(test, body, variables, invariants, limit, kinds)
     except OtherRows:
-        return _while_graph(test, body, opened(variables), invariants, limit)
+        return _while_graph(test, body, opened(variables), invariants, limit, kinds)
 
 
-def _while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, limit: Any) -> Any:
+def _while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, limit: Any, kinds: Any) -> Any:
     variables = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, variables)
     values = [convert_to_tensor(v) for v in flattened(variables, True)]
     specs = [(shape, t.dtype) for shape, t in zip(_kept(variables, invariants), values, strict=True)]
@@ -258,7 +260,7 @@ def _while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, li
     arrays = [isinstance(v, TensorArrayBase) for v in nest.flatten(variables) for _ in parts_of(v, True)]
     for value, before, after, any_shape in zip(values, specs, traced.outputs, arrays, strict=True):
         _check_kept(value, before, after, any_shape)
-    return packed(variables, build_while(check, traced, values, limit), latest, True)
+    return packed(variables, build_while(check, traced, values, limit, kinds), latest, True)
 
 
 def _kept(variables: Any, invariants: Any) -> list[TensorShape]:

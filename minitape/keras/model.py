@@ -150,6 +150,47 @@ class Model(Trainer, Layer):
 
         return json.dumps(described(self))
 
+    def _serving(self, name: str | None = None) -> Any:
+        """The model as a function of inputs of the shapes that it was built for, of any batch size; None before.
+
+        ``name`` is that of an only input.
+        """
+        known = [(x.shape, x.dtype, x.name) for x in getattr(self, "inputs", None) or ()]
+        if not known and self._build_shape and not nest.is_nested(self._build_shape[-1]):
+            known = [(self._build_shape, self.dtype, "inputs")]
+        if not known:
+            return None
+        specs = [tf.TensorSpec((None, *shape[1:]), dtype, name if name and len(known) == 1 else own) for shape, dtype, own in known]
+
+        def serve(*inputs: Any) -> Any:
+            return self(inputs[0] if len(inputs) == 1 else list(inputs), training=False)
+
+        return tf.function(serve, input_signature=specs, autograph=False)
+
+    def export(self, filepath: Any, format: str = "tf_saved_model", verbose: bool | None = None) -> None:
+        """Writes what the model computes into a folder, which ``tf.saved_model.load`` reads without the model's class.
+
+        What it gives has the function ``serve``, the variables and the signature "serving_default"; training of dropout and the like is off. It
+        says so unless ``verbose`` is False. ValueError for another ``format`` and for a model that is not built, and what ``tf.saved_model.save`` raises.
+
+        >>> import minitape as tf, tempfile
+        >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+        >>> model.export(folder := tempfile.mkdtemp(), verbose=False)
+        >>> bool(tf.saved_model.load(folder).serve(tf.ones([1, 2])) == model(tf.ones([1, 2])))
+        True
+        """
+        if format != "tf_saved_model":
+            raise ValueError(f"minitape exports models as 'tf_saved_model' only, in its own kind of file. Received: format={format}")
+        exported: Any = tf.Module("exported")
+        exported.serve = self._serving()
+        if exported.serve is None:
+            raise ValueError("The layer provided has not yet been built. It must be built before export.")
+        exported.model, exported.weights = self, [v.value for v in self.variables]
+        tf.saved_model.save(exported, filepath, dict.fromkeys(("serve", "serving_default"), exported.serve))
+        if verbose is not False:
+            print(f"Saved artifact at '{filepath}'. The following endpoints are available:\n\n* Endpoint 'serve'")
+            print(exported.serve.pretty_printed_concrete_signatures())
+
     def save(self, filepath: Any, overwrite: bool = True, save_format: Any = None) -> None:
         """Writes the model to a ``.keras`` file of minitape's own; ValueError for a ``save_format``: the name tells it.
 

@@ -6,6 +6,7 @@
 ``api``        which module holds which name of ``tf`` itself, and what is left out on purpose
 ``module``     ``tf.Module``; ``initial``: its variables' first values
 ``checkpoint`` ``tf.train.Checkpoint``, with ``archive`` (files of arrays) and ``awaited`` (values for what is not there yet)
+``exported``   objects with traced functions in files, and ``graphdata``: the functions as data
 ``tables``     what ``tf.lookup`` looks up
 ``check``      derivatives against finite differences
 ``dispatch``   functions of ``tf`` that also take ragged or sparse tensors

@@ -85,12 +85,12 @@ ABOVE: dict[str, str] = {
 # the modules that are namespaces of ``tf``, and in this room
 NAMESPACES = (
     "autodiff autograph bitwise config data debugging dtypes errors experimental image io linalg lookup math nest nn "
-    "python ragged random sets signal sparse strings summary test train types version"
+    "python ragged random saved_model sets signal sparse strings summary test train types version"
 ).split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
 _ONE_MACHINE = "minitape runs in one process on one CPU"
-_NO_FILES = "minitape saves no graphs; tf.train.Checkpoint keeps the values of variables"
+_NO_FILES = "minitape writes no protocol buffers; tf.saved_model.save keeps functions with their variables"
 _NOTHING_TO_LINK = "there is nothing to link against"
 _NO_MESSAGES = "minitape reads and writes no protocol buffers; tf.data.TextLineDataset reads text"
 _NO_MEDIA = "minitape knows no sound"
@@ -98,7 +98,6 @@ OUT_OF_SCOPE: dict[str, str] = {
     "distribute": _ONE_MACHINE,
     "tpu": _ONE_MACHINE,
     "xla": "numba compiles minitape's kernels, there is no XLA",
-    "saved_model": _NO_FILES,
     "lite": _NO_FILES,
     "quantization": "minitape has no quantized types",
     "estimator": "gone from TensorFlow as well",

@@ -45,6 +45,8 @@ def _children(value: Any) -> dict[str, Any]:
         found = [*value._own(), *_children(value._root).items()]
     elif _is_variable(value):
         found = ()
+    elif hasattr(value, "_parts"):  # a model of tf.saved_model.load
+        found = value._parts.items()
     else:
         hidden = getattr(value, "_checkpointed", None)
         found = [(k, v) for k, v in vars(value).items() if k not in hidden] if hidden is not None else ()

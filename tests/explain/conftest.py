@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from minitape.explain import flow, source
+from minitape.explain import flow, source, statement
 
 
 @pytest.fixture(autouse=True)
@@ -13,5 +13,5 @@ def no_texts_of_other_programs(monkeypatch, nothing_has_left_yet):
     monkeypatch.setattr(source, "_trees", {})
     monkeypatch.setattr(source, "_sources", {})
     yield
-    source.unparse.cache_clear()
+    statement.unparse.cache_clear()
     flow.texts_of.cache_clear()

@@ -458,3 +458,10 @@ def test_a_variable_that_a_function_was_given_can_be_looked_at_afterwards():
     assert repr(kept[0]) == "<tf.Variable 'w:0' shape=(2,) dtype=float32>"
     with pytest.raises(RuntimeError, match="is gone"):
         kept[0].numpy()
+
+
+def test_keyword_arguments_of_a_concrete_function_are_told_apart_by_name():
+    function = tf.function(lambda **given: 10.0 * given["b"] + given["a"])
+    concrete = function.get_concrete_function(b=tf.TensorSpec([1]), a=tf.TensorSpec([2]))
+    np.testing.assert_array_equal(concrete(b=tf.constant([1.0]), a=tf.constant([2.0, 3.0])), [12.0, 13.0])
+    assert concrete.structured_input_signature == ((), {"a": tf.TensorSpec([2], name="a"), "b": tf.TensorSpec([1], name="b")})

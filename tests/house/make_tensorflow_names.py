@@ -33,7 +33,7 @@ tf.keras.datasets.fashion_mnist tf.keras.datasets.imdb tf.keras.datasets.mnist t
 tf.keras.initializers tf.keras.layers tf.keras.losses tf.keras.metrics tf.keras.models tf.keras.ops
 tf.keras.optimizers tf.keras.optimizers.schedules tf.keras.preprocessing tf.keras.preprocessing.sequence tf.keras.preprocessing.text
 tf.keras.random tf.keras.regularizers tf.keras.saving tf.keras.utils tf.linalg tf.math tf.math.special tf.nest
-tf.nn tf.nn.experimental tf.ragged tf.raw_ops tf.random tf.random.experimental tf.sets tf.signal tf.sparse tf.strings tf.summary tf.summary.experimental tf.test
+tf.nn tf.nn.experimental tf.ragged tf.raw_ops tf.random tf.random.experimental tf.saved_model tf.sets tf.signal tf.sparse tf.strings tf.summary tf.summary.experimental tf.test
 tf.train tf.types tf.types.experimental tf.version
 """.split()
 

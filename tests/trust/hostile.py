@@ -39,6 +39,7 @@ import minitape_widgets.page
 import minitape_widgets.wire
 from minitape import course
 from minitape.course.progress import last_lesson
+from minitape.engine.primitives import load_all
 
 K = tf.keras
 FOLDER, OUTSIDE = Path("given").absolute(), Path("outside").absolute()
@@ -347,6 +348,44 @@ def checkpoints(how: Any, note: str, absolute: bool) -> None:
                 seen.append(f"latest_checkpoint gave {found}")
 
 
+class Traced(tf.Module):
+    """Functions with something of each kind in them; ``looped`` is read only, since a loop that was changed may never end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.v = tf.Variable([1.0, 2.0])
+        self.parts = [self.v, {"a": tf.Variable(3.0)}]
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2]), tf.TensorSpec([None], tf.string)])
+    def straight(self, x: Any, words: Any) -> Any:
+        with tf.GradientTape() as tape:
+            y = tf.reshape(tf.reduce_sum(x[:, 1:] * self.v, -1, keepdims=True), [tf.shape(x)[0], -1])
+        self.v.assign_sub(tape.gradient(y, self.v))
+        return {"y": tf.cond(y[0, 0] > 0.0, lambda: y * self.v, lambda: y), "words": tf.strings.join([words, "b"])}, tf.zeros(tf.shape(x)[:1])
+
+    @tf.function(input_signature=[tf.TensorSpec([2])])
+    def looped(self, x: Any) -> Any:
+        return tf.gradients(tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, s * self.v), [0, x])[1], x)
+
+
+def saved_models(how: Any) -> None:
+    """The objects and functions that a saved model tells of, and what its functions compute."""
+    folder = FOLDER / "saved_model"
+    if not TRACED:
+        tf.saved_model.save(Traced(), folder)
+        load_all()  # which the first name that is not known does
+        arrays = archive_of(folder / "saved_model.npz")
+        TRACED.append((str(arrays.pop("about")), arrays))
+    text, arrays = TRACED[0]
+    np.savez(folder / "saved_model.npz", about=np.array(json.dumps(changed(text, how))), **arrays)
+    with watched():
+        loaded = tf.saved_model.load(folder)
+        loaded.straight(tf.ones([1, 2]), tf.constant(["a"]))
+
+
+TRACED: list[tuple[str, dict[str, np.ndarray]]] = []
+
+
 def progress_files(value: Any, name: str) -> None:
     """A learner's progress, and where JupyterLab begins."""
     entries = {name: value, f"{name}.1": {"tries": 1, "solved": True}}
@@ -475,6 +514,7 @@ READERS: dict[str, tuple[Callable[..., None], tuple[Any, ...], int]] = {
     "configurations": (configurations, (number, changes, evil), 90),
     "archives": (archives, (st.lists(st.tuples(MEMBERS, contents), min_size=1, max_size=4), st.sampled_from([None, None, None, 9, 99, 300]), st.booleans()), 80),
     "checkpoints": (checkpoints, (changes, texts, st.booleans()), 80),
+    "saved_models": (saved_models, (changes,), 80),
     "progress": (progress_files, (evil, texts), 80),
     "snapshots": (snapshots, (changes,), 60),
     "recordings": (recordings, (changes,), 60),

@@ -361,6 +361,7 @@ from minitape.tf import (
     io as io,
     lookup as lookup,
     nest as nest,
+    saved_model as saved_model,
     sets as sets,
     signal as signal,
     summary as summary,
