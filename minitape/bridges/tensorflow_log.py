@@ -100,6 +100,9 @@ class Log:
         self.tapes: list[Any] = []
         self.variables: dict[int, Variable] = {}  # by the identity of the handle
         self.made: dict[int, Made] = {}  # by identity: what tapes gave back, in sweeps that no other tape recorded
+        self.steps: dict[Any, list[Any]] = {}  # by graph: what Python did while it was made
+        self.place: tuple[Site, list[str]] | None = None  # where the program is, when a graph runs again
+        self.away = 0  # more than 0 while explain computes something
         self.opened: list[str] = []  # the tf.functions that run, where they are opened
         self._unsure: list[int] = []  # rows of which a tape may hear later
         self._later = False  # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
@@ -107,6 +110,10 @@ class Log:
         self._current: dict[int, int] = {}  # handle -> the row of its present state
         self._rows: dict[int, tuple[Any, list[int]]] = {}  # by the identity of a tensor or handle, which is kept
         self._bound = Bound()
+
+    def here(self) -> Site:
+        """The line of the program that runs."""
+        return here(3) if self.place is None else self.place[0]
 
     # -- which row ----------------------------------------------------------------------------------------------------
 
@@ -143,7 +150,7 @@ class Log:
         watched = watching(handle)
         row = self.recording.leaf(
             None if value is None else self.keep(value), name=name, kind="variable",
-            version=len(self.rows_of(handle)), site=here(), differentiable=watched, **self._form(value),
+            version=len(self.rows_of(handle)), site=self.here(), differentiable=watched, **self._form(value),
         )  # fmt: skip
         self.entries[row].extra = Extra(handle)
         if self._later:
@@ -162,7 +169,7 @@ class Log:
             row = self._places[place]
             self.remember(tensor, row)
             return row
-        row = self.recording.leaf(self.keep(tensor), kind="source" if watched else "constant", site=here(),
+        row = self.recording.leaf(self.keep(tensor), kind="source" if watched else "constant", site=self.here(),
                                   differentiable=watched, **self._form(tensor))  # fmt: skip
         extra = self.entries[row].extra = Extra(tensor)
         made = self.made_by_a_sweep(tensor)
@@ -180,7 +187,7 @@ class Log:
         """A tape gave these gradients back."""
         for gradient in gradients:
             if isinstance(gradient, tf.Tensor):
-                self.made[id(gradient)] = Made(weakref.ref(gradient), targets, here(), len(self.entries))
+                self.made[id(gradient)] = Made(weakref.ref(gradient), targets, self.here(), len(self.entries))
 
     def made_by_a_sweep(self, tensor: Any) -> Made | None:
         """Where a tensor is a gradient that a tape gave back."""
@@ -201,6 +208,9 @@ class Log:
     def _take(self, handle: Any, value: Any) -> int | None:
         """A leaf whose memory is that of a variable's value is a state of this variable."""
         row = self._places.get(place_of(value))
+        if row is not None and self.entries[row].extra.asked is handle:  # it may have changed, and has not
+            self._current[id(handle)] = row
+            return row
         if row is None or self.entries[row].kind not in ("source", "constant"):
             return None
         entry, known = self.entries[row], self.variables.get(id(handle))
@@ -245,7 +255,8 @@ class Log:
 
     def _write(self, op: str, rows: list[int], outputs: Sequence[Any], function: Any = None) -> None:
         on_way = any(self.entries[row].differentiable for row in rows)
-        site, scope = here(), [*self.opened, *scopes()]
+        site = self.here()
+        scope = [*self.opened, *scopes()] if self.place is None else self.place[1]
         first: int | None = None
         name = plain(op)
         for number, tensor in enumerate(outputs):
@@ -287,6 +298,21 @@ class Log:
         self._write(op, rows, outputs)
         self._later = False
 
+    def enters(self, variables: Sequence[Any], inputs: Sequence[Any]) -> None:
+        """A ``tf.function`` is about to run: its variables may have changed when it has."""
+        for variable in variables:
+            self.variables.setdefault(id(variable.handle), Variable(variable.handle, variable))
+        self._later = True
+        for handle in inputs:
+            if handle.dtype == tf.resource and id(handle) in self.variables:
+                self.state_of(handle)
+        self._later = False
+
+    def leaves_function(self, inputs: Sequence[Any]) -> None:
+        """A ``tf.function`` ran, and may have changed its variables."""
+        for handle in inputs:
+            self._current.pop(id(handle), None)
+
     def _stored(self, inputs: Sequence[Any]) -> None:
         """A variable has a new value: its next use is another state."""
         handle = inputs[0]
@@ -294,7 +320,7 @@ class Log:
         stored = self.rows_of(value)[-1:] if value is not None and value.dtype != tf.resource else []
         known = self.variables.get(id(handle))
         row = self._current.pop(id(handle), None)
-        site = here()
+        site = self.here()
         self.stores.append((id(handle), stored[0] if stored else None, site))
         if not stored and isinstance(value, tf.Tensor):
             self.copied[id(value)] = value, handle, site
@@ -305,7 +331,7 @@ class Log:
         """A value leaves TensorFlow."""
         if tensor.dtype in (tf.resource, tf.variant):
             return
-        row, site = self.row_of(tensor), here()
+        row, site = self.row_of(tensor), self.here()
         self.left.append(Left(row, how, site, len(self.entries)))
         self.recording.events.append({"kind": "numpy", "row": row, "line": site[1]})
 
@@ -323,7 +349,7 @@ class Log:
                 entry.extra.late = not entry.differentiable
         if not self.rows_of(value):
             self.row_of(value)
-        self.watches.append((value, len(self.entries), here()))
+        self.watches.append((value, len(self.entries), self.here()))
 
     # -- values ---------------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -14,9 +15,13 @@ from ..engine.frames import lines_of
 from ..explain.words import Explanation
 from .inquiry import Inquiry
 from .site import NOWHERE, Site
-from .tensorflow_inside import cut_in
+from .tensorflow_inside import again, has_tapes
 from .tensorflow_log import handle_of, is_custom, name_of
+from .recording import block
 from .tensorflow_texts import CHOICES, CLASSES, STEPS, TEXT, ZEROS
+from .tensorflow_watch import Watcher
+
+ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
 
 _NUMPY = re.compile(r"\bnp\.|numpy")
 
@@ -31,12 +36,12 @@ class TensorFlowInquiry(Inquiry):
 
     texts, zeros, choices, classes = TEXT, ZEROS, CHOICES, CLASSES
 
-    def __init__(self, recording: Any, target: Any, source: Any) -> None:
+    def __init__(self, recording: Any, target: Any, source: Any, named: str = "") -> None:
         self.log = recording.log
         if isinstance(source, tf.Variable) and not self.log.rows_of(source):
             self.log.adopt([source])  # one that no tape watched
         known = name_of(source) if isinstance(source, tf.Variable) or hasattr(source, "path") else None
-        super().__init__(recording, target, source, self.log.rows_of(source), known or "the tensor")
+        super().__init__(recording, target, source, self.log.rows_of(source), named or known or "the tensor")
 
     def checks(self) -> Iterable[Callable[[], Explanation | None]]:
         """What may have happened in TensorFlow."""
@@ -133,28 +138,68 @@ class TensorFlowInquiry(Inquiry):
         return self.say("computed_after_tape", made.site, what="tape.gradient", kind=kind)
 
     def _compiled(self) -> Explanation | None:
-        """The tape is inside of a tf.function, where nobody sees it: what its graph says."""
-        calls = [row for row in sorted(self.behind) if self.entries[row].extra.function is not None]
-        if self.log.tapes or not calls or not self.used:
+        """The tape is inside of a tf.function: so is what happened."""
+        calls = [row for row in sorted(self.behind) if self.entries[row].extra.function is not None and not self.entries[row].differentiable]
+        own = [row for row in calls if set(self.entries[row].inputs) & set(self.used)]
+        if not own or not (has_tapes(self.entries[own[-1]].extra.function.graph, self.log.steps) or not self.log.tapes):
             return None
-        return self._inside(next((row for row in calls if set(self.entries[row].inputs) & set(self.used)), calls[0]))
+        return self._inside(own[-1]) or self.say("nondifferentiable", row=own[-1], kind="function")
 
-    def _inside(self, row: int) -> Explanation:
+    def say(self, cause: str, site: Site = NOWHERE, row: int | None = None, *words: Any, **more: Any) -> Explanation:
+        """An explanation; where an operation that is a call of a tf.function is to blame, that of what happened inside."""
+        if row is not None and site is NOWHERE and cause in ARRIVED and self.entries[row].extra.function is not None:
+            inside = self._inside(row)
+            if inside is not None and not inside.connected:
+                return inside
+        return super().say(cause, site, row, *words, **more)
+
+    def _inside(self, row: int) -> Explanation | None:
         """What a tf.function does inside to the way of the source."""
-        entry = self.entries[row]
-        way = set(self._after()) | set(self.used)
-        for port, given in enumerate(entry.inputs):
-            cut = cut_in(entry.extra.function, port) if given in way else None
-            if cut is not None:
-                return self._say_of(cut.why, row, cut.site, cut.op)
-        return self.say("nondifferentiable", row=row, kind="function")
+        entry, after = self.entries[row], {*self._after(), *self.used}
+        watched = [given for given in entry.inputs if self.entries[given].differentiable]
+        if not watched and not has_tapes(entry.extra.function.graph, self.log.steps):  # it was made before the block
+            watched = [given for given in entry.inputs if self._can_be_watched(given)]
+        results = [other for other in self.entries[entry.call :] if other.call == entry.call]
+        came = {} if self.sweep is None else self.sweep.adjoints
+        seeds = [came[other.row].tensor if other.row in came else None for other in results]
+        if not any(seed is not None for seed in seeds):
+            seeds[entry.output] = tf.ones_like(entry.extra.asked)
+        inner = type(self.recording)()
+        self.log.away += 1
+        try:
+            with block(inner, Watcher(inner)):
+                given, ends = again(self.recording, inner, entry.call, watched, seeds)
+        except Exception:  # what cannot run again, such as a function that asks a dataset, stays one row
+            if os.environ.get("ADVDEBUG"): raise
+            return None
+        finally:
+            self.log.away -= 1
+        target, answers = self._asked_inside(inner, ends[entry.output]), []
+        for number, tensor in zip(entry.inputs, given, strict=True):
+            if number in after:
+                answers.append(TensorFlowInquiry(inner, target, tensor, self.name).answer())
+        answer = next((answer for answer in answers if not answer.connected), answers[0])
+        answer._tape, answer._rows = self.recording, [row]
+        return answer
+
+    def _can_be_watched(self, row: int) -> bool:
+        asked = self.entries[row].extra.asked
+        return bool(asked.dtype.is_floating) or (asked.dtype == tf.resource and getattr(self.log.variables[id(asked)].variable, "trainable", True))
+
+    def _asked_inside(self, inner: Any, result: Any) -> Any:
+        """What a tape inside was asked for: the result itself, or what it was computed from."""
+        own = inner.row_of(result)
+        targets = [row for sweep in inner.sweeps for row in sweep.target]
+        if own in targets:
+            return result
+        behind = TensorFlowInquiry(inner, result, result, self.name).behind
+        near = [row for row in targets if row in behind]
+        return inner.entries[near[-1]].extra.asked if near else result
 
     def _broken(self, row: int) -> Explanation:
         cause = self.entries[row].extra.why
-        if cause in ("nondifferentiable", "not_recorded") and self.entries[row].extra.function is not None:
-            return self._inside(row)
         if cause == "not_recorded":
-            return self._time(row) or self.say("computed_before_tape", row=row)
+            return self._time(row) or self._without_rule(row)
         return self._say_of(cause, row)
 
     def _say_of(self, cause: str, row: int, site: Site = NOWHERE, op: str = "") -> Explanation:
@@ -182,7 +227,7 @@ class TensorFlowInquiry(Inquiry):
         """An operation to which an adjoint came, and that gave None."""
         extra = self.entries[row].extra
         if extra.function is not None:
-            return self._inside(row)
+            return self._inside(row) or self.say("nondifferentiable", row=row, kind="function")
         if is_custom(extra.op):
             return self.say("custom_rule", row=row, kind="none")
         return self._say_of("nondifferentiable", row)
