@@ -198,6 +198,7 @@ class Inquiry:
         if seeds and all(seed.facts()[0] for seed in seeds):
             return self.say("zero_seed", sweep.site, row=self.end)
         after = self._after()
+        last: int | None = None
         alive: set[int] = set()  # rows to which something was sent that is not zero
         for call, edges in sweep.edges.items():
             came = sweep.adjoints.get(call)
@@ -209,10 +210,13 @@ class Inquiry:
                     return self._hooked(call)
                 continue
             if all(edge[2].facts()[0] for edge in toward):
-                return self._zero_of(call)
+                last = call  # on another way something may come nearer to the source
+                continue
             if toward[-1][3].facts()[0]:  # what it sent is not zero, and the sum is
                 return self._cancelled(call, toward[-1][0])
             alive.update(edge[0] for edge in toward if not edge[3].facts()[0])
+        if last is not None:
+            return self._zero_of(last)
         row = next(row for row in self.used if row in sweep.adjoints)
         return self._hooked(row) if row in alive else self.say("zero_sum", row=row)
 
@@ -234,8 +238,8 @@ class Inquiry:
         """In which way an operation made zeros of what came to it."""
         entry = self.entries[row]
         clip = _CLIP.search(" ".join([*entry.scope, text_of(entry.site)])) if entry.op in CLIPS else None
-        if clip:
-            return self.say("saturated", row=row, what=clip[0])
+        if clip or (entry.op in CLIPS and self._is_limit(row)):
+            return self.say("saturated", row=row, what=clip[0] if clip else "clip")
         if entry.op in CLIPS and self._floor_of_zeros(row):
             return self.say("dead_relu", row=row)
         cause = next((cause for cause, ops in self.zeros.items() if entry.op in ops), "")
@@ -271,6 +275,13 @@ class Inquiry:
             if came.sum(axes).any() or not np.abs(came).sum(axes).any():
                 return False
         return came is not None
+
+    def _is_limit(self, row: int) -> bool:
+        """Whether an operation is one of two next to each other that keep a value between two constants."""
+        near = [self.entries[k] for k in (*self.entries[row].inputs, *range(row + 1, len(self.entries)))
+                if k in self.entries[row].inputs or row in self.entries[k].inputs]  # fmt: skip
+        both = [self.entries[row], *(other for other in near if other.op in CLIPS - {self.entries[row].op})]
+        return len(both) > 1 and all(any(self.entries[given].kind == "constant" for given in one.inputs) for one in both)
 
     def _floor_of_zeros(self, row: int) -> bool:
         """Whether an operation compares with a constant of zeros, as a relu that is written out."""

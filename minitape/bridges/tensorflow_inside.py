@@ -71,14 +71,15 @@ class Again:
         self.log, self.inner = log, inner
         self.values: dict[int, Any] = {}  # by the identity of a tensor of a graph, or of a handle of the program's
         self.variables: dict[int, Any] = {}  # the copies, by the identities of their handles
+        self.graphs: dict[int, Sequence[Any]] = {}  # by the identity of the operation that runs them: TensorFlow may make them anew
         self.tapes: dict[int, Any] = {}
         self.pauses: dict[int, Any] = {}
 
-    def given(self, row: int) -> Any:
+    def given(self, row: int, wanted: Any) -> Any:
         """What the call is given for an input: the tensor, or a copy of a variable with the value that it had."""
         entry = self.log.entries[row]
         value, asked = None if entry.value is None else entry.value.tensor, entry.extra.asked
-        if value is None or asked.dtype != tf.resource:
+        if value is None or wanted.dtype != tf.resource:
             return asked if value is None else value
         known = self.log.variables[id(asked)].variable
         copy = tf.Variable(value, trainable=known is None or known.trainable, name=None if known is None else name_of(known))
@@ -160,14 +161,20 @@ class Again:
     # -- what the graph does ----------------------------------------------------------------------------------------------
 
     def _run(self, op: Any) -> None:
-        given, graphs = [self.value(tensor) for tensor in op.inputs], graphs_of(op)
+        given = [self.value(tensor) for tensor in op.inputs]
+        if id(op) not in self.graphs:
+            self.graphs[id(op)] = graphs_of(op)
+        graphs = self.graphs[id(op)]
         self.inner.place = site_of(op.traceback), op.name.split("/")[:-1]
         if "While" in op.type:
             results = self._while(graphs, given)
         elif graphs and "Call" in op.type:
             results = self.run(graphs[0], given)
         elif graphs:
-            results = self.run(graphs[self._branch(op, given[0], len(graphs))], given[1:])
+            taken = self._branch(op, given[0], len(graphs))
+            for graph in (*graphs[:taken], *graphs[taken + 1 :]):
+                self._does_not_run(graph, given[1:])
+            results = self.run(graphs[taken], given[1:])
         elif op.type == "Const":
             results = [tf.constant(tf.get_static_value(op.outputs[0]), op.outputs[0].dtype)]
         elif op.outputs or changes_variable(op.type):  # not what prints, or checks
@@ -183,6 +190,13 @@ class Again:
         if op.type in ("If", "StatelessIf"):
             return 0 if bool(number) else 1
         return int(number) if 0 <= int(number) < count else count - 1
+
+    def _does_not_run(self, graph: Any, given: list[Any]) -> None:
+        for tensor, placeholder in zip(given, graph.inputs, strict=False):
+            readers = [op for op in placeholder.consumers() if op.type not in READS] or [
+                reader for op in placeholder.consumers() for reader in op.outputs[0].consumers()
+            ]
+            self.inner.idle += [(tensor, site_of(op.traceback)) for op in readers[:1]]
 
     def _while(self, graphs: Sequence[Any], given: list[Any]) -> list[Any]:
         condition, body = graphs
@@ -214,7 +228,7 @@ def again(recording: Any, inner: Any, row: int, watched: Sequence[int], seeds: S
     back to them from the results, with the adjoints that came to these, or with ones."""
     log, entry = recording.log, recording.entries[row]
     graph, run = entry.extra.function.graph, Again(log, inner.log)
-    given = [run.given(number) for number in entry.inputs]
+    given = [run.given(number, wanted) for number, wanted in zip(entry.inputs, graph.inputs, strict=True)]
     with tf.GradientTape(persistent=True, watch_accessed_variables=False) if watched else nullcontext() as tape:
         for number, tensor in zip(entry.inputs, given, strict=True):
             if number in watched:

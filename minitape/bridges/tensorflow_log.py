@@ -103,6 +103,7 @@ class Log:
         self.steps: dict[Any, list[Any]] = {}  # by graph: what Python did while it was made
         self.place: tuple[Site, list[str]] | None = None  # where the program is, when a graph runs again
         self.away = 0  # more than 0 while explain computes something
+        self.idle: list[tuple[Any, Site]] = []  # what a branch that did not run would have used, and where
         self.opened: list[str] = []  # the tf.functions that run, where they are opened
         self._unsure: list[int] = []  # rows of which a tape may hear later
         self._later = False  # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
@@ -275,6 +276,8 @@ class Log:
 
     def settle(self) -> None:
         """Tapes hear of some results (those of a ``tf.function``, most of all) only after the operation was seen."""
+        if pywrap_tfe.TFE_Py_TapeSetIsEmpty():  # no tape is asked here, such as while a layer of Keras makes its variables
+            return
         for row in self._unsure:
             entry = self.entries[row]
             if watching(entry.extra.asked):

@@ -101,6 +101,10 @@ TEXT = table({
         "{x} was not used for the target.",
         "Use it in the computation, or leave it out of the sources.",
     ),
+    "independent branch": (
+        "{x} was not used for the target: it is used in a branch{line} that did not run.",
+        "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
+    ),
     "target_not_tensor": (
         "The target is a plain {what}: only a tensor knows how it was computed.",
         "Leave out .numpy() and float() where the target is made.",

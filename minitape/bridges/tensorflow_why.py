@@ -140,10 +140,15 @@ class TensorFlowInquiry(Inquiry):
     def _compiled(self) -> Explanation | None:
         """The tape is inside of a tf.function: so is what happened."""
         calls = [row for row in sorted(self.behind) if self.entries[row].extra.function is not None and not self.entries[row].differentiable]
-        own = [row for row in calls if set(self.entries[row].inputs) & set(self.used)]
+        own = [row for row in calls if set(self.entries[row].inputs) & set(self.used) or self._beside(row)]
         if not own or not (has_tapes(self.entries[own[-1]].extra.function.graph, self.log.steps) or not self.log.tapes):
             return None
         return self._inside(own[-1]) or self.say("nondifferentiable", row=own[-1], kind="function")
+
+    def _beside(self, row: int) -> list[int]:
+        """Which results of the call of a row the source is."""
+        entries = self.entries
+        return [entries[other].output for other in self.rows if other != row and entries[other].call == entries[row].call]
 
     def say(self, cause: str, site: Site = NOWHERE, row: int | None = None, *words: Any, **more: Any) -> Explanation:
         """An explanation; where an operation that is a call of a tf.function is to blame, that of what happened inside."""
@@ -174,10 +179,9 @@ class TensorFlowInquiry(Inquiry):
             return None
         finally:
             self.log.away -= 1
-        target, answers = self._asked_inside(inner, ends[entry.output]), []
-        for number, tensor in zip(entry.inputs, given, strict=True):
-            if number in after:
-                answers.append(TensorFlowInquiry(inner, target, tensor, self.name).answer())
+        target = self._asked_inside(inner, ends[entry.output])
+        asked = [tensor for number, tensor in zip(entry.inputs, given, strict=True) if number in after]
+        answers = [TensorFlowInquiry(inner, target, tensor, self.name).answer() for tensor in asked + [ends[output] for output in self._beside(row)]]
         answer = next((answer for answer in answers if not answer.connected), answers[0])
         answer._tape, answer._rows = self.recording, [row]
         return answer
@@ -235,6 +239,8 @@ class TensorFlowInquiry(Inquiry):
     def _zero_of(self, row: int) -> Explanation:
         if is_custom(self.entries[row].extra.op):
             return self.say("custom_rule", row=row)
+        if self.entries[row].op == "EagerPyFunc":
+            return self.say("left_through_numpy", row=row, what="tf.py_function")
         return super()._zero_of(row)
 
     def _outside(self) -> Explanation | None:
@@ -285,7 +291,8 @@ class TensorFlowInquiry(Inquiry):
         alike = [row for row in sorted(self.behind) if self.entries[row].kind == "variable" and self.entries[row].shape == shape]
         if alike and not self.rows and not isinstance(self.source, tf.Tensor) and not self._is_in_a_layer():
             return self.say("wrong_object", row=alike[0], other=self.entries[alike[0]].name or "a variable")
-        return self.say("independent")
+        branch = next((site for tensor, site in self.log.idle if tensor is handle_of(self.source)), None)
+        return self.say("independent") if branch is None else self.say("independent", branch, kind="branch")
 
 
 NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",
