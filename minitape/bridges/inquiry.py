@@ -20,6 +20,7 @@ from .site import NOWHERE, Site
 _CLIP = re.compile(r"\bclip\w*")
 _KEPT = re.compile(r"(\w+)\.append\(")
 CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
+_SHOWN = re.compile(r"\bprint\(|plot\w*\(|\bf['\"]|^\s*#|return ")
 _SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")  # an exit that is only looked at
 
 
@@ -132,8 +133,8 @@ class Inquiry:
         """Whether the statement that took a value out only shows or logs it: a list that it is kept in is not used again."""
         text = text_of(site)
         kept = _KEPT.search(text)
-        makers = [text_of(self.entries[row].site) for row in self.behind if self.entries[row].kind == "constant"]
-        if kept and any(re.search(rf"\b{kept[1]}\b", maker) for maker in makers):
+        after = lines_of(site[0] or "")[site[1] or 0 :]
+        if kept and any(re.search(rf"(?<!\.)\b{kept[1]}\b(?!\.append)", line) and not _SHOWN.search(line) for line in after):
             return False
         return bool(_SAID.search(text))
 

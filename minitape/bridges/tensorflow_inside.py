@@ -82,7 +82,7 @@ class Again:
         if value is None or wanted.dtype != tf.resource:
             return asked if value is None else value
         known = self.log.variables[id(asked)].variable
-        copy = tf.Variable(value, trainable=known is None or known.trainable, name=None if known is None else name_of(known))
+        copy = tf.Variable(value._numpy().copy(), trainable=known is None or known.trainable, name=None if known is None else name_of(known))
         self.values[id(asked)], self.variables[id(copy.handle)] = copy.handle, copy
         self.inner.variables[id(copy.handle)] = Variable(copy.handle, copy)
         return copy.handle

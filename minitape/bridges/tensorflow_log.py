@@ -166,8 +166,9 @@ class Log:
     def _constant(self, tensor: Any) -> int:
         watched = watching(tensor)
         place = place_of(tensor)
-        if place in self._places:  # a variable that TensorFlow read by itself: the same memory, the same state
-            row = self._places[place]
+        row = self._places.get(place, -1)
+        if row >= 0 and not self._later and self.entries[row].differentiable == watched:
+            # a variable that TensorFlow read by itself: the same memory, the same state; a constant may have it, too
             self.remember(tensor, row)
             return row
         row = self.recording.leaf(self.keep(tensor), kind="source" if watched else "constant", site=self.here(),
@@ -212,7 +213,7 @@ class Log:
         if row is not None and self.entries[row].extra.asked is handle:  # it may have changed, and has not
             self._current[id(handle)] = row
             return row
-        if row is None or self.entries[row].kind not in ("source", "constant"):
+        if row is None or self.entries[row].kind not in ("source", "constant") or self.entries[row].differentiable != watching(handle):
             return None
         entry, known = self.entries[row], self.variables.get(id(handle))
         entry.kind, entry.extra.asked = "variable", handle
@@ -319,7 +320,7 @@ class Log:
     def _stored(self, inputs: Sequence[Any]) -> None:
         """A variable has a new value: its next use is another state."""
         handle = inputs[0]
-        value = inputs[1] if len(inputs) > 1 else None
+        value = inputs[-1] if len(inputs) > 1 else None
         stored = self.rows_of(value)[-1:] if value is not None and value.dtype != tf.resource else []
         known = self.variables.get(id(handle))
         row = self._current.pop(id(handle), None)
@@ -421,7 +422,7 @@ def reason_of(op: str, tensor: Any) -> str:
 
 def changes_variable(op: str) -> bool:
     """Whether an operation gives a variable a new value."""
-    return op.startswith(("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter"))
+    return op.startswith(("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", "ResourceStridedSliceAssign"))
 
 
 def has_no_gradient(op: str) -> bool:

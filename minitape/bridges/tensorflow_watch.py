@@ -347,7 +347,7 @@ class Watcher:
 
     def _between(self, target: Sequence[Any]) -> list[tuple[int, Any]]:
         """The rows behind the targets, with what a sweep is asked for."""
-        stack = [row for t in target for row in self.log.rows_of(t)[-1:]]
+        stack = [self.log.row_of(t) for t in target]
         seen: set[int] = set()
         while stack:
             row = stack.pop()
@@ -370,6 +370,7 @@ class Watcher:
         log = self.log
         ends = [row for t in target for row in log.rows_of(t)[-1:]]
         sweep = self.recording.sweep(ends)
+        sweep.site = self.log.here()
         sweep.sources = [row for tensor in sources for row in log.rows_of(tensor)[-1:]]
         adjoints = dict(zip(rows, found[len(sources) :], strict=True))
         for row, adjoint in adjoints.items():

@@ -9,14 +9,15 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from ..engine.frames import lines_of
 from ..explain.words import Explanation
-from .inquiry import Inquiry
+from .inquiry import Inquiry, numbers_of
 from .site import NOWHERE, Site
 from .tensorflow_inside import again, has_tapes
-from .tensorflow_log import handle_of, is_custom, name_of
+from .tensorflow_log import CUTS, Left, handle_of, is_custom, name_of
 from .recording import block
 from .tensorflow_texts import CHOICES, CLASSES, STEPS, TEXT, ZEROS
 from .tensorflow_watch import Watcher
@@ -203,7 +204,9 @@ class TensorFlowInquiry(Inquiry):
     def _broken(self, row: int) -> Explanation:
         cause = self.entries[row].extra.why
         if cause == "not_recorded":
-            return self._time(row) or self._without_rule(row)
+            early = next((given for given in self._inputs(row) if given in self.used), row)  # a variable that was read before
+            unknown = self.say("computed_before_tape", row=early) if self.entries[row].extra.function is None else None
+            return self._time(row) or unknown or self._without_rule(row)
         return self._say_of(cause, row)
 
     def _say_of(self, cause: str, row: int, site: Site = NOWHERE, op: str = "") -> Explanation:
@@ -254,9 +257,25 @@ class TensorFlowInquiry(Inquiry):
         left = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__"]
         left = [exit for exit in left if exit.before <= max(self.behind) and not self.is_looked_at(exit.site)]
         if left:
-            return self.say("left_through_numpy", left[0].site, row=left[0].row, what=NAMES.get(left[0].how, f".{left[0].how}()"))
+            return self._copied_from(left[0]) or self._cut_before(left[0]) or self.say("left_through_numpy", left[0].site, row=left[0].row, what=NAMES.get(left[0].how, f".{left[0].how}()"))
         branch = next((exit for exit in self.log.left if exit.row in after and exit.how == "__bool__"), None)
-        return self._read_by_numpy(after) if branch is None else self.say("python_branch", branch.site, row=branch.row)
+        if branch is None:
+            return self._read_by_numpy(after)
+        return self._cut_before(branch) or self.say("python_branch", branch.site, row=branch.row)
+
+    def _cut_before(self, exit: Left) -> Explanation | None:
+        """What cuts the way before the value leaves; a comparison belongs to the choice that is made by it."""
+        asked = self.entries[exit.row].extra.asked
+        found = TensorFlowInquiry(self.recording, asked, self.source, self.name)._break() if exit.row not in self.rows else None
+        if found is None or found.cause not in CUTS or self.entries[found._rows[0]].dtype == "bool":
+            return None
+        return found
+
+    def _copied_from(self, exit: Left) -> Explanation | None:
+        """The values were put into another variable before any tape began, and that one was used."""
+        inside = any(word == "begins" and at < exit.before for word, at, _ in self.log.spans)
+        copies = [handle for handle, _, site in self.log.stores if site == exit.site and self._read_again(handle)]
+        return None if inside or not copies else self.say("wrong_object", exit.site, kind="copied")
 
     def _read_by_numpy(self, after: set[int]) -> Explanation | None:
         """NumPy reads a tensor's memory without a word to TensorFlow: the text of the program says where."""
@@ -278,8 +297,15 @@ class TensorFlowInquiry(Inquiry):
         layers = sys.modules.get("keras.src.layers.layer")
         kinds = (tf.Module, *([layers.Layer] if layers else []))
         handle = handle_of(self.source)
+        gc.collect()  # models are in cycles
         owners = (owner for owner in gc.get_objects() if issubclass(type(owner), kinds))
         return any(handle_of(variable) is handle for owner in owners for variable in owner.variables)
+
+    def _same_values(self, row: int) -> bool:
+        """Whether a variable of another model began with the values of the source: one is a copy of the other."""
+        handle = self.entries[row].extra.asked
+        theirs, own = ([numbers_of(self.entries[state].value) for state in self.log.rows_of(one)] for one in (handle, handle_of(self.source)))
+        return any(a is not None and b is not None and a.size > 1 and np.ptp(a) > 0 and np.array_equal(a, b) for a in theirs for b in own)
 
     def _not_used(self) -> Explanation | None:
         if self.used:
@@ -289,8 +315,11 @@ class TensorFlowInquiry(Inquiry):
             return self.say("wrong_object", copied[2], kind="copied")
         shape = tuple(self.source.shape)
         alike = [row for row in sorted(self.behind) if self.entries[row].kind == "variable" and self.entries[row].shape == shape]
-        if alike and not self.rows and not isinstance(self.source, tf.Tensor) and not self._is_in_a_layer():
-            return self.say("wrong_object", row=alike[0], other=self.entries[alike[0]].name or "a variable")
+        if alike and not isinstance(self.source, tf.Tensor):
+            equal = next((row for row in alike if self._same_values(row)), None)
+            if equal is not None or not (self.rows or self._is_in_a_layer()):
+                row = alike[0] if equal is None else equal
+                return self.say("wrong_object", row=row, other=self.entries[row].name or "a variable")
         branch = next((site for tensor, site in self.log.idle if tensor is handle_of(self.source)), None)
         return self.say("independent") if branch is None else self.say("independent", branch, kind="branch")
 
