@@ -186,8 +186,13 @@ class Inquiry:
             return self.say("nan_forward", row=first, kind=kind)
         reader = min((r for r in seen if first in self._inputs(r)), default=first)
         numbers = numbers_of(entry.value)
-        if entry.kind == "constant" and self.entries[reader].op in self.choices and numbers is not None and not np.isnan(numbers).any():
-            return self.say("nan_forward", row=reader, kind=kind)  # an infinity that is put in on purpose: a mask
+        put = self.entries[reader].op in self.choices or not entry.shape
+        if entry.kind == "constant" and put and numbers is not None and not np.isnan(numbers).any():
+            # an infinity that is put in on purpose: a mask, which leaves something over, or hides everything
+            lost = [at for at in seen if (found := numbers_of(self.entries[at].value)) is not None and np.isnan(found).any()]
+            masked = numbers_of(self.entries[reader].value)
+            hidden = masked is not None and not np.isfinite(masked).any()
+            return self.say("nan_forward", row=reader if hidden else min(lost, default=reader), kind=kind)
         return self.say("nan_input", row=first, other=entry.name or "A tensor")
 
     def _zero(self) -> Explanation | None:

@@ -151,7 +151,11 @@ class Again:
         self._made(step.made, tf.custom_gradient(step.subject)(*self._values(step.given)))
 
     def _applies(self, step: Step) -> None:
-        """An optimizer's step: nothing of it is shown."""
+        """An optimizer's step: what it computes is not shown, and the variables keep their values."""
+        for gradient, variable in step.given:
+            handle = self.value(handle_of(variable))
+            self.inner.applies([(self.value(gradient), handle)])
+            self.inner.stored([handle])
 
     def _made(self, before: Any, now: Any) -> None:
         for old, new in zip(tf.nest.flatten(before), tf.nest.flatten(now), strict=True):

@@ -104,6 +104,7 @@ class Log:
         self.place: tuple[Site, list[str]] | None = None  # where the program is, when a graph runs again
         self.away = 0  # more than 0 while explain computes something
         self.idle: list[tuple[Any, Site]] = []  # what a branch that did not run would have used, and where
+        self.applied: dict[int, int] = {}  # a variable's handle -> the gradient that an optimizer changes it with
         self.opened: list[str] = []  # the tf.functions that run, where they are opened
         self._unsure: list[int] = []  # rows of which a tape may hear later
         self._later = False  # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
@@ -139,14 +140,14 @@ class Log:
         """The row of a variable's present state."""
         row = self._current.get(id(handle))
         if row is not None:
-            return row
+            return self._watched_now(row)
         known = self.variables.get(id(handle))
         if value is None and known is not None and known.variable is not None:
             with record.stop_recording():
                 value = gen_resource_variable_ops.read_variable_op(handle, known.variable.dtype)
-        taken = self._take(handle, value)
+        taken = self._take(handle, value, watching(handle))
         if taken is not None:
-            return taken
+            return self._watched_now(taken)
         name = None if known is None else name_of(known.variable)
         watched = watching(handle)
         row = self.recording.leaf(
@@ -161,6 +162,13 @@ class Log:
         place = place_of(value)
         if place is not None:
             self._places[place] = row
+        return row
+
+    def _watched_now(self, row: int) -> int:
+        """A variable may be used before a tape begins, and in its block."""
+        entry = self.entries[row]
+        if not entry.differentiable:
+            self._unsure.append(row)
         return row
 
     def _constant(self, tensor: Any) -> int:
@@ -196,7 +204,7 @@ class Log:
         made = self.made.get(id(tensor))
         return made if made is not None and made.ref() is tensor else None
 
-    def adopt(self, variables: Sequence[Any]) -> None:
+    def adopt(self, variables: Sequence[Any], watched: bool = True) -> None:
         """A tape says which variables it watched: leaves that have the same memory were these."""
         for variable in variables:
             handle = handle_of(variable)
@@ -205,15 +213,15 @@ class Log:
                 continue
             with record.stop_recording():
                 value = gen_resource_variable_ops.read_variable_op(handle, variable.dtype)
-            self._take(handle, value)
+            self._take(handle, value, watched)
 
-    def _take(self, handle: Any, value: Any) -> int | None:
+    def _take(self, handle: Any, value: Any, watched: bool) -> int | None:
         """A leaf whose memory is that of a variable's value is a state of this variable."""
         row = self._places.get(place_of(value))
         if row is not None and self.entries[row].extra.asked is handle:  # it may have changed, and has not
             self._current[id(handle)] = row
             return row
-        if row is None or self.entries[row].kind not in ("source", "constant") or self.entries[row].differentiable != watching(handle):
+        if row is None or self.entries[row].kind not in ("source", "constant") or self.entries[row].differentiable != watched:
             return None
         entry, known = self.entries[row], self.variables.get(id(handle))
         entry.kind, entry.extra.asked = "variable", handle
@@ -240,7 +248,7 @@ class Log:
             self.remember(outputs[0], row)
             return
         if changes_variable(op):
-            self._stored(inputs)
+            self.stored(inputs)
             return
         if op in SHAPES or not inputs or not outputs or all(t.dtype == tf.resource for t in outputs):
             return  # constants enter when they are used
@@ -312,12 +320,17 @@ class Log:
                 self.state_of(handle)
         self._later = False
 
+    def applies(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        """An optimizer is about to change variables with gradients."""
+        found = [(handle_of(variable), self.rows_of(gradient)[-1:]) for gradient, variable in pairs]
+        self.applied = {id(handle): rows[0] for handle, rows in found if rows}
+
     def leaves_function(self, inputs: Sequence[Any]) -> None:
         """A ``tf.function`` ran, and may have changed its variables."""
         for handle in inputs:
             self._current.pop(id(handle), None)
 
-    def _stored(self, inputs: Sequence[Any]) -> None:
+    def stored(self, inputs: Sequence[Any]) -> None:
         """A variable has a new value: its next use is another state."""
         handle = inputs[0]
         value = inputs[-1] if len(inputs) > 1 else None
@@ -325,7 +338,7 @@ class Log:
         known = self.variables.get(id(handle))
         row = self._current.pop(id(handle), None)
         site = self.here()
-        self.stores.append((id(handle), stored[0] if stored else None, site))
+        self.stores.append((id(handle), stored[0] if stored else self.applied.get(id(handle)), site))
         if not stored and isinstance(value, tf.Tensor):
             self.copied[id(value)] = value, handle, site
         name = None if known is None else name_of(known.variable)
@@ -425,12 +438,12 @@ def changes_variable(op: str) -> bool:
     return op.startswith(("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", "ResourceStridedSliceAssign"))
 
 
-def has_no_gradient(op: str) -> bool:
-    """Whether TensorFlow says of an operation that it has no gradient."""
+def has_no_gradient(op: str, refused: bool = False) -> bool:
+    """Whether TensorFlow says of an operation that it has no gradient; ``refused`` counts those for which it raises an error."""
     try:
         return ops.gradient_registry.lookup(op) is None
-    except LookupError:  # a tf.function, or one for which TensorFlow raises an error of its own
-        return False
+    except LookupError:
+        return refused and not op.startswith("__") and not is_custom(op)
 
 
 def is_custom(op: str) -> bool:

@@ -126,7 +126,7 @@ TEXT = table({
 })  # fmt: skip
 
 STEPS = {"Round", "Floor", "Ceil", "Sign", "Rint", "FloorDiv", "FloorMod"}
-RELUS = {"Relu", "Relu6"}
+RELUS = {"Relu", "Relu6", "LeakyRelu"}
 CURVES = {"Sigmoid", "Tanh", "Erf", "Exp", "Softsign", "ClipByValue"}
 CHOICES = {"Max", "Min", "Maximum", "Minimum", "SelectV2", "Select", "StridedSlice", "GatherV2", "GatherNd", "TopKV2", "Slice", "Split",
            "Unpack", "MaxPool", "ResourceGather", "MatrixBandPart", "SplitV", "BooleanMask"}  # fmt: skip

@@ -17,6 +17,7 @@ from tensorflow.python.eager.polymorphic_function.polymorphic_function import Fu
 from tensorflow.python.framework import op_callbacks, ops
 from tensorflow.python.ops import custom_gradient, resource_variable_ops
 
+from ..engine.frames import own_file
 from .recording import Sweep
 from .tensorflow_inside import Step, traced_here
 from .tensorflow_log import Log, Variable, changes_variable, handle_of
@@ -228,16 +229,20 @@ class Watcher:
 
         return around
 
-    def _apply(self, function: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def _apply(self, function: Any, optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
         """An optimizer's step: the variables have new states, and what it computes is no row."""
+        grads = list(grads)
+        pairs = list(zip(grads, optimizer._trainable_variables if trainable_variables is None else trainable_variables, strict=False))
         if not tf.executing_eagerly():
-            with self._step("applies", optimizer):
-                return function(optimizer, *args, **kwargs)
+            with self._step("applies", optimizer, pairs):
+                return function(optimizer, grads, trainable_variables)
+        self._safely(self.log.applies, pairs)
         self._applying += 1
         try:
-            return function(optimizer, *args, **kwargs)
+            return function(optimizer, grads, trainable_variables)
         finally:
             self._applying -= 1
+            self.log.applied = {}
 
     def _read(self, function: Any, variable: Any) -> Any:
         if tf.executing_eagerly() or tf.inside_function():
@@ -305,7 +310,8 @@ class Watcher:
 
     def _left(self, name: str) -> Callable[..., Any]:
         def around(function: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
-            if not self.quiet:
+            asked_by_library = name == "__bool__" and self.log.place is None and own_file(sys._getframe(2).f_code.co_filename)
+            if not self.quiet and not asked_by_library:
                 self._safely(self.log.leave, tensor, name)
             self.quiet += 1
             try:

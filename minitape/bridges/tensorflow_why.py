@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -15,10 +14,10 @@ import tensorflow as tf
 from ..engine.frames import lines_of
 from ..explain.words import Explanation
 from .inquiry import Inquiry, numbers_of
+from .recording import block
 from .site import NOWHERE, Site
 from .tensorflow_inside import again, has_tapes
-from .tensorflow_log import CUTS, Left, handle_of, is_custom, name_of
-from .recording import block
+from .tensorflow_log import CUTS, Left, handle_of, has_no_gradient, is_custom, name_of
 from .tensorflow_texts import CHOICES, CLASSES, STEPS, TEXT, ZEROS
 from .tensorflow_watch import Watcher
 
@@ -40,7 +39,7 @@ class TensorFlowInquiry(Inquiry):
     def __init__(self, recording: Any, target: Any, source: Any, named: str = "") -> None:
         self.log = recording.log
         if isinstance(source, tf.Variable) and not self.log.rows_of(source):
-            self.log.adopt([source])  # one that no tape watched
+            self.log.adopt([source], watched=False)  # one that no tape watched
         known = name_of(source) if isinstance(source, tf.Variable) or hasattr(source, "path") else None
         super().__init__(recording, target, source, self.log.rows_of(source), named or known or "the tensor")
 
@@ -86,7 +85,7 @@ class TensorFlowInquiry(Inquiry):
             return self.say("not_trainable", site=self._use(), row=leaf)
         when = self._when(leaf)
         if when is not None or all(tape._watch_accessed_variables for tape in self.log.tapes):
-            return when
+            return when or self._time(leaf)  # the value that was read counts
         return self.say("not_accessed_watched", site=self._use(), row=leaf)
 
     def _reaches(self, row: int) -> bool:
@@ -128,6 +127,8 @@ class TensorFlowInquiry(Inquiry):
         return answer
 
     def _called(self, row: int) -> str:
+        if self.entries[row].kind == "variable":
+            return f"Reading {self.name}"
         return "tape.gradient" if self.entries[row].extra.at is not None else super()._called(row)
 
     def _gradient(self) -> Explanation | None:
@@ -176,7 +177,6 @@ class TensorFlowInquiry(Inquiry):
             with block(inner, Watcher(inner)):
                 given, ends = again(self.recording, inner, entry.call, watched, seeds)
         except Exception:  # what cannot run again, such as a function that asks a dataset, stays one row
-            if os.environ.get("ADVDEBUG"): raise
             return None
         finally:
             self.log.away -= 1
@@ -218,7 +218,10 @@ class TensorFlowInquiry(Inquiry):
     def _no_rule(self, ways: list[list[int]]) -> Explanation | None:
         """Everything is on the tape, and an operation has no derivative (None) for its input."""
         sweep = self.sweep
-        if sweep is None or any(row in sweep.adjoints for row in self.used):
+        if sweep is None:  # TensorFlow may have raised an error
+            refused = (row for way in ways for row in way if has_no_gradient(self.entries[row].extra.op or "Identity", refused=True))
+            return next((self._without_rule(row) for row in refused), None)
+        if any(row in sweep.adjoints for row in self.used):
             return None
         for way in ways:
             for row in reversed(way):
