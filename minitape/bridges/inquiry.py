@@ -257,6 +257,9 @@ class Inquiry:
             return self.say("zero_cancels" if alone else "saturated", row=row)
         if cause == "zero_cancels" and self._is_one_hot(row):
             return self.say("saturated", row=row)
+        made = self._made_zeros(row) if cause in ("", "zero_factor") else None
+        if made is not None:
+            return self._zero_of(made)
         if cause:
             return self.say(cause, row=row)
         if self._sums_to_zero(row):
@@ -268,6 +271,17 @@ class Inquiry:
             return self.say("not_selected", row=later[0])
         zeros = [given for given in entry.inputs if (value := self.entries[given].value) is not None and value.facts()[0]]
         return self.say("zero_factor" if zeros else "saturated", row=row)
+
+    def _made_zeros(self, row: int) -> int | None:
+        """The operation on the way that made the zeros by which this one multiplies: a relu that is off, a mask, a choice."""
+        after, at = self._after(), row
+        while True:
+            zeros = [g for g in self.entries[at].inputs if g in after and (value := self.entries[g].value) is not None and value.facts()[0]]
+            if not zeros:
+                break
+            at = zeros[0]
+        makes = CLIPS.union(self.choices, *(self.zeros[cause] for cause in ("dead_relu", "zero_factor")))
+        return at if at != row and self.entries[at].op in makes else None
 
     def _sums_to_zero(self, row: int) -> bool:
         """Whether an input was spread out over a larger result, and what came to its copies cancels."""

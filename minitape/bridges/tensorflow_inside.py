@@ -64,6 +64,21 @@ def graphs_of(op: Any) -> Sequence[Any]:
     return []
 
 
+def changes_in(graph: Any, steps: dict[Any, list[Step]]) -> dict[int, Site]:
+    """Which inputs of a graph are variables that it changes, and on which line: not those that an optimizer changes."""
+    found: dict[int, Site] = {}
+    places = {id(tensor): number for number, tensor in enumerate(graph.inputs)}
+    optimizers = [range(step.first, step.last) for step in steps.get(graph, ()) if step.word == "applies"]
+    for number, op in enumerate(graph.get_operations()):
+        inputs = list(op.inputs)[-len(inner.inputs) :] if (inner := next(iter(graphs_of(op)[-1:]), None)) is not None else list(op.inputs)[:1]
+        changed = changes_in(inner, steps) if inner is not None else {0: site_of(op.traceback)} if changes_variable(op.type) else {}
+        for port, site in changed.items():
+            place = places.get(id(inputs[port]))
+            if place is not None:
+                found.setdefault(place, NOWHERE if any(number in optimizer for optimizer in optimizers) else site)
+    return found
+
+
 class Again:
     """One call, once more. ``steps`` says what Python did while graphs were made; ``log`` is where the call's inputs come from."""
 

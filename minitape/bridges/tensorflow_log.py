@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -325,10 +325,13 @@ class Log:
         found = [(handle_of(variable), self.rows_of(gradient)[-1:]) for gradient, variable in pairs]
         self.applied = {id(handle): rows[0] for handle, rows in found if rows}
 
-    def leaves_function(self, inputs: Sequence[Any]) -> None:
-        """A ``tf.function`` ran, and may have changed its variables."""
-        for handle in inputs:
-            self._current.pop(id(handle), None)
+    def ran(self, inputs: Sequence[Any], changed: Mapping[int, Site]) -> None:
+        """A ``tf.function`` ran, and changed some of its variables: by their place among the inputs, and on which line."""
+        rows = [row for given in inputs for row in self.rows_of(given)[-1:]]
+        for place, site in changed.items():
+            self._current.pop(id(inputs[place]), None)
+            if site[1] is not None:
+                self.stores += [(id(inputs[place]), row, site) for row in rows]
 
     def stored(self, inputs: Sequence[Any]) -> None:
         """A variable has a new value: its next use is another state."""

@@ -19,7 +19,7 @@ from tensorflow.python.ops import custom_gradient, resource_variable_ops
 
 from ..engine.frames import own_file
 from .recording import Sweep
-from .tensorflow_inside import Step, traced_here
+from .tensorflow_inside import Step, changes_in, traced_here
 from .tensorflow_log import Log, Variable, changes_variable, handle_of
 
 LEAVES = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__complex__")
@@ -35,6 +35,7 @@ class Watcher:
         self.quiet = 0
         self._custom_calls = 0
         self._applying = 0  # more than 0 in the step of an optimizer
+        self._changes: dict[Any, Any] = {}  # by graph: which variables it changes
         self._calls: list[Any] = []  # the tf.functions that run
         self._undo: list[tuple[Any, str, Any]] = []
         self._passed: list[tuple[str, Any, Any, Any]] = []  # operations of the sweep that runs: (op, inputs, came, gives)
@@ -130,7 +131,12 @@ class Watcher:
             return function(concrete, tensor_inputs, captured_inputs)
         finally:
             self._calls.pop()
-            self._safely(self.log.leaves_function, captured_inputs)
+            self._safely(self._changed, concrete.graph, [*tensor_inputs, *captured_inputs])
+
+    def _changed(self, graph: Any, inputs: Sequence[Any]) -> None:
+        if graph not in self._changes:
+            self._changes[graph] = changes_in(graph, self.log.steps)
+        self.log.ran(inputs, self._changes[graph])
 
     def _backward(self, function: Any, functions: Any, graph: Any, backward: Any, outputs: Any) -> Any:
         """What the gradient of a ``tf.function`` sends to its inputs."""
