@@ -20,6 +20,7 @@ from .site import NOWHERE, Site
 _CLIP = re.compile(r"\bclip\w*")
 _KEPT = re.compile(r"(\w+)\.append\(")
 CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
+_SHOWN = re.compile(r"\bprint\(|plot\w*\(|\bf['\"]|^\s*#|return ")
 _SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")  # an exit that is only looked at
 
 
@@ -132,8 +133,8 @@ class Inquiry:
         """Whether the statement that took a value out only shows or logs it: a list that it is kept in is not used again."""
         text = text_of(site)
         kept = _KEPT.search(text)
-        makers = [text_of(self.entries[row].site) for row in self.behind if self.entries[row].kind == "constant"]
-        if kept and any(re.search(rf"\b{kept[1]}\b", maker) for maker in makers):
+        after = lines_of(site[0] or "")[site[1] or 0 :]
+        if kept and any(re.search(rf"(?<!\.)\b{kept[1]}\b(?!\.append)", line) and not _SHOWN.search(line) for line in after):
             return False
         return bool(_SAID.search(text))
 
@@ -185,8 +186,13 @@ class Inquiry:
             return self.say("nan_forward", row=first, kind=kind)
         reader = min((r for r in seen if first in self._inputs(r)), default=first)
         numbers = numbers_of(entry.value)
-        if entry.kind == "constant" and self.entries[reader].op in self.choices and numbers is not None and not np.isnan(numbers).any():
-            return self.say("nan_forward", row=reader, kind=kind)  # an infinity that is put in on purpose: a mask
+        put = self.entries[reader].op in self.choices or not entry.shape
+        if entry.kind == "constant" and put and numbers is not None and not np.isnan(numbers).any():
+            # an infinity that is put in on purpose: a mask, which leaves something over, or hides everything
+            lost = [at for at in seen if (found := numbers_of(self.entries[at].value)) is not None and np.isnan(found).any()]
+            masked = numbers_of(self.entries[reader].value)
+            hidden = masked is not None and not np.isfinite(masked).any()
+            return self.say("nan_forward", row=reader if hidden else min(lost, default=reader), kind=kind)
         return self.say("nan_input", row=first, other=entry.name or "A tensor")
 
     def _zero(self) -> Explanation | None:
@@ -198,6 +204,7 @@ class Inquiry:
         if seeds and all(seed.facts()[0] for seed in seeds):
             return self.say("zero_seed", sweep.site, row=self.end)
         after = self._after()
+        last: int | None = None
         alive: set[int] = set()  # rows to which something was sent that is not zero
         for call, edges in sweep.edges.items():
             came = sweep.adjoints.get(call)
@@ -209,10 +216,13 @@ class Inquiry:
                     return self._hooked(call)
                 continue
             if all(edge[2].facts()[0] for edge in toward):
-                return self._zero_of(call)
+                last = call  # on another way something may come nearer to the source
+                continue
             if toward[-1][3].facts()[0]:  # what it sent is not zero, and the sum is
                 return self._cancelled(call, toward[-1][0])
             alive.update(edge[0] for edge in toward if not edge[3].facts()[0])
+        if last is not None:
+            return self._zero_of(last)
         row = next(row for row in self.used if row in sweep.adjoints)
         return self._hooked(row) if row in alive else self.say("zero_sum", row=row)
 
@@ -234,8 +244,8 @@ class Inquiry:
         """In which way an operation made zeros of what came to it."""
         entry = self.entries[row]
         clip = _CLIP.search(" ".join([*entry.scope, text_of(entry.site)])) if entry.op in CLIPS else None
-        if clip:
-            return self.say("saturated", row=row, what=clip[0])
+        if clip or (entry.op in CLIPS and self._is_limit(row)):
+            return self.say("saturated", row=row, what=clip[0] if clip else "clip")
         if entry.op in CLIPS and self._floor_of_zeros(row):
             return self.say("dead_relu", row=row)
         cause = next((cause for cause, ops in self.zeros.items() if entry.op in ops), "")
@@ -247,6 +257,9 @@ class Inquiry:
             return self.say("zero_cancels" if alone else "saturated", row=row)
         if cause == "zero_cancels" and self._is_one_hot(row):
             return self.say("saturated", row=row)
+        made = self._made_zeros(row) if cause in ("", "zero_factor") else None
+        if made is not None:
+            return self._zero_of(made)
         if cause:
             return self.say(cause, row=row)
         if self._sums_to_zero(row):
@@ -258,6 +271,17 @@ class Inquiry:
             return self.say("not_selected", row=later[0])
         zeros = [given for given in entry.inputs if (value := self.entries[given].value) is not None and value.facts()[0]]
         return self.say("zero_factor" if zeros else "saturated", row=row)
+
+    def _made_zeros(self, row: int) -> int | None:
+        """The operation on the way that made the zeros by which this one multiplies: a relu that is off, a mask, a choice."""
+        after, at = self._after(), row
+        while True:
+            zeros = [g for g in self.entries[at].inputs if g in after and (value := self.entries[g].value) is not None and value.facts()[0]]
+            if not zeros:
+                break
+            at = zeros[0]
+        makes = CLIPS.union(self.choices, *(self.zeros[cause] for cause in ("dead_relu", "zero_factor")))
+        return at if at != row and self.entries[at].op in makes else None
 
     def _sums_to_zero(self, row: int) -> bool:
         """Whether an input was spread out over a larger result, and what came to its copies cancels."""
@@ -271,6 +295,13 @@ class Inquiry:
             if came.sum(axes).any() or not np.abs(came).sum(axes).any():
                 return False
         return came is not None
+
+    def _is_limit(self, row: int) -> bool:
+        """Whether an operation is one of two next to each other that keep a value between two constants."""
+        near = [self.entries[k] for k in (*self.entries[row].inputs, *range(row + 1, len(self.entries)))
+                if k in self.entries[row].inputs or row in self.entries[k].inputs]  # fmt: skip
+        both = [self.entries[row], *(other for other in near if other.op in CLIPS - {self.entries[row].op})]
+        return len(both) > 1 and all(any(self.entries[given].kind == "constant" for given in one.inputs) for one in both)
 
     def _floor_of_zeros(self, row: int) -> bool:
         """Whether an operation compares with a constant of zeros, as a relu that is written out."""

@@ -1,51 +1,268 @@
-"""Inside of a ``tf.function`` that was called: the graph that TensorFlow traced, read for where it cuts the way of a gradient."""
+"""Inside of a ``tf.function`` that was called: its graph runs again, one operation after the other, under a recording of its own.
+
+What Python did while the graph was made (tapes that began and ended, what they watched, gradients, ``tf.custom_gradient``) was noted then,
+and is done again at the same place. The variables are copies, with the values that they had: the program's own do not change.
+"""
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
+
+import tensorflow as tf
+from tensorflow.python.eager import context, execute
+from tensorflow.python.eager.backprop import record_gradient
+from tensorflow.python.ops import cond_v2, resource_variable_ops, while_v2
+from tensorflow.python.util import tf_stack
 
 from ..engine.frames import own_file
 from .site import NOWHERE, Site
-from .tensorflow_log import reason_of
+from .tensorflow_log import Variable, changes_variable, handle_of, name_of
+
+READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 
 
-class Cut(NamedTuple):
-    """An operation of a graph through which no gradient passes."""
+class Step(NamedTuple):
+    """What Python did while a graph was made."""
 
-    why: str
-    op: str
+    first: int  # the graph had so many operations when it began,
+    last: int  # and so many when it ended
+    word: str
     site: Site
+    subject: Any  # a tape, or a function
+    given: Any
+    made: Any
 
 
-def cut_in(concrete: Any, port: int) -> Cut | None:
-    """The first cut on the way with the fewest cuts from an input of a function to its results; None where there is none."""
-    graph = concrete.graph
-    if port >= len(graph.inputs):
-        return None
-    begin, ends = graph.inputs[port], {id(tensor) for tensor in graph.outputs}
-    cost = {id(begin): 0}
-    cuts: dict[int, tuple[Any, ...]] = {id(begin): ()}
-    queue, best = deque([begin]), None
-    while queue:
-        tensor = queue.popleft()
-        so_far = cuts[id(tensor)]
-        if id(tensor) in ends and (best is None or len(so_far) < len(best)):
-            best = so_far
-        for op in tensor.consumers():
-            for result in op.outputs:
-                why = reason_of(op.type, result)
-                price = len(so_far) + bool(why)
-                if price < cost.get(id(result), 1 << 30):
-                    cost[id(result)] = price
-                    cuts[id(result)] = (*so_far, op) if why else so_far
-                    (queue.append if why else queue.appendleft)(result)
-    if not best:
-        return None
-    return Cut(next(why for result in best[0].outputs if (why := reason_of(best[0].type, result))), best[0].type, _site(best[0]))
+def site_of(frames: Any) -> Site:
+    """The user's line of a traceback of TensorFlow's, which knows where a line that autograph wrote comes from."""
+    found = [(frame.filename, frame.lineno) for frame in frames or ()]
+    return next((site for site in reversed(found) if not own_file(site[0])), NOWHERE)
 
 
-def _site(op: Any) -> Site:
-    """The user's line on which an operation of a graph was made."""
-    frames = [(frame.filename, frame.lineno) for frame in op.traceback or ()]
-    return next((site for site in reversed(frames) if not own_file(site[0])), NOWHERE)
+def traced_here() -> Site:
+    """The user's line that is being traced."""
+    return site_of(tf_stack.extract_stack())
+
+
+def has_tapes(graph: Any, steps: dict[Any, list[Step]]) -> bool:
+    """Whether a tape began while a graph was made, or one of the graphs that it calls."""
+    return any(step.word == "begins" for step in steps.get(graph, ())) or any(
+        has_tapes(inner, steps) for op in graph.get_operations() for inner in graphs_of(op)
+    )
+
+
+def graphs_of(op: Any) -> Sequence[Any]:
+    """The graphs that an operation runs."""
+    if op.type in ("While", "StatelessWhile"):
+        return [while_v2._get_graph(op, "cond", "_cond_graph"), while_v2._get_graph(op, "body", "_body_graph")]
+    if op.type in ("If", "StatelessIf", "Case", "StatelessCase"):
+        return list(cond_v2.get_func_graphs(op))
+    if op.type in ("PartitionedCall", "StatefulPartitionedCall"):
+        return [op.graph._get_function(op.get_attr("f").name).graph]
+    return []
+
+
+def changes_in(graph: Any, steps: dict[Any, list[Step]]) -> dict[int, Site]:
+    """Which inputs of a graph are variables that it changes, and on which line: not those that an optimizer changes."""
+    found: dict[int, Site] = {}
+    places = {id(tensor): number for number, tensor in enumerate(graph.inputs)}
+    optimizers = [range(step.first, step.last) for step in steps.get(graph, ()) if step.word == "applies"]
+    for number, op in enumerate(graph.get_operations()):
+        inputs = list(op.inputs)[-len(inner.inputs) :] if (inner := next(iter(graphs_of(op)[-1:]), None)) is not None else list(op.inputs)[:1]
+        changed = changes_in(inner, steps) if inner is not None else {0: site_of(op.traceback)} if changes_variable(op.type) else {}
+        for port, site in changed.items():
+            place = places.get(id(inputs[port]))
+            if place is not None:
+                found.setdefault(place, NOWHERE if any(number in optimizer for optimizer in optimizers) else site)
+    return found
+
+
+class Again:
+    """One call, once more. ``steps`` says what Python did while graphs were made; ``log`` is where the call's inputs come from."""
+
+    def __init__(self, log: Any, inner: Any) -> None:
+        self.log, self.inner = log, inner
+        self.values: dict[int, Any] = {}  # by the identity of a tensor of a graph, or of a handle of the program's
+        self.variables: dict[int, Any] = {}  # the copies, by the identities of their handles
+        self.graphs: dict[int, Sequence[Any]] = {}  # by the identity of the operation that runs them: TensorFlow may make them anew
+        self.tapes: dict[int, Any] = {}
+        self.pauses: dict[int, Any] = {}
+
+    def given(self, row: int, wanted: Any) -> Any:
+        """What the call is given for an input: the tensor, or a copy of a variable with the value that it had."""
+        entry = self.log.entries[row]
+        value, asked = None if entry.value is None else entry.value.tensor, entry.extra.asked
+        if value is None or wanted.dtype != tf.resource:
+            return asked if value is None else value
+        known = self.log.variables[id(asked)].variable
+        copy = tf.Variable(value._numpy().copy(), trainable=known is None or known.trainable, name=None if known is None else name_of(known))
+        self.values[id(asked)], self.variables[id(copy.handle)] = copy.handle, copy
+        self.inner.variables[id(copy.handle)] = Variable(copy.handle, copy)
+        return copy.handle
+
+    def run(self, graph: Any, given: Sequence[Any]) -> list[Any]:
+        """The results of a graph."""
+        self.values.update(zip(map(id, graph.inputs), given, strict=False))
+        steps, passed = list(self.log.steps.get(graph, ())), 0
+        for number, op in enumerate(graph.get_operations()):
+            while steps and steps[0].first <= number:
+                passed = max(passed, self._step(steps.pop(0), passed))
+            if number >= passed and op.type != "Placeholder":
+                self._run(op)
+        for step in steps:
+            self._step(step, passed)
+        return [self.value(tensor) for tensor in graph.outputs]
+
+    def value(self, tensor: Any) -> Any:
+        """What stands for a tensor here. TensorFlow may make an operation's input after the operation, for a gradient."""
+        if id(tensor) not in self.values and isinstance(tensor, tf.Tensor) and tf.is_symbolic_tensor(tensor):
+            self._run(tensor.op)
+        return self.values.get(id(tensor), tensor)
+
+    def _values(self, structure: Any) -> Any:
+        """The same for everything in a structure; for a variable its copy."""
+        found = tf.nest.map_structure(lambda part: self.value(handle_of(part)), structure)
+        return tf.nest.map_structure(lambda part: self.variables.get(id(part), part), found)
+
+    # -- what Python did --------------------------------------------------------------------------------------------------
+
+    def _step(self, step: Step, passed: int) -> int:
+        """Does it again; the operations before the number that it returns were made by it."""
+        if step.first < passed:
+            return passed
+        self.inner.place = step.site, []
+        getattr(self, f"_{step.word}")(step)
+        return step.last
+
+    def _begins(self, step: Step) -> None:
+        tape = self.tapes.get(id(step.subject))
+        if tape is None:
+            tape = tf.GradientTape(persistent=True, watch_accessed_variables=step.subject._watch_accessed_variables)
+        self.tapes[id(step.subject)] = tape.__enter__()
+
+    def _ends(self, step: Step) -> None:
+        self.tapes[id(step.subject)].__exit__(None, None, None)
+
+    def _pauses(self, step: Step) -> None:
+        self.pauses[id(step.subject)] = self.tapes[id(step.subject)].stop_recording()
+        self.pauses[id(step.subject)].__enter__()
+
+    def _goes_on(self, step: Step) -> None:
+        self.pauses.pop(id(step.subject)).__exit__(None, None, None)
+
+    def _resets(self, step: Step) -> None:
+        self.tapes[id(step.subject)].reset()
+
+    def _watches(self, step: Step) -> None:
+        self.tapes[id(step.subject)].watch(self._values(step.given))
+
+    def _gradient(self, step: Step) -> None:
+        args, kwargs = self._values(step.given)
+        self._made(step.made, self.tapes[id(step.subject)].gradient(*args, **kwargs))
+
+    def _custom(self, step: Step) -> None:
+        self._made(step.made, tf.custom_gradient(step.subject)(*self._values(step.given)))
+
+    def _applies(self, step: Step) -> None:
+        """An optimizer's step: what it computes is not shown, and the variables keep their values."""
+        for gradient, variable in step.given:
+            handle = self.value(handle_of(variable))
+            self.inner.applies([(self.value(gradient), handle)])
+            self.inner.stored([handle])
+
+    def _made(self, before: Any, now: Any) -> None:
+        for old, new in zip(tf.nest.flatten(before), tf.nest.flatten(now), strict=True):
+            pairs = zip(tf.nest.flatten(old, expand_composites=True), tf.nest.flatten(new, expand_composites=True), strict=False)
+            self.values.update((id(a), b) for a, b in pairs if a is not None and b is not None)
+
+    # -- what the graph does ----------------------------------------------------------------------------------------------
+
+    def _run(self, op: Any) -> None:
+        given = [self.value(tensor) for tensor in op.inputs]
+        if id(op) not in self.graphs:
+            self.graphs[id(op)] = graphs_of(op)
+        graphs = self.graphs[id(op)]
+        self.inner.place = site_of(op.traceback), op.name.split("/")[:-1]
+        if "While" in op.type:
+            results = self._while(graphs, given)
+        elif graphs and "Call" in op.type:
+            results = self.run(graphs[0], given)
+        elif graphs:
+            taken = self._branch(op, given[0], len(graphs))
+            for graph in (*graphs[:taken], *graphs[taken + 1 :]):
+                self._does_not_run(graph, given[1:])
+            results = self.run(graphs[taken], given[1:])
+        elif op.type == "Const":
+            results = [tf.constant(tf.get_static_value(op.outputs[0]), op.outputs[0].dtype)]
+        elif op.outputs or changes_variable(op.type):  # not what prints, or checks
+            for tensor in given:
+                if id(tensor) in self.variables and op.type in READS:
+                    resource_variable_ops.variable_accessed(self.variables[id(tensor)])
+            results = _execute(op, given)
+        else:
+            results = []
+        self.values.update(zip(map(id, op.outputs), results, strict=False))
+
+    def _branch(self, op: Any, number: Any, count: int) -> int:
+        if op.type in ("If", "StatelessIf"):
+            return 0 if bool(number) else 1
+        return int(number) if 0 <= int(number) < count else count - 1
+
+    def _does_not_run(self, graph: Any, given: list[Any]) -> None:
+        for tensor, placeholder in zip(given, graph.inputs, strict=False):
+            readers = [op for op in placeholder.consumers() if op.type not in READS] or [
+                reader for op in placeholder.consumers() for reader in op.outputs[0].consumers()
+            ]
+            self.inner.idle += [(tensor, site_of(op.traceback)) for op in readers[:1]]
+
+    def _while(self, graphs: Sequence[Any], given: list[Any]) -> list[Any]:
+        condition, body = graphs
+        while bool(self.run(condition, given)[0]):
+            given = self.run(body, given)
+        return given
+
+
+def _execute(op: Any, given: list[Any]) -> list[Any]:
+    """Runs one operation of a graph eagerly, as TensorFlow's own functions do."""
+    attrs = tuple(part for attr in op.op_def.attr for part in (attr.name, _plain_attr(attr.type, op.get_attr(attr.name))))
+    results = execute.quick_execute(op.type.encode(), len(op.outputs), given, attrs, context.context())
+    record_gradient(op.type, given, attrs, results)
+    for callback in context.context().op_callbacks:
+        callback(op.type, given, attrs, results, op.name)
+    return list(results)
+
+
+def _plain_attr(kind: str, value: Any) -> Any:
+    """An attribute in the form in which operations that run eagerly take it."""
+    if kind.startswith("list("):
+        return [_plain_attr(kind[5:-1], part) for part in value]
+    make = {"type": execute.make_type, "shape": execute.make_shape}.get(kind)
+    return value if make is None else make(value, kind)
+
+
+def again(recording: Any, inner: Any, row: int, watched: Sequence[int], seeds: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Runs the call of a row again, in the block of ``inner``; returns (inputs, results). Where inputs are ``watched``, a tape goes
+    back to them from the results, with the adjoints that came to these, or with ones."""
+    log, entry = recording.log, recording.entries[row]
+    graph, run = entry.extra.function.graph, Again(log, inner.log)
+    given = [run.given(number, wanted) for number, wanted in zip(entry.inputs, graph.inputs, strict=True)]
+    with tf.GradientTape(persistent=True, watch_accessed_variables=False) if watched else nullcontext() as tape:
+        for number, tensor in zip(entry.inputs, given, strict=True):
+            if number in watched:
+                tape.watch(run.variables.get(id(tensor), tensor))
+        run.run(graph, given)
+    results = [_plain(run, tensor) for tensor in graph.outputs[: len(seeds)]]
+    if watched:
+        ends = [(result, seed) for result, seed in zip(results, seeds, strict=True) if seed is not None]
+        tape.gradient([result for result, _ in ends], given, output_gradients=[seed for _, seed in ends])
+    inner.log.place = None
+    return [run.variables.get(id(tensor), tensor) for tensor in given], results
+
+
+def _plain(run: Again, tensor: Any) -> Any:
+    """A result, without the copies that TensorFlow makes of it at the end of a function."""
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return run.value(tensor)

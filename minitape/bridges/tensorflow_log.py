@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,6 +101,11 @@ class Log:
         self.tapes: list[Any] = []
         self.variables: dict[int, Variable] = {}  # by the identity of the handle
         self.made: dict[int, Made] = {}  # by identity: what tapes gave back, in sweeps that no other tape recorded
+        self.steps: dict[Any, list[Any]] = {}  # by graph: what Python did while it was made
+        self.place: tuple[Site, list[str]] | None = None  # where the program is, when a graph runs again
+        self.away = 0  # more than 0 while explain computes something
+        self.idle: list[tuple[Any, Site]] = []  # what a branch that did not run would have used, and where
+        self.applied: dict[int, int] = {}  # a variable's handle -> the gradient that an optimizer changes it with
         self.opened: list[str] = []  # the tf.functions that run, where they are opened
         self._unsure: list[int] = []  # rows of which a tape may hear later
         self._later = False  # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
@@ -108,6 +113,10 @@ class Log:
         self._current: dict[int, int] = {}  # handle -> the row of its present state
         self._rows: dict[int, tuple[Any, list[int]]] = {}  # by the identity of a tensor or handle, which is kept
         self._bound = Bound()
+
+    def here(self) -> Site:
+        """The line of the program that runs."""
+        return here(3) if self.place is None else self.place[0]
 
     # -- which row ----------------------------------------------------------------------------------------------------
 
@@ -132,19 +141,19 @@ class Log:
         """The row of a variable's present state."""
         row = self._current.get(id(handle))
         if row is not None:
-            return row
+            return self._watched_now(row)
         known = self.variables.get(id(handle))
         if value is None and known is not None and known.variable is not None:
             with record.stop_recording():
                 value = gen_resource_variable_ops.read_variable_op(handle, known.variable.dtype)
-        taken = self._take(handle, value)
+        taken = self._take(handle, value, watching(handle))
         if taken is not None:
-            return taken
+            return self._watched_now(taken)
         name = None if known is None else name_of(known.variable)
         watched = watching(handle)
         row = self.recording.leaf(
             None if value is None else self.keep(value), name=name, kind="variable",
-            version=len(self.rows_of(handle)), site=here(), differentiable=watched, **self._form(value),
+            version=len(self.rows_of(handle)), site=self.here(), differentiable=watched, **self._form(value),
         )  # fmt: skip
         self.entries[row].extra = Extra(handle)
         if self._later:
@@ -156,14 +165,22 @@ class Log:
             self._places[place] = row
         return row
 
+    def _watched_now(self, row: int) -> int:
+        """A variable may be used before a tape begins, and in its block."""
+        entry = self.entries[row]
+        if not entry.differentiable:
+            self._unsure.append(row)
+        return row
+
     def _constant(self, tensor: Any) -> int:
         watched = watching(tensor)
         place = place_of(tensor)
-        if place in self._places:  # a variable that TensorFlow read by itself: the same memory, the same state
-            row = self._places[place]
+        row = self._places.get(place, -1)
+        if row >= 0 and not self._later and self.entries[row].differentiable == watched:
+            # a variable that TensorFlow read by itself: the same memory, the same state; a constant may have it, too
             self.remember(tensor, row)
             return row
-        row = self.recording.leaf(self.keep(tensor), kind="source" if watched else "constant", site=here(),
+        row = self.recording.leaf(self.keep(tensor), kind="source" if watched else "constant", site=self.here(),
                                   differentiable=watched, **self._form(tensor))  # fmt: skip
         extra = self.entries[row].extra = Extra(tensor)
         made = self.made_by_a_sweep(tensor)
@@ -181,14 +198,14 @@ class Log:
         """A tape gave these gradients back."""
         for gradient in gradients:
             if isinstance(gradient, tf.Tensor):
-                self.made[id(gradient)] = Made(weakref.ref(gradient), targets, here(), len(self.entries))
+                self.made[id(gradient)] = Made(weakref.ref(gradient), targets, self.here(), len(self.entries))
 
     def made_by_a_sweep(self, tensor: Any) -> Made | None:
         """Where a tensor is a gradient that a tape gave back."""
         made = self.made.get(id(tensor))
         return made if made is not None and made.ref() is tensor else None
 
-    def adopt(self, variables: Sequence[Any]) -> None:
+    def adopt(self, variables: Sequence[Any], watched: bool = True) -> None:
         """A tape says which variables it watched: leaves that have the same memory were these."""
         for variable in variables:
             handle = handle_of(variable)
@@ -197,12 +214,15 @@ class Log:
                 continue
             with record.stop_recording():
                 value = gen_resource_variable_ops.read_variable_op(handle, variable.dtype)
-            self._take(handle, value)
+            self._take(handle, value, watched)
 
-    def _take(self, handle: Any, value: Any) -> int | None:
+    def _take(self, handle: Any, value: Any, watched: bool) -> int | None:
         """A leaf whose memory is that of a variable's value is a state of this variable."""
         row = self._places.get(place_of(value))
-        if row is None or self.entries[row].kind not in ("source", "constant"):
+        if row is not None and self.entries[row].extra.asked is handle:  # it may have changed, and has not
+            self._current[id(handle)] = row
+            return row
+        if row is None or self.entries[row].kind not in ("source", "constant") or self.entries[row].differentiable != watched:
             return None
         entry, known = self.entries[row], self.variables.get(id(handle))
         entry.kind, entry.extra.asked = "variable", handle
@@ -229,7 +249,7 @@ class Log:
             self.remember(outputs[0], row)
             return
         if changes_variable(op):
-            self._stored(inputs)
+            self.stored(inputs)
             return
         if op in SHAPES or not inputs or not outputs or all(t.dtype == tf.resource for t in outputs):
             return  # constants enter when they are used
@@ -245,7 +265,8 @@ class Log:
 
     def _write(self, op: str, rows: list[int], outputs: Sequence[Any], function: Any = None) -> None:
         on_way = any(self.entries[row].differentiable for row in rows)
-        site, scope = here(), [*self.opened, *scopes()]
+        site = self.here()
+        scope = [*self.opened, *scopes()] if self.place is None else self.place[1]
         first: int | None = None
         name = plain(op)
         for number, tensor in enumerate(outputs):
@@ -264,6 +285,8 @@ class Log:
 
     def settle(self) -> None:
         """Tapes hear of some results (those of a ``tf.function``, most of all) only after the operation was seen."""
+        if pywrap_tfe.TFE_Py_TapeSetIsEmpty():  # no tape is asked here, such as while a layer of Keras makes its variables
+            return
         for row in self._unsure:
             entry = self.entries[row]
             if watching(entry.extra.asked):
@@ -286,15 +309,38 @@ class Log:
         with During(self, _later=True):  # the tape hears of it at its end
             self._write(op, rows, outputs)
 
-    def _stored(self, inputs: Sequence[Any]) -> None:
+    def enters(self, variables: Sequence[Any], inputs: Sequence[Any]) -> None:
+        """A ``tf.function`` is about to run: its variables may have changed when it has."""
+        for variable in variables:
+            self.variables.setdefault(id(variable.handle), Variable(variable.handle, variable))
+        self._later = True
+        for handle in inputs:
+            if handle.dtype == tf.resource and id(handle) in self.variables:
+                self.state_of(handle)
+        self._later = False
+
+    def applies(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        """An optimizer is about to change variables with gradients."""
+        found = [(handle_of(variable), self.rows_of(gradient)[-1:]) for gradient, variable in pairs]
+        self.applied = {id(handle): rows[0] for handle, rows in found if rows}
+
+    def ran(self, inputs: Sequence[Any], changed: Mapping[int, Site]) -> None:
+        """A ``tf.function`` ran, and changed some of its variables: by their place among the inputs, and on which line."""
+        rows = [row for given in inputs for row in self.rows_of(given)[-1:]]
+        for place, site in changed.items():
+            self._current.pop(id(inputs[place]), None)
+            if site[1] is not None:
+                self.stores += [(id(inputs[place]), row, site) for row in rows]
+
+    def stored(self, inputs: Sequence[Any]) -> None:
         """A variable has a new value: its next use is another state."""
         handle = inputs[0]
-        value = inputs[1] if len(inputs) > 1 else None
+        value = inputs[-1] if len(inputs) > 1 else None
         stored = self.rows_of(value)[-1:] if value is not None and value.dtype != tf.resource else []
         known = self.variables.get(id(handle))
         row = self._current.pop(id(handle), None)
-        site = here()
-        self.stores.append((id(handle), stored[0] if stored else None, site))
+        site = self.here()
+        self.stores.append((id(handle), stored[0] if stored else self.applied.get(id(handle)), site))
         if not stored and isinstance(value, tf.Tensor):
             self.copied[id(value)] = value, handle, site
         name = None if known is None else name_of(known.variable)
@@ -304,7 +350,7 @@ class Log:
         """A value leaves TensorFlow."""
         if tensor.dtype in (tf.resource, tf.variant):
             return
-        row, site = self.row_of(tensor), here()
+        row, site = self.row_of(tensor), self.here()
         self.left.append(Left(row, how, site, len(self.entries)))
         self.recording.events.append({"kind": "numpy", "row": row, "line": site[1]})
 
@@ -322,7 +368,7 @@ class Log:
                 entry.extra.late = not entry.differentiable
         if not self.rows_of(value):
             self.row_of(value)
-        self.watches.append((value, len(self.entries), here()))
+        self.watches.append((value, len(self.entries), self.here()))
 
     # -- values ---------------------------------------------------------------------------------------------------------
 
@@ -391,15 +437,15 @@ def reason_of(op: str, tensor: Any) -> str:
 
 def changes_variable(op: str) -> bool:
     """Whether an operation gives a variable a new value."""
-    return op.startswith(("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter"))
+    return op.startswith(("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", "ResourceStridedSliceAssign"))
 
 
-def has_no_gradient(op: str) -> bool:
-    """Whether TensorFlow says of an operation that it has no gradient."""
+def has_no_gradient(op: str, refused: bool = False) -> bool:
+    """Whether TensorFlow says of an operation that it has no gradient; ``refused`` counts those for which it raises an error."""
     try:
         return ops.gradient_registry.lookup(op) is None
-    except LookupError:  # a tf.function, or one for which TensorFlow raises an error of its own
-        return False
+    except LookupError:
+        return refused and not op.startswith("__") and not is_custom(op)
 
 
 def is_custom(op: str) -> bool:

@@ -101,6 +101,10 @@ TEXT = table({
         "{x} was not used for the target.",
         "Use it in the computation, or leave it out of the sources.",
     ),
+    "independent branch": (
+        "{x} was not used for the target: it is used in a branch{line} that did not run.",
+        "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
+    ),
     "target_not_tensor": (
         "The target is a plain {what}: only a tensor knows how it was computed.",
         "Leave out .numpy() and float() where the target is made.",
@@ -122,7 +126,7 @@ TEXT = table({
 })  # fmt: skip
 
 STEPS = {"Round", "Floor", "Ceil", "Sign", "Rint", "FloorDiv", "FloorMod"}
-RELUS = {"Relu", "Relu6"}
+RELUS = {"Relu", "Relu6", "LeakyRelu"}
 CURVES = {"Sigmoid", "Tanh", "Erf", "Exp", "Softsign", "ClipByValue"}
 CHOICES = {"Max", "Min", "Maximum", "Minimum", "SelectV2", "Select", "StridedSlice", "GatherV2", "GatherNd", "TopKV2", "Slice", "Split",
            "Unpack", "MaxPool", "ResourceGather", "MatrixBandPart", "SplitV", "BooleanMask"}  # fmt: skip

@@ -12,13 +12,14 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import backprop, imperative_grad, record
-from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
+from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction, _TapeGradientFunctions
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 from tensorflow.python.framework import op_callbacks, ops
 from tensorflow.python.ops import custom_gradient, resource_variable_ops
 
+from ..engine.frames import own_file
 from .recording import Sweep
-from .site import here
+from .tensorflow_inside import Step, changes_in, traced_here
 from .tensorflow_log import Log, Variable, changes_variable, handle_of
 
 LEAVES = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__complex__")
@@ -34,6 +35,7 @@ class Watcher:
         self.quiet = 0
         self._custom_calls = 0
         self._applying = 0  # more than 0 in the step of an optimizer
+        self._changes: dict[Any, Any] = {}  # by graph: which variables it changes
         self._calls: list[Any] = []  # the tf.functions that run
         self._undo: list[tuple[Any, str, Any]] = []
         self._passed: list[tuple[str, Any, Any, Any]] = []  # operations of the sweep that runs: (op, inputs, came, gives)
@@ -44,6 +46,8 @@ class Watcher:
         """From now on everything is seen."""
         op_callbacks.add_op_callback(self._ran)
         self._gradient_function = backprop._gradient_function
+        self._undo.append((backprop, "_gradient_function", self._gradient_function))
+        backprop._gradient_function = self._passing
         pywrap_tfe.TFE_Py_RegisterGradientFunction(self._passing)
         self._wrap(resource_variable_ops, "variable_accessed", self._read)
         self._wrap(imperative_grad, "imperative_grad", self._gradient)
@@ -51,6 +55,9 @@ class Watcher:
         if optimizers is not None:
             self._wrap(optimizers.BaseOptimizer, "apply", self._apply)
         self._wrap(ConcreteFunction, "_call_flat", self._call)
+        self._wrap(_TapeGradientFunctions, "_wrap_backward_function", self._backward)
+        self._wrap(tf.GradientTape, "gradient", self._traced("gradient"))
+        self._wrap(custom_gradient, "_graph_mode_decorator", self._traced_custom)
         if self.open_functions:
             self._eagerly = tf.config.functions_run_eagerly()
             tf.config.run_functions_eagerly(True)
@@ -84,7 +91,7 @@ class Watcher:
 
         @wraps(before)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
-            return around(before, *args, **kwargs)
+            return before(*args, **kwargs) if self.log.away else around(before, *args, **kwargs)
 
         self._undo.append((owner, name, before))
         setattr(owner, name, wrapped)
@@ -105,7 +112,7 @@ class Watcher:
     # -- what is seen -----------------------------------------------------------------------------------------------------
 
     def _ran(self, op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
-        if graph is None:  # not while a tf.function is traced
+        if graph is None and not self.log.away:  # not while a tf.function is traced
             op = op_type.decode() if isinstance(op_type, bytes) else op_type
             if self._applying and not changes_variable(op):
                 return
@@ -115,12 +122,63 @@ class Watcher:
                 self._safely(self.log.settle)
             self._safely(self.log.wrote, op, inputs, outputs, self._calls[-1] if op.startswith("__") and self._calls else None)
 
-    def _call(self, function: Any, concrete: Any, *args: Any, **kwargs: Any) -> Any:
+    def _call(self, function: Any, concrete: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
+        if not tf.executing_eagerly():
+            return function(concrete, tensor_inputs, captured_inputs)
+        self._safely(self.log.enters, concrete.graph.variables, [*tensor_inputs, *captured_inputs])
         self._calls.append(concrete)
         try:
-            return function(concrete, *args, **kwargs)
+            return function(concrete, tensor_inputs, captured_inputs)
         finally:
             self._calls.pop()
+            self._safely(self._changed, concrete.graph, [*tensor_inputs, *captured_inputs])
+
+    def _changed(self, graph: Any, inputs: Sequence[Any]) -> None:
+        if graph not in self._changes:
+            self._changes[graph] = changes_in(graph, self.log.steps)
+        self.log.ran(inputs, self._changes[graph])
+
+    def _backward(self, function: Any, functions: Any, graph: Any, backward: Any, outputs: Any) -> Any:
+        """What the gradient of a ``tf.function`` sends to its inputs."""
+        back, recorded = function(functions, graph, backward, outputs)
+        name = functions._forward.cached_definition.signature.name
+
+        @wraps(back)
+        def passing(*came: Any) -> Any:
+            gives = back(*came)
+            self._passed.append((name, None, list(came), list(gives)))
+            return gives
+
+        return passing, recorded
+
+    # -- what Python does while a graph is made ---------------------------------------------------------------------------
+
+    @contextmanager
+    def _step(self, word: str, subject: Any, given: Any = None) -> Iterator[Callable[[Any], None]]:
+        """Notes it, with the operations that it made."""
+        graph = tf.compat.v1.get_default_graph()
+        steps, first, site, made = self.log.steps.setdefault(graph, []), len(graph.get_operations()), traced_here(), []
+        number = len(steps)
+        steps.append(Step(first, first, word, site, subject, given, None))
+        yield made.append
+        steps[number] = Step(first, len(graph.get_operations()), word, site, subject, given, made[0] if made else None)
+
+    def _traced(self, word: str) -> Callable[..., Any]:
+        def around(function: Any, subject: Any, *args: Any, **kwargs: Any) -> Any:
+            if tf.executing_eagerly():
+                return function(subject, *args, **kwargs)
+            with self._step(word, subject, (args, kwargs)) as made:
+                result = function(subject, *args, **kwargs)
+                made(result)
+            return result
+
+        return around
+
+    def _traced_custom(self, function: Any, rule: Any, args: Any, kwargs: Any) -> Any:
+        with self._step("custom", rule, args) as made:
+            result = function(rule, args, kwargs)
+            made(result)
+        return result
 
     def _open(self, function: Any, called: Any, *args: Any, **kwargs: Any) -> Any:
         self.log.opened.append(called._name)
@@ -177,13 +235,20 @@ class Watcher:
 
         return around
 
-    def _apply(self, function: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def _apply(self, function: Any, optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
         """An optimizer's step: the variables have new states, and what it computes is no row."""
+        grads = list(grads)
+        pairs = list(zip(grads, optimizer._trainable_variables if trainable_variables is None else trainable_variables, strict=False))
+        if not tf.executing_eagerly():
+            with self._step("applies", optimizer, pairs):
+                return function(optimizer, grads, trainable_variables)
+        self._safely(self.log.applies, pairs)
         self._applying += 1
         try:
-            return function(optimizer, *args, **kwargs)
+            return function(optimizer, grads, trainable_variables)
         finally:
             self._applying -= 1
+            self.log.applied = {}
 
     def _read(self, function: Any, variable: Any) -> Any:
         if tf.executing_eagerly() or tf.inside_function():
@@ -194,6 +259,9 @@ class Watcher:
         return function(variable)
 
     def _watch(self, function: Any, tape: Any, tensor: Any) -> Any:
+        if tf.inside_function():
+            with self._step("watches", tape, tensor):
+                return function(tape, tensor)
         self._safely(self.log.settle)
         for value in tf.nest.flatten(tensor, expand_composites=False):
             self._safely(self._before_watch, value)
@@ -209,9 +277,10 @@ class Watcher:
     def _border(self, word: str) -> Callable[..., Any]:
         def around(function: Any, tape: Any, *args: Any) -> Any:
             if tf.inside_function():  # a tape of a graph that is traced
-                return function(tape, *args)
+                with self._step(word, tape):
+                    return function(tape, *args)
             self._safely(self._settle, tape._tape if word == "ends" else None)
-            self.log.spans.append((word, len(self.log.entries), here()))
+            self.log.spans.append((word, len(self.log.entries), self.log.here()))
             if word == "begins":
                 self.log.tapes.append(tape)
             return function(tape, *args)
@@ -220,23 +289,35 @@ class Watcher:
 
     def _paused(self, function: Any, tape: Any) -> Any:
         self._safely(self._settle, None)
-        return self._pause(function(tape)) if not tf.inside_function() else function(tape)
+        return self._pause(tape, function(tape))
 
     @contextmanager
-    def _pause(self, paused: Any) -> Iterator[None]:
-        self.log.spans.append(("pauses", len(self.log.entries), here()))
+    def _pause(self, tape: Any, paused: Any) -> Iterator[None]:
+        if tf.inside_function():
+            with paused:
+                with self._step("pauses", tape):
+                    pass
+                yield
+                with self._step("goes_on", tape):
+                    pass
+            return
+        self.log.spans.append(("pauses", len(self.log.entries), self.log.here()))
         with paused:
             yield
-        self.log.spans.append(("goes on", len(self.log.entries), here()))
+        self.log.spans.append(("goes on", len(self.log.entries), self.log.here()))
 
     def _reset(self, function: Any, tape: Any) -> Any:
+        if tf.inside_function():
+            with self._step("resets", tape):
+                return function(tape)
         self._safely(self._settle, None)
-        self.log.spans.append(("resets", len(self.log.entries), here()))
+        self.log.spans.append(("resets", len(self.log.entries), self.log.here()))
         return function(tape)
 
     def _left(self, name: str) -> Callable[..., Any]:
         def around(function: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
-            if not self.quiet:
+            asked_by_library = name == "__bool__" and self.log.place is None and own_file(sys._getframe(2).f_code.co_filename)
+            if not self.quiet and not asked_by_library:
                 self._safely(self.log.leave, tensor, name)
             self.quiet += 1
             try:
@@ -278,7 +359,7 @@ class Watcher:
 
     def _between(self, target: Sequence[Any]) -> list[tuple[int, Any]]:
         """The rows behind the targets, with what a sweep is asked for."""
-        stack = [row for t in target for row in self.log.rows_of(t)[-1:]]
+        stack = [self.log.row_of(t) for t in target]
         seen: set[int] = set()
         while stack:
             row = stack.pop()
@@ -301,6 +382,7 @@ class Watcher:
         log = self.log
         ends = [row for t in target for row in log.rows_of(t)[-1:]]
         sweep = self.recording.sweep(ends)
+        sweep.site = self.log.here()
         sweep.sources = [row for tensor in sources for row in log.rows_of(tensor)[-1:]]
         adjoints = dict(zip(rows, found[len(sources) :], strict=True))
         for row, adjoint in adjoints.items():

@@ -8,15 +8,20 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from ..engine.frames import lines_of
 from ..explain.words import Explanation
-from .inquiry import Inquiry
+from .inquiry import Inquiry, numbers_of
+from .recording import block
 from .site import NOWHERE, Site
-from .tensorflow_inside import cut_in
-from .tensorflow_log import handle_of, is_custom, name_of
+from .tensorflow_inside import again, has_tapes
+from .tensorflow_log import CUTS, Left, handle_of, has_no_gradient, is_custom, name_of
 from .tensorflow_texts import CHOICES, CLASSES, STEPS, TEXT, ZEROS
+from .tensorflow_watch import Watcher
+
+ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
 
 _NUMPY = re.compile(r"\bnp\.|numpy")
 
@@ -31,12 +36,12 @@ class TensorFlowInquiry(Inquiry):
 
     texts, zeros, choices, classes = TEXT, ZEROS, CHOICES, CLASSES
 
-    def __init__(self, recording: Any, target: Any, source: Any) -> None:
+    def __init__(self, recording: Any, target: Any, source: Any, named: str = "") -> None:
         self.log = recording.log
         if isinstance(source, tf.Variable) and not self.log.rows_of(source):
-            self.log.adopt([source])  # one that no tape watched
+            self.log.adopt([source], watched=False)  # one that no tape watched
         known = name_of(source) if isinstance(source, tf.Variable) or hasattr(source, "path") else None
-        super().__init__(recording, target, source, self.log.rows_of(source), known or "the tensor")
+        super().__init__(recording, target, source, self.log.rows_of(source), named or known or "the tensor")
 
     def checks(self) -> Iterable[Callable[[], Explanation | None]]:
         """What may have happened in TensorFlow."""
@@ -80,7 +85,7 @@ class TensorFlowInquiry(Inquiry):
             return self.say("not_trainable", site=self._use(), row=leaf)
         when = self._when(leaf)
         if when is not None or all(tape._watch_accessed_variables for tape in self.log.tapes):
-            return when
+            return when or self._time(leaf)  # the value that was read counts
         return self.say("not_accessed_watched", site=self._use(), row=leaf)
 
     def _reaches(self, row: int) -> bool:
@@ -122,6 +127,8 @@ class TensorFlowInquiry(Inquiry):
         return answer
 
     def _called(self, row: int) -> str:
+        if self.entries[row].kind == "variable":
+            return f"Reading {self.name}"
         return "tape.gradient" if self.entries[row].extra.at is not None else super()._called(row)
 
     def _gradient(self) -> Explanation | None:
@@ -133,28 +140,73 @@ class TensorFlowInquiry(Inquiry):
         return self.say("computed_after_tape", made.site, what="tape.gradient", kind=kind)
 
     def _compiled(self) -> Explanation | None:
-        """The tape is inside of a tf.function, where nobody sees it: what its graph says."""
-        calls = [row for row in sorted(self.behind) if self.entries[row].extra.function is not None]
-        if self.log.tapes or not calls or not self.used:
+        """The tape is inside of a tf.function: so is what happened."""
+        calls = [row for row in sorted(self.behind) if self.entries[row].extra.function is not None and not self.entries[row].differentiable]
+        own = [row for row in calls if set(self.entries[row].inputs) & set(self.used) or self._beside(row)]
+        if not own or not (has_tapes(self.entries[own[-1]].extra.function.graph, self.log.steps) or not self.log.tapes):
             return None
-        return self._inside(next((row for row in calls if set(self.entries[row].inputs) & set(self.used)), calls[0]))
+        return self._inside(own[-1]) or self.say("nondifferentiable", row=own[-1], kind="function")
 
-    def _inside(self, row: int) -> Explanation:
+    def _beside(self, row: int) -> list[int]:
+        """Which results of the call of a row the source is."""
+        entries = self.entries
+        return [entries[other].output for other in self.rows if other != row and entries[other].call == entries[row].call]
+
+    def say(self, cause: str, site: Site = NOWHERE, row: int | None = None, *words: Any, **more: Any) -> Explanation:
+        """An explanation; where an operation that is a call of a tf.function is to blame, that of what happened inside."""
+        if row is not None and site is NOWHERE and cause in ARRIVED and self.entries[row].extra.function is not None:
+            inside = self._inside(row)
+            if inside is not None and not inside.connected:
+                return inside
+        return super().say(cause, site, row, *words, **more)
+
+    def _inside(self, row: int) -> Explanation | None:
         """What a tf.function does inside to the way of the source."""
-        entry = self.entries[row]
-        way = set(self._after()) | set(self.used)
-        for port, given in enumerate(entry.inputs):
-            cut = cut_in(entry.extra.function, port) if given in way else None
-            if cut is not None:
-                return self._say_of(cut.why, row, cut.site, cut.op)
-        return self.say("nondifferentiable", row=row, kind="function")
+        entry, after = self.entries[row], {*self._after(), *self.used}
+        watched = [given for given in entry.inputs if self.entries[given].differentiable]
+        if not watched and not has_tapes(entry.extra.function.graph, self.log.steps):  # it was made before the block
+            watched = [given for given in entry.inputs if self._can_be_watched(given)]
+        results = [other for other in self.entries[entry.call :] if other.call == entry.call]
+        came = {} if self.sweep is None else self.sweep.adjoints
+        seeds = [came[other.row].tensor if other.row in came else None for other in results]
+        if not any(seed is not None for seed in seeds):
+            seeds[entry.output] = tf.ones_like(entry.extra.asked)
+        inner = type(self.recording)()
+        self.log.away += 1
+        try:
+            with block(inner, Watcher(inner)):
+                given, ends = again(self.recording, inner, entry.call, watched, seeds)
+        except Exception:  # what cannot run again, such as a function that asks a dataset, stays one row
+            return None
+        finally:
+            self.log.away -= 1
+        target = self._asked_inside(inner, ends[entry.output])
+        asked = [tensor for number, tensor in zip(entry.inputs, given, strict=True) if number in after]
+        answers = [TensorFlowInquiry(inner, target, tensor, self.name).answer() for tensor in asked + [ends[output] for output in self._beside(row)]]
+        answer = next((answer for answer in answers if not answer.connected), answers[0])
+        answer._tape, answer._rows = self.recording, [row]
+        return answer
+
+    def _can_be_watched(self, row: int) -> bool:
+        asked = self.entries[row].extra.asked
+        return bool(asked.dtype.is_floating) or (asked.dtype == tf.resource and getattr(self.log.variables[id(asked)].variable, "trainable", True))
+
+    def _asked_inside(self, inner: Any, result: Any) -> Any:
+        """What a tape inside was asked for: the result itself, or what it was computed from."""
+        own = inner.row_of(result)
+        targets = [row for sweep in inner.sweeps for row in sweep.target]
+        if own in targets:
+            return result
+        behind = TensorFlowInquiry(inner, result, result, self.name).behind
+        near = [row for row in targets if row in behind]
+        return inner.entries[near[-1]].extra.asked if near else result
 
     def _broken(self, row: int) -> Explanation:
         cause = self.entries[row].extra.why
-        if cause in ("nondifferentiable", "not_recorded") and self.entries[row].extra.function is not None:
-            return self._inside(row)
         if cause == "not_recorded":
-            return self._time(row) or self.say("computed_before_tape", row=row)
+            early = next((given for given in self._inputs(row) if given in self.used), row)  # a variable that was read before
+            unknown = self.say("computed_before_tape", row=early) if self.entries[row].extra.function is None else None
+            return self._time(row) or unknown or self._without_rule(row)
         return self._say_of(cause, row)
 
     def _say_of(self, cause: str, row: int, site: Site = NOWHERE, op: str = "") -> Explanation:
@@ -166,7 +218,10 @@ class TensorFlowInquiry(Inquiry):
     def _no_rule(self, ways: list[list[int]]) -> Explanation | None:
         """Everything is on the tape, and an operation has no derivative (None) for its input."""
         sweep = self.sweep
-        if sweep is None or any(row in sweep.adjoints for row in self.used):
+        if sweep is None:  # TensorFlow may have raised an error
+            refused = (row for way in ways for row in way if has_no_gradient(self.entries[row].extra.op or "Identity", refused=True))
+            return next((self._without_rule(row) for row in refused), None)
+        if any(row in sweep.adjoints for row in self.used):
             return None
         for way in ways:
             for row in reversed(way):
@@ -182,7 +237,7 @@ class TensorFlowInquiry(Inquiry):
         """An operation to which an adjoint came, and that gave None."""
         extra = self.entries[row].extra
         if extra.function is not None:
-            return self._inside(row)
+            return self._inside(row) or self.say("nondifferentiable", row=row, kind="function")
         if is_custom(extra.op):
             return self.say("custom_rule", row=row, kind="none")
         return self._say_of("nondifferentiable", row)
@@ -190,6 +245,8 @@ class TensorFlowInquiry(Inquiry):
     def _zero_of(self, row: int) -> Explanation:
         if is_custom(self.entries[row].extra.op):
             return self.say("custom_rule", row=row)
+        if self.entries[row].op == "EagerPyFunc":
+            return self.say("left_through_numpy", row=row, what="tf.py_function")
         return super()._zero_of(row)
 
     def _outside(self) -> Explanation | None:
@@ -203,9 +260,25 @@ class TensorFlowInquiry(Inquiry):
         left = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__"]
         left = [exit for exit in left if exit.before <= max(self.behind) and not self.is_looked_at(exit.site)]
         if left:
-            return self.say("left_through_numpy", left[0].site, row=left[0].row, what=NAMES.get(left[0].how, f".{left[0].how}()"))
+            return self._copied_from(left[0]) or self._cut_before(left[0]) or self.say("left_through_numpy", left[0].site, row=left[0].row, what=NAMES.get(left[0].how, f".{left[0].how}()"))
         branch = next((exit for exit in self.log.left if exit.row in after and exit.how == "__bool__"), None)
-        return self._read_by_numpy(after) if branch is None else self.say("python_branch", branch.site, row=branch.row)
+        if branch is None:
+            return self._read_by_numpy(after)
+        return self._cut_before(branch) or self.say("python_branch", branch.site, row=branch.row)
+
+    def _cut_before(self, exit: Left) -> Explanation | None:
+        """What cuts the way before the value leaves; a comparison belongs to the choice that is made by it."""
+        asked = self.entries[exit.row].extra.asked
+        found = TensorFlowInquiry(self.recording, asked, self.source, self.name)._break() if exit.row not in self.rows else None
+        if found is None or found.cause not in CUTS or self.entries[found._rows[0]].dtype == "bool":
+            return None
+        return found
+
+    def _copied_from(self, exit: Left) -> Explanation | None:
+        """The values were put into another variable before any tape began, and that one was used."""
+        inside = any(word == "begins" and at < exit.before for word, at, _ in self.log.spans)
+        copies = [handle for handle, _, site in self.log.stores if site == exit.site and self._read_again(handle)]
+        return None if inside or not copies else self.say("wrong_object", exit.site, kind="copied")
 
     def _read_by_numpy(self, after: set[int]) -> Explanation | None:
         """NumPy reads a tensor's memory without a word to TensorFlow: the text of the program says where."""
@@ -227,8 +300,15 @@ class TensorFlowInquiry(Inquiry):
         layers = sys.modules.get("keras.src.layers.layer")
         kinds = (tf.Module, *([layers.Layer] if layers else []))
         handle = handle_of(self.source)
+        gc.collect()  # models are in cycles
         owners = (owner for owner in gc.get_objects() if issubclass(type(owner), kinds))
         return any(handle_of(variable) is handle for owner in owners for variable in owner.variables)
+
+    def _same_values(self, row: int) -> bool:
+        """Whether a variable of another model began with the values of the source: one is a copy of the other."""
+        handle = self.entries[row].extra.asked
+        theirs, own = ([numbers_of(self.entries[state].value) for state in self.log.rows_of(one)] for one in (handle, handle_of(self.source)))
+        return any(a is not None and b is not None and a.size > 1 and np.ptp(a) > 0 and np.array_equal(a, b) for a in theirs for b in own)
 
     def _not_used(self) -> Explanation | None:
         if self.used:
@@ -238,9 +318,13 @@ class TensorFlowInquiry(Inquiry):
             return self.say("wrong_object", copied[2], kind="copied")
         shape = tuple(self.source.shape)
         alike = [row for row in sorted(self.behind) if self.entries[row].kind == "variable" and self.entries[row].shape == shape]
-        if alike and not self.rows and not isinstance(self.source, tf.Tensor) and not self._is_in_a_layer():
-            return self.say("wrong_object", row=alike[0], other=self.entries[alike[0]].name or "a variable")
-        return self.say("independent")
+        if alike and not isinstance(self.source, tf.Tensor):
+            equal = next((row for row in alike if self._same_values(row)), None)
+            if equal is not None or not (self.rows or self._is_in_a_layer()):
+                row = alike[0] if equal is None else equal
+                return self.say("wrong_object", row=row, other=self.entries[row].name or "a variable")
+        branch = next((site for tensor, site in self.log.idle if tensor is handle_of(self.source)), None)
+        return self.say("independent") if branch is None else self.say("independent", branch, kind="branch")
 
 
 NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",
