@@ -20,7 +20,7 @@ from .site import NOWHERE, Site
 _CLIP = re.compile(r"\bclip\w*")
 _KEPT = re.compile(r"(\w+)\.append\(")
 CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
-_SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")  # an exit that is only looked at
+_SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")
 
 
 class Inquiry:
@@ -128,12 +128,19 @@ class Inquiry:
             row = came[row]
         return way[::-1]
 
-    def is_looked_at(self, site: Site) -> bool:
-        """Whether the statement that took a value out only shows or logs it: a list that it is kept in is not used again."""
-        text = text_of(site)
+    def is_looked_at(self, exit: Any) -> bool:
+        """Whether the statement that took a value out only shows or logs it.
+
+        A leaf that has its elements is evidence that it came back. What Python did with a number in between leaves no trace in the
+        rows: of that the text is the only witness.
+        """
+        text, later = text_of(exit.site), [self.entries[row] for row in self.behind if row >= exit.before]
+        taken = numbers_of(self.entries[exit.row].value)
+        leaves = [numbers for entry in later if entry.kind != "operation" and (numbers := numbers_of(entry.value)) is not None]
+        if taken is not None and taken.size and any(np.isin(taken, leaf).all() for leaf in leaves):
+            return False
         kept = _KEPT.search(text)
-        makers = [text_of(self.entries[row].site) for row in self.behind if self.entries[row].kind == "constant"]
-        if kept and any(re.search(rf"\b{kept[1]}\b", maker) for maker in makers):
+        if kept and any(re.search(rf"\b{kept[1]}\b", text_of(entry.site)) for entry in later):
             return False
         return bool(_SAID.search(text))
 

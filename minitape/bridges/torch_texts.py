@@ -41,6 +41,10 @@ TEXT = table({
         "{x} was made by {what}{line} under torch.no_grad(), so it is a new tensor without requires_grad.",
         "Change the parameter in place (w.sub_(lr * w.grad), under torch.no_grad()), or write .requires_grad_() behind the line.",
     ),
+    "no_grad inside": (
+        "{what}{line} uses {x} inside of its forward(), which runs without autograd, and not as an argument.",
+        "Give {x} to apply() as an argument; for torch.utils.checkpoint, write use_reentrant=False.",
+    ),
     "inference_mode": (
         "{what}{line} ran under torch.inference_mode(), so autograd did not record it.",
         "Move the line out of the inference_mode block.",

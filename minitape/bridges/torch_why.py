@@ -12,8 +12,8 @@ import torch
 from ..explain.words import Explanation
 from .inquiry import Inquiry
 from .recording import Sweep
-from .site import NOWHERE
-from .torch_log import differentiable, dtype_of
+from .site import NOWHERE, Site
+from .torch_log import Left, differentiable, dtype_of
 from .torch_texts import CHOICES, CLASSES, TEXT, ZEROS
 from .torch_value import array_of
 
@@ -48,7 +48,8 @@ class TorchInquiry(Inquiry):
     def _plain_target(self) -> Explanation | None:
         if isinstance(self.target, torch.Tensor):
             return None
-        return self.say("not_tensor", what=type(self.target).__name__)
+        left = self._exits()
+        return self._said_to_leave(left[-1]) if left else self.say("not_tensor", what=type(self.target).__name__)
 
     def _error(self) -> Explanation | None:
         """A backward pass ended in an error that a place in the program explains."""
@@ -89,7 +90,7 @@ class TorchInquiry(Inquiry):
         if made is not None and self.entries[made].extra.why:
             cause = CAUSES[self.entries[made].extra.why]
             return self.say(cause, row=made, kind="source" if cause == "no_grad" else "")
-        return self.say("requires_grad", row=first)
+        return self.say("requires_grad", self.log.frozen_at(self.source), row=first)
 
     def _break(self) -> Explanation | None:
         """A row on the way through which no gradient passes."""
@@ -104,19 +105,27 @@ class TorchInquiry(Inquiry):
 
     def _broken(self, row: int) -> Explanation:
         why = self.entries[row].extra.why
-        return self.say(CAUSES[why], row=row, kind="wrapped" if why == "wrapped" else "", what=".grad" if self.entries[row].op == "leaf" else "")
+        what = {"create_graph": ".grad", "no_grad": "The assignment"}.get(why, "") if self.entries[row].kind != "operation" else ""
+        return self.say(CAUSES[why], row=row, kind=why if why in ("wrapped", "inside") else "", what=what)
 
     def _outside(self) -> Explanation | None:
         """The value left PyTorch, and the target was computed with what came back."""
         if self.used or self.end is None:
             return None
-        after = self._after()
-        left = [exit for exit in self.log.left if exit.row in after and exit.how not in ("__bool__",)]
-        left = [exit for exit in left if exit.before <= max(self.behind) and not self.is_looked_at(exit.site)]
+        left = [exit for exit in self._exits() if exit.before <= max(self.behind)]
         if left:
-            return self.say("left_torch", left[0].site, row=left[0].row, what=NAMES.get(left[0].how, f".{left[0].how}()"))
+            return self._said_to_leave(left[0])
+        after = self._after()
         branch = next((exit for exit in self.log.left if exit.row in after and exit.how == "__bool__"), None)
         return None if branch is None else self.say("branch", branch.site, row=branch.row)
+
+    def _exits(self) -> list[Left]:
+        """Where values that were computed from the source left PyTorch, to be computed with."""
+        after = self._after()
+        return [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__" and not self.is_looked_at(exit)]
+
+    def _said_to_leave(self, exit: Left) -> Explanation:
+        return self.say("left_torch", exit.site, row=exit.row, what=NAMES.get(exit.how, f".{exit.how}()"))
 
     def _not_used(self) -> Explanation | None:
         if self.used:
@@ -124,11 +133,14 @@ class TorchInquiry(Inquiry):
         alike = [row for row in sorted(self.behind) if self._like_source(row)]
         if alike and isinstance(self.source, torch.nn.Parameter) and self._was_replaced(alike[0]):
             other = self.entries[alike[0]].name or "a parameter"
-            return self.say("rebound", row=alike[0], other=other)
+            return self.say("rebound", self._made_anew(alike[0]), row=alike[0], other=other)
         first = next((row for row in sorted(self.behind) if self.entries[row].kind == "variable"), None)
         if first is not None and isinstance(self.source, torch.nn.Parameter) and self.log.name_of(self.source) == "tensor" and not self._has_a_module():
-            return self.say("rebound", row=first, other=self.entries[first].name or "a parameter", kind="gone")
+            return self.say("rebound", self._made_anew(first), row=first, other=self.entries[first].name or "a parameter", kind="gone")
         return self.say("unused")
+
+    def _made_anew(self, row: int) -> Site:
+        return self.log.made_anew(self.source, self.entries[row].extra.ref())
 
     def _was_replaced(self, row: int) -> bool:
         """Whether the source's module is gone, or another one has a copy of its values: a layer that is only unused is alive."""
@@ -179,7 +191,13 @@ class TorchInquiry(Inquiry):
     def _hooked(self, row: int) -> Explanation:
         return self.say("hook", self.log.hooks.get(row, NOWHERE), row=row)
 
+    def _cancelled(self, call: int, row: int) -> Explanation:
+        hooked = next((at for at in (row, call) if at in self.log.hooks), None)
+        return super()._cancelled(call, row) if hooked is None else self._hooked(hooked)
+
     def _zero_of(self, row: int) -> Explanation:
+        if row in self.log.hooks:
+            return self._hooked(row)
         if self.entries[row].extra.custom:
             return self.say("no_gradient", row=row, kind="zeros")
         return super()._zero_of(row)
@@ -204,7 +222,7 @@ def _plain(node: str) -> str:
 
 CAUSES = {
     "detach": "detach", "data": "data", "copied": "copied", "no_grad": "no_grad", "inference_mode": "inference_mode",
-    "wrapped": "copied", "create_graph": "create_graph", "integer": "integer_cast", "no_derivative": "no_derivative", "not_differentiable": "no_derivative",
+    "wrapped": "copied", "inside": "no_grad", "create_graph": "create_graph", "integer": "integer_cast", "no_derivative": "no_derivative", "not_differentiable": "no_derivative",
 }  # fmt: skip
 NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",
          "__complex__": "complex()"}  # fmt: skip
