@@ -153,7 +153,7 @@ class Log:
     def made(self, tensor: torch.Tensor, given: Iterable[torch.Tensor], why: str) -> None:
         """A leaf has its values from other tensors: ``nn.Parameter(t)``, ``w.data = t``, ``w.copy_(t)`` under no_grad."""
         rows = [row for t in given if t is not tensor and (row := self.known(t)) is not None]
-        rows = [row for row in rows if why == "wrapped" and self.entries[row].differentiable or self._is_computed(row)]
+        rows = [row for row in rows if (why == "wrapped" and self.entries[row].differentiable) or self._is_computed(row)]
         if rows:
             self._made[id(tensor)] = weakref.ref(tensor), why, rows, here()
 

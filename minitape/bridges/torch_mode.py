@@ -17,7 +17,6 @@ from torch.overrides import TorchFunctionMode
 
 from ..engine.frames import own_file
 from .site import here
-from .torch_graph import node_of
 from .torch_log import Log, differentiable
 
 LEAVES = {"item", "numpy", "tolist", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__"}
