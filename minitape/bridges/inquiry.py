@@ -254,6 +254,8 @@ class Inquiry:
             return self.say("zero_cancels" if alone else "saturated", row=row)
         if cause == "zero_cancels" and self._is_one_hot(row):
             return self.say("saturated", row=row)
+        if cause == "zero_factor":
+            return self._zero_before(row) or self.say(cause, row=row)
         if cause:
             return self.say(cause, row=row)
         if self._sums_to_zero(row):
@@ -263,8 +265,24 @@ class Inquiry:
         later = [r for r in self._way(row)[1:] if self.entries[r].op in self.choices]
         if later:  # it hands on a part that was zero before: who took another part?
             return self.say("not_selected", row=later[0])
-        zeros = [given for given in entry.inputs if (value := self.entries[given].value) is not None and value.facts()[0]]
-        return self.say("zero_factor" if zeros else "saturated", row=row)
+        return self.say("zero_factor" if any(map(self._is_zero, entry.inputs)) else "saturated", row=row)
+
+    def _zero_before(self, row: int) -> Explanation | None:
+        """Where the factor itself was computed from the source: the operation that made zeros of it."""
+        after, first = self._after(), row
+        while True:
+            zeros = [given for given in self.entries[first].inputs if given in after and self._is_zero(given)]
+            if not zeros:
+                break
+            first = zeros[0]
+        if first == row or self.entries[first].kind != "operation":
+            return None
+        found = self._zero_of(first)
+        return found if found.cause in ("dead_relu", "not_selected", "zero_factor", "saturated", "zero_derivative") else None
+
+    def _is_zero(self, row: int) -> bool:
+        value = self.entries[row].value
+        return value is not None and value.facts()[0]
 
     def _sums_to_zero(self, row: int) -> bool:
         """Whether an input was spread out over a larger result, and what came to its copies cancels."""

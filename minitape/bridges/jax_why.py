@@ -11,8 +11,8 @@ import jax
 from ..engine.frames import own_file
 from ..explain.words import Explanation
 from .inquiry import Inquiry
-from .jax_log import inexact
-from .jax_texts import CHOICES, SHARES, TEXT, ZEROS
+from .jax_log import SHARES, STAIRS, inexact
+from .jax_texts import CHOICES, TEXT, ZEROS
 from .site import NOWHERE, Site
 
 LEFT = {"float(": "float()", "int(": "int()", ".item(": ".item()", ".tolist(": ".tolist()", "range(": "range()", "np.": "A NumPy function"}
@@ -52,7 +52,7 @@ class JaxInquiry(Inquiry):
     def _traced(self) -> Explanation | None:
         """The function could not be traced."""
         error = self.recording.error
-        if error is None or self.recording.value is not None:
+        if error is None or self.recording.ran:
             return None
         site, code = site_of_error(error)
         site = site if self.recording.stopped is NOWHERE else self.recording.stopped
@@ -80,7 +80,7 @@ class JaxInquiry(Inquiry):
             return None
         value = self.recording.value
         if isinstance(self.recording.error, TypeError) and not hasattr(value, "shape"):
-            return self.say("has_aux")
+            return self.say("not_scalar", kind="none") if value is None else self.say("has_aux")
         if isinstance(self.recording.error, TypeError) and value.shape != ():
             return self.say("not_scalar", what=str(value.shape))
         return None
@@ -122,9 +122,20 @@ class JaxInquiry(Inquiry):
         if not breaks or min(map(len, breaks)) == 0:
             return None
         first, *others = min(breaks, key=len)
-        answer = self.say(self.entries[first].extra.why, row=first)
-        answer.others = [self.say(self.entries[row].extra.why, row=row) for row in others]
+        answer = self._broken(first)
+        answer.others = [self._broken(row) for row in others]
         return answer
+
+    def _broken(self, row: int) -> Explanation:
+        why = self.entries[row].extra.why
+        return self._stairs(row) if why == "no_derivative" and self._in_stairs(row) else self.say(why, row=row)
+
+    def _in_stairs(self, row: int) -> str:
+        """The function of jax.numpy that is constant in steps, and that an operation is a part of."""
+        return next((name for name in self.entries[row].scope if name in STAIRS), "")
+
+    def _stairs(self, row: int) -> Explanation:
+        return self.say("zero_derivative", row=row, what=self._in_stairs(row))
 
     def _not_used(self) -> Explanation | None:
         if self.used:
@@ -148,6 +159,8 @@ class JaxInquiry(Inquiry):
 
     def _zero_of(self, row: int) -> Explanation:
         entry = self.entries[row]
+        if self._in_stairs(row):
+            return self._stairs(row)
         if entry.label in ("max 0.0", "0.0 max"):
             return self.say("dead_relu", row=row, what="maximum")
         if entry.extra.custom and not any(entry.op in ops for ops in self.zeros.values()):
