@@ -234,7 +234,8 @@ class Inquiry:
             return self.say("zero_cancels", row=call)
         for depth, name in enumerate(scopes[0]):
             if name in self.cancels and all(scope[: depth + 1] == scopes[0][: depth + 1] for scope in scopes):
-                return self.say("zero_cancels", row=call, what=name)
+                inside = [entry.row for entry in self.entries if entry.op == "exp" and entry.scope[: depth + 1] == scopes[0][: depth + 1]]
+                return self.say("saturated" if any(map(self._is_one_hot, inside)) else "zero_cancels", row=call, what=name)
         return self.say("zero_sum", row=call)
 
     def _zero_of(self, row: int) -> Explanation:
@@ -254,10 +255,8 @@ class Inquiry:
             return self.say("zero_cancels" if alone else "saturated", row=row)
         if cause == "zero_cancels" and self._is_one_hot(row):
             return self.say("saturated", row=row)
-        if cause == "zero_factor":
-            return self._zero_before(row) or self.say(cause, row=row)
         if cause:
-            return self.say(cause, row=row)
+            return (self._zero_before(row) if cause == "zero_factor" else None) or self.say(cause, row=row)
         if self._sums_to_zero(row):
             senders = [call for call, edges in self.sweep.edges.items() if any(edge[0] == row for edge in edges)]
             if senders:  # it only hands on the sum of what came, over the elements: that is zero
@@ -265,7 +264,8 @@ class Inquiry:
         later = [r for r in self._way(row)[1:] if self.entries[r].op in self.choices]
         if later:  # it hands on a part that was zero before: who took another part?
             return self.say("not_selected", row=later[0])
-        return self.say("zero_factor" if any(map(self._is_zero, entry.inputs)) else "saturated", row=row)
+        zeros = any(map(self._is_zero, entry.inputs))
+        return (self._zero_before(row) if zeros else None) or self.say("zero_factor" if zeros else "saturated", row=row)
 
     def _zero_before(self, row: int) -> Explanation | None:
         """Where the factor itself was computed from the source: the operation that made zeros of it."""

@@ -98,8 +98,8 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
         raise ValueError(f"argnums={argnums!r} does not fit to {len(args)} argument{'' if len(args) == 1 else 's'}.")
     try:
         closed, shape = jax.make_jaxpr(function, return_shape=True)(*args)
-    except (TypeError, jax.errors.JAXIndexError, jax.errors.UnexpectedTracerError) as error:
-        if type(error) is TypeError and not any(word in str(error) for word in TRACED):
+    except (TypeError, IndexError, jax.errors.UnexpectedTracerError) as error:
+        if type(error) in (TypeError, IndexError) and not any(word in str(error) for word in TRACED):
             raise
         recording.error = error
         _arguments(recording, function, args, numbers)

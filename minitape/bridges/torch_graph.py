@@ -155,7 +155,7 @@ class Graph:
         if place is not None:
             edges, at, alone = place
             given, port, product, _ = edges[at]
-            alone = alone and isinstance(product, torch.Tensor) and product.data_ptr() == adjoint.data_ptr()
+            alone = alone and isinstance(product, torch.Tensor) and (product.layout is not torch.strided or product.data_ptr() == adjoint.data_ptr())
             edges[at] = given, port, value if alone else product, value
 
     def _final(self, ends: dict[int, int], leaf: bool, adjoints: Any) -> None:

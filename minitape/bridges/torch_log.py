@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import torch
@@ -73,7 +74,9 @@ class Log:
         self._known: dict[int, Known] = {}
         self._rows: dict[int, tuple[weakref.ref[torch.Tensor], list[int]]] = {}  # all rows that stood for a tensor
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], str, list[int], Site]] = {}  # leaves whose values were computed
-        self._births: dict[int, tuple[weakref.ref[torch.Tensor], list[Site]]] = {}  # parameters, and the statements that made them
+        self.births: dict[int, tuple[int, Site]] = {}  # the how many-th parameter a row is, and the statement that made it or its module
+        self._births: dict[int, tuple[weakref.ref[torch.Tensor], int, list[Site]]] = {}  # the same, with all statements that ran then
+        self._count = count()
         self._frozen: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}  # where requires_grad was set to False
         self._born: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
 
@@ -121,12 +124,7 @@ class Log:
 
     def parameter(self, tensor: torch.Tensor) -> None:
         """A parameter was made."""
-        self._births[id(tensor)] = weakref.ref(tensor), way_here()
-
-    def made_anew(self, tensor: torch.Tensor, other: torch.Tensor | None) -> Site:
-        """The statement that made another parameter than this one: where the ways to both part."""
-        ways = [found[1] for t in (tensor, other) if (found := self._births.get(id(t))) is not None and found[0]() is t]
-        return next((new for old, new in zip(*ways, strict=False) if old != new), NOWHERE) if len(ways) == 2 else NOWHERE
+        self._births[id(tensor)] = weakref.ref(tensor), next(self._count), way_here()
 
     def frozen(self, tensor: torch.Tensor) -> None:
         """requires_grad was set to False."""
@@ -211,6 +209,10 @@ class Log:
         self.entries[row].extra = Extra(tensor, why, came)
         self.remember(tensor, row)
         self.has_hook(row, tensor)
+        birth = self._births.get(id(tensor))
+        if birth is not None and birth[0]() is tensor:  # where the ways to its birth and to its use part
+            _, number, way = birth
+            self.births[row] = number, next((made for made, used in zip(way, way_here(), strict=False) if made != used), way[-1])
         if tensor.requires_grad and not any(self.entries[r].differentiable for r in earlier):
             self.graph.watch_leaf(tensor)
         return row

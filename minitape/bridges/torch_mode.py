@@ -26,8 +26,9 @@ SILENT = set(
     "__hash__ __dir__ __reduce_ex__ __setstate__ retain_grad element_size data_ptr storage untyped_storage "
     "get_device is_inference allclose equal is_same_size storage_offset is_pinned is_shared _is_view backward_hooks "
     "_record_function_enter_new _record_function_exit _set_grad_enabled is_nonzero is_tensor result_type can_cast "
-    "is_grad_enabled set_printoptions manual_seed type share_memory_ register_post_accumulate_grad_hook".split()
+    "is_grad_enabled set_printoptions manual_seed share_memory_".split()
 )
+HOOKS = {"register_hook", "register_post_accumulate_grad_hook"}
 COPIES = {"tensor", "Tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor"}
 HIDDEN = {"batch_norm", "instance_norm"}  # change arguments although their name does not say so
 
@@ -134,7 +135,7 @@ class Watcher:
             self.inside += [t for t in tensors_in((args, kwargs)) if t.requires_grad and t.is_leaf]
         if self.quiet or name in SILENT or self.recording.failure is not None or torch._C._are_functorch_transforms_active():
             return func(*args, **kwargs)
-        if name == "register_hook":
+        if name in HOOKS:
             self._safely(self.log.hooked, args[0])
             return func(*args, **kwargs)
         if name == "__get__" or name == "__set__":
@@ -193,7 +194,9 @@ class Watcher:
         if self.log.full:
             self.recording.left_out += 1
             return func(*args, **kwargs)
-        inputs = list(tensors_in((args, kwargs)))
+        if kwargs.get("rounding_mode"):
+            name = "floor_divide"
+        inputs = [] if of_shapes(name) else list(tensors_in((args, kwargs)))
         if any(isinstance(t, UninitializedTensorMixin) for t in inputs):  # of a lazy module, before its first use
             return func(*args, **kwargs)
         changed = changed_by(name, args, kwargs)
@@ -346,6 +349,15 @@ def tensors_in(values: Any) -> Iterable[torch.Tensor]:
             yield value
         elif isinstance(value, (tuple, list, dict)):
             yield from tensors_in(value)
+
+
+def of_shapes(name: str) -> bool:
+    """Whether a function takes the shape and the dtype of its argument only.
+
+    >>> of_shapes("zeros_like"), of_shapes("new_tensor")
+    (True, False)
+    """
+    return name.endswith("_like") or (name.startswith("new_") and name not in COPIES)
 
 
 def changed_by(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:

@@ -14,7 +14,7 @@ from .inquiry import Inquiry
 from .recording import Sweep
 from .site import NOWHERE, Site
 from .torch_log import Left, differentiable, dtype_of
-from .torch_texts import CHOICES, CLASSES, TEXT, ZEROS
+from .torch_texts import CHOICES, CLASSES, SAMPLES, TEXT, ZEROS
 from .torch_value import array_of
 
 _CHANGED = re.compile(r"output \d+ of (\w+), is at version \d+")
@@ -61,6 +61,9 @@ class TorchInquiry(Inquiry):
             return self._changed(text)
         if "second time" in text:
             return self.say("backward_twice", site)
+        if "is not implemented" in text:
+            row = next((row for row in sorted(self.behind) if self.entries[row].extra.node.endswith("NotImplemented")), None)
+            return None if row is None else self.say("no_derivative", row=row)
         if "only for scalar outputs" in text:
             return self.say("not_scalar", site, what=str(self.target.numel()))
         return None
@@ -132,15 +135,18 @@ class TorchInquiry(Inquiry):
             return None
         alike = [row for row in sorted(self.behind) if self._like_source(row)]
         if alike and isinstance(self.source, torch.nn.Parameter) and self._was_replaced(alike[0]):
-            other = self.entries[alike[0]].name or "a parameter"
-            return self.say("rebound", self._made_anew(alike[0]), row=alike[0], other=other)
-        first = next((row for row in sorted(self.behind) if self.entries[row].kind == "variable"), None)
-        if first is not None and isinstance(self.source, torch.nn.Parameter) and self.log.name_of(self.source) == "tensor" and not self._has_a_module():
-            return self.say("rebound", self._made_anew(first), row=first, other=self.entries[first].name or "a parameter", kind="gone")
+            return self._rebound(alike[0])
+        last = max((row for row in self.behind if self.entries[row].kind == "variable"), key=lambda row: (self._birth(row)[0], -row), default=None)
+        if last is not None and isinstance(self.source, torch.nn.Parameter) and self.log.name_of(self.source) == "tensor" and not self._has_a_module():
+            return self._rebound(last, "gone")
         return self.say("unused")
 
-    def _made_anew(self, row: int) -> Site:
-        return self.log.made_anew(self.source, self.entries[row].extra.ref())
+    def _rebound(self, row: int, kind: str = "") -> Explanation:
+        """Another parameter was used: where it was made, or used for the first time."""
+        return self.say("rebound", self._birth(row)[1], row=row, other=self.entries[row].name or "a parameter", kind=kind)
+
+    def _birth(self, row: int) -> tuple[int, Site]:
+        return self.log.births.get(row, (-1, NOWHERE))
 
     def _was_replaced(self, row: int) -> bool:
         """Whether the source's module is gone, or another one has a copy of its values: a layer that is only unused is alive."""
@@ -176,6 +182,8 @@ class TorchInquiry(Inquiry):
             cleared = self.log.clearings.get(id(self.source))
             if cleared is not None and cleared[0]() is self.source and cleared[2] > self.recording.sweeps.index(sweep):
                 return self.say("grad_cleared", cleared[1], row=row)
+            if row in self.log.hooks and asked != "grad":  # which ran when .grad was written
+                return self.say("grad_cleared", self.log.hooks[row], row=row)
         return self._filled(sweep, row)
 
     def _filled(self, sweep: Sweep, row: int) -> Explanation | None:
@@ -198,6 +206,8 @@ class TorchInquiry(Inquiry):
     def _zero_of(self, row: int) -> Explanation:
         if row in self.log.hooks:
             return self._hooked(row)
+        if self.entries[row].op in SAMPLES:
+            return self.say("zero_derivative", row=row, kind="sampled")
         if self.entries[row].extra.custom:
             return self.say("no_gradient", row=row, kind="zeros")
         return super()._zero_of(row)
@@ -216,8 +226,8 @@ class TorchInquiry(Inquiry):
 
 
 def _plain(node: str) -> str:
-    """The name of a node as errors write it: "Exp" for "ExpBackward0"."""
-    return re.sub(r"Backward\d*$", "", node.rpartition("::")[2])
+    """The name of a node without what errors write in one way or another: "Exp" for "ExpBackward0", "Clamp" for "Clamp1"."""
+    return re.sub(r"(Backward)?\d*$", "", node.rpartition("::")[2]).rstrip("0123456789")
 
 
 CAUSES = {
