@@ -74,6 +74,7 @@ class Log:
         self._known: dict[int, Known] = {}
         self._rows: dict[int, tuple[weakref.ref[torch.Tensor], list[int]]] = {}  # all rows that stood for a tensor
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], str, list[int], Site]] = {}  # leaves whose values were computed
+        self.alone: list[weakref.ref[torch.Tensor]] = []  # parameters that no module was made with
         self.births: dict[int, tuple[int, Site]] = {}  # the how many-th parameter a row is, and the statement that made it or its module
         self._births: dict[int, tuple[weakref.ref[torch.Tensor], int, list[Site]]] = {}  # the same, with all statements that ran then
         self._count = count()
@@ -122,8 +123,10 @@ class Log:
         """A function that took no tensors made this one: its line is known when it is used."""
         self._born[id(tensor)] = weakref.ref(tensor), here()
 
-    def parameter(self, tensor: torch.Tensor) -> None:
-        """A parameter was made."""
+    def parameter(self, tensor: torch.Tensor, for_module: bool) -> None:
+        """A parameter was made, for a module or alone."""
+        if not for_module:
+            self.alone.append(weakref.ref(tensor))
         self._births[id(tensor)] = weakref.ref(tensor), next(self._count), way_here()
 
     def frozen(self, tensor: torch.Tensor) -> None:

@@ -107,9 +107,10 @@ class Watcher:
             if data is None:  # each class has a default of its own
                 return make(cls, *args, **kwargs)
             result = make(cls, data, *args, **kwargs)
+            frame = sys._getframe(1)
+            by_user = not own_file(frame.f_code.co_filename)  # and not by a module that is built or copied
             if isinstance(result, torch.Tensor):
-                self._safely(self.log.parameter, result)
-            by_user = not own_file(sys._getframe(1).f_code.co_filename)  # and not by a module that is built or copied
+                self._safely(self.log.parameter, result, not by_user or isinstance(frame.f_locals.get("self"), torch.nn.Module))
             if by_user and isinstance(data, torch.Tensor) and isinstance(result, torch.Tensor) and not self.quiet:
                 self._safely(self.log.made, result, [data], "wrapped")
             return result

@@ -75,6 +75,9 @@ class TorchInquiry(Inquiry):
             if found is not None and _plain(found[1]) in nodes and (before in self.behind or after in self.behind):
                 return self.say("in_place", row=after)
         assigned = [event for event in self.recording.events if event["kind"] == "assign"]
+        changed = [after for before, after in self.log.changes if before in self.behind or after in self.behind]
+        if changed and not assigned:
+            return self.say("in_place", row=changed[-1])
         file = self.entries[self.end].site[0] if self.end is not None else None
         return self.say("in_place", (file, assigned[-1]["line"]) if assigned else NOWHERE, kind="parameter")
 
@@ -133,13 +136,16 @@ class TorchInquiry(Inquiry):
     def _not_used(self) -> Explanation | None:
         if self.used:
             return None
-        alike = [row for row in sorted(self.behind) if self._like_source(row)]
-        if alike and isinstance(self.source, torch.nn.Parameter) and self._was_replaced(alike[0]):
-            return self._rebound(alike[0])
+        return (self._replaced() if isinstance(self.source, torch.nn.Parameter) else None) or self.say("unused")
+
+    def _replaced(self) -> Explanation | None:
+        """Another parameter was used: a layer that is only unused is alive."""
+        gone = self._lost_its_module()
+        alike = next((row for row in sorted(self.behind) if self._like_source(row)), None)
+        if alike is not None and (gone or self._has_its_values(alike)):
+            return self._rebound(alike)
         last = max((row for row in self.behind if self.entries[row].kind == "variable"), key=lambda row: (self._birth(row)[0], -row), default=None)
-        if last is not None and isinstance(self.source, torch.nn.Parameter) and self.log.name_of(self.source) == "tensor" and not self._has_a_module():
-            return self._rebound(last, "gone")
-        return self.say("unused")
+        return self._rebound(last, "gone") if gone and last is not None and self.log.name_of(self.source) == "tensor" else None
 
     def _rebound(self, row: int, kind: str = "") -> Explanation:
         """Another parameter was used: where it was made, or used for the first time."""
@@ -148,18 +154,15 @@ class TorchInquiry(Inquiry):
     def _birth(self, row: int) -> tuple[int, Site]:
         return self.log.births.get(row, (-1, NOWHERE))
 
-    def _was_replaced(self, row: int) -> bool:
-        """Whether the source's module is gone, or another one has a copy of its values: a layer that is only unused is alive."""
-        if not self._has_a_module():
-            return True
+    def _has_its_values(self, row: int) -> bool:
         value = self.entries[row].value.array()
         return value is not None and bool((value == array_of(self.source)).all())
 
-    def _has_a_module(self) -> bool:
-        """Whether a module that is alive has the source."""
+    def _lost_its_module(self) -> bool:
+        """Whether the source was made for a module, and no module that is alive has it."""
         # by type(): isinstance() asks objects for their __class__, and some of them warn then
-        return any(issubclass(type(module), torch.nn.Module) and any(p is self.source for p in module._parameters.values())
-                   for module in gc.get_objects())  # fmt: skip
+        modules = (module for module in gc.get_objects() if issubclass(type(module), torch.nn.Module))
+        return not any(ref() is self.source for ref in self.log.alone) and not any(p is self.source for m in modules for p in m._parameters.values())
 
     def _like_source(self, row: int) -> bool:
         entry = self.entries[row]
