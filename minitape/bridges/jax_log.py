@@ -20,6 +20,10 @@ LABELS = {
     "reduce_sum": "Σ", "pow": "xʸ", "slice": "[ ]", "dynamic_slice": "[ ]", "gather": "[ ]",
 }  # fmt: skip
 STEPS = {"round", "floor", "ceil", "sign"}  # JAX goes no way back through them
+STAIRS = STEPS | {"trunc", "fix", "heaviside", "floor_divide"}  # functions of jax.numpy, made of comparisons and choices
+
+
+SHARES = {"softmax", "log_softmax", "logsumexp", "standardize", "var", "std", "_var", "_std"}  # compute with shares or differences
 
 
 class JaxValue(Kept):
@@ -204,13 +208,14 @@ def form(array: Any) -> dict[str, Any]:
     return {"dtype": str(array.dtype), "shape": tuple(np.shape(array))}
 
 
-def site_of(eqn: Any) -> Site:
-    """The user's line that an equation was made on: the innermost one that is not in a library."""
-    traceback = eqn.source_info.traceback
+def site_of(eqn: Any) -> tuple[Site, str]:
+    """The user's line that an equation was made on (the innermost one that is not in a library), and what it calls there."""
+    traceback, called = eqn.source_info.traceback, ""
     for frame in () if traceback is None else traceback.frames:
         if not own_file(frame.file_name):
-            return frame.file_name, frame.line_num
-    return NOWHERE
+            return (frame.file_name, frame.line_num), called
+        called = frame.function_name
+    return NOWHERE, ""
 
 
 def argument_names(function: Any, args: tuple[Any, ...]) -> list[list[str]]:

@@ -11,7 +11,7 @@ from jax import lax
 from jax.extend.core import Literal
 
 from ..engine.frames import own_file
-from .jax_log import Fork, Log, Value, site_of
+from .jax_log import SHARES, Fork, Log, Value, site_of
 from .recording import MOST
 from .site import NOWHERE, Site
 
@@ -53,7 +53,9 @@ class Run:
         scope = (*scope, *(part for part in str(eqn.source_info.name_stack).split("/") if part))
         opens = self.opens.get(eqn.primitive.name)
         outer = self.site
-        self.site = self._site_of(eqn)
+        self.site, function = self._site_of(eqn)
+        if function in SHARES and opens is None:  # a function of several equations that JAX does not call, but writes out
+            scope = (*scope, function)
         try:
             if opens is not None and any(given.live for given in inputs) and self._has_room(eqn):
                 return opens(eqn, inputs, scope)
@@ -64,9 +66,9 @@ class Run:
         finally:
             self.site = outer
 
-    def _site_of(self, eqn: Any) -> Site:
-        site = NOWHERE if self.library else site_of(eqn)
-        return self.site if site is NOWHERE else site
+    def _site_of(self, eqn: Any) -> tuple[Site, str]:
+        site, function = (NOWHERE, "") if self.library else site_of(eqn)
+        return self.site if site is NOWHERE else site, function
 
     def _row(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
         name = eqn.primitive.name
@@ -94,7 +96,7 @@ class Run:
     def _custom(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
         """A function with a rule of its own: what it computes is shown, and the gradient goes by the rule, through one row."""
         body = eqn.params["call_jaxpr" if "call_jaxpr" in eqn.params else "fun_jaxpr"]
-        if any(self._site_of(inner) != self.site for inner in getattr(body, "jaxpr", body).eqns):  # the user's, not JAX's own
+        if any(self._site_of(inner)[0] != self.site for inner in getattr(body, "jaxpr", body).eqns):  # the user's, not JAX's own
             with self.log.silence():
                 self.closed(body, inputs, (*scope, called(eqn)))
         return self._row(eqn, inputs, scope)
