@@ -136,4 +136,5 @@ def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
 
 def _beside(record: Record) -> contextlib.AbstractContextManager[object]:
     """Where what is computed from the tensors of a graph leaves that graph as it is; of other recordings everywhere."""
-    return above.minitape.Graph(record).as_default() if hasattr(record, "reads") else contextlib.nullcontext()
+    tf: Object = above.minitape
+    return tf.Graph(record).as_default() if hasattr(record, "reads") else contextlib.nullcontext()
