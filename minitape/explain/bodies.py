@@ -51,21 +51,25 @@ def outermost(node: Node) -> Node:
     return node
 
 
-def bodies_of(call: Call, output: int) -> Iterator[Body]:
-    """The bodies in which a call computes one of its outputs; none where nothing is known of them."""
+def bodies_of(call: Call, output: int | None) -> Iterator[Body]:
+    """The bodies in which a call computes one of its outputs (None: all, by no row); none where nothing is known of them."""
     attrs = call.attrs
     if call.primitive.name == "function":
         yield _of_function(attrs, call, output)
     elif call.primitive.name == "while" and call.primitive.rules is not None:  # else: over a dataset, which no gradient passes
         body, count = attrs["body"], attrs["count"]
-        if output < count:
+        if output is None or output < count:
             inputs, fetches = _given(call), body.fetches
             again = {row: fetches[at] for at, row in enumerate(body.feeds[:count])}
-            yield Body(body.graph, fetches[output], dict(zip(body.feeds, inputs, strict=True)), again)
+            yield Body(body.graph, _row(fetches, output), dict(zip(body.feeds, inputs, strict=True)), again)
     elif call.primitive.name == "case":
         for body in attrs["bodies"]:
-            if output < len(body.fetches):
-                yield Body(body.graph, body.fetches[output], dict(zip(body.feeds, call.inputs[1:], strict=True)), {})
+            if output is None or output < len(body.fetches):
+                yield Body(body.graph, _row(body.fetches, output), dict(zip(body.feeds, call.inputs[1:], strict=True)), {})
+
+
+def _row(fetches: list[int], output: int | None) -> int:
+    return -1 if output is None else fetches[output]
 
 
 def test_of(call: Call) -> Body | None:
@@ -82,13 +86,13 @@ def _given(call: Call) -> tuple[int, ...]:
     return call.inputs[:count] + call.inputs[count + len(call.inputs) - len(call.attrs["body"].feeds) :]
 
 
-def _of_function(attrs: dict[str, Object], call: Call, output: int) -> Body:
+def _of_function(attrs: dict[str, Object], call: Call, output: int | None) -> Body:
     concrete = attrs["concrete"] if "concrete" in attrs else attrs["taped"].concrete
     feeds = [[t._row] for t in concrete.body.inputs] + [rows for _, rows in concrete._reads.values()]
     if "taped" in attrs:
         feeds += [[row] for row in attrs["taped"].held]
     outer = {row: given for rows, given in zip(feeds, call.inputs, strict=False) for row in rows}
-    return Body(concrete.graph, concrete.body.fetches[output], outer, {})
+    return Body(concrete.graph, _row(concrete.body.fetches, output), outer, {})
 
 
 def assigns(graph: Graph, variable: object, before: int) -> Iterator[tuple[Call, list[Call]]]:
@@ -98,8 +102,8 @@ def assigns(graph: Graph, variable: object, before: int) -> Iterator[tuple[Call,
             continue
         if call.attrs.get("variable") is variable and call.primitive.name.startswith("assign"):
             yield call, []
-        for body in [call.attrs.get("body"), *call.attrs.get("bodies", ())]:
-            for made, around in () if body is None or call.primitive.name not in INTO else assigns(body.graph, variable, len(body.graph)):
+        for body in bodies_of(call, None) if call.primitive.name in INTO else ():
+            for made, around in assigns(body.graph, variable, len(body.graph)):
                 yield made, [call, *around]
 
 
@@ -136,4 +140,5 @@ def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
 
 def _beside(record: Record) -> contextlib.AbstractContextManager[object]:
     """Where what is computed from the tensors of a graph leaves that graph as it is; of other recordings everywhere."""
-    return above.minitape.Graph(record).as_default() if hasattr(record, "reads") else contextlib.nullcontext()
+    tf: Object = above.minitape
+    return tf.Graph(record).as_default() if hasattr(record, "reads") else contextlib.nullcontext()

@@ -397,8 +397,8 @@ class Objects(Names):
         if self._births is None:
             used = [n.variable for n in self.ancestors().values() if n.variable is not None]
             owners = Owners(used)
-            born = [(birth_of(owners.of(v)), getattr(v, "_born", None)) for v in used]
-            self._births = [frames or one.stack for frames, one in born if frames or one is not None]
+            births = (birth_of(owners.of(v)) or getattr(getattr(v, "_born", None), "stack", ()) for v in used)
+            self._births = [frames for frames in births if frames]
         return self._births
 
     def construction(self, owner: Object, variable: ResourceVariable) -> Place | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable
+from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 from ..engine.evidence import Exit, Origin
@@ -38,7 +39,6 @@ class Parts:
         self.inquiry, self.trace = inquiry, inquiry.trace
         self._since = min((note[2] for note in inquiry.tape.notes if note[0] == "enter"), default=0)
         self._edges = self._walk()
-        self._arrivals: Arrivals | None = None
         self._cuts = [edge for edge in self._edges if edge[2] is not None]
         self._into: dict[Hashable, list[Node]] = {}  # by the key of a node: what was computed from it, without a break
         for child, parent, broken in self._edges if self._cuts else ():
@@ -189,6 +189,11 @@ class Parts:
 
         return [self.inquiry.called_outside(b) for b in merge(breaks)]
 
+    @cached_property
+    def _arrivals(self) -> Arrivals:
+        """Where values may have come in on these ways."""
+        return Arrivals(self.inquiry, {node.key: node for edge in self._edges for node in edge[:2]}.values())
+
     # -- through Python -----------------------------------------------------------------------------------------------
 
     def _by_python(self, source: End) -> list[Break]:
@@ -197,9 +202,6 @@ class Parts:
         mine = {node.key for node in self.trace.of(source)}
         exits = [e for e in self.inquiry.in_time()[:MOST] if e.how not in _CHOICES and e.when > self._since and e.stack]
         leading = {e.when for e in self.inquiry.leading_to(source)} if exits else set()
-        if leading and self._arrivals is None:
-            carrying = {node.key: node for edge in self._edges for node in edge[:2]}
-            self._arrivals = Arrivals(self.inquiry, carrying.values())
         for exit in exits:
             if exit.when not in leading or not self.inquiry.comes_back(exit, self._arrivals):
                 continue

@@ -316,7 +316,8 @@ def _itself(advice: Advice) -> Swap | None:
     if advice.kind != "copy" or not isinstance(call, ast.Call):
         return None
     name = last_name(call.func)
-    if name in ("identity", "convert_to_tensor") and len(call.args) == 1:
+    of_tensor = name == "identity" or (name == "convert_to_tensor" and advice.inquiry.relatives(advice.inquiry.trace.of(advice.source)[0]))
+    if of_tensor and len(call.args) == 1:
         return lambda node: call.args[0] if node is call else None
     if name in ("value", "read_value") and not call.args and isinstance(call.func, ast.Attribute):
         return lambda node: cast("ast.Attribute", call.func).value if node is call else None

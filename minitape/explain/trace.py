@@ -224,8 +224,8 @@ class Trace:
         variable = read_by(graph, row)
         for made_by, around in assigns(graph, variable, row) if variable is not None else ():
             beside = node
-            for call in around:
-                body = next(b for b in bodies_of(call, 0) if made_by in b.graph.calls or len(around) > 1)
+            for call, inner in zip(around, [*around, made_by][1:], strict=True):
+                body = next(b for b in bodies_of(call, None) if inner in b.graph.calls)
                 beside = self.inside(self.beside(beside, call.row), call, body)
             made = self.beside(beside, made_by.row)
             for given in made_by.inputs:
