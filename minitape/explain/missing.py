@@ -8,7 +8,7 @@ function of one number, such as ``np.exp``, and a constant came in that is just 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -19,9 +19,10 @@ from .replay import MOST, finite, seeds_of, shown, sweep_of
 from .statement import Statement, last_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import CodeType
 
-    from ..engine.typed import Array, End
+    from ..engine.typed import Array, End, Function
     from .nodes import Break, Node
     from .reasons import Inquiry
 
@@ -88,8 +89,8 @@ def _through_numpy(inquiry: Inquiry, source: End, b: Break, exit: Exit) -> Array
     behind = _arrives(inquiry, seeds_of(inquiry), {row})
     if behind is None:
         return np.zeros(tuple(source.shape))
-    rules: Any = primitive.rules
-    share = rules[0](np.float64(behind), z, np.float64(before))
+    (rule,) = cast("Sequence[Function]", primitive.rules)
+    share = rule(np.float64(behind), z, np.float64(before))
     return _from(inquiry, source, left, share.astype(before.dtype))
 
 

@@ -206,7 +206,8 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
     """What ``tf.saved_model.save`` wrote into a folder, without the classes it had: an object with the same variables and functions.
 
     Its functions have the traces that were saved, and gradients flow through them; ``signatures`` is a dictionary of the signatures. Nothing in
-    the file is run while it is read, and its functions hold operations of minitape alone: no Python code, no files.
+    the file is run while it is read, and its functions hold operations of minitape alone: no Python code, no files. Since the shapes in a file may
+    be wrong, they run without minitape's compiled loops, which makes a difference on small arrays.
     OSError where there is no such file, ValueError for a folder that TensorFlow wrote and for a file that is damaged.
 
     >>> import minitape as tf

@@ -79,11 +79,8 @@ def _primitive_named(name: Any) -> Primitive:
     if name in _OF_GRAPHS:
         return _OF_GRAPHS[name]
     if name not in TABLE:
-        _all_primitives()
+        load_all()
     return TABLE[name]
-
-
-_all_primitives = cache(load_all)
 
 
 def _name_of_primitive(primitive: Primitive) -> str | None:

@@ -93,7 +93,19 @@ def results(module):
     return [None if t is None else np.asarray(t).tolist() for t in tf.nest.flatten(found)]
 
 
-def test_values_and_gradients_are_the_same_in_a_process_without_the_class(tmp_path):
+def saved(module, folder, **options):
+    tf.saved_model.save(module, folder, **options)
+    return tf.saved_model.load(folder)
+
+
+def test_values_and_gradients_are_the_same(tmp_path):
+    module = traced()
+    loaded = saved(module, tmp_path)
+    assert results(loaded) == results(module)
+
+
+@pytest.mark.long
+def test_a_process_without_the_class_gives_the_same(tmp_path):
     module = traced()
     tf.saved_model.save(module, tmp_path)
     program = "\n".join(["import json, sys", "import numpy as np", "import minitape as tf", f"X = np.array({X.tolist()}, np.float32)",
@@ -102,11 +114,6 @@ def test_values_and_gradients_are_the_same_in_a_process_without_the_class(tmp_pa
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == json.loads(json.dumps(results(module), default=repr))
-
-
-def saved(module, folder, **options):
-    tf.saved_model.save(module, folder, **options)
-    return tf.saved_model.load(folder)
 
 
 def test_objects_come_back_under_their_names(tmp_path):

@@ -263,6 +263,6 @@ def seen(tmp_path_factory, long, longest):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("kind", ["guard", "models", "configurations", "archives", "checkpoints", "progress", "snapshots", "recordings", "hand_ins", "data", "images"])
+@pytest.mark.parametrize("kind", ["guard", "models", "configurations", "archives", "checkpoints", "saved_models", "progress", "snapshots", "recordings", "hand_ins", "data", "images"])
 def test_hostile_files_import_run_and_open_nothing(seen, kind):
     assert seen[kind] == [] and "outside" not in seen, f"read: {seen['read']}"

@@ -11,6 +11,7 @@ so the same rule runs on NumPy arrays (a plain sweep) and on tensors (a sweep th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -117,6 +118,7 @@ def declare(
     return made
 
 
+@cache
 def load_all() -> None:
     """Imports every module that declares primitives, so that ``TABLE`` is complete."""
     import importlib
