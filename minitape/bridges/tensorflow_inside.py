@@ -6,7 +6,7 @@ and is done again at the same place. The variables are copies, with the values t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -64,6 +64,13 @@ def graphs_of(op: Any) -> Sequence[Any]:
     return []
 
 
+def copied_into(graph: Any) -> Iterator[tuple[Any, Any]]:
+    """Small tensors of the program that TensorFlow wrote into a graph as constants: (the constant, the tensor)."""
+    captures = graph.function_captures
+    return ((inside, captures.by_val_external[key]) for key, inside in captures.by_val_internal.items()
+            if inside.op.type == "Const" and isinstance(captures.by_val_external.get(key), tf.Tensor))  # fmt: skip
+
+
 def changes_in(graph: Any, steps: dict[Any, list[Step]]) -> dict[int, Site]:
     """Which inputs of a graph are variables that it changes, and on which line: not those that an optimizer changes."""
     found: dict[int, Site] = {}
@@ -105,11 +112,13 @@ class Again:
     def run(self, graph: Any, given: Sequence[Any]) -> list[Any]:
         """The results of a graph."""
         self.values.update(zip(map(id, graph.inputs), given, strict=False))
+        copied = {id(inside): outside for inside, outside in copied_into(graph)}
+        self.values |= copied
         steps, passed = list(self.log.steps.get(graph, ())), 0
         for number, op in enumerate(graph.get_operations()):
             while steps and steps[0].first <= number:
                 passed = max(passed, self._step(steps.pop(0), passed))
-            if number >= passed and op.type != "Placeholder":
+            if number >= passed and op.type != "Placeholder" and not (op.outputs and id(op.outputs[0]) in copied):
                 self._run(op)
         for step in steps:
             self._step(step, passed)

@@ -182,7 +182,12 @@ class TensorFlowInquiry(Inquiry):
             self.log.away -= 1
         target = self._asked_inside(inner, ends[entry.output])
         asked = [tensor for number, tensor in zip(entry.inputs, given, strict=True) if number in after]
-        answers = [TensorFlowInquiry(inner, target, tensor, self.name).answer() for tensor in asked + [ends[output] for output in self._beside(row)]]
+        asked += [ends[output] for output in self._beside(row)]
+        if not asked and inner.log.rows_of(self.source):  # a constant that TensorFlow wrote into the graph
+            asked = [self.source]
+        answers = [TensorFlowInquiry(inner, target, tensor, self.name).answer() for tensor in asked]
+        if not answers:
+            return None
         answer = next((answer for answer in answers if not answer.connected), answers[0])
         answer._tape, answer._rows = self.recording, [row]
         return answer
@@ -204,10 +209,14 @@ class TensorFlowInquiry(Inquiry):
     def _broken(self, row: int) -> Explanation:
         cause = self.entries[row].extra.why
         if cause == "not_recorded":
-            early = next((given for given in self._inputs(row) if given in self.used), row)  # a variable that was read before
-            unknown = self.say("computed_before_tape", row=early) if self.entries[row].extra.function is None else None
-            return self._time(row) or unknown or self._without_rule(row)
+            return self._time(row) or (self._without_rule(row) if self.entries[row].extra.function else self._not_known(row))
         return self._say_of(cause, row)
+
+    def _not_known(self, row: int) -> Explanation:
+        """A tape was there when an operation ran, and did not know its input: it was read before, or is watched by another tape."""
+        early = next((given for given in self._inputs(row) if given in self.used), row)
+        other = early != row and self.entries[early].kind != "variable"
+        return self.say("not_watched", row=row) if other else self.say("computed_before_tape", row=early)
 
     def _say_of(self, cause: str, row: int, site: Site = NOWHERE, op: str = "") -> Explanation:
         """A cause at an operation, in the words for its kind."""
@@ -323,6 +332,10 @@ class TensorFlowInquiry(Inquiry):
             if equal is not None or not (self.rows or self._is_in_a_layer()):
                 row = alike[0] if equal is None else equal
                 return self.say("wrong_object", row=row, other=self.entries[row].name or "a variable")
+        calls = [row for row in sorted(self.behind) if self.entries[row].extra.function is not None] if isinstance(self.source, tf.Tensor) else []
+        inside = next((answer for row in calls if (answer := self._inside(row)) is not None), None)
+        if inside is not None:
+            return inside
         branch = next((site for tensor, site in self.log.idle if tensor is handle_of(self.source)), None)
         return self.say("independent") if branch is None else self.say("independent", branch, kind="branch")
 
