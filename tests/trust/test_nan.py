@@ -32,6 +32,12 @@ def test_extremes_of_segments(data, largest, least, dtype):
         np.testing.assert_array_equal(segments(x, [0, 0, 1], 2).numpy().astype(float), want)
 
 
+def test_a_row_that_is_alone_in_its_segment_keeps_the_sign_of_its_zeros():
+    for sums in (tf.math.segment_sum, tf.math.segment_mean):
+        assert np.signbit(sums([-0.0, -0.0, -0.0], [1, 2, 2]).numpy()).tolist() == [False, True, False]
+    assert not np.signbit(tf.math.unsorted_segment_sum([-0.0], [0], 1).numpy()).any()
+
+
 def test_a_segment_of_infinity():
     assert tf.math.segment_min([np.inf], [0]).numpy() == np.inf
     assert tf.math.segment_max([-np.inf], [0]).numpy() == -np.inf
