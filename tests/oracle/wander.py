@@ -181,7 +181,9 @@ def compared(interpreter: str, seed: int, count: int) -> dict[str, list[dict[str
             done = subprocess.run([python, __file__, "--run", module, source, target], stderr=subprocess.PIPE, text=True, env=environment)
             if done.returncode:
                 raise RuntimeError(f"{module} did not run:\n{done.stderr}")
-            print(*[line for line in done.stderr.splitlines() if " refuses " in line], sep="\n", end="")
+            for line in done.stderr.splitlines():
+                if " refuses " in line:
+                    print(line)
             answers: dict[str, list[np.ndarray]] = {}
             with np.load(target) as values:
                 for key in values.files:

@@ -51,13 +51,16 @@ def test_floats_are_from_0_to_1() -> None:
     assert np.allclose(found.numpy(), PIXELS[..., :3] / 255.0)
 
 
-def test_frames_of_a_gif() -> None:
+def test_frames_of_a_gif(monkeypatch: pytest.MonkeyPatch) -> None:
     image = pytest.importorskip("PIL.Image")
     data = io.BytesIO()
     frames = [image.fromarray(np.full((4, 4), v, np.uint8)) for v in (0, 255)]
     frames[0].save(data, "GIF", save_all=True, append_images=frames[1:])
     assert tf.io.decode_image(data.getvalue()).shape == (2, 4, 4, 3)
     assert tf.io.decode_image(data.getvalue(), expand_animations=False).shape == (4, 4, 3)
+    monkeypatch.setattr(image, "MAX_IMAGE_PIXELS", 31)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="2 frames"):
+        tf.io.decode_image(data.getvalue())
 
 
 def test_in_a_dataset_and_a_function(tmp_path: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pytest
 
@@ -28,6 +30,12 @@ def test_extremes_of_segments(data, largest, least, dtype):
         np.testing.assert_array_equal(segments(x, [0, 0, 1]).numpy().astype(float), want)
     for segments, want in ((tf.math.unsorted_segment_max, largest), (tf.math.unsorted_segment_min, least)):
         np.testing.assert_array_equal(segments(x, [0, 0, 1], 2).numpy().astype(float), want)
+
+
+def test_a_row_that_is_alone_in_its_segment_keeps_the_sign_of_its_zeros():
+    for sums in (tf.math.segment_sum, tf.math.segment_mean):
+        assert np.signbit(sums([-0.0, -0.0, -0.0], [1, 2, 2]).numpy()).tolist() == [False, True, False]
+    assert not np.signbit(tf.math.unsorted_segment_sum([-0.0], [0], 1).numpy()).any()
 
 
 def test_a_segment_of_infinity():
@@ -64,6 +72,32 @@ def test_the_largest(data, k, want, dtype):
     values, places = tf.math.top_k(tf.constant(data, dtype), k)
     assert places.numpy().tolist() == want
     np.testing.assert_array_equal(values.numpy().astype(float), np.array(data)[want])
+
+
+def digest_of_the_largest(tf):
+    """Of the places and gradients of 600 rows that hold NaN of both signs, in ties and among infinities; ``tf`` may be TensorFlow."""
+    random, found = np.random.RandomState(1), hashlib.sha256()
+    for turn in range(600):
+        size = random.randint(1, 70) if turn % 20 else 1500
+        row = random.randint(-4, 5, size).astype("f4") if turn % 2 else random.standard_normal(size).astype("f4")
+        row[random.random_sample(size) < 0.1] = random.choice([np.inf, -np.inf, -0.0])
+        hidden = random.random_sample(size) < random.choice([0.05, 0.5, 1.0])
+        row[hidden] = np.copysign(NAN, random.standard_normal(hidden.sum()))
+        row[random.randint(size)] = NAN
+        k = int(random.choice([1, size, random.randint(size + 1)]))
+        x = tf.constant(row)
+        for ordered in (True, False):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                values, places = tf.math.top_k(x, k, sorted=ordered)
+                y = tf.reduce_sum(values * tf.constant(np.arange(1, k + 1, dtype="f4")))
+            found.update(places.numpy().tobytes() + values.numpy().tobytes() + tape.gradient(y, x).numpy().tobytes())
+        found.update(tf.argsort(x).numpy().tobytes() + tf.sort(x, direction="DESCENDING").numpy().tobytes())
+    return found.hexdigest()
+
+
+def test_the_largest_of_many_rows_as_tensorflow_finds_them():
+    assert digest_of_the_largest(tf) == "71f1d59a5c222d876b088ee7b99c886c97a877a3877d30cc66842aa8cc74a857"
 
 
 def test_the_largest_of_rows_of_which_one_holds_a_nan():

@@ -70,6 +70,14 @@ def _collect(ufunc: np.ufunc, x: Array, ids: Array, count: int, empty: Array) ->
     return out.astype(x.dtype, copy=False)
 
 
+def _total(x: Array, ids: Array, count: int) -> Array:
+    """The sums of segments. A row that is alone in one stays as it is: the sign of its zeros, too."""
+    out = _collect(np.add, x, ids, count, np.array(0))
+    alone = np.bincount(ids, minlength=count)[ids] == 1
+    out[ids[alone]] = x[alone]
+    return out
+
+
 def _since_nan(rows: Array, starts: Array, begun: Array, worst: float) -> Array:
     """Puts ``worst`` into the rows of each segment up to its last NaN, and returns what each of them begins with.
 
@@ -100,10 +108,12 @@ def _sorted(name: str, op: str) -> Function:
         count = int(ids[-1]) + 1 if ids.size else 0
         if name == "mean":
             sizes = np.maximum(np.bincount(ids, minlength=count), 1).reshape(-1, *[1] * (x.ndim - 1))
-            total = _collect(np.add, x, ids, count, 0)
+            total = _total(x, ids, count)
             return (total // sizes if x.dtype.kind in "iu" else total / sizes).astype(x.dtype)
+        if name == "sum":
+            return _total(x, ids, count)
         ufunc = _UFUNC[name]
-        start: Array = {"sum": 0, "prod": 1}.get(name)
+        start: Array = {"prod": 1}.get(name)
         if start is None:
             start = _bound(x, -1 if name == "max" else 1) if x.dtype.kind in "iu" else _WORST[ufunc]
         out = _collect(ufunc, x, ids, count, start)

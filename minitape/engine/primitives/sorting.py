@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -11,16 +12,19 @@ from ..invalid import invalid
 from . import TABLE, declare
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..dtypes import DType
     from ..typed import Array, NumPyType
 
 
 def _order(x: Array) -> Array:
-    """Positions from the largest element to the smallest, equal ones as they come; NaN last."""
-    if x.dtype.kind in "fV" and np.isnan(x).any():
-        if x.shape[-1] <= 16:
-            return np.apply_along_axis(_order_with_nan, -1, x)
-        x = np.where(np.isnan(x), -np.inf, x)
+    """Positions from the largest element to the smallest, equal ones as they come; NaN as TensorFlow has it, in rows of thousands last."""
+    if x.dtype.kind in "fV" and (vague := np.isnan(x).any(-1)).any():
+        found = _order(np.where(np.isnan(x), -np.inf, x))
+        if x.shape[-1] <= 4096:  # this takes a while
+            found[vague] = [_order_with_nan(row) for row in x[vague]]
+        return found
     if x.dtype.kind == "u":
         return np.argsort(np.iinfo(x.dtype).max - x, axis=-1, kind="stable")
     if x.dtype.kind == "i":
@@ -29,33 +33,56 @@ def _order(x: Array) -> Array:
 
 
 def _order_with_nan(row: Array) -> Array:
-    """TensorFlow sorts short rows by insertion, and NaN compares equal to everything."""
+    """The steps of std::sort, by which TensorFlow sorts: to NaN nothing is above or below, so it stays or moves as they go."""
+    values, size = row.tolist(), len(row)
+    order = [*range(size)]
 
-    def before(a: int, b: int) -> bool:
-        return row[b] < row[a] or (not row[b] > row[a] and a < b)
+    def above(a: int, b: int) -> bool:
+        return values[b] < values[a]
 
-    order: list[int] = []
-    for i in range(len(row)):
-        at = 0
-        if not (order and before(i, order[0])):
-            at = len(order)
-            while at and before(i, order[at - 1]):
-                at -= 1
-        order.insert(at, i)
-    return np.array(order)
+    def swap(i: int, j: int) -> None:
+        order[i], order[j] = order[j], order[i]
+
+    def part(first: int, last: int, deep: int) -> None:
+        """Quicksort by the median of three, until parts are short; a heap where it goes too deep."""
+        while last - first > 16:
+            if not deep:
+                piece = order[first:last]
+                drop = _heap(piece, above)[1]
+                for length in range(len(piece), 1, -1):
+                    drop(length)
+                order[first:last] = piece
+                return
+            deep -= 1
+            places = a, b, c = first + 1, (first + last) // 2, last - 1
+            ab, bc, ac = (above(order[i], order[j]) for i, j in ((a, b), (b, c), (a, c)))
+            swap(first, places[(1 if bc else 2 if ac else 0) if ab else (0 if ac else 2 if bc else 1)])
+            pivot, low, high = order[first], first + 1, last
+            while True:
+                while low < size and above(order[low], pivot):
+                    low += 1
+                high -= 1
+                while above(pivot, order[high]):
+                    high -= 1
+                if low >= high:
+                    break
+                swap(low, high)
+                low += 1
+            part(low, last, deep)
+            last = low
+
+    part(0, size, 2 * size.bit_length() - 2)
+    for at in range(1, size):
+        to = 0 if at < 16 and above(order[at], order[0]) else at
+        while to and above(order[at], order[to - 1]):
+            to -= 1
+        order.insert(to, order.pop(at))
+    runs = np.cumsum([0, *(values[a] != values[b] for a, b in pairwise(order))])
+    return np.array(order)[np.lexsort((order, runs))]  # equal ones that stand side by side come as they came
 
 
-def _best_with_nan(row: Array, k: int, ordered: bool) -> Array:
-    """The k positions that are left of more than k, where NaN, which is neither above nor below, counts by its position.
-
-    As that is no order, who is left depends on how they are kept: TensorFlow has them in a binary heap with the worst at
-    its top, which these are the steps of.
-    """
-    values = row.tolist()
-    heap: list[int] = []
-
-    def better(a: int, b: int) -> bool:
-        return values[b] < values[a] or (not values[b] > values[a] and a < b)
+def _heap(heap: list[int], better: Callable[[int, int], bool]) -> tuple[Callable[[int, int, int], None], Callable[[int], None]]:
+    """Makes a list a binary heap with the worst at its top, and gives what changes it: as std::make_heap and its kin do."""
 
     def rise(hole: int, top: int, value: int) -> None:
         while hole > top and better(heap[(hole - 1) // 2], value):
@@ -77,14 +104,41 @@ def _best_with_nan(row: Array, k: int, ordered: bool) -> Array:
         value, heap[size - 1] = heap[size - 1], heap[0]
         settle(0, size - 1, value)
 
-    heap += range(k + 1)
-    for at in reversed(range((k + 1) // 2)):
-        settle(at, k + 1, heap[at])
+    for at in reversed(range(len(heap) // 2)):
+        settle(at, len(heap), heap[at])
+    return rise, drop
+
+
+def _largest_with_nan(x: Array) -> Array:
+    """The place of the largest, as TensorFlow finds it by vectors of 32 bytes.
+
+    These pass NaN by. Of what is left behind them, what follows a NaN replaces it. Where NaN remains, it is the first place.
+    """
+    values, size = x.astype(np.float64), x.shape[-1]
+    whole = size - size % (32 // max(x.itemsize, 4))
+    most, rest = np.fmax.reduce(values[..., :whole], -1, initial=-np.inf), np.full(x.shape[:-1], -np.inf)
+    for at in range(whole, size):
+        rest = np.where(values[..., at] < rest, rest, values[..., at])
+    return np.argmax(values == np.where(rest < most, most, rest)[..., None], -1)[..., None]
+
+
+def _best_with_nan(row: Array, k: int, ordered: bool) -> Array:
+    """The k positions that are left of more than k, where NaN, which is neither above nor below, counts by its position.
+
+    As that is no order, who is left depends on how they are kept: TensorFlow has them in a binary heap with the worst at
+    its top, of which these are the steps.
+    """
+    values, heap = row.tolist(), [*range(k + 1)]
+
+    def better(a: int, b: int) -> bool:
+        return values[b] < values[a] or (not values[b] > values[a] and a < b)
+
+    rise, drop = _heap(heap, better)
     drop(k + 1)
     for place in range(k + 1, len(values)):
         if better(place, heap[0]):
-            rise(k, 0, place)
-            drop(k + 1)
+            drop(k)
+            rise(k - 1, 0, place)
     for size in range(k, 1, -1) if ordered else ():
         drop(size)
     return np.array(heap[:k])
@@ -94,9 +148,9 @@ def _first(x: Array, k: int, ordered: bool) -> Array:
     """The first k of ``_order``: of few among many, those that are no less than the least of them are sorted alone."""
     if x.dtype.kind in "fV" and 0 < k < x.shape[-1]:
         vague = np.isnan(x).any(-1)
-        if k == 1 and vague.any():  # as argmax has it: NaN is above nothing
-            x = np.where(np.isnan(x), -np.inf, x)
-        elif vague.any():
+        if k == 1 and vague.any():
+            return _largest_with_nan(x)
+        if vague.any():
             found = np.zeros((*x.shape[:-1], k), np.int64)
             found[vague] = [_best_with_nan(row, k, ordered) for row in x[vague]]
             found[~vague] = _first(x[~vague], k, ordered)
