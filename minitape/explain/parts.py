@@ -210,7 +210,7 @@ class Parts:
                 continue  # a loss that was printed: what leaves a target cannot come back on the way to it
             path = self.trace.path([left], source)
             before = [b for _, _, b in path or () if b is not None]
-            if path is None or any(b.cause in _VALUES or not self._carries(b) for b in before) or (path and path[0][1].key not in mine):
+            if path is None or any(b.cause == "outside_tape" or not self._carries(b) for b in before) or (path and path[0][1].key not in mine):
                 continue
             found += self._merged([*before, Break("left_through_numpy", Place(exit.stack), exit.how, exit)])
         return found

@@ -74,7 +74,8 @@ def _tensors_will_do(advice: Advice, tree: ast.AST) -> bool:
     if any(isinstance(target, ast.Subscript) for target in made.targets()):  # the item of an array or a list
         return False
     nodes = list(ast.walk(tree))
-    if any(_of_arrays(node) or isinstance(node, ast.Compare) or _wants_arrays(advice, node) for node in nodes):
+    of_tf = [node for node in nodes if isinstance(node, ast.Attribute) and unparse(node.value) in ("tf", "tf.math")]
+    if any((_of_arrays(node) and node not in of_tf) or isinstance(node, ast.Compare) or _wants_arrays(advice, node) for node in nodes):
         return False
     names = made.binds()
     alias = isinstance(getattr(tree, "value", None), (ast.Name, ast.Attribute))  # of the variable itself
@@ -241,6 +242,8 @@ def _past_step(advice: Advice) -> Swap | None:
         return None
     if isinstance(call, ast.BinOp) and isinstance(call.op, ast.FloorDiv):
         smooth = f"{_inner(call.left)} / {_inner(call.right)}"
+    elif isinstance(call, ast.Call) and last_name(call.func) == "floordiv" and len(call.args) == 2:
+        smooth = " / ".join(map(_inner, call.args))
     elif isinstance(call, ast.Call) and len(call.args) == 1 and isinstance(call.func, ast.Attribute):
         smooth = _inner(call.args[0])
     else:
@@ -327,8 +330,11 @@ def _itself(advice: Advice) -> Swap | None:
 def _in_tensors(advice: Advice) -> Swap | None:
     """A statement without what leads out to NumPy and Python, and with tf's functions in place of theirs."""
     call, kind = advice.call, advice.kind
-    if any(isinstance(node, (ast.ListComp, ast.List, ast.Tuple, ast.Dict)) for node in ast.walk(advice.stands.node)):
-        return None  # what becomes of the parts stands elsewhere
+    nodes = list(ast.walk(advice.stands.node))
+    taken = [node.slice for node in nodes if isinstance(node, ast.Subscript)]
+    lists = [node for node in nodes if isinstance(node, (ast.ListComp, ast.List, ast.Tuple, ast.Dict))]
+    if any(node in taken or any(part is call or _left(part) for part in ast.walk(node)) for node in lists):
+        return None  # what becomes of the parts stands elsewhere; a list of places is no index of a tensor
 
     def swap(node: ast.AST) -> ast.AST | None:
         if not isinstance(node, (ast.Call, ast.Attribute)):

@@ -66,6 +66,19 @@ class FuncGraph(Graph):
         return self.arguments
 
 
+def _assigned_at(graph: Any, variable: Any) -> Any:
+    """The user's frame of the last assign to a variable, in a graph or in what it calls; () where there is none."""
+    for call in reversed(graph.calls):
+        if call.attrs.get("variable") is variable and call.primitive.name.startswith("assign"):
+            site = graph.site(call.row)
+            return () if site is None else (site,)
+        inner = (call.attrs.get("body"), *call.attrs.get("bodies", ()), getattr(call.attrs.get("concrete"), "body", None))
+        found = next((at for body in inner if body is not None and (at := _assigned_at(body.graph, variable))), None)
+        if found:
+            return found
+    return ()
+
+
 _numbers = itertools.count(1)
 
 
@@ -87,6 +100,7 @@ class ConcreteFunction:
         self.name = f"__inference_{name}_{next(_numbers)}".encode()
         body.graph.label = self.name.decode()
         self.graph: Any = body.graph
+        self._assigned_at: dict[int, Any] = {}  # by identity of a variable: the user's frame of its last assign
         self.graph.arguments, self.graph.outputs = body.inputs, body.outputs
         lift(self.graph)
         self._forward = Program(self.graph, body.fetches, body.feeds, body.effects)
@@ -189,11 +203,15 @@ class ConcreteFunction:
 
     def _note_assigns(self, tensors: Sequence[Any]) -> None:
         """Notes for `explain` that the variables that were assigned hold what was computed from the inputs."""
-        changed = [self.slots.now(v) for v in self._assigned if hasattr(v, "_state")]
+        changed = [v for v in self._assigned if hasattr(v, "_state")]
         if changed:
             origin = born("assign", [*tensors, *self._unassigned], step=ASSIGNED)
-            for variable in changed:
-                variable._state._origin = origin.again(weakref.ref(variable))
+            for v in changed:
+                if id(v) not in self._assigned_at:
+                    self._assigned_at[id(v)] = _assigned_at(self.graph, v)
+                variable = self.slots.now(v)
+                noted = origin.again(weakref.ref(variable))
+                variable._state._origin = noted._replace(stack=self._assigned_at[id(v)] + noted.stack)
 
     def check(self, tensors: Sequence[Any]) -> None:
         """InvalidArgumentError for a tensor of another dtype than was traced."""

@@ -37,6 +37,10 @@ PATCHES = [
     ("left_through_numpy", "h = tf.reduce_sum([v.numpy() for v in [w, w]])", None),  # what becomes of a list stands elsewhere
     ("left_through_numpy", "h = tf.constant(w.numpy().item())", "h = tf.convert_to_tensor(w)"),
     ("stop_gradient", "h = tf.stop_gradient(w); k = 1.0", None),  # the patch is of a whole line
+    ("left_through_numpy", "h = np.sort(w.numpy()[None])[-1]", "h = tf.sort(w[None])[-1]"),
+    ("left_through_numpy", "h = tf.add_n([float(w), 1.0])", None),
+    ("left_through_numpy", "h = tf.constant(w.numpy()) + tf.reduce_sum([1.0, 2.0])", "h = tf.convert_to_tensor(w) + tf.reduce_sum([1.0, 2.0])"),
+    ("nondifferentiable_op", "h = tf.math.floordiv(w, 2.0)", "h = w / 2.0 + tf.stop_gradient(tf.math.floordiv(w, 2.0) - w / 2.0)"),
     ("left_through_numpy", "h = int(w) * 1.0", None),  # a whole number has no gradient
     ("state", "h = tf.Variable(tf.sin(w))", "h = tf.sin(w)"),
     ("nondifferentiable_op", "h = tf.cast(tf.argmax([w, 1.0]), tf.float32)", None),
