@@ -21,6 +21,8 @@ from ..ops.joining import concat, stack
 from ..ops.scatter import tensor_scatter_nd_update
 from .arrays import TensorArray, check_place
 from .effects import later
+from .postponed import Postponed
+from .slicing import Place
 from .symbolic import is_symbolic
 
 
@@ -33,9 +35,8 @@ class MixedTensorArray(TensorArray):
         size = convert_to_tensor(size)
         known = None if is_symbolic(size) else int(size.array)
         specs = [(TensorShape([known, None]), self._dtype), (TensorShape([known, None]), dtypes.int64)]
-        made = later(lambda n: list(_filled(int(n), self._dtype)), [size], specs)
-        self._sizes = made[1]
-        return made[0]
+        buffer, self._sizes = later(_waiting(_filled, 1, dtype=self._dtype), [size], specs)
+        return buffer
 
     def _parts(self) -> list[Any]:
         return [self._buffer, self._sizes]
@@ -46,14 +47,15 @@ class MixedTensorArray(TensorArray):
         made._buffer, made._sizes = buffer, sizes
         return made
 
-    def _made(self, function: Any, *tensors: Any, rows: int | None = None) -> TensorArray:
+    def _made(self, function: Any, *tensors: Any, rows: int | None = None, **attrs: Any) -> TensorArray:
         """The array that a run makes with ``function``."""
         specs = [(TensorShape([rows, None]), self._dtype), (TensorShape([rows, None]), dtypes.int64)]
-        return self._with(*later(function, list(tensors), specs))
+        return self._with(*later(_waiting(function, len(tensors), **attrs), list(tensors), specs))
 
     def _found(self, function: Any, shape: TensorShape, *tensors: Any) -> Any:
         """What a run reads of the content with ``function``."""
-        return later(lambda *given: [function(*given)], [*self._parts(), *tensors], [(shape, self._dtype)])[0]
+        given = [*self._parts(), *tensors]
+        return later(_waiting(function, len(given), known=self._shape), given, [(shape, self._dtype)])[0]
 
     def _check(self, shape: TensorShape) -> None:
         if not self._infer and self._given.is_compatible_with(shape):
@@ -65,52 +67,45 @@ class MixedTensorArray(TensorArray):
         value = convert_to_tensor(value, dtype_hint=self._dtype)
         self._check(value.shape)
         rows = None if self._dynamic else self._buffer.shape[0]
-        function = lambda *given: list(_written(*given, dynamic=self._dynamic))  # noqa: E731
-        made = self._made(function, *self._parts(), convert_to_tensor(index), value, rows=rows)
+        made = self._made(_written, *self._parts(), convert_to_tensor(index), value, rows=rows, dynamic=self._dynamic)
         if self._infer:
             made._shape = self._shape = self._shape.merge_with(value.shape)
         return made
 
     def read(self, index: Any, name: str | None = None) -> Any:
         """The element at ``index``."""
-        return self._found(lambda b, s, at: _element(b, s, _place(s, at), self._shape), self._shape, convert_to_tensor(index))
+        return self._found(_at, self._shape, convert_to_tensor(index))
 
     def stack(self, name: str | None = None) -> Any:
         """The elements as one tensor; InvalidArgumentError unless all have one shape."""
         shape = TensorShape(self._buffer.shape[:1]).concatenate(self._shape)
-        return self._found(lambda b, s: _stacked(b, s, range(len(s.array)), self._shape), shape)
+        return self._found(_all, shape)
 
     def gather(self, indices: Any, name: str | None = None) -> Any:
         """Some elements as one tensor; InvalidArgumentError unless they have one shape."""
         indices = convert_to_tensor(indices)
         shape = TensorShape(indices.shape).concatenate(self._shape)
-        return self._found(lambda b, s, at: _stacked(b, s, [_place(s, i) for i in at.array], self._shape), shape, indices)
+        return self._found(_some, shape, indices)
 
     def concat(self, name: str | None = None) -> Any:
         """The elements joined along their first axis, in which alone they may differ."""
         rest = TensorShape(None) if self._shape.rank is None else TensorShape([None]).concatenate(self._shape[1:])
-        return self._found(lambda b, s: _joined(b, s, self._shape), rest)
+        return self._found(_joined, rest)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """An array of the slices of ``value`` along its first axis."""
         value = convert_to_tensor(value, self._dtype)
-        return self._made(lambda v: list(_of_elements(_slices(v), self._dtype)), value, rows=value.shape[0])
+        return self._made(_of_slices, value, rows=value.shape[0], dtype=self._dtype)
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with the slices of ``value`` at ``indices``."""
-
-        def scattered(buffer: Any, sizes: Any, indices: Any, value: Any) -> list[Any]:
-            for at, element in zip(indices, _slices(value), strict=True):
-                buffer, sizes = _written(buffer, sizes, at, element, dynamic=self._dynamic)
-            return [buffer, sizes]
-
-        return self._made(scattered, *self._parts(), convert_to_tensor(indices), convert_to_tensor(value, self._dtype))
+        return self._made(_scattered, *self._parts(), convert_to_tensor(indices), convert_to_tensor(value, self._dtype),
+                          dynamic=self._dynamic)  # fmt: skip
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """An array of pieces of ``value`` along its first axis."""
         value, lengths = convert_to_tensor(value, self._dtype), convert_to_tensor(lengths)
-        return self._made(lambda v, n: list(_of_elements(_pieces(v, n.array), self._dtype)), value, lengths,
-                          rows=lengths.shape[0])  # fmt: skip
+        return self._made(_of_pieces, value, lengths, rows=lengths.shape[0], dtype=self._dtype)
 
     def identity(self) -> TensorArray:
         """The same array."""
@@ -120,9 +115,14 @@ class MixedTensorArray(TensorArray):
 # -- what a run does --------------------------------------------------------------------------------------------------
 
 
-def _filled(rows: int, dtype: Any) -> tuple[Any, Any]:
+def _waiting(function: Any, count: int, **attrs: Any) -> Postponed:
+    """A function that a run calls with so many tensors, and with attributes."""
+    return Postponed(function, [Place(i) for i in range(count)], attrs)
+
+
+def _filled(size: Any, dtype: Any) -> tuple[Any, Any]:
     """The content of an array to which nothing was written."""
-    return zeros([rows, 0], dtype), wrap(np.full((rows, 1), -1, np.int64))
+    return zeros([int(size), 0], dtype), wrap(np.full((int(size), 1), -1, np.int64))
 
 
 def _of_elements(elements: list[Any], dtype: Any) -> tuple[Any, Any]:
@@ -130,6 +130,14 @@ def _of_elements(elements: list[Any], dtype: Any) -> tuple[Any, Any]:
     for at, element in enumerate(elements):
         buffer, sizes = _written(buffer, sizes, wrap(np.int64(at)), element, dynamic=False)
     return buffer, sizes
+
+
+def _of_slices(value: Any, dtype: Any) -> tuple[Any, Any]:
+    return _of_elements(_slices(value), dtype)
+
+
+def _of_pieces(value: Any, lengths: Any, dtype: Any) -> tuple[Any, Any]:
+    return _of_elements(_pieces(value, lengths.array), dtype)
 
 
 def _slices(value: Any) -> list[Any]:
@@ -154,6 +162,12 @@ def _written(buffer: Any, sizes: Any, index: Any, value: Any, *, dynamic: bool) 
     wide = _grown(_grown(buffer, width, 1), rows, 0)
     row = _grown(reshape(value, [-1]), width, 0)
     return tensor_scatter_nd_update(wide, [[at]], row[None]), wrap(table)
+
+
+def _scattered(buffer: Any, sizes: Any, indices: Any, value: Any, *, dynamic: bool) -> tuple[Any, Any]:
+    for at, element in zip(indices, _slices(value), strict=True):
+        buffer, sizes = _written(buffer, sizes, at, element, dynamic=dynamic)
+    return buffer, sizes
 
 
 def _grown(tensor: Any, size: int, axis: int) -> Any:
@@ -201,6 +215,18 @@ def _element(buffer: Any, sizes: Any, at: int, known: TensorShape) -> Any:
     return zeros(shape, buffer.dtype)
 
 
+def _at(buffer: Any, sizes: Any, index: Any, known: TensorShape) -> Any:
+    return _element(buffer, sizes, _place(sizes, index), known)
+
+
+def _all(buffer: Any, sizes: Any, known: TensorShape) -> Any:
+    return _stacked(buffer, sizes, range(len(sizes.array)), known)
+
+
+def _some(buffer: Any, sizes: Any, indices: Any, known: TensorShape) -> Any:
+    return _stacked(buffer, sizes, [_place(sizes, i) for i in indices.array], known)
+
+
 def _stacked(buffer: Any, sizes: Any, places: Any, known: TensorShape) -> Any:
     places = list(places)
     shape = _merged((_shape_of(sizes, at) for at in places), known)
@@ -219,3 +245,6 @@ def _joined(buffer: Any, sizes: Any, known: TensorShape) -> Any:
     if not shapes:
         return zeros([0, *(rest if rest.is_fully_defined() else [])], buffer.dtype)
     return concat([_element(buffer, sizes, at, known) for at in range(len(shapes))], 0)
+
+
+FUNCTIONS = (_filled, _written, _scattered, _of_slices, _of_pieces, _at, _all, _some, _joined)  # those that a run calls

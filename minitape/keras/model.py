@@ -150,7 +150,7 @@ class Model(Trainer, Layer):
 
         return json.dumps(described(self))
 
-    def _serving(self, name: str | None = None) -> Any:
+    def _serving_function(self, name: str | None = None) -> Any:
         """The model as a function of inputs of the shapes that it was built for, of any batch size; None before.
 
         ``name`` is that of an only input.
@@ -182,7 +182,7 @@ class Model(Trainer, Layer):
         if format != "tf_saved_model":
             raise ValueError(f"minitape exports models as 'tf_saved_model' only, in its own kind of file. Received: format={format}")
         exported: Any = tf.Module("exported")
-        exported.serve = self._serving()
+        exported.serve = self._serving_function()
         if exported.serve is None:
             raise ValueError("The layer provided has not yet been built. It must be built before export.")
         exported.model, exported.weights = self, [v.value for v in self.variables]

@@ -26,13 +26,13 @@ from .awaited import AWAITED, resume
 _VALUE, _PLACE, _GRAPH = "/.ATTRIBUTES/VARIABLE_VALUE", "/.ATTRIBUTES/ITERATOR_STATE", "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
-def _is_variable(value: Any) -> bool:
+def is_variable(value: Any) -> bool:
     return isinstance(value, ResourceVariable) or (hasattr(value, "assign") and hasattr(value, "numpy"))
 
 
 def _is_tracked(value: Any) -> bool:
     """Whether checkpoints keep a value or look into it: modules, layers, optimizers, generators, iterators, containers."""
-    return isinstance(value, (Mapping, list, tuple)) or hasattr(value, "_checkpointed") or _is_variable(value)
+    return isinstance(value, (Mapping, list, tuple)) or hasattr(value, "_checkpointed") or is_variable(value)
 
 
 def _children(value: Any) -> dict[str, Any]:
@@ -43,10 +43,10 @@ def _children(value: Any) -> dict[str, Any]:
         found = enumerate(value)
     elif isinstance(value, Checkpoint):
         found = [*value._own(), *_children(value._root).items()]
-    elif _is_variable(value):
+    elif is_variable(value):
         found = ()
-    elif hasattr(value, "_parts"):  # a model of tf.saved_model.load
-        found = value._parts.items()
+    elif hasattr(type(value), "_tracked_children"):  # a model of tf.saved_model.load
+        found = value._tracked_children().items()
     else:
         hidden = getattr(value, "_checkpointed", None)
         found = [(k, v) for k, v in vars(value).items() if k not in hidden] if hidden is not None else ()
@@ -56,10 +56,10 @@ def _children(value: Any) -> dict[str, Any]:
 def _key(path: tuple[str, ...], value: Any) -> str | None:
     """Under which name a file keeps the value of an object that has one."""
     text = "/".join(name.replace(".", "..").replace("/", ".S") for name in path)
-    return text + _VALUE if _is_variable(value) else text + _PLACE if hasattr(value, "_place") else None
+    return text + _VALUE if is_variable(value) else text + _PLACE if hasattr(value, "_place") else None
 
 
-def _nodes(root: Any) -> list[tuple[Any, str | None, dict[str, int]]]:
+def nodes_of(root: Any) -> list[tuple[Any, str | None, dict[str, int]]]:
     """(object, key, children by number) of all that can be reached from ``root``, on the shortest path to it."""
     numbers, order, found = {id(root): 0}, [((), root)], []
     for path, value in order:
@@ -142,7 +142,7 @@ class Checkpoint:
         np.float32(1.0)
         """
         unsupported("Checkpoint.write", options=options)
-        nodes = _nodes(self)
+        nodes = nodes_of(self)
         arrays = {
             key: value._place if hasattr(value, "_place") else np.asarray(value.numpy())
             for value, key, _ in nodes
@@ -303,7 +303,7 @@ class CheckpointLoadStatus:
         if self._restoring is None:
             raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
         taken = {id(value) for value in self._restoring.taken.values()}
-        odd = [value for value, key, _ in _nodes(self._checkpoint) if key is not None and id(value) not in taken]
+        odd = [value for value, key, _ in nodes_of(self._checkpoint) if key is not None and id(value) not in taken]
         odd = [value for value in odd if value is not vars(self._checkpoint).get("_counter")]
         if odd:
             raise AssertionError(

@@ -22,7 +22,7 @@ from ..graphs.function import Function
 from ..graphs.scopes import init_scope
 from ..graphs.spec import TensorSpec
 from .archive import arrays_in
-from .checkpoint import _is_variable, _nodes
+from .checkpoint import is_variable, nodes_of
 from .graphdata import Reader, Writer
 from .module import Module
 
@@ -64,18 +64,18 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     if not isinstance(getattr(obj, "_checkpointed", None), frozenset):
         raise ValueError("Expected an object of type `Trackable`, such as `tf.Module` or a subclass of the `Trackable` class, for export. "
                          f"Got {obj} with type {type(obj)}.")  # fmt: skip
-    for value, _, _ in _nodes(obj):  # what is traced now may make variables
+    for value, _, _ in nodes_of(obj):  # what is traced now may make variables
         for function in [*_methods(value).values(), value]:
             if isinstance(function, Function) and function.input_signature is not None:
                 function.get_concrete_function()
-    nodes = [(value, below) for value, _, below in _nodes(obj)]
+    nodes = [(value, below) for value, _, below in nodes_of(obj)]
     numbers = {id(value): i for i, (value, _) in enumerate(nodes)}
     for value, below in nodes:  # which grows meanwhile
         for name, function in _methods(value).items():
             below[name] = numbers.setdefault(id(function), len(nodes))
             if below[name] == len(nodes):
                 nodes.append((function, {}))
-    known = numbers | {id(value.value): i for i, (value, _) in enumerate(nodes) if _is_variable(value) and not isinstance(value, ResourceVariable)}
+    known = numbers | {id(value.value): i for i, (value, _) in enumerate(nodes) if is_variable(value) and not isinstance(value, ResourceVariable)}
     writer = Writer(known)
     named = _signatures({name: nodes[i][0] for name, i in nodes[0][1].items()}, signatures, obj)
     about: dict[str, Any] = {"version": _VERSION, "nodes": [_node(writer, value, below) for value, below in nodes]}
@@ -95,10 +95,10 @@ def _methods(value: Any) -> dict[str, Function]:
 
 def _node(writer: Writer, value: Any, below: dict[str, int]) -> list[Any]:
     """(kind, children by number, more) of one object; of a kind that is not kept, None."""
-    if _is_variable(value):
+    if is_variable(value):
         variable = value if isinstance(value, ResourceVariable) else value.value
-        about = [variable._name, bool(variable.trainable), writer._value(variable.dtype), writer._value(variable.shape)]
-        return ["variable", {}, [*about, writer._array(np.asarray(variable.numpy()))]]
+        about = [variable._name, bool(variable.trainable), writer.value(variable.dtype), writer.value(variable.shape)]
+        return ["variable", {}, [*about, writer.array(np.asarray(variable.numpy()))]]
     if isinstance(value, Function):
         return ["function", {}, writer.function(value)]
     if isinstance(value, ConcreteFunction):
@@ -115,8 +115,9 @@ def _signatures(functions: dict[str, Any], wanted: Any, obj: Any) -> dict[str, C
     """The signatures that are wanted, or the one that needs no choice."""
     if wanted is None:
         able = [f for f in functions.values() if isinstance(f, ConcreteFunction) or getattr(f, "input_signature", None) is not None]
-        if not able and hasattr(obj, "_serving"):
-            able = [f for f in [obj._serving("inputs")] if f is not None]
+        serving = getattr(type(obj), "_serving_function", None)  # of Keras' models
+        if not able and serving is not None:
+            able = [f for f in [serving(obj, "inputs")] if f is not None]
         if len(able) != 1:
             return {}
         wanted = _concrete(able[0])
@@ -186,6 +187,10 @@ class LoadedModel(Module):
         """The trainable ones among them."""
         return self._lists["trainable_variables"]
 
+    def _tracked_children(self) -> dict[str, Any]:
+        """What a checkpoint keeps, or another saved model."""
+        return {name: part for name, part in self._parts.items() if name != "signatures"}
+
     def __getattr__(self, name: str) -> Any:
         if name not in vars(self).get("_parts", ()):
             raise AttributeError(f"the saved model has no {name!r}", name=name, obj=self)
@@ -240,8 +245,8 @@ def _loaded(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
     for number, (kind, _, more) in enumerate(nodes):
         if kind == "variable":
             name, trainable, dtype, shape, value = more
-            array, shape = reader._array(value), reader._value(shape)
-            variables[number] = ResourceVariable(array, bool(trainable), name=str(name), dtype=reader._value(dtype), shape=shape)
+            array, shape = reader.array(value), reader.value(shape)
+            variables[number] = ResourceVariable(array, bool(trainable), name=str(name), dtype=reader.value(dtype), shape=shape)
     makers = {"object": lambda below, _: CallableModel() if "__call__" in below else LoadedModel(), "list": lambda *_: [],
               "dict": lambda *_: {}, "function": lambda _, more: reader.function(more),
               "concrete": lambda _, more: reader.concrete(more)}  # fmt: skip

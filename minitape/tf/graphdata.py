@@ -23,7 +23,7 @@ from ..engine.rows import Call
 from ..engine.shape import TensorShape
 from ..engine.tensor import EagerTensor, wrap
 from ..graphs import arrays as tensor_arrays
-from ..graphs import control, effects, gates, later, slicing, sweep, whiles
+from ..graphs import control, effects, gates, later, mixed, slicing, sweep, whiles
 from ..graphs.body import Body, BodyGraph
 from ..graphs.body import TestGraph as ConditionGraph
 from ..graphs.concrete import ConcreteFunction, FuncGraph
@@ -61,11 +61,16 @@ def _functions() -> dict[str, tuple[str, str]]:
     }  # fmt: skip
 
 
+_OF_ARRAYS = {f"array {function.__name__}": function for function in mixed.FUNCTIONS}
+
+
 def _function_named(name: Any) -> Any:
-    return load(*_functions()[name])
+    return _OF_ARRAYS[name] if name in _OF_ARRAYS else load(*_functions()[name])
 
 
 def _name_of_function(function: Any) -> str | None:
+    if function in mixed.FUNCTIONS:
+        return f"array {function.__name__}"
     own = getattr(function, "__name__", None)
     for name, (module, attribute) in _functions().items():
         if attribute == own:
@@ -161,7 +166,7 @@ class Writer:
 
     def _checked(self, value: Any, what: str) -> Any:
         try:
-            return self._value(value)
+            return self.value(value)
         except Unwritten as error:
             raise ValueError(f"{what} cannot be saved: {error.args[0]!r} is no tensor and no plain data.") from None
 
@@ -182,9 +187,9 @@ class Writer:
 
     def _leaf(self, graph: Any, row: int) -> list[Any]:
         tensor, leaf = graph.tensors[row], graph.leaves.get(row)
-        spec = [self._value(tensor.shape), self._value(tensor.dtype)]
+        spec = [self.value(tensor.shape), self.value(tensor.dtype)]
         given = leaf is not None and leaf.tensor is None
-        return [None, tensor.op.name, spec, *([] if given else [self._value(np.asarray(constant_array(graph, row)))])]
+        return [None, tensor.op.name, spec, *([] if given else [self.value(np.asarray(constant_array(graph, row)))])]
 
     def _call(self, graph: Any, call: Any, rows: dict[int, int]) -> list[Any]:
         op, name = graph.op_of[call.row], _name_of_primitive(call.primitive)
@@ -193,26 +198,27 @@ class Writer:
                 self.concrete(call.attrs["concrete"])  # which may say more
             if op.gradient is not None or name is None:
                 raise Unwritten
-            attrs = {key: self._value(v, rows) for key, v in _kept(call.attrs).items()}
+            attrs = {key: self.value(v, rows) for key, v in _kept(call.attrs).items()}
         except Unwritten:
             why, place = _WHY.get(call.primitive.name, "it is none that a file can name"), graph.place(call.row)
             where = "" if place is None else f'\n  File "{place[0]}", line {place[1]}, in {place[2].co_name}\n    {linecache.getline(*place[:2]).strip()}'
             raise ValueError(f"The operation {op.name!r} cannot be saved: {why}.{where}") from None
         outputs = [graph.tensors[call.row + i] for i in range(op.count)]
-        specs = [[self._value(t.shape), self._value(t.dtype)] for t in outputs]
+        specs = [[self.value(t.shape), self.value(t.dtype)] for t in outputs]
         return [name, op.name, [rows[r] for r in call.inputs], attrs, specs, call.row in graph.tuples]
 
-    def _value(self, value: Any, rows: dict[int, int] | None = None) -> Any:
+    def value(self, value: Any, rows: dict[int, int] | None = None) -> Any:
+        """A value as JSON holds it; ``Unwritten`` for what is no data. ``rows`` are the new numbers of the rows of its graph."""
         if value is None or type(value) in (bool, int, float, str):
             return value
         if type(value) is list:
-            return [self._value(v, rows) for v in value]
+            return [self.value(v, rows) for v in value]
         if type(value) in _TAGS or hasattr(value, "_fields"):
             tag = _TAGS.get(type(value), "tuple")
-            return {tag: self._value(_MADE[tag][1](value), rows)}
+            return {tag: self.value(_MADE[tag][1](value), rows)}
         if isinstance(value, (np.ndarray, np.generic)) or type(value) is EagerTensor:
             kind = 2 if type(value) is EagerTensor else int(isinstance(value, np.generic))
-            return {"array": [kind, self._array(np.asarray(value.array if kind == 2 else value))]}
+            return {"array": [kind, self.array(np.asarray(value.array if kind == 2 else value))]}
         if hasattr(value, "_read"):
             if id(value) not in self.variables:
                 raise AssertionError(_UNTRACKED.format(value))
@@ -228,10 +234,10 @@ class Writer:
         if isinstance(value, Call) and rows and value.row in rows:
             return {"call": rows[value.row]}
         if isinstance(value, Postponed) and (name := _name_of_function(value.function)):
-            return {"postponed": [name, *[self._value(v, rows) for v in (value.args, value.kwargs, list(value.held))]]}
+            return {"postponed": [name, *[self.value(v, rows) for v in (value.args, value.kwargs, list(value.held))]]}
         raise Unwritten(value)
 
-    def _array(self, array: np.ndarray) -> Any:
+    def array(self, array: np.ndarray) -> Any:
         """The name of an array in the file; text stands where it is used."""
         if array.dtype == object:
             return [list(array.shape), [bytes(text).decode("latin-1") for text in array.flat]]
@@ -270,7 +276,7 @@ class Reader:
 
         python_function.__name__ = python_function.__qualname__ = str(data["name"])
         python_function.__signature__ = inspect.Signature([*self._parameters(data["parameters"]).values()])
-        function = Function(python_function, self._value(data["signature"]), autograph=False)
+        function = Function(python_function, self.value(data["signature"]), autograph=False)
         for trace in traces:
             function._traces[tuple((n, key_of(v)) for n, v in trace.signature.values.items())] = trace
         return function
@@ -280,11 +286,11 @@ class Reader:
         name, parameters = str(data["name"]), self._parameters(data["parameters"])
         graph = FuncGraph(name)
         graph.trusted = False
-        body = self._body(data["body"], graph, self._value(data["result"]))
-        return ConcreteFunction(body, name, Signature(parameters, self._value(data["values"]), name), Slots(()))
+        body = self._body(data["body"], graph, self.value(data["result"]))
+        return ConcreteFunction(body, name, Signature(parameters, self.value(data["values"]), name), Slots(()))
 
     def _parameters(self, data: Any) -> dict[str, inspect.Parameter]:
-        made = [inspect.Parameter(name, _KINDS[kind], default=self._value(*default) if default else inspect.Parameter.empty)
+        made = [inspect.Parameter(name, _KINDS[kind], default=self.value(*default) if default else inspect.Parameter.empty)
                 for name, kind, default in data]  # fmt: skip
         return {p.name: p for p in made}
 
@@ -302,38 +308,39 @@ class Reader:
         return body
 
     def _leaf(self, graph: Any, label: str, spec: Any, *value: Any) -> None:
-        shape, dtype = map(self._value, spec)
+        shape, dtype = map(self.value, spec)
         if value:
-            graph.constant(wrap(self._value(*value)), label)
+            graph.constant(wrap(self.value(*value)), label)
         else:
             graph.cold.discard(graph.placeholder(dtype, shape, label)._row)
 
     def _call(self, graph: Any, primitive: Primitive, label: str, inputs: Any, attrs: Any, specs: Any, several: Any) -> None:
         if not all(0 <= row < len(graph) for row in inputs):
             raise ValueError(f"{label} reads a row that is not there.")
-        attrs = {str(key): self._value(v, graph) for key, v in attrs.items()}
+        attrs = {str(key): self.value(v, graph) for key, v in attrs.items()}
         tensors = [graph.tensors[row] for row in inputs]
         for body in _bodies_in(attrs):
             body.captured = tensors[len(tensors) - len(body.places) :]
         if primitive in (VJP, RULE):
             attrs["links"] = Links(tensors)
-        graph.call_row(primitive, tuple(inputs), attrs, [tuple(map(self._value, spec)) for spec in specs], label)
+        graph.call_row(primitive, tuple(inputs), attrs, [tuple(map(self.value, spec)) for spec in specs], label)
         row = graph.calls[-1].row
         if several:
             graph.tuples.add(row)
         if primitive is effects.READ:
             graph.variables.setdefault(id(attrs["variable"]), (attrs["variable"], []))[1].append(row)
 
-    def _value(self, data: Any, graph: Any = None) -> Any:
+    def value(self, data: Any, graph: Any = None) -> Any:
+        """The value that a ``Writer`` wrote."""
         if isinstance(data, list):
-            return [self._value(v, graph) for v in data]
+            return [self.value(v, graph) for v in data]
         if not isinstance(data, dict):
             return data
         ((tag, inner),) = data.items()
         if tag in _MADE:
-            return _MADE[tag][2](self._value(inner, graph))
+            return _MADE[tag][2](self.value(inner, graph))
         if tag == "array":
-            kind, array = inner[0], self._array(inner[1])
+            kind, array = inner[0], self.array(inner[1])
             return wrap(array) if kind == 2 else array[()] if kind else array
         if tag == "variable":
             return self.variables[inner]
@@ -347,9 +354,10 @@ class Reader:
         if tag == "call":
             return graph.calls[graph.cell(inner)[1]]
         name, *rest = inner if tag == "postponed" else ()
-        return Postponed(_function_named(name), *[self._value(v, graph) for v in rest])
+        return Postponed(_function_named(name), *[self.value(v, graph) for v in rest])
 
-    def _array(self, data: Any) -> np.ndarray:
+    def array(self, data: Any) -> np.ndarray:
+        """The array that a ``Writer`` wrote."""
         if isinstance(data, str):
             array = self.arrays[data]
             return array.view(bfloat16.as_numpy_dtype) if array.dtype == "V2" else array  # which NumPy writes as bytes

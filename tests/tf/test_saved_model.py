@@ -182,12 +182,55 @@ def test_arguments_that_were_not_traced_are_refused(tmp_path):
         loaded(tf.zeros([1, 2], tf.int32))
 
 
+OUTSIDE = tf.Variable(1.0)
+
+
+def filled(x):
+    array = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+    for i in tf.range(3):
+        array = array.write(i, x * tf.cast(i, tf.float32))
+    return array.stack()
+
+
+OF_UNKNOWN_SIZE = {  # of x, which has the shape [None, None]
+    "reshape": lambda x: tf.reshape(x, [tf.shape(x)[0], -1, 1]),
+    "slice": lambda x: x[1:, ..., -1] + x[tf.shape(x)[0] - 1, 0],
+    "zeros": lambda x: tf.zeros([tf.shape(x)[0], 2]) + x[:, :1],
+    "mask": lambda x: tf.boolean_mask(x, x > 0.0),
+    "tensordot": lambda x: tf.tensordot(x, x, [[0], [0]]),
+    "norm": lambda x: tf.norm(x, axis=0) + tf.linalg.norm(x),
+    "conv": lambda x: tf.nn.conv2d(x[None, ..., None], tf.ones([2, 2, 1, 1]), 1, "SAME"),
+    "top_k": lambda x: tf.math.top_k(x, 1),
+    "scatter": lambda x: tf.tensor_scatter_nd_add(x, [[0]], x[1:2]),
+    "array": filled,
+    "map": lambda x: tf.map_fn(lambda e: e * e, x),
+    "vectorized": lambda x: tf.vectorized_map(lambda e: tf.stop_gradient(e), x),
+    "switch": lambda x: tf.switch_case(tf.shape(x)[0], [lambda: x, lambda: -x, lambda: tf.exp(x)]),
+    "softmax": lambda x: tf.nn.softmax_cross_entropy_with_logits(tf.nn.softmax(x), x),
+    "assigned": lambda x: x * OUTSIDE.assign_add(1.0) * OUTSIDE,
+}
+
+
+@pytest.mark.parametrize("name", OF_UNKNOWN_SIZE)
+def test_operations_of_unknown_size(tmp_path, name):
+    module, found = tf.Module(), []
+    module.v = OUTSIDE
+    module.f = tf.function(OF_UNKNOWN_SIZE[name], input_signature=[tf.TensorSpec([None, None])])
+    loaded = saved(module, tmp_path)
+    for one in (module, loaded):
+        x = tf.constant([[1.0, -2.0], [3.0, 0.5]])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = one.f(x)
+        found.append([None if t is None else t.numpy().tolist() for t in (*tf.nest.flatten(y), tape.gradient(tf.nest.flatten(y)[0], x))])
+    assert found[0] == found[1]
+
+
 @tf.custom_gradient
 def passed(x):
     return x, lambda g: g
 
 
-OUTSIDE = tf.Variable(1.0)
 UNSAVED = {
     "runs a Python function": lambda x: tf.py_function(lambda v: v, [x], tf.float32),
     "its gradient is a Python function": lambda x: passed(x),
