@@ -21,7 +21,7 @@ _CLIP = re.compile(r"\bclip\w*")
 _KEPT = re.compile(r"(\w+)\.append\(")
 CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
 _SHOWN = re.compile(r"\bprint\(|plot\w*\(|\bf['\"]|^\s*#|return ")
-_SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")  # an exit that is only looked at
+_SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")
 
 
 class Inquiry:
@@ -129,12 +129,20 @@ class Inquiry:
             row = came[row]
         return way[::-1]
 
-    def is_looked_at(self, site: Site) -> bool:
-        """Whether the statement that took a value out only shows or logs it: a list that it is kept in is not used again."""
-        text = text_of(site)
+    def is_looked_at(self, exit: Any) -> bool:
+        """Whether the statement that took a value out only shows or logs it.
+
+        A leaf that has its elements is evidence that it came back. What Python did with a number in between leaves no trace in the
+        rows: of that the text is the only witness.
+        """
+        text, later = text_of(exit.site), [self.entries[row] for row in self.behind if row >= exit.before]
+        taken = numbers_of(self.entries[exit.row].value)
+        leaves = [numbers for entry in later if entry.kind != "operation" and (numbers := numbers_of(entry.value)) is not None]
+        if taken is not None and taken.size and any(np.isin(taken, leaf).all() for leaf in leaves):
+            return False
         kept = _KEPT.search(text)
-        after = lines_of(site[0] or "")[site[1] or 0 :]
-        if kept and any(re.search(rf"(?<!\.)\b{kept[1]}\b(?!\.append)", line) and not _SHOWN.search(line) for line in after):
+        rest = [line for line in lines_of(exit.site[0] or "")[exit.site[1] or 0 :] if not _SHOWN.search(line)]
+        if kept and any(re.search(rf"(?<!\.)\b{kept[1]}\b(?!\.append)", line) for line in [*rest, *(text_of(entry.site) for entry in later)]):
             return False
         return bool(_SAID.search(text))
 
@@ -237,7 +245,8 @@ class Inquiry:
             return self.say("zero_cancels", row=call)
         for depth, name in enumerate(scopes[0]):
             if name in self.cancels and all(scope[: depth + 1] == scopes[0][: depth + 1] for scope in scopes):
-                return self.say("zero_cancels", row=call, what=name)
+                inside = [entry.row for entry in self.entries if entry.op == "exp" and entry.scope[: depth + 1] == scopes[0][: depth + 1]]
+                return self.say("saturated" if any(map(self._is_one_hot, inside)) else "zero_cancels", row=call, what=name)
         return self.say("zero_sum", row=call)
 
     def _zero_of(self, row: int) -> Explanation:
@@ -257,11 +266,8 @@ class Inquiry:
             return self.say("zero_cancels" if alone else "saturated", row=row)
         if cause == "zero_cancels" and self._is_one_hot(row):
             return self.say("saturated", row=row)
-        made = self._made_zeros(row) if cause in ("", "zero_factor") else None
-        if made is not None:
-            return self._zero_of(made)
         if cause:
-            return self.say(cause, row=row)
+            return (self._zero_before(row) if cause == "zero_factor" else None) or self.say(cause, row=row)
         if self._sums_to_zero(row):
             senders = [call for call, edges in self.sweep.edges.items() if any(edge[0] == row for edge in edges)]
             if senders:  # it only hands on the sum of what came, over the elements: that is zero
@@ -269,19 +275,25 @@ class Inquiry:
         later = [r for r in self._way(row)[1:] if self.entries[r].op in self.choices]
         if later:  # it hands on a part that was zero before: who took another part?
             return self.say("not_selected", row=later[0])
-        zeros = [given for given in entry.inputs if (value := self.entries[given].value) is not None and value.facts()[0]]
-        return self.say("zero_factor" if zeros else "saturated", row=row)
+        zeros = any(map(self._is_zero, entry.inputs))
+        return (self._zero_before(row) if zeros else None) or self.say("zero_factor" if zeros else "saturated", row=row)
 
-    def _made_zeros(self, row: int) -> int | None:
-        """The operation on the way that made the zeros by which this one multiplies: a relu that is off, a mask, a choice."""
-        after, at = self._after(), row
+    def _zero_before(self, row: int) -> Explanation | None:
+        """Where the factor itself was computed from the source: the operation that made zeros of it."""
+        after, first = self._after(), row
         while True:
-            zeros = [g for g in self.entries[at].inputs if g in after and (value := self.entries[g].value) is not None and value.facts()[0]]
+            zeros = [given for given in self.entries[first].inputs if given in after and self._is_zero(given)]
             if not zeros:
                 break
-            at = zeros[0]
-        makes = CLIPS.union(self.choices, *(self.zeros[cause] for cause in ("dead_relu", "zero_factor")))
-        return at if at != row and self.entries[at].op in makes else None
+            first = zeros[0]
+        if first == row or self.entries[first].kind != "operation":
+            return None
+        found = self._zero_of(first)
+        return found if found.cause in ("dead_relu", "not_selected", "zero_factor", "saturated", "zero_derivative") else None
+
+    def _is_zero(self, row: int) -> bool:
+        value = self.entries[row].value
+        return value is not None and value.facts()[0]
 
     def _sums_to_zero(self, row: int) -> bool:
         """Whether an input was spread out over a larger result, and what came to its copies cancels."""

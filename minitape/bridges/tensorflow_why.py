@@ -267,7 +267,7 @@ class TensorFlowInquiry(Inquiry):
             if stored in after and self._read_again(_handle):
                 return self.say("variable_assign", site=site, row=stored)
         left = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__"]
-        left = [exit for exit in left if exit.before <= max(self.behind) and not self.is_looked_at(exit.site)]
+        left = [exit for exit in left if exit.before <= max(self.behind) and not self.is_looked_at(exit)]
         if left:
             return self._copied_from(left[0]) or self._cut_before(left[0]) or self.say("left_through_numpy", left[0].site, row=left[0].row, what=NAMES.get(left[0].how, f".{left[0].how}()"))
         branch = next((exit for exit in self.log.left if exit.row in after and exit.how == "__bool__"), None)
