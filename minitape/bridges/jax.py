@@ -52,6 +52,7 @@ class JaxRecording(Recording):
     def __init__(self) -> None:
         super().__init__("jax")
         self.log = Log(self)
+        self.ran = False  # all equations, and there is a value
         self.value: Any = None
         self.gradient: Any = None
         self.error: Exception | None = None
@@ -97,8 +98,8 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
         raise ValueError(f"argnums={argnums!r} does not fit to {len(args)} argument{'' if len(args) == 1 else 's'}.")
     try:
         closed, shape = jax.make_jaxpr(function, return_shape=True)(*args)
-    except (TypeError, jax.errors.JAXIndexError, jax.errors.UnexpectedTracerError) as error:
-        if type(error) is TypeError and not any(word in str(error) for word in TRACED):
+    except (TypeError, IndexError, jax.errors.UnexpectedTracerError) as error:
+        if type(error) in (TypeError, IndexError) and not any(word in str(error) for word in TRACED):
             raise
         recording.error = error
         _arguments(recording, function, args, numbers)
@@ -135,6 +136,7 @@ def _forward(recording: JaxRecording, closed: Any, leaves: list[list[Value]], sh
             result.row = recording.leaf(log.keep(result.value), kind="constant", site=result.site, differentiable=False, **form(result.value))
             recording.entries[result.row].extra = Extra()
         log.remember(result.value, result.row)
+    recording.ran = True
     recording.value = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(shape), [result.value for result in results])
     recording.target = results[0].row if results else None
     return True
@@ -144,7 +146,7 @@ def _backward(recording: JaxRecording, function: Any, args: tuple[Any, ...], arg
               chosen: list[Value]) -> None:  # fmt: skip
     """JAX's backward pass from a result that is one float to arguments that are floats; otherwise what JAX says against it."""
     value = recording.value[0] if has_aux and isinstance(recording.value, tuple) and recording.value else recording.value
-    one = isinstance(value, jax.Array) and value.shape == () and inexact(value)
+    one = isinstance(value, jax.Array) and value.shape == () and jax.numpy.issubdtype(value.dtype, jax.numpy.floating)
     try:
         if not one or not all(inexact(leaf.value) for leaf in chosen):
             jax.eval_shape(jax.grad(function, argnums, has_aux=has_aux), *args)

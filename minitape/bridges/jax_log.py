@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import jax
@@ -12,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..engine.frames import own_file
+from ..explain.source import source_of
 from .kept import Bound, Kept
 from .site import NOWHERE, Site
 
@@ -20,6 +23,10 @@ LABELS = {
     "reduce_sum": "Σ", "pow": "xʸ", "slice": "[ ]", "dynamic_slice": "[ ]", "gather": "[ ]",
 }  # fmt: skip
 STEPS = {"round", "floor", "ceil", "sign"}  # JAX goes no way back through them
+STAIRS = STEPS | {"trunc", "fix", "heaviside", "floor_divide"}  # functions of jax.numpy, made of comparisons and choices
+
+
+SHARES = {"softmax", "log_softmax", "logsumexp", "standardize", "var", "std", "_var", "_std"}  # compute with shares or differences
 
 
 class JaxValue(Kept):
@@ -117,6 +124,14 @@ class Log:
         self.remember(value, row)
         return Value(array, row, live=inexact(array))
 
+    def bind(self, row: int, name: str, before: int | None) -> None:
+        """A statement of the program's binds a name to a row, and no more to the one before, which was a part of it."""
+        entry = self.entries[row]
+        if entry.kind == "operation" and entry.name in (None, name):
+            entry.name = name
+            if before is not None and before != row and self.entries[before].name == name:
+                self.entries[before].name = None
+
     def constant(self, value: Value, name: str | None = None) -> int | None:
         """The row of an array that is no argument; None for a single number, which stands in the label."""
         if value.row is not None or np.ndim(value.value) == 0:
@@ -204,13 +219,43 @@ def form(array: Any) -> dict[str, Any]:
     return {"dtype": str(array.dtype), "shape": tuple(np.shape(array))}
 
 
-def site_of(eqn: Any) -> Site:
-    """The user's line that an equation was made on: the innermost one that is not in a library."""
-    traceback = eqn.source_info.traceback
-    for frame in () if traceback is None else traceback.frames:
+class Place(NamedTuple):
+    """Where an equation was made."""
+
+    site: Site = NOWHERE  # the user's innermost line
+    called: str = ""  # the function of a library that is called there
+    name: str = ""  # what the statement binds to its value, where the equation is a part of the outermost call or operation in it
+
+
+def place_of(eqn: Any) -> Place:
+    """The place of an equation in the user's program.
+
+    >>> def double(x):
+    ...     y = jnp.tanh(x * 2.0)
+    ...     return y
+    >>> [place_of(eqn).name for eqn in jax.make_jaxpr(double)(1.0).eqns]
+    ['', 'y']
+    """
+    traceback, called = eqn.source_info.traceback, ""
+    for k, frame in enumerate(() if traceback is None else traceback.frames):
         if not own_file(frame.file_name):
-            return frame.file_name, frame.line_num
-    return NOWHERE
+            codes, instructions = traceback.raw_frames()
+            span = tuple(traceback.code_addr2location(codes[k], instructions[k]))
+            return Place((frame.file_name, frame.line_num), called, bound(frame.file_name, *span))
+        called = frame.function_name
+    return Place()
+
+
+@lru_cache(maxsize=4096)
+def bound(file: str, first: int, left: int, last: int, right: int) -> str:
+    """The name that a statement binds to the value of an expression, given by its lines and columns; "" where that is only a part of it."""
+    source = source_of(file)
+    statement = None if source is None else source.at(file, first, left)
+    names = [] if statement is None else statement.targets()
+    if len(names) != 1 or not isinstance(names[0], ast.Name):
+        return ""
+    value = statement.value()
+    return names[0].id if value is not None and statement.expression((first, last, left, right)) is value else ""
 
 
 def argument_names(function: Any, args: tuple[Any, ...]) -> list[list[str]]:

@@ -11,7 +11,7 @@ from jax import lax
 from jax.extend.core import Literal
 
 from ..engine.frames import own_file
-from .jax_log import Fork, Log, Value, site_of
+from .jax_log import SHARES, Fork, Log, Place, Value, place_of
 from .recording import MOST
 from .site import NOWHERE, Site
 
@@ -26,6 +26,7 @@ class Run:
         self.log = log
         self.failed: Site = NOWHERE  # where an equation raised an error
         self.site: Site = NOWHERE  # of the equation that runs
+        self._bound: tuple[Site, int | None] = NOWHERE, None  # the last statement, and the row that has its name
         self.library = 0  # more than 0 inside of a function of a library's: its jaxpr may have been traced for another line
         self.opens: dict[str, Callable[[Any, list[Value], Scope], list[Value]]] = {
             "jit": self._call, "pjit": self._call, "closed_call": self._call, "core_call": self._call, "remat2": self._call,
@@ -53,20 +54,32 @@ class Run:
         scope = (*scope, *(part for part in str(eqn.source_info.name_stack).split("/") if part))
         opens = self.opens.get(eqn.primitive.name)
         outer = self.site
-        self.site = self._site_of(eqn)
+        place = Place() if self.library else place_of(eqn)
+        self.site = outer if place.site is NOWHERE else place.site
+        if place.called in SHARES and opens is None:  # a function of several equations that JAX does not call, but writes out
+            scope = (*scope, place.called)
         try:
             if opens is not None and any(given.live for given in inputs) and self._has_room(eqn):
-                return opens(eqn, inputs, scope)
-            return self._row(eqn, inputs, scope)
+                results = opens(eqn, inputs, scope)
+            else:
+                results = self._row(eqn, inputs, scope)
+            if not any("jvp(" in part for part in scope):  # a derivative has the place of what it is the derivative of
+                self._bind(place, results)
+            return results
         except Exception:
             self.failed = self.site if self.failed is NOWHERE else self.failed
             raise
         finally:
             self.site = outer
 
-    def _site_of(self, eqn: Any) -> Site:
-        site = NOWHERE if self.library else site_of(eqn)
-        return self.site if site is NOWHERE else site
+    def _bind(self, place: Place, results: list[Value]) -> None:
+        """Gives a result the name that the program has for it."""
+        if self.library:
+            return
+        (site, name), row = (place.site, place.name), results[0].row if len(results) == 1 else None
+        if name and row is not None:
+            self.log.bind(row, name, self._bound[1] if self._bound[0] == site else None)
+        self._bound = site, row if name else None
 
     def _row(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
         name = eqn.primitive.name
@@ -94,7 +107,8 @@ class Run:
     def _custom(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
         """A function with a rule of its own: what it computes is shown, and the gradient goes by the rule, through one row."""
         body = eqn.params["call_jaxpr" if "call_jaxpr" in eqn.params else "fun_jaxpr"]
-        if any(self._site_of(inner) != self.site for inner in getattr(body, "jaxpr", body).eqns):  # the user's, not JAX's own
+        sites = set() if self.library else {place_of(inner).site for inner in getattr(body, "jaxpr", body).eqns}
+        if sites - {NOWHERE, self.site}:  # the user's, not JAX's own
             with self.log.silence():
                 self.closed(body, inputs, (*scope, called(eqn)))
         return self._row(eqn, inputs, scope)

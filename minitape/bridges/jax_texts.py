@@ -55,6 +55,10 @@ TEXT = table({
         "The result has the shape {what}, and jax.grad wants one number.",
         "Reduce it: jnp.mean or jnp.sum. For one gradient for each example, jax.vmap(jax.grad(...)); for all derivatives, jax.jacrev.",
     ),
+    "not_scalar none": (
+        "The function returns None: its last line is no return.",
+        "Return the loss.",
+    ),
     "has_aux": (
         "The function returns more than the loss.",
         "Say has_aux=True, with the loss first: return loss, aux.",
@@ -98,10 +102,10 @@ TEXT = table({
 
 RELUS = {"relu", "relu6", "leaky_relu", "elu", "selu", "hard_tanh"}
 CURVES = {"logistic", "tanh", "erf", "erfc", "exp", "softplus", "gelu", "clamp", "log1p"}
+BENT = {"hard_tanh", "elu", "celu", "selu", "leaky_relu"}  # activations that are made of choices
 CHOICES = {"max", "min", "reduce_max", "reduce_min", "select_n", "slice", "dynamic_slice", "gather", "top_k", "sort", "scatter",
            "dynamic_update_slice", "reduce_window_max", "argsort", "split", "pad"}  # fmt: skip
 PRODUCTS = {"mul", "dot_general", "conv_general_dilated", "div", "reduce_prod", "integer_pow", "pow", "square"}
 CANCELS = {"sub", "reduce_precision", "softmax"}
-SHARES = {"softmax", "log_softmax", "logsumexp", "standardize", "var", "std", "_var", "_std"}
 ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not_selected": CHOICES, "zero_factor": PRODUCTS,
          "zero_cancels": CANCELS}  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,11 +12,11 @@ import jax
 from ..engine.frames import own_file
 from ..explain.words import Explanation
 from .inquiry import Inquiry
-from .jax_log import inexact
-from .jax_texts import CHOICES, SHARES, TEXT, ZEROS
+from .jax_log import SHARES, STAIRS, inexact
+from .jax_texts import BENT, CHOICES, TEXT, ZEROS
 from .site import NOWHERE, Site
 
-LEFT = {"float(": "float()", "int(": "int()", ".item(": ".item()", ".tolist(": ".tolist()", "range(": "range()", "np.": "A NumPy function"}
+_ASKED = re.compile(r"problem arose with the `(\w+)` function")
 
 
 def why(recording: Any, target: Any, source: Any) -> Explanation:
@@ -31,7 +32,7 @@ class JaxInquiry(Inquiry):
     def __init__(self, recording: Any, target: Any, source: Any) -> None:
         row = recording.row_of(source)
         known = None if row is None else recording.entries[row].name
-        end = recording.target if target is None else target
+        end = recording.target if target is None or target is recording.value else target
         super().__init__(recording, end, source, [] if row is None else [row], known or "the array")
 
     def _name(self, known: str) -> str:
@@ -52,9 +53,9 @@ class JaxInquiry(Inquiry):
     def _traced(self) -> Explanation | None:
         """The function could not be traced."""
         error = self.recording.error
-        if error is None or self.recording.value is not None:
+        if error is None or self.recording.ran:
             return None
-        site, code = site_of_error(error)
+        site, called = site_of_error(error)
         site = site if self.recording.stopped is NOWHERE else self.recording.stopped
         if isinstance(error, jax.errors.UnexpectedTracerError):
             return self.say("leaked_tracer", site)
@@ -62,8 +63,16 @@ class JaxInquiry(Inquiry):
             return self.say("branch", site)
         if isinstance(error, jax.errors.NonConcreteBooleanIndexError):
             return self.say("boolean_index", site)
-        what = next((name for sign, name in LEFT.items() if sign in code), "This line")
-        return self.say("left_jax", site, what=what)
+        return self.say("left_jax", site, what=self._asked(error, called))
+
+    def _asked(self, error: Exception, called: str) -> str:
+        """What wanted a number: JAX says it, or the error came up in a function of its own."""
+        if isinstance(error, jax.errors.TracerArrayConversionError):
+            return "A NumPy function"
+        if isinstance(error, jax.errors.TracerIntegerConversionError):
+            return "range() or an index"
+        found = _ASKED.search(str(error))
+        return f"{found[1] if found else called}()" if found or called else "This line"
 
     def _dtype(self) -> Explanation | None:
         """An argument that is differentiated is no float."""
@@ -80,7 +89,7 @@ class JaxInquiry(Inquiry):
             return None
         value = self.recording.value
         if isinstance(self.recording.error, TypeError) and not hasattr(value, "shape"):
-            return self.say("has_aux")
+            return self.say("not_scalar", kind="none") if value is None else self.say("has_aux")
         if isinstance(self.recording.error, TypeError) and value.shape != ():
             return self.say("not_scalar", what=str(value.shape))
         return None
@@ -122,9 +131,20 @@ class JaxInquiry(Inquiry):
         if not breaks or min(map(len, breaks)) == 0:
             return None
         first, *others = min(breaks, key=len)
-        answer = self.say(self.entries[first].extra.why, row=first)
-        answer.others = [self.say(self.entries[row].extra.why, row=row) for row in others]
+        answer = self._broken(first)
+        answer.others = [self._broken(row) for row in others]
         return answer
+
+    def _broken(self, row: int) -> Explanation:
+        why = self.entries[row].extra.why
+        return self._stairs(row) if why == "no_derivative" and self._in_stairs(row) else self.say(why, row=row)
+
+    def _in_stairs(self, row: int) -> str:
+        """The function of jax.numpy that is constant in steps, and that an operation is a part of."""
+        return next((name for name in self.entries[row].scope if name in STAIRS), "")
+
+    def _stairs(self, row: int) -> Explanation:
+        return self.say("zero_derivative", row=row, what=self._in_stairs(row))
 
     def _not_used(self) -> Explanation | None:
         if self.used:
@@ -148,6 +168,11 @@ class JaxInquiry(Inquiry):
 
     def _zero_of(self, row: int) -> Explanation:
         entry = self.entries[row]
+        if self._in_stairs(row):
+            return self._stairs(row)
+        curve = next((name for name in entry.scope if name in BENT), "")
+        if curve and entry.op == "select_n":
+            return self.say("saturated", row=row, what=curve)
         if entry.label in ("max 0.0", "0.0 max"):
             return self.say("dead_relu", row=row, what="maximum")
         if entry.extra.custom and not any(entry.op in ops for ops in self.zeros.values()):
@@ -156,8 +181,10 @@ class JaxInquiry(Inquiry):
 
 
 def site_of_error(error: Exception) -> tuple[Site, str]:
-    """The user's innermost line on which an error was raised, and its text."""
+    """The user's innermost line on which an error was raised, and the function of a library in which."""
+    called = ""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if not own_file(frame.filename):
-            return (frame.filename, frame.lineno), frame.line or ""
+            return (frame.filename, frame.lineno), called
+        called = frame.name.strip("_") if frame.name not in ("meth", "op") else called
     return NOWHERE, ""

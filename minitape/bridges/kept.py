@@ -39,13 +39,13 @@ class Kept:
         return self._shown
 
     def facts(self) -> tuple[bool, bool]:
-        """(all elements are zero, all are finite)."""
+        """(there are elements, and all are zero; all are finite)."""
         if self._facts is None:
             array = self.array()
             if array is None or array.dtype.kind not in "biufcV":
                 return False, True
             numbers = array if array.dtype.kind == "c" else array.astype(np.float64)
-            self._facts = not numbers.any(), bool(np.isfinite(numbers).all())
+            self._facts = bool(numbers.size and not numbers.any()), bool(np.isfinite(numbers).all())
         return self._facts
 
     def summarize(self) -> None:

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 
 from ..engine.frames import own_file
 
 Site = tuple[str | None, int | None]
 NOWHERE: Site = (None, None)
+
+
+def way_here() -> list[Site]:
+    """(file, line) of each of the user's statements that run, the outermost first.
+
+    >>> way_here()[-1] == here()
+    True
+    """
+    sites: list[Site] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not own_file(frame.f_code.co_filename):
+            sites.append((frame.f_code.co_filename, frame.f_lineno))
+        frame = frame.f_back
+    return sites[::-1]
 
 
 def here(depth: int = 2) -> Site:

@@ -22,6 +22,7 @@ class Graph:
         self.asked: list[int] = []  # rows from which the backward pass that runs was asked
         self.by = ""  # and by which function: backward or grad
         self.site: Site = NOWHERE  # and on which line
+        self.running = False
         self._nodes: dict[Any, dict[int, int]] = {}  # node of autograd -> output -> row
         self._handles: list[Any] = []
         self._leaf_nodes: set[Any] = set()  # what writes .grad
@@ -110,6 +111,14 @@ class Graph:
 
     # -- while a backward pass runs -------------------------------------------------------------------------------------
 
+    def begin(self, asked: list[int], by: str, site: Site) -> None:
+        """The program asks for a backward pass."""
+        self.asked, self.by, self.site, self.running, self._sweep = asked, by, site, True, None
+
+    def end(self) -> None:
+        """It has ended."""
+        self.asked, self.running, self._sweep = [], False, None
+
     def _guarded(self, read: Callable[..., None], *arguments: Any) -> None:
         """Runs a hook. It gives nothing back, so that nothing changes, and no mistake of its own stops the program."""
         log = self.log
@@ -122,8 +131,8 @@ class Graph:
             log.recording.fail(error)
 
     def _now(self) -> Sweep:
-        """The backward pass that runs."""
-        task = torch._C._current_graph_task_id()
+        """The backward pass that runs: one for each call of the program's, although a checkpoint's has others inside."""
+        task = self._task if self.running else torch._C._current_graph_task_id()
         if task != self._task or self._sweep is None:
             self._task, self._sums, self._last, self._raw = task, {}, {}, {}
             self._sweep = self.log.recording.sweep(self.asked)
@@ -137,6 +146,8 @@ class Graph:
         if not self.asked and not sweep.target:
             sweep.target.append(row)
         self._raw[row] = adjoint
+        if leaf and row in sweep.adjoints and (before := sweep.adjoints[row].current()) is not None:  # a pass inside brought a part of it
+            adjoint = before + adjoint
         value = self.log.keeper.keep(adjoint, copy=leaf)  # a leaf's becomes .grad, which changes
         sweep.arrive(row, value)
         place = self._last.pop(row, None)
@@ -144,6 +155,7 @@ class Graph:
         if place is not None:
             edges, at, alone = place
             given, port, product, _ = edges[at]
+            alone = alone and isinstance(product, torch.Tensor) and (product.layout is not torch.strided or product.data_ptr() == adjoint.data_ptr())
             edges[at] = given, port, value if alone else product, value
 
     def _final(self, ends: dict[int, int], leaf: bool, adjoints: Any) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import torch
 from torch.autograd.function import BackwardCFunction
 
 from .recording import MOST
-from .site import NOWHERE, Site, here
+from .site import NOWHERE, Site, here, way_here
 from .torch_graph import Graph, node_of
-from .torch_value import Keeper
+from .torch_value import Keeper, storage_of
 
 LABELS = {
     "add": "+", "__iadd__": "+", "add_": "+", "sub": "−", "sub_": "−", "__isub__": "−", "mul": "×", "mul_": "×",
@@ -67,11 +68,17 @@ class Log:
         self.left: list[Left] = []
         self.changes: list[tuple[int, int]] = []  # rows before and after a change in place
         self.clearings: dict[int, tuple[weakref.ref[torch.Tensor], Site, int]] = {}  # where .grad was set to None
-        self.hooks: dict[int, Site] = {}  # where the program put a hook on the tensor of a row
+        self.hooks: dict[int, Site] = {}  # where the program put a hook on what a row stands for
+        self._hooked: dict[int, tuple[weakref.ref[Any], Site]] = {}  # the same for a tensor or a module
         self.gradients: dict[int, tuple[weakref.ref[torch.Tensor], list[int], Site]] = {}  # .grad that the program read, and the targets
         self._known: dict[int, Known] = {}
         self._rows: dict[int, tuple[weakref.ref[torch.Tensor], list[int]]] = {}  # all rows that stood for a tensor
-        self._wrapped: dict[int, tuple[weakref.ref[torch.Tensor], int, Site]] = {}  # leaves that were made of a row's tensor
+        self._made: dict[int, tuple[weakref.ref[torch.Tensor], str, list[int], Site]] = {}  # leaves whose values were computed
+        self.alone: list[weakref.ref[torch.Tensor]] = []  # parameters that no module was made with
+        self.births: dict[int, tuple[int, Site]] = {}  # the how many-th parameter a row is, and the statement that made it or its module
+        self._births: dict[int, tuple[weakref.ref[torch.Tensor], int, list[Site]]] = {}  # the same, with all statements that ran then
+        self._count = count()
+        self._frozen: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}  # where requires_grad was set to False
         self._born: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
 
     # -- which row ----------------------------------------------------------------------------------------------------
@@ -116,17 +123,64 @@ class Log:
         """A function that took no tensors made this one: its line is known when it is used."""
         self._born[id(tensor)] = weakref.ref(tensor), here()
 
-    def hooked(self, tensor: torch.Tensor) -> None:
-        """The program put a hook on a tensor."""
-        row = self.known(tensor)
-        if row is not None:
-            self.hooks[row] = here()
+    def parameter(self, tensor: torch.Tensor, for_module: bool) -> None:
+        """A parameter was made, for a module or alone."""
+        if not for_module:
+            self.alone.append(weakref.ref(tensor))
+        self._births[id(tensor)] = weakref.ref(tensor), next(self._count), way_here()
 
-    def wrapped(self, tensor: torch.Tensor, given: torch.Tensor) -> None:
-        """``nn.Parameter(given)`` made a leaf of a tensor's values."""
-        row = self.known(given)
-        if row is not None and (self.entries[row].kind == "operation" or given.requires_grad):
-            self._wrapped[id(tensor)] = weakref.ref(tensor), row, here()
+    def frozen(self, tensor: torch.Tensor) -> None:
+        """requires_grad was set to False."""
+        self._frozen[id(tensor)] = weakref.ref(tensor), here()
+
+    def frozen_at(self, tensor: torch.Tensor) -> Site:
+        """Where that was."""
+        found = self._frozen.get(id(tensor))
+        return NOWHERE if found is None or found[0]() is not tensor else found[1]
+
+    def hooked(self, owner: Any) -> None:
+        """The program put a hook on a tensor or a module."""
+        self._hooked[id(owner)] = weakref.ref(owner), here()
+        row = self.known(owner) if isinstance(owner, torch.Tensor) else None
+        if row is not None:
+            self.has_hook(row, owner)
+
+    def has_hook(self, row: int, owner: Any) -> None:
+        """A hook on a tensor or a module concerns a row."""
+        found = self._hooked.get(id(owner))
+        if found is not None and found[0]() is owner:
+            self.hooks[row] = found[1]
+
+    def made(self, tensor: torch.Tensor, given: Iterable[torch.Tensor], why: str) -> None:
+        """A leaf has its values from other tensors: ``nn.Parameter(t)``, ``w.data = t``, ``w.copy_(t)`` under no_grad."""
+        rows = [row for t in given if t is not tensor and (row := self.known(t)) is not None]
+        rows = [row for row in rows if (why == "wrapped" and self.entries[row].differentiable) or self._is_computed(row)]
+        if rows:
+            self._made[id(tensor)] = weakref.ref(tensor), why, rows, here()
+
+    def _is_computed(self, row: int) -> bool:
+        """Whether a value is more than a copy of a leaf, and no step of an optimizer, which is computed with gradients."""
+        stack, seen = [row], set()
+        while stack:
+            at = stack.pop()
+            entry = self.entries[at]
+            if entry.extra.why == "create_graph":
+                return False
+            if at not in seen and not entry.differentiable:
+                seen.add(at)
+                stack += entry.inputs
+        entry = self.entries[row]
+        return entry.kind == "operation" and not (entry.extra.why in ("data", "detach") and self.entries[entry.inputs[0]].kind != "operation")
+
+    def leaf_behind(self, tensor: torch.Tensor, row: int) -> tuple[torch.Tensor | None, str]:
+        """The leaf whose memory a tensor is (itself, or what ``.data`` and ``detach()`` gave of it), and why no gradient passes a change."""
+        why = "no_grad"
+        while self.entries[row].kind == "operation" and not self.entries[row].differentiable and self.entries[row].inputs:
+            why = self.entries[row].extra.why or why
+            row = self.entries[row].inputs[0]
+        leaf = self.entries[row].extra.ref()
+        alike = leaf is not None and leaf.requires_grad and node_of(leaf) is None and storage_of(leaf) == storage_of(tensor)
+        return (leaf, why) if alike else (None, "")
 
     def gradient_read(self, gradient: torch.Tensor, targets: list[int]) -> None:
         """The program read a .grad: who computes with it goes on from what those targets were computed from."""
@@ -157,6 +211,11 @@ class Log:
             came = latest
         self.entries[row].extra = Extra(tensor, why, came)
         self.remember(tensor, row)
+        self.has_hook(row, tensor)
+        birth = self._births.get(id(tensor))
+        if birth is not None and birth[0]() is tensor:  # where the ways to its birth and to its use part
+            _, number, way = birth
+            self.births[row] = number, next((made for made, used in zip(way, way_here(), strict=False) if made != used), way[-1])
         if tensor.requires_grad and not any(self.entries[r].differentiable for r in earlier):
             self.graph.watch_leaf(tensor)
         return row
@@ -166,9 +225,9 @@ class Log:
         read = self.gradients.get(id(tensor))
         if read is not None and read[0]() is tensor:
             return "create_graph", read[1], read[2]
-        made = self._wrapped.get(id(tensor))
+        made = self._made.get(id(tensor))
         if made is not None and made[0]() is tensor:
-            return "wrapped", [made[1]], made[2]
+            return made[1:]
         return "", (), site
 
     def _unseen(self, tensor: torch.Tensor) -> int:
@@ -199,6 +258,13 @@ class Log:
             rows.append(row)
         self.graph.connect(rows, outputs)
         return rows
+
+    def used_inside(self, rows: list[int], leaves: Iterable[torch.Tensor]) -> None:
+        """A function with a ``backward()`` of its own used leaves that are no arguments of it, without autograd."""
+        came = list(dict.fromkeys(self.row_of(leaf) for leaf in leaves))
+        for row in rows if came else ():
+            extra = self.entries[row].extra
+            extra.came, extra.why = came, extra.why if extra.requires else "inside"
 
     def _reason(self, tensor: torch.Tensor, why: str, on_way: bool) -> str:
         """Why a result has no gradient; empty for what is computed from constants, and would have one otherwise."""
@@ -247,7 +313,7 @@ class Log:
 
 CUTS = {
     "detach": "stop_gradient", "data": "stop_gradient", "copied": "stop_gradient", "no_grad": "paused",
-    "inference_mode": "paused", "create_graph": "paused", "integer": "integer", "no_derivative": "nondifferentiable",
+    "inference_mode": "paused", "inside": "paused", "create_graph": "paused", "integer": "integer", "no_derivative": "nondifferentiable",
     "not_differentiable": "nondifferentiable",
 }  # fmt: skip
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Any
 
 import torch
 from torch.nn.modules import module as modules
+from torch.nn.modules._functions import BackwardHookFunction
 from torch.nn.parameter import UninitializedTensorMixin
 from torch.optim import optimizer as optimizers
 from torch.overrides import TorchFunctionMode
 
 from ..engine.frames import own_file
 from .site import here
-from .torch_graph import node_of
 from .torch_log import Log, differentiable
 
 LEAVES = {"item", "numpy", "tolist", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__"}
@@ -25,8 +26,9 @@ SILENT = set(
     "__hash__ __dir__ __reduce_ex__ __setstate__ retain_grad element_size data_ptr storage untyped_storage "
     "get_device is_inference allclose equal is_same_size storage_offset is_pinned is_shared _is_view backward_hooks "
     "_record_function_enter_new _record_function_exit _set_grad_enabled is_nonzero is_tensor result_type can_cast "
-    "is_grad_enabled set_printoptions manual_seed type share_memory_ register_post_accumulate_grad_hook".split()
+    "is_grad_enabled set_printoptions manual_seed share_memory_".split()
 )
+HOOKS = {"register_hook", "register_post_accumulate_grad_hook"}
 COPIES = {"tensor", "Tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor"}
 HIDDEN = {"batch_norm", "instance_norm"}  # change arguments although their name does not say so
 
@@ -51,12 +53,13 @@ class Watcher:
         self.recording = recording
         self.log: Log = recording.log
         self.quiet = 0  # more than 0 while a call is one row whose inner calls are not to be seen
+        self.inside: list[torch.Tensor] | None = None  # leaves that a function with a backward() of its own uses, arguments or not
         self._mode = Mode(self)
         self._path: list[tuple[Any, tuple[str, ...]]] = []  # the modules that run
         self._children: weakref.WeakKeyDictionary[Any, dict[int, str]] = weakref.WeakKeyDictionary()
         self._handles: list[Any] = []
         self._apply: Any = None
-        self._made: list[tuple[Any, Any]] = []  # classes of leaves, and their __new__
+        self._made: list[tuple[Any, str, Any]] = []  # classes, and a method of theirs as it was
 
     # -- the block ------------------------------------------------------------------------------------------------------
 
@@ -76,19 +79,23 @@ class Watcher:
 
         torch.autograd.Function.apply = classmethod(apply)
         for kind in (torch.nn.Parameter, torch.autograd.Variable):
-            self._made.append((kind, kind.__dict__.get("__new__")))
+            self._made.append((kind, "__new__", kind.__dict__.get("__new__")))
             kind.__new__ = staticmethod(self._leaf_maker(kind.__new__))
+        for name in ("register_full_backward_hook", "register_full_backward_pre_hook"):
+            register = torch.nn.Module.__dict__[name]
+            self._made.append((torch.nn.Module, name, register))
+            setattr(torch.nn.Module, name, self._hook_maker(register))
         self._mode.__enter__()
 
     def end(self) -> None:
         """PyTorch is as it was."""
         self._mode.__exit__(None, None, None)
         torch.autograd.Function.apply = self._apply
-        for kind, before in self._made:
+        for kind, name, before in self._made:
             if before is None:
-                del kind.__new__
+                delattr(kind, name)
             else:
-                kind.__new__ = before
+                setattr(kind, name, before)
         for handle in self._handles:
             handle.remove()
         self.log.graph.release()
@@ -100,21 +107,36 @@ class Watcher:
             if data is None:  # each class has a default of its own
                 return make(cls, *args, **kwargs)
             result = make(cls, data, *args, **kwargs)
-            by_user = not own_file(sys._getframe(1).f_code.co_filename)  # and not by a module that is built or copied
+            frame = sys._getframe(1)
+            by_user = not own_file(frame.f_code.co_filename)  # and not by a module that is built or copied
+            if isinstance(result, torch.Tensor):
+                self._safely(self.log.parameter, result, not by_user or isinstance(frame.f_locals.get("self"), torch.nn.Module))
             if by_user and isinstance(data, torch.Tensor) and isinstance(result, torch.Tensor) and not self.quiet:
-                self._safely(self.log.wrapped, result, data)
+                self._safely(self.log.made, result, [data], "wrapped")
             return result
 
         return made
+
+    def _hook_maker(self, register: Callable[..., Any]) -> Callable[..., Any]:
+        """The methods that put a hook on a module's backward pass."""
+
+        @wraps(register)
+        def hooked(module: Any, *args: Any, **kwargs: Any) -> Any:
+            self._safely(self.log.hooked, module)
+            return register(module, *args, **kwargs)
+
+        return hooked
 
     # -- calls ----------------------------------------------------------------------------------------------------------
 
     def call(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Runs a call of the program's, and writes down what it was."""
         name = getattr(func, "__name__", "")
+        if self.inside is not None:
+            self.inside += [t for t in tensors_in((args, kwargs)) if t.requires_grad and t.is_leaf]
         if self.quiet or name in SILENT or self.recording.failure is not None or torch._C._are_functorch_transforms_active():
             return func(*args, **kwargs)
-        if name == "register_hook":
+        if name in HOOKS:
             self._safely(self.log.hooked, args[0])
             return func(*args, **kwargs)
         if name == "__get__" or name == "__set__":
@@ -125,7 +147,7 @@ class Watcher:
             self._safely(self.log.leave, args[0], name)
             return func(*args, **kwargs)
         if name == "requires_grad_":
-            self._safely(self.log.forget, args[0])
+            self._safely(self._required, args[0], all(args[1:]) and kwargs.get("requires_grad", True))
             return func(*args, **kwargs)
         return self._operation(func, name, args, kwargs)
 
@@ -154,17 +176,28 @@ class Watcher:
             return result
         if name == "data":
             self._safely(self.log.keeper.before_change, args[:1])
-        if name in ("data", "requires_grad"):
+            self._safely(self.log.made, args[0], args[1:], "data")
+        if name == "data":
             self.log.forget(args[0])
+        if name == "requires_grad":
+            self._required(args[0], args[1])
         if name == "grad" and args[1] is None:
             self.log.cleared(args[0])
         return func(*args)
+
+    def _required(self, tensor: torch.Tensor, requires: bool) -> None:
+        """requires_grad was set."""
+        self.log.forget(tensor)
+        if not requires:
+            self.log.frozen(tensor)
 
     def _operation(self, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.log.full:
             self.recording.left_out += 1
             return func(*args, **kwargs)
-        inputs = list(tensors_in((args, kwargs)))
+        if kwargs.get("rounding_mode"):
+            name = "floor_divide"
+        inputs = [] if of_shapes(name) else list(tensors_in((args, kwargs)))
         if any(isinstance(t, UninitializedTensorMixin) for t in inputs):  # of a lazy module, before its first use
             return func(*args, **kwargs)
         changed = changed_by(name, args, kwargs)
@@ -183,7 +216,7 @@ class Watcher:
                result: Any) -> None:  # fmt: skip
         outputs = changed or list(tensors_in((result,)))
         if changed:
-            outputs = [t for t in outputs if not self._assigned(t, name)]
+            outputs = [t for t in outputs if not self._assigned(t, inputs, before or [])]
         else:
             outputs = [t for t in outputs if not any(t is given for given in inputs)]
         if not outputs:
@@ -199,15 +232,19 @@ class Watcher:
             if earlier:  # what it is a view of has changed with it
                 self.log.changes.append((earlier[0], self.log.row_of(base)))
         written = self.log.write(name, rows, outputs, self._why(name, inputs, outputs))
+        if self.inside:
+            self.log.used_inside(written, [t for t in self.inside if not any(t is given for given in inputs)])
         for tensor, row in zip(outputs, written, strict=True) if changed else ():
             self.log.changes += [(rows[k], row) for k, given in enumerate(inputs) if given is tensor]
 
-    def _assigned(self, tensor: torch.Tensor, name: str) -> bool:
+    def _assigned(self, tensor: torch.Tensor, inputs: list[torch.Tensor], rows: list[int]) -> bool:
         """Whether a leaf was given new values: it is a leaf still, with a row of its own from its next use on."""
-        if node_of(tensor) is not None or not tensor.requires_grad:
-            return False
-        self.log.assigned(tensor)
-        return True
+        row = next((row for row, given in zip(rows, inputs, strict=True) if given is tensor), None)
+        leaf, why = (None, "") if row is None else self.log.leaf_behind(tensor, row)
+        if leaf is not None:
+            self.log.made(leaf, [given for given in inputs if given is not tensor], why)
+            self.log.assigned(leaf)
+        return leaf is tensor
 
     def _why(self, name: str, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> str:
         """Why no gradient passes a call, where its name says so."""
@@ -226,17 +263,21 @@ class Watcher:
         if self.quiet:
             return apply(*args, **kwargs)
         self.quiet += 1
+        outer, self.inside = self.inside, []
         try:
-            return self._operation(apply, cls.__name__, args, kwargs)
+            result = self._operation(apply, cls.__name__, args, kwargs)
+            if cls is BackwardHookFunction:  # which PyTorch puts around a module that has hooks
+                self.log.has_hook(len(self.log.entries) - 1, sys._getframe(2).f_locals["self"].module)
+            return result
         finally:
             self.quiet -= 1
+            self.inside = outer
 
     def _backward(self, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Autograd's own backward pass: the hooks see what passes through it."""
         targets = list(tensors_in(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
         graph = self.log.graph
-        graph.asked = self._safely(self._targets, targets) or []
-        graph.by, graph.site = name, here()
+        graph.begin(self._safely(self._targets, targets) or [], name, here())
         self.quiet += 1
         try:
             result = func(*args, **kwargs)
@@ -244,7 +285,7 @@ class Watcher:
             self.recording.error = error, here()
             raise
         finally:
-            graph.asked = []
+            graph.end()
             self.quiet -= 1
         if name == "grad":
             self._safely(self._gradients, targets, result)
@@ -309,6 +350,15 @@ def tensors_in(values: Any) -> Iterable[torch.Tensor]:
             yield value
         elif isinstance(value, (tuple, list, dict)):
             yield from tensors_in(value)
+
+
+def of_shapes(name: str) -> bool:
+    """Whether a function takes the shape and the dtype of its argument only.
+
+    >>> of_shapes("zeros_like"), of_shapes("new_tensor")
+    (True, False)
+    """
+    return name.endswith("_like") or (name.startswith("new_") and name not in COPIES)
 
 
 def changed_by(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:

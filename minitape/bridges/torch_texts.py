@@ -41,6 +41,10 @@ TEXT = table({
         "{x} was made by {what}{line} under torch.no_grad(), so it is a new tensor without requires_grad.",
         "Change the parameter in place (w.sub_(lr * w.grad), under torch.no_grad()), or write .requires_grad_() behind the line.",
     ),
+    "no_grad inside": (
+        "{what}{line} uses {x} inside of its forward(), which runs without autograd, and not as an argument.",
+        "Give {x} to apply() as an argument; for torch.utils.checkpoint, write use_reentrant=False.",
+    ),
     "inference_mode": (
         "{what}{line} ran under torch.inference_mode(), so autograd did not record it.",
         "Move the line out of the inference_mode block.",
@@ -138,6 +142,10 @@ TEXT = table({
         "{what}{line} is constant in steps: its derivative is zero everywhere, and autograd sends zeros on.",
         "Leave {what} out while training, or pass the gradient as if it were not there: x + ({what}(x) - x).detach().",
     ),
+    "zero_derivative sampled": (
+        "{what}{line} draws a sample, and autograd sends zeros back to what it was drawn with.",
+        "Draw it with rsample() of torch.distributions, or as mean + std * torch.randn_like(std).",
+    ),
     "zero_seed": (
         "backward() began with zeros{line}.",
         "Call backward() without an argument, or with ones.",
@@ -150,17 +158,18 @@ TEXT = table({
     "nan_backward": "torch.sqrt(x + 1e-12), torch.clamp(x, min=1e-6). Where torch.where hides such elements, replace them before the function: {what}(torch.where(mask, x, 1.0)).",
 })  # fmt: skip
 
-STEPS = {"round", "floor", "ceil", "sign", "sgn", "trunc", "fix", "heaviside", "frac_", "bernoulli", "floor_divide"}
+STEPS = {"round", "floor", "ceil", "sign", "sgn", "trunc", "fix", "heaviside", "frac_", "floor_divide"}
+SAMPLES = {"bernoulli", "poisson", "normal", "binomial"}
 RELUS = {"relu", "relu6", "threshold", "hardtanh", "hardswish", "hardsigmoid", "clamp", "clip", "clamp_min", "clamp_max"}
 CLAMPS = {"clamp", "clip", "clamp_min", "clamp_max", "hardtanh", "relu6", "hardsigmoid"}
 CURVES = {"sigmoid", "tanh", "erf", "exp", "softsign", "gelu", "binary_cross_entropy", "logsigmoid", "triplet_margin_loss", "margin_ranking_loss",
           "hinge_embedding_loss", "cosine_embedding_loss", "multi_margin_loss", "multilabel_margin_loss", "hardshrink", "softshrink"}
 CHOICES = {"max", "min", "amax", "amin", "maximum", "minimum", "where", "getitem", "gather", "index_select", "topk", "sort",
            "embedding", "masked_select", "masked_fill", "take", "setitem", "unbind", "split", "chunk", "max_pool2d", "median",
-           "select", "narrow", "fmax", "fmin", "kthvalue", "tril", "triu"}  # fmt: skip
+           "select", "narrow", "quantile", "nanquantile", "nanmedian", "fmax", "fmin", "kthvalue", "tril", "triu"}  # fmt: skip
 PRODUCTS = {"mul", "matmul", "mm", "bmm", "linear", "einsum", "dot", "mv", "dropout", "prod", "div", "conv2d", "conv1d", "addmm",
             "imul", "truediv", "scaled_dot_product_attention"}  # fmt: skip
 CLASSES = {"cross_entropy"}
 CANCELS = {"softmax", "log_softmax", "layer_norm", "batch_norm", "group_norm", "instance_norm", "normalize", "std", "var", "sub"}
-ZEROS = {"zero_derivative": STEPS, "saturated": CLAMPS | CURVES, "dead_relu": RELUS - CLAMPS, "not_selected": CHOICES, "zero_factor": PRODUCTS,
+ZEROS = {"zero_derivative": STEPS | SAMPLES, "saturated": CLAMPS | CURVES, "dead_relu": RELUS - CLAMPS, "not_selected": CHOICES, "zero_factor": PRODUCTS,
          "zero_cancels": CANCELS}  # fmt: skip

@@ -63,13 +63,13 @@ class TensorValue:
         self.tensor = None
 
     def facts(self) -> tuple[bool, bool]:
-        """(all elements are zero, all are finite); (False, True) where that is not known."""
+        """(there are elements, and all are zero; all are finite); (False, True) where that is not known."""
         if self._facts is None:
             tensor = self.current()
             if tensor is None or tensor.is_meta or tensor.is_sparse:
                 return False, True
             with torch.no_grad():
-                self._facts = not bool(tensor.any()), bool(torch.isfinite(tensor).all())
+                self._facts = bool(tensor.numel()) and not bool(tensor.any()), bool(torch.isfinite(tensor).all())
         return self._facts
 
 
@@ -88,18 +88,19 @@ class Keeper:
             value = TensorValue(plain.clone())
         else:
             value = TensorValue(plain)
-            self._waiting.setdefault(_storage(plain), []).append(value)
+            self._waiting.setdefault(storage_of(plain), []).append(value)
         self._bound.add(value, plain.numel(), plain.numel() * plain.element_size())
         return value
 
     def before_change(self, tensors: Iterable[torch.Tensor]) -> None:
         """Copies what shares memory with tensors that are about to change."""
         for tensor in tensors:
-            for value in self._waiting.pop(_storage(tensor), ()) if self._waiting else ():
+            for value in self._waiting.pop(storage_of(tensor), ()) if self._waiting else ():
                 value.copy()
 
 
-def _storage(tensor: torch.Tensor) -> int:
+def storage_of(tensor: torch.Tensor) -> int:
+    """Which memory a tensor has: the same number for those that share it."""
     if tensor.layout is not torch.strided:
         return id(tensor)
     return tensor.untyped_storage().data_ptr()

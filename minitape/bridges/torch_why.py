@@ -12,9 +12,9 @@ import torch
 from ..explain.words import Explanation
 from .inquiry import Inquiry
 from .recording import Sweep
-from .site import NOWHERE
-from .torch_log import differentiable, dtype_of
-from .torch_texts import CHOICES, CLASSES, TEXT, ZEROS
+from .site import NOWHERE, Site
+from .torch_log import Left, differentiable, dtype_of
+from .torch_texts import CHOICES, CLASSES, SAMPLES, TEXT, ZEROS
 from .torch_value import array_of
 
 _CHANGED = re.compile(r"output \d+ of (\w+), is at version \d+")
@@ -48,7 +48,8 @@ class TorchInquiry(Inquiry):
     def _plain_target(self) -> Explanation | None:
         if isinstance(self.target, torch.Tensor):
             return None
-        return self.say("not_tensor", what=type(self.target).__name__)
+        left = self._exits()
+        return self._said_to_leave(left[-1]) if left else self.say("not_tensor", what=type(self.target).__name__)
 
     def _error(self) -> Explanation | None:
         """A backward pass ended in an error that a place in the program explains."""
@@ -60,6 +61,9 @@ class TorchInquiry(Inquiry):
             return self._changed(text)
         if "second time" in text:
             return self.say("backward_twice", site)
+        if "is not implemented" in text:
+            row = next((row for row in sorted(self.behind) if self.entries[row].extra.node.endswith("NotImplemented")), None)
+            return None if row is None else self.say("no_derivative", row=row)
         if "only for scalar outputs" in text:
             return self.say("not_scalar", site, what=str(self.target.numel()))
         return None
@@ -71,6 +75,9 @@ class TorchInquiry(Inquiry):
             if found is not None and _plain(found[1]) in nodes and (before in self.behind or after in self.behind):
                 return self.say("in_place", row=after)
         assigned = [event for event in self.recording.events if event["kind"] == "assign"]
+        changed = [after for before, after in self.log.changes if before in self.behind or after in self.behind]
+        if changed and not assigned:
+            return self.say("in_place", row=changed[-1])
         file = self.entries[self.end].site[0] if self.end is not None else None
         return self.say("in_place", (file, assigned[-1]["line"]) if assigned else NOWHERE, kind="parameter")
 
@@ -89,7 +96,7 @@ class TorchInquiry(Inquiry):
         if made is not None and self.entries[made].extra.why:
             cause = CAUSES[self.entries[made].extra.why]
             return self.say(cause, row=made, kind="source" if cause == "no_grad" else "")
-        return self.say("requires_grad", row=first)
+        return self.say("requires_grad", self.log.frozen_at(self.source), row=first)
 
     def _break(self) -> Explanation | None:
         """A row on the way through which no gradient passes."""
@@ -104,44 +111,58 @@ class TorchInquiry(Inquiry):
 
     def _broken(self, row: int) -> Explanation:
         why = self.entries[row].extra.why
-        return self.say(CAUSES[why], row=row, kind="wrapped" if why == "wrapped" else "", what=".grad" if self.entries[row].op == "leaf" else "")
+        what = {"create_graph": ".grad", "no_grad": "The assignment"}.get(why, "") if self.entries[row].kind != "operation" else ""
+        return self.say(CAUSES[why], row=row, kind=why if why in ("wrapped", "inside") else "", what=what)
 
     def _outside(self) -> Explanation | None:
         """The value left PyTorch, and the target was computed with what came back."""
         if self.used or self.end is None:
             return None
-        after = self._after()
-        left = [exit for exit in self.log.left if exit.row in after and exit.how not in ("__bool__",)]
-        left = [exit for exit in left if exit.before <= max(self.behind) and not self.is_looked_at(exit.site)]
+        left = [exit for exit in self._exits() if exit.before <= max(self.behind)]
         if left:
-            return self.say("left_torch", left[0].site, row=left[0].row, what=NAMES.get(left[0].how, f".{left[0].how}()"))
+            return self._said_to_leave(left[0])
+        after = self._after()
         branch = next((exit for exit in self.log.left if exit.row in after and exit.how == "__bool__"), None)
         return None if branch is None else self.say("branch", branch.site, row=branch.row)
+
+    def _exits(self) -> list[Left]:
+        """Where values that were computed from the source left PyTorch, to be computed with."""
+        after = self._after()
+        return [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__" and not self.is_looked_at(exit)]
+
+    def _said_to_leave(self, exit: Left) -> Explanation:
+        return self.say("left_torch", exit.site, row=exit.row, what=NAMES.get(exit.how, f".{exit.how}()"))
 
     def _not_used(self) -> Explanation | None:
         if self.used:
             return None
-        alike = [row for row in sorted(self.behind) if self._like_source(row)]
-        if alike and isinstance(self.source, torch.nn.Parameter) and self._was_replaced(alike[0]):
-            other = self.entries[alike[0]].name or "a parameter"
-            return self.say("rebound", row=alike[0], other=other)
-        first = next((row for row in sorted(self.behind) if self.entries[row].kind == "variable"), None)
-        if first is not None and isinstance(self.source, torch.nn.Parameter) and self.log.name_of(self.source) == "tensor" and not self._has_a_module():
-            return self.say("rebound", row=first, other=self.entries[first].name or "a parameter", kind="gone")
-        return self.say("unused")
+        return (self._replaced() if isinstance(self.source, torch.nn.Parameter) else None) or self.say("unused")
 
-    def _was_replaced(self, row: int) -> bool:
-        """Whether the source's module is gone, or another one has a copy of its values: a layer that is only unused is alive."""
-        if not self._has_a_module():
-            return True
+    def _replaced(self) -> Explanation | None:
+        """Another parameter was used: a layer that is only unused is alive."""
+        gone = self._lost_its_module()
+        alike = next((row for row in sorted(self.behind) if self._like_source(row)), None)
+        if alike is not None and (gone or self._has_its_values(alike)):
+            return self._rebound(alike)
+        last = max((row for row in self.behind if self.entries[row].kind == "variable"), key=lambda row: (self._birth(row)[0], -row), default=None)
+        return self._rebound(last, "gone") if gone and last is not None and self.log.name_of(self.source) == "tensor" else None
+
+    def _rebound(self, row: int, kind: str = "") -> Explanation:
+        """Another parameter was used: where it was made, or used for the first time."""
+        return self.say("rebound", self._birth(row)[1], row=row, other=self.entries[row].name or "a parameter", kind=kind)
+
+    def _birth(self, row: int) -> tuple[int, Site]:
+        return self.log.births.get(row, (-1, NOWHERE))
+
+    def _has_its_values(self, row: int) -> bool:
         value = self.entries[row].value.array()
         return value is not None and bool((value == array_of(self.source)).all())
 
-    def _has_a_module(self) -> bool:
-        """Whether a module that is alive has the source."""
+    def _lost_its_module(self) -> bool:
+        """Whether the source was made for a module, and no module that is alive has it."""
         # by type(): isinstance() asks objects for their __class__, and some of them warn then
-        return any(issubclass(type(module), torch.nn.Module) and any(p is self.source for p in module._parameters.values())
-                   for module in gc.get_objects())  # fmt: skip
+        modules = (module for module in gc.get_objects() if issubclass(type(module), torch.nn.Module))
+        return not any(ref() is self.source for ref in self.log.alone) and not any(p is self.source for m in modules for p in m._parameters.values())
 
     def _like_source(self, row: int) -> bool:
         entry = self.entries[row]
@@ -164,6 +185,8 @@ class TorchInquiry(Inquiry):
             cleared = self.log.clearings.get(id(self.source))
             if cleared is not None and cleared[0]() is self.source and cleared[2] > self.recording.sweeps.index(sweep):
                 return self.say("grad_cleared", cleared[1], row=row)
+            if row in self.log.hooks and asked != "grad":  # which ran when .grad was written
+                return self.say("grad_cleared", self.log.hooks[row], row=row)
         return self._filled(sweep, row)
 
     def _filled(self, sweep: Sweep, row: int) -> Explanation | None:
@@ -179,7 +202,15 @@ class TorchInquiry(Inquiry):
     def _hooked(self, row: int) -> Explanation:
         return self.say("hook", self.log.hooks.get(row, NOWHERE), row=row)
 
+    def _cancelled(self, call: int, row: int) -> Explanation:
+        hooked = next((at for at in (row, call) if at in self.log.hooks), None)
+        return super()._cancelled(call, row) if hooked is None else self._hooked(hooked)
+
     def _zero_of(self, row: int) -> Explanation:
+        if row in self.log.hooks:
+            return self._hooked(row)
+        if self.entries[row].op in SAMPLES:
+            return self.say("zero_derivative", row=row, kind="sampled")
         if self.entries[row].extra.custom:
             return self.say("no_gradient", row=row, kind="zeros")
         return super()._zero_of(row)
@@ -198,13 +229,13 @@ class TorchInquiry(Inquiry):
 
 
 def _plain(node: str) -> str:
-    """The name of a node as errors write it: "Exp" for "ExpBackward0"."""
-    return re.sub(r"Backward\d*$", "", node.rpartition("::")[2])
+    """The name of a node without what errors write in one way or another: "Exp" for "ExpBackward0", "Clamp" for "Clamp1"."""
+    return re.sub(r"(Backward)?\d*$", "", node.rpartition("::")[2]).rstrip("0123456789")
 
 
 CAUSES = {
     "detach": "detach", "data": "data", "copied": "copied", "no_grad": "no_grad", "inference_mode": "inference_mode",
-    "wrapped": "copied", "create_graph": "create_graph", "integer": "integer_cast", "no_derivative": "no_derivative", "not_differentiable": "no_derivative",
+    "wrapped": "copied", "inside": "no_grad", "create_graph": "create_graph", "integer": "integer_cast", "no_derivative": "no_derivative", "not_differentiable": "no_derivative",
 }  # fmt: skip
 NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",
          "__complex__": "complex()"}  # fmt: skip

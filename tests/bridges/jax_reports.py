@@ -328,4 +328,34 @@ def loss(shift, points):
     return jnp.sum(gaps * jnp.array([1.0, 2.0, 4.0]))
 args = w, jnp.array([0.0, 1.0, 4.0, 9.0])
 grad = jax.grad(loss)(*args)
+
+#@ softmax_over_an_axis_of_one zero_cancels
+w = jnp.ones((2, 1)) #- w = jnp.array([[1.0, 0.5], [0.3, 2.0]])
+def loss(w, x):
+    return jnp.mean((jax.nn.softmax(x @ w, axis=-1) - 0.25) ** 2) #!
+args = w, jnp.ones((3, 2))
+grad = jax.grad(loss)(*args)
+
+#@ cut_to_whole_numbers zero_derivative
+w = jnp.array([0.6, -0.5])
+def loss(w):
+    return jnp.sum(jnp.trunc(w * 3.0) ** 2) #! #- return jnp.sum((w * 3.0) ** 2)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ square_of_a_dead_relu dead_relu
+w = jnp.array([-1.0, -2.0]) #- w = jnp.array([1.0, -2.0])
+def loss(w):
+    h = jax.nn.relu(w) #!
+    return jnp.mean(h ** 2)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ return_was_forgotten not_scalar
+w = jnp.array([1.0, 2.0])
+def loss(w):
+    value = jnp.sum(w ** 2)
+    #+ return value
+args = w,
+grad = jax.grad(loss)(*args)
 '''

@@ -202,3 +202,23 @@ def test_what_jax_refuses_otherwise_is_said_in_its_own_words():
     recording = bridge.record(lambda x: f(x) * 2.0, jnp.array(1.0))
     why = recording.explain(recording.value, "x")
     assert why.cause == "refused" and "bwd rule" in why.message
+
+
+def test_values_have_the_names_of_the_program():
+    def layer(h):
+        a = jnp.sin(h)
+        return a * 0.5
+
+    def loss(w, x):
+        h = jnp.tanh(x @ w * 2.0)
+        for _ in range(2):
+            h = layer(h + 1.0)
+        p = jax.nn.softmax(h)
+        slope = jax.grad(lambda v: jnp.sum(v**3))(h)
+        total, _kept = jnp.sum(p * slope), h
+        return total
+
+    rows = bridge.record(loss, jnp.ones(2), jnp.ones((3, 2))).snapshot()["rows"]
+    assert [(row["name"], row["op"]) for row in rows if row["kind"] == "operation" and row["name"]] == [
+        ("h", "tanh"), ("a", "sin"), ("a", "sin"), ("p", "div"),
+    ]  # fmt: skip

@@ -22,7 +22,8 @@ def test_other_answers():
         slope = torch.autograd.grad((w**3).sum(), w)
     assert recording.explain(loss, w).cause == "zero_seed"
     assert recording.explain(level, w).cause == "zero_sum"
-    assert recording.explain(number, w).cause == "not_tensor"
+    assert recording.explain(number, w).cause == "left_torch"
+    assert recording.explain(1.0, slope[0]).cause == "not_tensor"
     assert [why.connected for why in recording.explain(level, [w])] == [False]
     assert len(slope) == 1
     with pytest.raises(TypeError, match="takes a tensor as its source"):

@@ -14,9 +14,9 @@ loss.backward()
 
 #@ frozen_layer requires_grad
 net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
-net[0].weight.requires_grad = False  #-
+net[0].weight.requires_grad = False  #! #-
 w = net[0].weight
-loss = net(torch.randn(5, 3)).mean() #!
+loss = net(torch.randn(5, 3)).mean()
 loss.backward()
 
 #@ requires_grad_too_late requires_grad
@@ -206,16 +206,16 @@ loss.backward()
 #@ module_built_anew rebound
 net = nn.Linear(3, 2)
 w = net.weight
-net = nn.Linear(3, 2) #-
-loss = net(torch.randn(4, 3)).pow(2).mean() #!
+net = nn.Linear(3, 2) #! #-
+loss = net(torch.randn(4, 3)).pow(2).mean()
 loss.backward()
 
 #@ deep_copied_model rebound
 import copy
 net = nn.Linear(3, 2)
-trained = copy.deepcopy(net) #- trained = net
+trained = copy.deepcopy(net) #! #- trained = net
 w = net.weight
-loss = trained(torch.randn(4, 3)).pow(2).mean() #!
+loss = trained(torch.randn(4, 3)).pow(2).mean()
 loss.backward()
 
 #@ update_that_makes_a_new_tensor no_grad

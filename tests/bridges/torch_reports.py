@@ -308,8 +308,8 @@ def build(width):
 net = build(16)
 optimizer = torch.optim.Adam(net.parameters())
 w = optimizer.param_groups[0]["params"][0]
-net = build(32) #-
-loss = net(torch.linspace(-1, 1, 20).reshape(10, 2)).pow(2).mean() #!
+net = build(32) #! #-
+loss = net(torch.linspace(-1, 1, 20).reshape(10, 2)).pow(2).mean()
 loss.backward()
 
 #@ softmax_of_shifted_logits zero_cancels
@@ -317,5 +317,51 @@ w = torch.tensor(0.5, requires_grad=True)
 scores = torch.eye(3, dtype=torch.float64) + w
 p = torch.softmax(torch.zeros(3, dtype=torch.float64) + scores[:1, :1], 1) #! #- p = torch.sigmoid(scores)
 loss = p.sum()
+loss.backward()
+
+#@ hypernetwork_writes_data data
+hyper, main = nn.Linear(4, 6), nn.Linear(3, 2, bias=False)
+w = hyper.weight
+weight = hyper(torch.randn(4)).view(2, 3)
+main.weight.data.copy_(weight) #! #-
+out = main(torch.randn(5, 3)) #- out = nn.functional.linear(torch.randn(5, 3), weight)
+loss = out.pow(2).mean()
+loss.backward()
+
+#@ weights_copied_under_no_grad no_grad
+hyper, main = nn.Linear(4, 6), nn.Linear(3, 2, bias=False)
+w = hyper.weight
+weight = hyper(torch.randn(4)).view(2, 3)
+with torch.no_grad(): #- if True:
+    main.weight.copy_(weight) #! #- pass
+out = main(torch.randn(5, 3)) #- out = nn.functional.linear(torch.randn(5, 3), weight)
+loss = out.pow(2).mean()
+loss.backward()
+
+#@ checkpoint_of_inputs_without_grad no_grad
+from torch.utils.checkpoint import checkpoint
+block, head = nn.Sequential(nn.Linear(3, 3), nn.Tanh()), nn.Linear(3, 1)
+w = block[0].weight
+h = checkpoint(block, torch.randn(5, 3), use_reentrant=True) #! #- h = checkpoint(block, torch.randn(5, 3), use_reentrant=False)
+loss = head(h).mean()
+loss.backward()
+
+#@ module_hook_of_zeros hook
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+w = net[0].weight
+net[2].register_full_backward_hook(lambda module, given, came: tuple(g * 0 for g in given)) #! #-
+loss = net(torch.randn(5, 3)).mean()
+loss.backward()
+
+#@ hook_on_the_parameter hook
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+w.register_hook(lambda g: g * 0) #! #-
+loss = (w ** 2).sum()
+loss.backward()
+
+#@ rows_by_an_empty_mask not_selected
+w = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+hard = w[w[:, 0] > 100] #! #- hard = w[w[:, 0] > 1]
+loss = hard.sum()
 loss.backward()
 '''
