@@ -21,7 +21,7 @@ _CLIP = re.compile(r"\bclip\w*")
 _KEPT = re.compile(r"(\w+)\.append\(")
 CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
 _SHOWN = re.compile(r"\bprint\(|plot\w*\(|\bf['\"]|^\s*#|return ")
-_SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")  # an exit that is only looked at
+_SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")
 
 
 class Inquiry:
@@ -141,8 +141,8 @@ class Inquiry:
         if taken is not None and taken.size and any(np.isin(taken, leaf).all() for leaf in leaves):
             return False
         kept = _KEPT.search(text)
-        after = lines_of(exit.site[0] or "")[exit.site[1] or 0 :]
-        if kept and any(re.search(rf"(?<!\.)\b{kept[1]}\b(?!\.append)", line) and not _SHOWN.search(line) for line in after):
+        rest = [line for line in lines_of(exit.site[0] or "")[exit.site[1] or 0 :] if not _SHOWN.search(line)]
+        if kept and any(re.search(rf"(?<!\.)\b{kept[1]}\b(?!\.append)", line) for line in [*rest, *(text_of(entry.site) for entry in later)]):
             return False
         return bool(_SAID.search(text))
 
@@ -266,9 +266,6 @@ class Inquiry:
             return self.say("zero_cancels" if alone else "saturated", row=row)
         if cause == "zero_cancels" and self._is_one_hot(row):
             return self.say("saturated", row=row)
-        made = self._made_zeros(row) if cause in ("", "zero_factor") else None
-        if made is not None:
-            return self._zero_of(made)
         if cause:
             return (self._zero_before(row) if cause == "zero_factor" else None) or self.say(cause, row=row)
         if self._sums_to_zero(row):
@@ -297,17 +294,6 @@ class Inquiry:
     def _is_zero(self, row: int) -> bool:
         value = self.entries[row].value
         return value is not None and value.facts()[0]
-
-    def _made_zeros(self, row: int) -> int | None:
-        """The operation on the way that made the zeros by which this one multiplies: a relu that is off, a mask, a choice."""
-        after, at = self._after(), row
-        while True:
-            zeros = [g for g in self.entries[at].inputs if g in after and (value := self.entries[g].value) is not None and value.facts()[0]]
-            if not zeros:
-                break
-            at = zeros[0]
-        makes = CLIPS.union(self.choices, *(self.zeros[cause] for cause in ("dead_relu", "zero_factor")))
-        return at if at != row and self.entries[at].op in makes else None
 
     def _sums_to_zero(self, row: int) -> bool:
         """Whether an input was spread out over a larger result, and what came to its copies cancels."""

@@ -26,7 +26,7 @@ from typing import Any
 
 from .need import need
 
-tensorflow = need("tensorflow", "TensorFlow", (2, 18))
+tensorflow = need("tensorflow", "TensorFlow", (2, 20))
 
 from .recording import Recording, block  # noqa: E402 - behind the check
 from .tensorflow_log import Log  # noqa: E402

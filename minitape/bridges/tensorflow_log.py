@@ -20,7 +20,7 @@ from .recording import MOST
 from .site import Site, here
 
 LABELS = {
-    "AddV2": "+", "Add": "+", "Sub": "−", "Mul": "×", "RealDiv": "÷", "MatMul": "@", "BatchMatMulV2": "@", "Neg": "−x",
+    "AddV2": "+", "Add": "+", "Greater": ">", "Less": "<", "Sub": "−", "Mul": "×", "RealDiv": "÷", "MatMul": "@", "BatchMatMulV2": "@", "Neg": "−x",
     "Square": "x²", "Sqrt": "√", "Sum": "Σ", "Pow": "xʸ", "StridedSlice": "[ ]",
 }  # fmt: skip
 # operations whose later inputs say how, not what: their axes, shapes and places are not shown as rows
@@ -269,6 +269,8 @@ class Log:
         scope = [*self.opened, *scopes()] if self.place is None else self.place[1]
         first: int | None = None
         name = plain(op)
+        if scope and scope[-1].replace("_", "").lower() == name.lower():  # of the operation alone, such as strided_slice
+            scope.pop()
         for number, tensor in enumerate(outputs):
             watched = watching(tensor)
             why = self._reason(op, tensor, watched, on_way)

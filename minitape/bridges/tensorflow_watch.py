@@ -140,7 +140,11 @@ class Watcher:
 
     def _backward(self, function: Any, functions: Any, graph: Any, backward: Any, outputs: Any) -> Any:
         """What the gradient of a ``tf.function`` sends to its inputs."""
-        back, recorded = function(functions, graph, backward, outputs)
+        self.quiet += 1  # it makes zeros for lists that a loop keeps
+        try:
+            back, recorded = function(functions, graph, backward, outputs)
+        finally:
+            self.quiet -= 1
         name = functions._forward.cached_definition.signature.name
 
         @wraps(back)

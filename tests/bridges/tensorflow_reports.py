@@ -326,4 +326,131 @@ with tf.GradientTape() as tape:
     gaps = moved[1:] - moved[:-1] #! #- gaps = moved[1:] ** 2 - moved[:-1]
     y = tf.reduce_sum(gaps * [1.0, 2.0])
 grad = tape.gradient(y, w)
+
+#@ dead_in_a_compiled_step dead_relu
+w = tf.Variable(-tf.ones([3, 2]))
+x = tf.random.uniform([5, 3]) + 0.1
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        h = tf.nn.relu(x @ w) #! #- h = tf.nn.softplus(x @ w)
+        loss = tf.reduce_mean(h ** 2)
+    return loss, tape.gradient(loss, w)
+for _ in range(2):
+    y, grad = step(x)
+
+#@ loop_in_a_function_casts integer_dtype
+w = tf.Variable(1.5)
+@tf.function
+def simulate(n):
+    s = tf.constant(0.0)
+    for i in tf.range(n):
+        s = s + tf.cast(tf.cast(w * 2.0, tf.int32), tf.float32) #! #- s = s + w * 2.0
+    return s
+with tf.GradientTape() as tape:
+    y = simulate(tf.constant(3)) ** 2
+grad = tape.gradient(y, w)
+
+#@ tape_in_a_function_ends_early computed_after_tape
+w = tf.Variable([1.0, 2.0, 3.0])
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        h = tf.sin(w)
+        #+ loss = tf.reduce_sum(h * h)
+    loss = tf.reduce_sum(h * h) #! #-
+    return loss, tape.gradient(loss, w)
+y, grad = step()
+
+#@ image_of_a_function_is_not_watched not_watched
+kernel = tf.Variable([1.0, 2.0])
+@tf.function
+def saliency(image):
+    with tf.GradientTape() as tape:
+        #+ tape.watch(image)
+        score = tf.reduce_sum(tf.tanh(image * kernel)) #!
+    return score, tape.gradient(score, image)
+w = tf.constant([0.5, 0.1])
+y, grad = saliency(w)
+
+#@ norm_of_zeros_in_a_compiled_penalty nan_backward
+w = tf.Variable(tf.zeros([3, 1]))
+x = tf.random.normal([4, 3])
+@tf.function
+def penalty(x):
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            s = x @ w
+        slope = inner.gradient(s, x)
+        norm = tf.sqrt(tf.reduce_sum(slope ** 2, axis=1)) #! #- norm = tf.sqrt(tf.reduce_sum(slope ** 2, axis=1) + 1e-12) + tf.reduce_sum(w)
+        gp = tf.reduce_mean((norm - 1.0) ** 2)
+    return gp, outer.gradient(gp, w)
+y, grad = penalty(x)
+
+#@ other_branch_of_a_function independent
+w, v = tf.Variable(2.0), tf.Variable(1.0)
+@tf.function
+def f(x):
+    if tf.reduce_sum(x) > 0: #- if tf.reduce_sum(x) < 0:
+        h = x * v
+    else:
+        h = x * w #!
+    return tf.reduce_sum(h)
+with tf.GradientTape() as tape:
+    y = f(tf.constant([1.0, 2.0]))
+grad = tape.gradient(y, w)
+
+#@ custom_gradient_in_a_compiled_step custom_rule
+@tf.custom_gradient
+def hard(x):
+    def grad(upstream):
+        return upstream * 0.0 #- return upstream
+    return tf.cast(x > 0, tf.float32), grad
+w = tf.Variable([0.3, -0.4])
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(hard(x * w) * 2.0) #!
+    return loss, tape.gradient(loss, w)
+y, grad = step(tf.constant([1.0, 2.0]))
+
+#@ state_changed_in_a_function variable_assign
+w, memory = tf.Variable(0.5), tf.Variable(0.0, trainable=False)
+@tf.function
+def f(x):
+    memory.assign(w * x) #!
+    return memory * 2.0 #- return w * x * 2.0
+with tf.GradientTape() as tape:
+    y = f(tf.constant(3.0))
+grad = tape.gradient(y, w)
+
+#@ optimizer_in_an_outer_tape variable_assign
+import keras
+w, theta = tf.Variable(3.0), tf.Variable([1.0, 2.0])
+optimizer = keras.optimizers.SGD(0.1)
+with tf.GradientTape() as outer:
+    with tf.GradientTape() as inner:
+        loss = w * tf.reduce_sum(theta ** 2)
+    slope = inner.gradient(loss, theta)
+    optimizer.apply_gradients([(slope, theta)]) #!
+    y = tf.reduce_sum(theta ** 2) #- y = tf.reduce_sum((theta - 0.1 * slope) ** 2)
+grad = outer.gradient(y, w)
+
+#@ weights_of_the_clone wrong_object
+import keras
+model = keras.Sequential([keras.layers.Input([3]), keras.layers.Dense(2)])
+w = model.layers[0].kernel.value
+clone = keras.models.clone_model(model) #- clone = model
+clone.set_weights(model.get_weights()) #!
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(clone(tf.ones([2, 3])) ** 2)
+grad = tape.gradient(y, w)
+
+#@ python_function_computes_with_numpy left_through_numpy
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    h = tf.py_function(lambda a: a.numpy() ** 2, [w], tf.float32) #! #- h = tf.py_function(lambda a: a ** 2, [w], tf.float32)
+    y = tf.reduce_sum(h)
+grad = tape.gradient(y, w)
 '''
