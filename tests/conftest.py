@@ -30,7 +30,6 @@ LONGEST = (
     "notebooks/test_lessons.py",
     "cli/test_check.py",
     "oracle/test_oracle.py",
-    "cli/test_lesson_in_browser.py",
     "widgets/test_page.py",
     "cli/test_wheel.py",
     "cli/test_save.py",

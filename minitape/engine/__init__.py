@@ -6,6 +6,7 @@ It knows nothing of the rooms above. A learner reads ``tape``, ``record``, ``swe
 Recording
     ``tape``        ``tf.GradientTape``: what it watches, and its questions to the recording
     ``record``      the table of rows that all open tapes share; ``rows``: what rows are made of
+    ``pause``       ``stop_recording``; ``merging``: two recordings become one; ``released``: what is left of one at its end
     ``operators``   ``x * y`` and the like, which write a row each
     ``operation``   how any other primitive is run and recorded
     ``primitives``  what each operation computes, and its derivative; ``code`` makes functions of their texts

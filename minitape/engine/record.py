@@ -21,10 +21,9 @@ import sys
 import weakref
 from _thread import get_ident
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
-from types import CodeType, FrameType, MappingProxyType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -60,9 +59,6 @@ if TYPE_CHECKING:
 
 EVENTS = 10_000  # events kept by one recording
 SMALL = 1024  # arrays up to this size are kept for the picture even where no rule reads them
-RETAINED = 8  # skeletons of recordings that a thread keeps for `explain`, once no tape asks them any more
-SKELETON = 4096  # rows of one at most
-FEW = 256  # rows of one that keeps its small arrays
 _first = itemgetter(0)
 
 Span = TypeVar("Span", bound=tuple[Any, ...])  # it begins with its first row
@@ -241,7 +237,7 @@ class Record:
             return self.fixed
         site = state.site
         if site is not None:
-            self._segment(*site)
+            self.segment(*site)
             self.frame = None
             return site[1]
         frame = sys._getframe(1)
@@ -263,7 +259,7 @@ class Record:
         """From now on all rows belong to this statement; None: to those that run. Returns what held before."""
         before, self.fixed = self.fixed, None if site is None else site[1]
         if site is not None:
-            self._segment(*site)
+            self.segment(*site)
             self.frame = None
         return before
 
@@ -275,11 +271,12 @@ class Record:
             return self.fixed
         if state.site is not None or _OWN[frame.f_code.co_filename]:
             return None
-        self._segment(frame.f_code, None)
+        self.segment(frame.f_code, None)
         self.frame = frame
         return frame.f_lasti
 
-    def _segment(self, code: CodeType, fixed: int | None) -> None:
+    def segment(self, code: CodeType, fixed: int | None) -> None:
+        """From the next row on this code is running, at one statement if ``fixed`` says which."""
         last = self.segments[-1] if self.segments else None
         if last is None or last[1] is not code or last[2] != fixed:
             self.segments.append((len(self), code, fixed))
@@ -445,39 +442,6 @@ class Record:
             self.hold(row, outline(arrays[row].shape, arrays[row].dtype))
         self.large = not arrays.keys().isdisjoint(self.leaves)
 
-    def release(self) -> None:
-        """No tape is left to ask: all values go, and so does everything else of recordings that are long or old.
-
-        The skeletons of the last few stay, for `explain`: which operation a tensor came from that outlived its tape.
-        """
-        self.numbers = self.variables = self.leaf_of = _GONE
-        self.events, self.frame = (), None
-        if self.base or len(self.rows) > WIDTH * SKELETON:
-            self._forget()
-            return
-        large = self.large
-        for row, leaf in self.leaves.items():
-            tensor, variable = leaf.tensor, leaf.variable
-            if tensor is not None and leaf.number is None:
-                owner = None if variable is None else weakref.ref(variable)
-                leaf.gone, leaf.tensor, leaf.variable = (weakref.ref(tensor), owner, tensor._origin), None, None
-                if tensor._value.size > SMALL:
-                    self.hold(row, outline(tensor._value.shape, tensor._value.dtype))
-        if large or len(self.rows) > WIDTH * FEW:
-            self.rows[WIDTH - 1 :: WIDTH] = [_outlined(value) for value in self.rows[WIDTH - 1 :: WIDTH]]
-        for call in self.calls:
-            call.attrs = _GONE
-        retained = state.retained
-        if retained is None:
-            retained = state.retained = deque()
-        retained.append(self)
-        while len(retained) > RETAINED and not state.looking:
-            retained.popleft()._forget()
-
-    def _forget(self) -> None:
-        self.blocks = self.rows = self.calls = self.asked = self.segments = _NOTHING
-        self.base, self.leaves, self.cold = 0, _GONE, _NO_ROWS
-
     def member(self, tape: GradientTape) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""
         if tape._record is self:
@@ -500,60 +464,6 @@ class Record:
         """Tells live pictures to look for new rows, and to go on doing so while their tapes record."""
         for watcher in list(self.watchers):
             watcher()
-
-    # -- two become one ---------------------------------------------------------------------------------------------
-
-    def merge(self, old: Record) -> list[int]:
-        """Copies the rows of another recording behind those of this one; returns their numbers here.
-
-        A tape is entered again while tapes of another recording are open. A leaf whose tensor has a row here is that row.
-        """
-        shift = len(self)
-        rows = [self._row_of(old.leaves.get(row), row + shift) for row in range(len(old))]
-        for row in range(len(old)):
-            op, a, b, site = old.cell(row)
-            if op >= FIRST_CODE:
-                a, b = rows[a], rows[b]
-            elif op == CALL:
-                a += len(self.calls)
-            found = old.site(row)
-            if found is not None:
-                self._segment(found[0], None)
-                site = found[1]
-            self.append(op, a, b, site, old.held(row))
-        self.frame = None
-        for call in old.calls:
-            inputs = tuple([rows[r] for r in call.inputs])
-            self.calls.append(moved := Call(call.row + shift, call.primitive, inputs, call.attrs, call.outputs))
-            if call in old.asked:
-                self.asked.append(moved)
-        for row, leaf in old.leaves.items():
-            self.leaves[row + shift] = leaf
-            if leaf.tensor is not None and rows[row] == row + shift:
-                self.leaf_of[id(leaf.tensor)] = row + shift
-        for key, (variable, states) in old.variables.items():
-            kept = self.variables.setdefault(key, (variable, []))[1]
-            kept += [rows[r] for r in states if rows[r] not in kept]
-        self.cold -= {here for row, here in enumerate(rows) if row not in old.cold}
-        self.cold.update(row + shift for row in old.cold)
-        self.large = self.large or old.large
-        self.merged = more(self.merged, (old, shift))
-        return rows
-
-    def _row_of(self, leaf: Leaf | None, row: int) -> int:
-        """The row of a leaf's tensor where the recording has one, else ``row``."""
-        found = None if leaf is None or leaf.tensor is None else self.find(leaf.tensor)
-        return row if found is None else found
-
-
-# in the place of what a released recording held: nobody may add to it
-_GONE: Any = MappingProxyType({})  # of dictionaries
-_NOTHING: Any = ()  # of lists
-_NO_ROWS: Any = frozenset()  # of sets
-
-
-def _outlined(value: Array) -> Array:
-    return outline(value.shape, value.dtype) if type(value) is np.ndarray else value
 
 
 def _last_from(spans: Sequence[Span], row: int) -> Span:

@@ -24,7 +24,7 @@ class State(threading.local):
     by: GradientTape | None = None  # the tape whose sweep is writing rows, None for the user's own
     site: tuple[CodeType, int] | None = None  # to which all rows belong while a sweep is recorded or a function replayed
     _scope: tuple[str, ...] = ()
-    retained: deque[Record] | None = None  # skeletons of released recordings, see Record.release
+    retained: deque[Record] | None = None  # skeletons of released recordings, see minitape.engine.released
     looking = False  # somebody reads skeletons: none is let go of meanwhile
     exits: Exits | None = None  # values that left to NumPy or Python, see minitape.engine.evidence
     frames: tuple[tuple[CodeType, int], ...] | None = None  # the user's, while one statement of theirs runs, see evidence.one_statement

@@ -32,7 +32,10 @@ from .backward import (
 from .block import Exit
 from .evidence import clock, note_gradients, site, told
 from .logs import log_first_n, warn_not_watchable
+from .merging import join
+from .pause import Pause
 from .record import Record
+from .released import release
 from .rows import WIDTH
 from .state import state
 from .tensor import EagerTensor, Tensor
@@ -108,7 +111,7 @@ class GradientTape:
                 state.record = record = self._record
                 record.reopen()
             elif record is not self._record:
-                self._join(record)
+                join(self, record)
             self._within = self._paused
             self._start = now = len(record)
             self.notes.append(("enter", now, clock(), site()))
@@ -168,28 +171,12 @@ class GradientTape:
             record.tapes -= 1
             if record.tapes <= 0 and not record.lasting:
                 try:
-                    record.release()
+                    release(record)
                 except KeyboardInterrupt:  # which Python would drop here: so it is raised anew in a moment
                     start_new_thread(interrupt_main, ())
 
     def __copy__(self) -> GradientTape:
         return self  # a recording is of one tape, and let go of with it
-
-    def _join(self, record: Record) -> None:
-        """This tape is entered again while another recording is open: its rows move there."""
-        old = self._record
-        assert old is not None
-        shift = len(record)
-        rows = record.merge(old)
-        for tape in state.tapes:  # those that are recording here did not see what has come
-            if tape._record is record:
-                tape.spans.append((tape._start, shift))
-                tape._start = len(record)
-        self.spans = [(a + shift, b + shift) for a, b in self.spans]
-        self.watched = {rows[row]: since + shift for row, since in self.watched.items()}
-        old.tapes -= 1
-        record.tapes += 1
-        self._record, self.number = record, None
 
     def reset(self) -> None:
         """Forgets everything recorded so far and goes on recording; ValueError outside the block.
@@ -229,7 +216,7 @@ class GradientTape:
         >>> print(tape.gradient(z, x))
         tf.Tensor(1.0, shape=(), dtype=float32)
         """
-        return _Pause(self)
+        return Pause(self)
 
     def watch(self, tensor: Structure) -> None:
         """Watches a tensor, a variable or a structure of them: from now on operations on it are recorded.
@@ -281,7 +268,7 @@ class GradientTape:
             return self in tapes or any(t.backward for t in tapes)
         if not any(t.backward for t in tapes) or type(self._record) is not Record or type(state.record) is not Record:
             return False
-        self._join(state.record)
+        join(self, state.record)
         return True
 
     def _watch_row(self, row: int) -> None:
@@ -497,42 +484,6 @@ class GradientTape:
     def _rows_of(self, value: End) -> tuple[int, ...]:
         """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
         return rows_of(self, [value])[0]
-
-
-class _Pause:
-    """The block in which a tape does not record."""
-
-    def __init__(self, tape: GradientTape) -> None:
-        self._tape = tape
-
-    def __enter__(self) -> None:
-        tape = self._tape
-        if tape._record is None or tape._used:
-            raise RuntimeError("Trying to stop recording a tape which is not recording.")
-        if not tape._recording:
-            raise ValueError("Tape is not recording.")
-        record = tape._record
-        record.paused, tape._paused = record.paused + 1, True  # so that the recording stays open
-        tape._pop()
-        record.note("pause", tape)
-
-    def _leave(self, *error: object) -> None:
-        tape = self._tape
-        if tape._paused:  # else the tape's own block was left
-            record = tape._record
-            assert record is not None
-            if tape._used:  # by a gradient in the block: it begins anew
-                tape._forget()
-            if tape not in state.tapes:
-                state.tapes.append(tape)
-            if not tape._recording:
-                tape._start, tape._recording = len(record), True
-            state.token = object()
-            record.paused, tape._paused = record.paused - 1, False
-            record.note("resume", tape)
-        self._held = None
-
-    __exit__: Leaving = Exit(_leave, lambda pause: pause._tape._paused)
 
 
 def _weak(value: object) -> weakref.ref[Object] | None:

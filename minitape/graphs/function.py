@@ -56,6 +56,8 @@ class Function:
             parameters = spread_positional(parameters, len(input_signature) + (owner is None and "self" in parameters))
         self._parameters = parameters
         self._signature = signature.replace(parameters=list(parameters.values()))
+        if owner is not None:
+            self.__signature__ = self._signature  # a method's has no self
         if input_signature is not None and not isinstance(input_signature, (list, tuple)):
             raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
         self._input_signature = None if input_signature is None else tuple(input_signature)

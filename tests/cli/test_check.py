@@ -101,7 +101,7 @@ def test_what_nbval_lets_pass_is_found(shown_by_running, name):
     assert DEFECTS[name][1] in shown_by_running[name]
 
 
-@pytest.mark.long(sample=3)
+@pytest.mark.long(sample=20)
 @pytest.mark.parametrize(
     ("edit", "expected"),
     [

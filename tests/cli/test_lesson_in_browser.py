@@ -151,6 +151,7 @@ def test_every_picture_shows_its_nodes_also_when_it_was_made_out_of_sight(kept):
         kept.wait_for_function(TWO_NODES_IN_VIEW, arg=picture, timeout=10_000)
 
 
+@pytest.mark.long
 def test_lesson_1_runs_and_its_exercises_answer(kept):
     lesson = kept
     mime = "application/vnd.jupyter"

@@ -86,6 +86,7 @@ def test_where_nothing_can_be_written_the_notebook_stays(tmp_path, monkeypatch):
     assert path.read_bytes() == before
 
 
+@pytest.mark.long
 def test_a_cell_that_takes_too_long_is_named(tmp_path):
     path = write(tmp_path / "slow.ipynb", "import threading", "threading.Event().wait(60)")
     with pytest.raises(ClickException, match=r"cell 2 \(threading.* takes longer than 1 seconds: .*--timeout SECONDS"):

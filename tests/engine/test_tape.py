@@ -189,7 +189,7 @@ def test_ctrl_c_while_a_tape_is_let_go_of_is_not_lost(monkeypatch):
     tape = tf.GradientTape()
     with tape:
         pass
-    monkeypatch.setattr(Record, "release", interrupt)
+    monkeypatch.setattr(tape_module, "release", interrupt)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     try:
         with pytest.raises(KeyboardInterrupt):

@@ -75,6 +75,7 @@ def checked(tmp_path_factory):
     return check
 
 
+@pytest.mark.long
 def test_a_type_checker_knows_the_names_and_finds_the_misspelt(checked):
     told = checked(f"{PROGRAM}reveal_type(tape)\nreveal_type(state)\ntf.constnat(1.0)\ntf.math.sine(1.0)\n")
     found = re.findall(r"(?:Revealed type is|error: Module has no attribute) \"([\w.]+)\"", told)

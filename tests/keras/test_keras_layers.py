@@ -386,3 +386,19 @@ def test_a_copy_of_a_built_layer_has_layers_of_its_own():
     other.inner[0].kernel.assign([[3.0]])
     assert len(other.weights) == 4 and other._layers == list(other.inner)
     assert [made(tf.ones([1, 1])).numpy().item() for made in (layer, other)] == [1.0, 3.0]
+
+
+def test_a_call_that_is_a_tf_function_takes_what_the_layer_is_given():
+    """Its signature is a method's, without ``self``: the layer's own ``build`` gets the shape of the first argument."""
+
+    class Doubled(tf.keras.layers.Layer):
+        def build(self, shape):
+            self.w = self.add_weight(shape=(shape[-1],), initializer="ones")
+
+        @tf.function
+        def call(self, x, training=False):
+            return x * self.w * (1.0 if training else 2.0)
+
+    layer = Doubled()
+    assert layer(tf.ones([2, 3])).numpy().tolist() == [[2.0] * 3] * 2
+    assert layer(tf.ones([2, 3]), training=True).numpy().tolist() == [[1.0] * 3] * 2

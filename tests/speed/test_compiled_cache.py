@@ -204,7 +204,7 @@ def spoiled(warm, request):
         )
 
 
-@pytest.mark.long(sample=16)
+@pytest.mark.long
 @pytest.mark.parametrize(("damage", "suffix"), CASES)
 def test_damaged_files(damage, suffix, spoiled, right):
     if damage == "unreadable" and not PERMISSIONS:

@@ -199,7 +199,7 @@ def test_an_archive_takes_no_more_memory_than_it_is_large(tmp_path, what):
 def seen(tmp_path_factory, long, longest):
     """What the process that reads hostile files saw, for each kind of file; with ``--longest`` ten minutes of each kind, others each time."""
     script = Path(__file__).with_name("hostile.py")
-    done = subprocess.run([sys.executable, script, *(["--minutes=10"] if longest else [] if long else ["--part=0.25"])], cwd=tmp_path_factory.mktemp("hostile"), capture_output=True, text=True)
+    done = subprocess.run([sys.executable, script, *(["--minutes=10"] if longest else [] if long else ["--part=0.1"])], cwd=tmp_path_factory.mktemp("hostile"), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

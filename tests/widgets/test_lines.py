@@ -59,7 +59,7 @@ def test_what_fits_into_one_line_stays_in_one(show, page):
     assert max(box["bottom"] for box in boxes) - min(box["top"] for box in boxes) < 160
 
 
-@pytest.mark.long(sample=20)
+@pytest.mark.long
 @pytest.mark.parametrize("program", [network, polynomial])
 def test_products_stand_on_their_own_edges_across_lines(program, show, page):
     page.set_viewport_size({"width": 640, "height": 1500})
