@@ -17,6 +17,7 @@ from ..picture.reading import spaces
 from .recording import Sweep
 from .site import NOWHERE, Site
 
+# Frameworks write a clip as a maximum and a minimum: where no scope has its name, the program's text is the only witness of it.
 _CLIP = re.compile(r"\bclip\w*")
 _KEPT = re.compile(r"(\w+)\.append\(")
 CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips

@@ -20,7 +20,7 @@ from .site import NOWHERE, Site
 
 LABELS = {
     "add": "+", "add_any": "+", "sub": "−", "mul": "×", "div": "÷", "dot_general": "@", "neg": "−x", "square": "x²", "sqrt": "√",
-    "reduce_sum": "Σ", "pow": "xʸ", "slice": "[ ]", "dynamic_slice": "[ ]", "gather": "[ ]",
+    "reduce_sum": "Σ", "pow": "xʸ", "convert_element_type": "cast", "slice": "[ ]", "dynamic_slice": "[ ]", "gather": "[ ]",
 }  # fmt: skip
 STEPS = {"round", "floor", "ceil", "sign"}  # JAX goes no way back through them
 STAIRS = STEPS | {"trunc", "fix", "heaviside", "floor_divide"}  # functions of jax.numpy, made of comparisons and choices

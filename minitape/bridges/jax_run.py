@@ -26,7 +26,6 @@ class Run:
         self.log = log
         self.failed: Site = NOWHERE  # where an equation raised an error
         self.site: Site = NOWHERE  # of the equation that runs
-        self._bound: tuple[Site, int | None] = NOWHERE, None  # the last statement, and the row that has its name
         self.library = 0  # more than 0 inside of a function of a library's: its jaxpr may have been traced for another line
         self.opens: dict[str, Callable[[Any, list[Value], Scope], list[Value]]] = {
             "jit": self._call, "pjit": self._call, "closed_call": self._call, "core_call": self._call, "remat2": self._call,
@@ -40,8 +39,10 @@ class Run:
         def read(atom: Any) -> Value:
             return Value(atom.val) if isinstance(atom, Literal) else known[atom]
 
+        last: tuple[Place, int | None] = Place(), None  # the statement, and the row that has its name
         for eqn in jaxpr.eqns:
             results = self._equation(eqn, [read(atom) for atom in eqn.invars], scope)
+            last = self._bind(eqn, results, *last)
             known.update(zip(eqn.outvars, results, strict=True))
         return [read(atom) for atom in jaxpr.outvars]
 
@@ -60,26 +61,22 @@ class Run:
             scope = (*scope, place.called)
         try:
             if opens is not None and any(given.live for given in inputs) and self._has_room(eqn):
-                results = opens(eqn, inputs, scope)
-            else:
-                results = self._row(eqn, inputs, scope)
-            if not any("jvp(" in part for part in scope):  # a derivative has the place of what it is the derivative of
-                self._bind(place, results)
-            return results
+                return opens(eqn, inputs, scope)
+            return self._row(eqn, inputs, scope)
         except Exception:
             self.failed = self.site if self.failed is NOWHERE else self.failed
             raise
         finally:
             self.site = outer
 
-    def _bind(self, place: Place, results: list[Value]) -> None:
-        """Gives a result the name that the program has for it."""
-        if self.library:
-            return
-        (site, name), row = (place.site, place.name), results[0].row if len(results) == 1 else None
-        if name and row is not None:
-            self.log.bind(row, name, self._bound[1] if self._bound[0] == site else None)
-        self._bound = site, row if name else None
+    def _bind(self, eqn: Any, results: list[Value], place: Place, before: int | None) -> tuple[Place, int | None]:
+        """Gives a result the name that the program has for it; what came before it in the same expression has it no more."""
+        row = results[0].row if len(results) == 1 else None
+        found = Place() if self.library or "jvp(" in str(eqn.source_info.name_stack) else place_of(eqn)  # a derivative has the place of its function
+        if not found.name or row is None:
+            return Place(), None
+        self.log.bind(row, found.name, before if (found.site, found.name) == (place.site, place.name) else None)
+        return found, row
 
     def _row(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
         name = eqn.primitive.name

@@ -6,7 +6,7 @@ from .cases import blamed, broken, mended
 from .frameworks import FRAMEWORKS, arrived, every_case
 
 # what PyTorch and TensorFlow themselves say in these programs
-pytestmark = pytest.mark.filterwarnings("ignore:To copy construct", "ignore:The .grad attribute", "ignore:Converting a tensor", "ignore:.*non-leaf Tensor", "ignore:std", "ignore:None of the inputs",
+pytestmark = pytest.mark.filterwarnings("ignore:To copy construct", "ignore:The .grad attribute", "ignore:Converting a tensor", "ignore:.*non-leaf Tensor", "ignore:std", "ignore:None of the inputs", "ignore:.torch.cpu.amp.autocast:FutureWarning",
                                        "ignore:__array__ implementation:DeprecationWarning")
 FAILS = {"requires_grad", "detach", "data", "no_grad", "inference_mode", "copied", "integer_cast", "no_derivative", "in_place",
          "backward_twice", "not_scalar", "integer_dtype", "left_jax", "branch", "boolean_index", "has_aux", "while_loop", "callback",

@@ -19,7 +19,7 @@ from minitape.picture.values import show_value  # noqa: E402
 from .torch_programs import PROGRAMS  # noqa: E402
 
 # CPU kernels that PyTorch warns of in programs that are right
-pytestmark = pytest.mark.filterwarnings("ignore:.*nested tensor.*", "ignore:.*create_graph=True.*")
+pytestmark = pytest.mark.filterwarnings("ignore:.*nested tensor.*", "ignore:.*create_graph=True.*", "ignore:.torch.cpu.amp.autocast:FutureWarning")
 
 
 def run(name):
@@ -75,6 +75,8 @@ def test_every_adjoint_is_autograds_own(name):
     with reference, bridge.record() as recording:
         run(name)
     assert recording.failure is None
+    if name == "mesh_einsum_and_where" and torch.__version__ < "2.5":
+        pytest.skip("this PyTorch hides backward() of a list from modes, and so from the reference")
     assert len(recording.sweeps) == len(reference.passes)
     compared = set()
     for sweep, retained in zip(recording.sweeps, reference.passes, strict=True):
