@@ -374,6 +374,7 @@ def test_the_command_says_what_is_wrong(cache):
 
 INTERRUPTED = """
 import signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background, it is ignored
 at, seen = {at}, 0
 
 def trace(frame, event, arg):
