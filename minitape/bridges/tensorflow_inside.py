@@ -71,18 +71,18 @@ def copied_into(graph: Any) -> Iterator[tuple[Any, Any]]:
             if inside.op.type == "Const" and isinstance(captures.by_val_external.get(key), tf.Tensor))  # fmt: skip
 
 
-def changes_in(graph: Any, steps: dict[Any, list[Step]]) -> dict[int, Site]:
-    """Which inputs of a graph are variables that it changes, and on which line: not those that an optimizer changes."""
+def changes_in(graph: Any) -> dict[int, Site]:
+    """Which inputs of a graph are variables that it changes, and on which line: nowhere where an optimizer of Keras does it."""
     found: dict[int, Site] = {}
     places = {id(tensor): number for number, tensor in enumerate(graph.inputs)}
-    optimizers = [range(step.first, step.last) for step in steps.get(graph, ()) if step.word == "applies"]
-    for number, op in enumerate(graph.get_operations()):
-        inputs = list(op.inputs)[-len(inner.inputs) :] if (inner := next(iter(graphs_of(op)[-1:]), None)) is not None else list(op.inputs)[:1]
-        changed = changes_in(inner, steps) if inner is not None else {0: site_of(op.traceback)} if changes_variable(op.type) else {}
+    for op in graph.get_operations():
+        inner = next(iter(graphs_of(op)[-1:]), None)
+        inputs = list(op.inputs)[:1] if inner is None else list(op.inputs)[-len(inner.inputs) :]
+        changed = changes_in(inner) if inner is not None else {0: site_of(op.traceback)} if changes_variable(op.type) else {}
+        optimizes = bool(changed) and any("/keras/src/optimizers/" in frame.filename for frame in op.traceback or ())
         for port, site in changed.items():
-            place = places.get(id(inputs[port]))
-            if place is not None:
-                found.setdefault(place, NOWHERE if any(number in optimizer for optimizer in optimizers) else site)
+            if id(inputs[port]) in places:
+                found.setdefault(places[id(inputs[port])], NOWHERE if optimizes else site)
     return found
 
 

@@ -330,6 +330,9 @@ class Log:
         """A ``tf.function`` ran, and changed some of its variables: by their place among the inputs, and on which line."""
         rows = [row for given in inputs for row in self.rows_of(given)[-1:]]
         for place, site in changed.items():
+            known = self.variables.get(id(inputs[place]))
+            if site[1] is None and known is not None and not getattr(known.variable, "trainable", True):
+                continue  # what an optimizer keeps for itself
             self._current.pop(id(inputs[place]), None)
             if site[1] is not None:
                 self.stores += [(id(inputs[place]), row, site) for row in rows]

@@ -135,7 +135,7 @@ class Watcher:
 
     def _changed(self, graph: Any, inputs: Sequence[Any]) -> None:
         if graph not in self._changes:
-            self._changes[graph] = changes_in(graph, self.log.steps)
+            self._changes[graph] = changes_in(graph)
         self.log.ran(inputs, self._changes[graph])
 
     def _backward(self, function: Any, functions: Any, graph: Any, backward: Any, outputs: Any) -> Any:
