@@ -316,7 +316,7 @@ class Inquiry:
             if not zeros:
                 break
             first = zeros[0]
-        if first == row or self.entries[first].kind != "operation":
+        if first == row or self.entries[first].op not in CLIPS.union(self.choices, *self.zeros.values()):
             return None
         found = self._zero_of(first)
         return found if found.cause in ("dead_relu", "not_selected", "zero_factor", "saturated", "zero_derivative") else None

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from ..engine.frames import own_file
 from ..explain.source import Source, read_again, source_of
 from ..explain.statement import FUNCTIONS, Statement, last_name, unparse
-from .site import NOWHERE, Site
+from .site import Site
 
 GRADIENTS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
 
@@ -71,14 +70,14 @@ class Origin:
         return self.call if found is None else found
 
     def _gradient(self) -> Site | None:
-        names = {getattr(self.function, "__name__", "")} | {unparse(given) for given in self._given()[:1]}
+        names = {getattr(self.function, "__name__", "<lambda>")} | {unparse(given) for given in self._given()[:1]}
         files = [file for file in (self.call[0], self.head[0]) if file]
         for source in filter(None, map(source_of, files)):
             for statement in source.statements:
                 for node in statement.walk():
-                    if isinstance(node, ast.Call) and last_name(node.func) in GRADIENTS and node.args:
-                        if unparse(node.args[0]) in names or last_name(node.args[0]) in names:
-                            return statement.filename, node.lineno
+                    asks = isinstance(node, ast.Call) and last_name(node.func) in GRADIENTS and node.args
+                    if asks and names & {unparse(node.args[0]), last_name(node.args[0])}:
+                        return statement.filename, node.lineno
         return None
 
     # -- its arguments ------------------------------------------------------------------------------------------------------
@@ -140,11 +139,11 @@ class Origin:
         asked = self._gradient()
         grad = None if asked is None or asked[0] is None or asked[1] is None else source.at(asked[0], asked[1])
         before = [s for s in found if grad is None or grad.function is not s.function or s.order < grad.order]
-        made = [s for s in before or found if not s.reads_itself()] if grad is None or grad.function is not where.function else [
-            s for s in before or found if not (s.reads_itself() and s.loops())]  # fmt: skip
-        best = (made or before or found or [None])[-1]
-        if best is None:
+        beside = grad is not None and grad.function is where.function
+        made = [s for s in before or found if not s.reads_itself() or (beside and not s.loops())]
+        if not found:
             return None
+        best = (made or before or found)[-1]
         return best, next((part for target, part in best.pairs() if last_name(target) == name), None)
 
     # -- what it reads ------------------------------------------------------------------------------------------------------
@@ -206,10 +205,13 @@ def plain(function: Any) -> Any:
             function = function.__wrapped__
         elif inspect.ismethod(function):
             function = function.__func__
-        elif hasattr(function, "__code__") or not inspect.isfunction(getattr(type(function), "__call__", None)):
+        elif hasattr(function, "__code__"):
             return function
         else:
-            function = type(function).__call__
+            called = vars(type(function)).get("__call__")
+            if not inspect.isfunction(called):
+                return function
+            function = called
 
 
 def definition(function: Any) -> Statement | None:
@@ -218,9 +220,9 @@ def definition(function: Any) -> Statement | None:
     source = None if code is None or own_file(code.co_filename) else source_of(code.co_filename)
     for statement in () if source is None or code is None else source.statements:
         node = statement.node
-        if statement.filename == code.co_filename and isinstance(node, FUNCTIONS) and node.name == code.co_name:
-            if code.co_firstlineno in (node.lineno, *(d.lineno for d in node.decorator_list)):
-                return statement
+        named = statement.filename == code.co_filename and isinstance(node, FUNCTIONS) and node.name == code.co_name
+        if named and code.co_firstlineno in (node.lineno, *(d.lineno for d in node.decorator_list)):
+            return statement
     return None
 
 

@@ -18,6 +18,7 @@ from .jax_texts import BENT, CHOICES, TEXT, ZEROS
 from .site import NOWHERE, Site
 
 TRACED = ("Tracer", "traced", "concrete")  # what errors say that come of a number that is not there
+GROWS = {"exp", "exp2", "expm1", "cosh", "sinh", "pow", "integer_pow"}  # operations that overflow
 _ASKED = re.compile(r"problem arose with the `(\w+)` function")
 
 
@@ -77,7 +78,7 @@ class JaxInquiry(Inquiry):
         for word, cause in (("while_loop", "while_loop"), ("callback", "callback"), ("scalar-output", "not_scalar")):
             if word in said:
                 return self.say(cause, site, what=said.rpartition("shape: ")[2].rstrip(".") if cause == "not_scalar" else word)
-        return self.say("refused", site, what=said.partition("\n")[0])
+        return self.say("refused", site, kind="in_place" if "immutable" in said else "", what=said.partition("\n")[0])
 
     def _asked(self, error: Exception, called: str) -> str:
         """What wanted a number: JAX says it, or the error came up in a function of its own."""
@@ -136,10 +137,24 @@ class JaxInquiry(Inquiry):
 
     def _origin(self, row: int, kind: str = "") -> Explanation:
         answer = super()._origin(row, kind)
+        behind = self._before(answer._rows[0])
+        large = [at for at in behind if self.entries[at].op in GROWS and not self._finite(at) and all(map(self._finite, self.entries[at].inputs))]
+        if large and answer.cause == "nan_forward":  # an infinity that a division has hidden before
+            return self.say("nan_forward", row=min(large), kind=kind)
         entry = self.entries[answer._rows[0]]
-        if entry.extra.bad is NOWHERE or entry.kind == "operation" and not all(map(self._finite, entry.inputs)):
+        if entry.extra.bad is NOWHERE or not all(map(self._finite, entry.inputs)):
             return answer
         return self.say("nan_forward", entry.extra.bad, kind=kind, what="An operation")
+
+    def _before(self, row: int) -> set[int]:
+        """The rows from which a row was computed."""
+        seen: set[int] = set()
+        stack = [row]
+        while stack:
+            new = set(self._inputs(stack.pop())) - seen
+            seen |= new
+            stack += new
+        return seen
 
     def _leaf(self, row: int) -> Explanation:
         entry = self.entries[row]
@@ -216,12 +231,20 @@ class JaxInquiry(Inquiry):
         curve = next((name for name in entry.scope if name in BENT), "")
         if curve and entry.op == "select_n":
             return self.say("saturated", row=row, what=curve)
+        if entry.op == "select_n" and self._is_written_relu(row):
+            return self.say("dead_relu", row=row, what="where")
         if entry.label in ("max 0.0", "0.0 max"):
             return self.say("dead_relu", row=row, what="maximum")
         if entry.extra.custom and not any(entry.op in ops for ops in self.zeros.values()):
             return self.say("custom_rule", row=row)
         return super()._zero_of(row)
 
+
+    def _is_written_relu(self, row: int) -> bool:
+        """Whether a choice is ``where(x > 0, x, 0.0)``, and all that matters was negative."""
+        inputs = self.entries[row].inputs
+        asked = [given for given in inputs if self.entries[given].op in ("gt", "ge", "lt", "le")]
+        return bool(asked) and bool(set(self.entries[asked[0]].inputs) & set(inputs)) and self._is_off(row)
 
     def _step(self) -> int | None:
         """A function in steps that is all that stands on another way of the source: it would be zero there for any value."""
