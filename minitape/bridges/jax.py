@@ -14,9 +14,8 @@ Recording(jax, 5 rows, 1 backward pass)
 ['w', 'x', 'y', '×', 'Σ']
 >>> recording.value, recording.gradient
 (Array(-3.5, dtype=float32), Array([ 1., -4.], dtype=float32))
->>> print(recording.explain(recording.value, "x"))
-argnums: x is not differentiated: argnums names other arguments.
-  Fix: Name it: argnums=(0, 1), or put what is to be differentiated into one argument.
+>>> recording.explain(recording.value, "x").message
+'x is not differentiated: argnums names other arguments.'
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ class Leaf(NamedTuple):
 def keys(path: Sequence[Any]) -> tuple[Any, ...]:
     """The keys of a path of ``jax.tree_util``.
 
+    >>> import jax
     >>> [keys(path) for path, _ in jax.tree_util.tree_flatten_with_path({"a": [1.0, 2.0]})[0]]
     [('a', 0), ('a', 1)]
     """
@@ -194,6 +195,7 @@ def part_of(node: ast.expr, key: Any) -> ast.expr | None:
 def plain(function: Any) -> Any:
     """The function of the program's behind partials and transforms.
 
+    >>> import jax
     >>> def f(x): return x
     >>> plain(jax.jit(partial(f, 1.0))) is f
     True

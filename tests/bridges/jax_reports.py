@@ -416,7 +416,7 @@ args = w,
 grad = jax.grad(loss)(*args)
 
 #@ signs_beside_a_clip zero_derivative
-w = jnp.array([0.2, -0.4])
+w = jnp.array([0.2, 0.4])
 def loss(w):
     return jnp.sum(jnp.sign(w) * jnp.abs(w).mean().clip(0.5, 0.5)) #! #- return jnp.sum(w * jnp.abs(w).mean())
 args = w,
@@ -432,7 +432,7 @@ grad = jax.grad(loss)(*args)
 #@ overflow_hidden_by_a_share nan_forward
 w = jnp.array([100.0, 1.0])
 def loss(w):
-    e = jnp.exp(w) #! #- e = jnp.exp(w - jnp.max(w))
+    e = jnp.exp(w) #! #- e = jnp.exp(w / 100.0)
     return -jnp.log(e[1] / jnp.sum(e) + 1e-30)
 args = w,
 grad = jax.grad(loss)(*args)
