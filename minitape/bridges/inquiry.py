@@ -20,6 +20,7 @@ from .site import NOWHERE, Site
 # Frameworks write a clip as a maximum and a minimum: where no scope has its name, the program's text is the only witness of it.
 _CLIP = re.compile(r"\bclip\w*")
 _KEPT = re.compile(r"(\w+)\.append\(")
+SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
 CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
 _SHOWN = re.compile(r"\bprint\(|plot\w*\(|\bf['\"]|^\s*#|return ")
 _SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")
@@ -109,12 +110,17 @@ class Inquiry:
                 found.add(entry.row)
         return found
 
-    def _way(self, begin: int) -> list[int]:
-        """The rows from ``begin`` to the target, with the fewest breaks."""
+    def _readers(self) -> dict[int, list[int]]:
+        """For each row behind the target those that were computed with its value."""
         readers: dict[int, list[int]] = {}
         for row in self.behind:
             for given in self._inputs(row):
                 readers.setdefault(given, []).append(row)
+        return readers
+
+    def _way(self, begin: int) -> list[int]:
+        """The rows from ``begin`` to the target, with the fewest breaks."""
+        readers = self._readers()
         cost, came = {begin: 0}, {begin: -1}
         queue = deque([begin])
         while queue:
@@ -202,7 +208,11 @@ class Inquiry:
             masked = numbers_of(self.entries[reader].value)
             hidden = masked is not None and not np.isfinite(masked).any()
             return self.say("nan_forward", row=reader if hidden else min(lost, default=reader), kind=kind)
-        return self.say("nan_input", row=first, other=entry.name or "A tensor")
+        return self._leaf(first)
+
+    def _leaf(self, row: int) -> Explanation:
+        """A leaf that has a NaN or infinity."""
+        return self.say("nan_input", row=row, other=self.entries[row].name or "A tensor")
 
     def _zero(self) -> Explanation | None:
         """The operation that made zeros of what came to it, where zeros arrived."""
@@ -227,8 +237,9 @@ class Inquiry:
             if all(edge[2].facts()[0] for edge in toward):
                 last = call  # on another way something may come nearer to the source
                 continue
-            if toward[-1][3].facts()[0]:  # what it sent is not zero, and the sum is
-                return self._cancelled(call, toward[-1][0])
+            for row, _, product, total in toward:
+                if total.facts()[0] and not product.facts()[0]:  # what it sent is not zero, and the sum is
+                    return self._cancelled(call, row)
             alive.update(edge[0] for edge in toward if not edge[3].facts()[0])
         if last is not None:
             return self._zero_of(last)
@@ -241,6 +252,9 @@ class Inquiry:
 
     def _cancelled(self, call: int, row: int) -> Explanation:
         """Contributions to a row that cancel: a function that computes with differences or shares, or the program itself."""
+        meeting = self._difference(row)
+        if meeting is not None:
+            return self.say("zero_cancels", row=meeting)
         scopes = [self.entries[reader].scope for reader, edges in self.sweep.edges.items() if any(edge[0] == row for edge in edges)]
         if self.entries[call].op in self.zeros["zero_cancels"] - {"sub", "Sub"}:
             return self.say("zero_cancels", row=call)
@@ -249,6 +263,19 @@ class Inquiry:
                 inside = [entry.row for entry in self.entries if entry.op == "exp" and entry.scope[: depth + 1] == scopes[0][: depth + 1]]
                 return self.say("saturated" if any(map(self._is_one_hot, inside)) else "zero_cancels", row=call, what=name)
         return self.say("zero_sum", row=call)
+
+    def _difference(self, row: int) -> int | None:
+        """Where the ways from a row first meet, if two values are subtracted there that are the same, computed twice."""
+        readers = self._readers()
+        front = set(readers.get(row, ()))
+        while len(front) > 1:
+            first = min(front)
+            front = front - {first} | set(readers.get(first, ()))
+        entry = self.entries[min(front)] if front else None
+        if entry is None or entry.op not in SUBTRACTS or len(set(entry.inputs)) < 2:
+            return None
+        one, other = (numbers_of(self.entries[given].value) for given in entry.inputs[:2])
+        return entry.row if one is not None and other is not None and np.array_equal(one, other) else None
 
     def _zero_of(self, row: int) -> Explanation:
         """In which way an operation made zeros of what came to it."""
@@ -287,7 +314,7 @@ class Inquiry:
             if not zeros:
                 break
             first = zeros[0]
-        if first == row or self.entries[first].kind != "operation":
+        if first == row or self.entries[first].op not in CLIPS.union(self.choices, *self.zeros.values()):
             return None
         found = self._zero_of(first)
         return found if found.cause in ("dead_relu", "not_selected", "zero_factor", "saturated", "zero_derivative") else None

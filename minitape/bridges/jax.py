@@ -14,9 +14,8 @@ Recording(jax, 5 rows, 1 backward pass)
 ['w', 'x', 'y', '×', 'Σ']
 >>> recording.value, recording.gradient
 (Array(-3.5, dtype=float32), Array([ 1., -4.], dtype=float32))
->>> print(recording.explain(recording.value, "x"))
-argnums: x is not differentiated: argnums names other arguments.
-  Fix: Name it: argnums=(0, 1), or put what is to be differentiated into one argument.
+>>> recording.explain(recording.value, "x").message
+'x is not differentiated: argnums names other arguments.'
 """
 
 from __future__ import annotations
@@ -29,13 +28,19 @@ from .need import need
 
 jax = need("jax", "JAX", (0, 7))
 
-from .jax_log import Extra, Log, Value, argument_names, form, inexact  # noqa: E402 - behind the check
+from .jax_log import NUMBERS, Extra, Log, Value, argument_names, form, inexact  # noqa: E402 - behind the check
+from .jax_origin import Leaf, keys  # noqa: E402
 from .jax_run import Run  # noqa: E402
 from .jax_sweep import Back  # noqa: E402
 from .recording import Recording  # noqa: E402
-from .site import NOWHERE, Site  # noqa: E402
+from .site import NOWHERE, Site, here  # noqa: E402
 
-TRACED = ("Tracer", "concrete value")  # what JAX's errors say that come of tracing, and not of a mistake such as a wrong shape
+# What errors say that come of tracing, or of what JAX alone forbids, and not of a mistake such as a wrong shape.
+REFUSALS = ("Tracer", "traced", "concrete", "JAX", "lax.", "equal types", "scalar-output", "real- or complex-valued")
+
+
+class Number(int):
+    """The number of a row, for a picture to ask about: an int of the program's may be an argument."""
 
 
 class JaxRecording(Recording):
@@ -57,6 +62,8 @@ class JaxRecording(Recording):
         self.gradient: Any = None
         self.error: Exception | None = None
         self.stopped: Site = NOWHERE  # where an error came up while the equations ran
+        self.asked: tuple[Any, tuple[Any, ...], Site] = None, (), NOWHERE  # the function, its arguments, and the line that records them
+        self.given: list[Leaf] = []  # the leaves of the arguments
         self.target: int | None = None  # the row of the result
         self.chosen: list[int] = []  # the rows of what is differentiated
         self.unreached: set[int] = set()  # those of them that no adjoint came to: their gradient is zero
@@ -66,6 +73,19 @@ class JaxRecording(Recording):
 
         return why(self, target, source)
 
+    def rows_of(self, source: Any) -> list[int]:
+        """The rows that a source of ``explain`` stands for: of a tree those of its leaves, of a number all arguments that it may be."""
+        if isinstance(source, NUMBERS) and not isinstance(source, Number):
+            equal = [leaf for leaf in self.given if type(leaf.value) is type(source) and leaf.value == source]
+            found = [leaf for leaf in equal if leaf.value is source] or equal
+            return [leaf.row for leaf in found if leaf.row in self.chosen] or [leaf.row for leaf in found]
+        row = self.row_of(source)
+        if row is not None or isinstance(source, str) or hasattr(source, "shape"):
+            return [] if row is None else [row]
+        whole = [leaf.row for leaf in self.given if self.asked[1][leaf.argument] is source]
+        parts = jax.tree_util.tree_leaves(source)
+        return whole or ([] if len(parts) == 1 and parts[0] is source else [row for part in parts for row in self.rows_of(part)])
+
     def row_of(self, value: Any) -> int | None:
         """The last row that stands for an array of the program's, or has a name."""
         found = self.log.row_of(value)
@@ -74,14 +94,14 @@ class JaxRecording(Recording):
     @property
     def leaves(self) -> Mapping[int, Any]:
         """The arguments, by row."""
-        return {entry.row: SimpleNamespace(variable=None, tensor=entry.row) for entry in self.entries}
+        return {entry.row: SimpleNamespace(variable=None, tensor=Number(entry.row)) for entry in self.entries}
 
 
 def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> JaxRecording:
     """Runs ``function(*args)`` and its gradient, as ``jax.value_and_grad(function, argnums, has_aux)`` has it, and records both.
 
-    What JAX refuses (a ``float()`` of a traced value, a result that is no number) is kept as ``recording.error``; any
-    other error is raised. ``function`` runs once, to be traced, so that a Python condition on a value is refused as under
+    What JAX refuses (a ``float()`` of a traced value, ``x[0] = 1.0``, a result that is no number) is kept as ``recording.error``;
+    any other error is raised. ``function`` runs once, to be traced, so that a Python condition on a value is refused as under
     ``jit``. Calls of ``jit``, ``scan`` and ``cond`` are opened where they depend on an argument; one that would have more than
     20,000 rows is one row.
 
@@ -92,14 +112,16 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
     ConcretizationTypeError(...)
     """
     recording = JaxRecording()
+    recording.asked = function, args, here()
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     numbers = tuple(number % len(args) if -len(args) <= number < len(args) else number for number in numbers)
     if not numbers or not all(0 <= number < len(args) for number in numbers):
         raise ValueError(f"argnums={argnums!r} does not fit to {len(args)} argument{'' if len(args) == 1 else 's'}.")
     try:
         closed, shape = jax.make_jaxpr(function, return_shape=True)(*args)
-    except (TypeError, IndexError, jax.errors.UnexpectedTracerError) as error:
-        if type(error) in (TypeError, IndexError) and not any(word in str(error) for word in TRACED):
+    except Exception as error:
+        said = f"{error} {error.__cause__} {error.__context__}"
+        if not isinstance(error, jax.errors.UnexpectedTracerError) and not any(word in said for word in REFUSALS):
             raise
         recording.error = error
         _arguments(recording, function, args, numbers)
@@ -116,8 +138,9 @@ def _arguments(recording: JaxRecording, function: Any, args: tuple[Any, ...], nu
     """The rows of the arguments' leaves."""
     found = []
     for number, (argument, names) in enumerate(zip(args, argument_names(function, args), strict=True)):
-        leaves = jax.tree_util.tree_leaves(argument)
-        found.append([recording.log.leaf(leaf, name, number in numbers) for leaf, name in zip(leaves, names, strict=True)])
+        leaves = jax.tree_util.tree_flatten_with_path(argument)[0]
+        found.append([recording.log.leaf(leaf, name, number in numbers) for (_, leaf), name in zip(leaves, names, strict=True)])
+        recording.given += [Leaf(leaf, value.row, number, keys(path)) for (path, leaf), value in zip(leaves, found[-1], strict=True)]
     recording.chosen = [leaf.row for number in numbers for leaf in found[number]]
     return found
 

@@ -26,6 +26,7 @@ STEPS = {"round", "floor", "ceil", "sign"}  # JAX goes no way back through them
 STAIRS = STEPS | {"trunc", "fix", "heaviside", "floor_divide"}  # functions of jax.numpy, made of comparisons and choices
 
 
+NUMBERS = (bool, int, float, complex)
 SHARES = {"softmax", "log_softmax", "logsumexp", "standardize", "var", "std", "_var", "_std"}  # compute with shares or differences
 
 
@@ -45,12 +46,13 @@ class JaxValue(Kept):
 class Value:
     """What a variable of a jaxpr stands for: an array, and its row; None for what was computed from nothing that is a row."""
 
-    __slots__ = ("value", "row", "live", "site", "roots")
+    __slots__ = ("value", "row", "live", "site", "roots", "bad")
 
     def __init__(self, value: Any, row: int | None = None, live: bool = False, site: Site = NOWHERE, roots: Sequence[Any] | None = None) -> None:
         self.value, self.row, self.site = value, row, site
         self.roots = [value] if roots is None else roots  # of what is no row: the arrays from outside that it was computed from
         self.live = live  # computed from an argument that is a float: calls with it are opened
+        self.bad = NOWHERE  # of what is no row: where a NaN or infinity came up in it
 
 
 class Extra(NamedTuple):
@@ -60,6 +62,7 @@ class Extra(NamedTuple):
     came: Sequence[int] = ()
     custom: bool = False  # has a derivative rule of the program's own
     roots: Sequence[Any] = ()  # of a constant: the arrays from outside that it is, or was computed from
+    bad: Site = NOWHERE  # where a NaN or infinity came up in what it was given and is no row
 
 
 class Call(NamedTuple):
@@ -110,7 +113,7 @@ class Log:
 
     def remember(self, value: Any, row: int) -> None:
         """This row stands for an array of the program's. Numbers are no objects of their own: they have names only."""
-        if not isinstance(value, (bool, int, float, complex)):
+        if not isinstance(value, NUMBERS):
             self._rows.setdefault(id(value), (value, row))
 
     # -- new rows -----------------------------------------------------------------------------------------------------
@@ -141,7 +144,7 @@ class Log:
             return known[1]
         row = self.recording.leaf(self.keep(value.value), name=name, kind="constant", site=value.site, differentiable=False, **form(value.value))
         self.entries[row].label = name or "const"
-        self.entries[row].extra = Extra(roots=value.roots)
+        self.entries[row].extra = Extra(roots=value.roots, bad=value.bad)
         self._constants[id(value.value)] = value.value, row
         return row
 
@@ -150,8 +153,7 @@ class Log:
         """Runs an operation and writes its rows; none for what is computed from nothing that is a row."""
         results = compute(*[given.value for given in inputs])
         if all(given.row is None for given in inputs) or not results:
-            roots = [root for given in inputs for root in given.roots]
-            return [Value(result, site=site, roots=roots) for result in results]
+            return self._folded(results, inputs, site)
         for given in inputs:
             if given.site is NOWHERE:
                 given.site = site
@@ -166,10 +168,19 @@ class Log:
                 op, rows, self.keep(result), label=label, call=made[0] if made else None, output=number, site=site, scope=scope,
                 cut=CUTS.get(why), differentiable=on_way and not why, **form(result),
             )  # fmt: skip
-            self.entries[row].extra = Extra(why, (), custom)
+            self.entries[row].extra = Extra(why, (), custom, bad=bad_of(inputs))
             made.append(row)
         self.calls.append(Call(compute, inputs, made))
         return [Value(result, row, live) for result, row in zip(results, made, strict=True)]
+
+    def _folded(self, results: list[Any], inputs: list[Value], site: Site) -> list[Value]:
+        """What is computed from nothing that is a row."""
+        made = [Value(result, site=site, roots=[root for given in inputs for root in given.roots]) for result in results]
+        for value in made:
+            if inexact(value.value) and not is_key(value.value) and not jnp.isfinite(value.value).all():
+                finite = all(np.isfinite(given.value).all() for given in inputs if inexact(jnp.asarray(given.value)))
+                value.bad = site if finite else bad_of(inputs)
+        return made
 
     def _why(self, op: str, result: Any) -> str:
         """Why no gradient passes an operation; empty where one does."""
@@ -203,6 +214,11 @@ CUTS = {"stop_gradient": "stop_gradient", "integer_cast": "integer", "no_derivat
 def is_key(value: Any) -> bool:
     """Whether a value is a random key (or several) of the new kind."""
     return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
+
+
+def bad_of(inputs: Sequence[Value]) -> Site:
+    """Where a NaN or infinity came up in one of these values, if none of them is a row."""
+    return next((given.bad for given in inputs if given.bad is not NOWHERE), NOWHERE)
 
 
 def inexact(array: Any) -> bool:

@@ -76,6 +76,10 @@ TEXT = table({
         "JAX refuses it{line}: {what}",
         "Read the message; the rest of the recording shows what was computed.",
     ),
+    "refused in_place": (
+        "Arrays of JAX do not change, and this line assigns to an element{line}.",
+        "Make a new array: x = x.at[index].set(value), or put the elements together with jnp.array or jnp.stack.",
+    ),
     "custom_rule": (
         "The derivative rule of {what}{line} gives zeros.",
         "Look at its custom_vjp or custom_jvp: pass the adjoint (or tangent) on, times the derivative.",

@@ -11,17 +11,22 @@ import jax
 
 from ..engine.frames import own_file
 from ..explain.words import Explanation
-from .inquiry import Inquiry
+from .inquiry import CLIPS, Inquiry
 from .jax_log import SHARES, STAIRS, inexact
+from .jax_origin import Origin
 from .jax_texts import BENT, CHOICES, TEXT, ZEROS
 from .site import NOWHERE, Site
 
+TRACED = ("Tracer", "traced", "concrete")  # what errors say that come of a number that is not there
+GROWS = {"exp", "exp2", "expm1", "cosh", "sinh", "pow", "integer_pow"}  # operations that overflow
 _ASKED = re.compile(r"problem arose with the `(\w+)` function")
 
 
 def why(recording: Any, target: Any, source: Any) -> Explanation:
-    """The explanation of one gradient; see ``Recording.explain``."""
-    return JaxInquiry(recording, target, source).answer()
+    """The explanation of one gradient; see ``Recording.explain``. Of a tree, that of its first leaf without one."""
+    answers = (JaxInquiry(recording, target, source, rows).answer() for rows in [[row] for row in recording.rows_of(source)] or [[]])
+    first = next(answers)
+    return next((answer for answer in (first, *answers) if not answer.connected), first) if first.connected else first
 
 
 class JaxInquiry(Inquiry):
@@ -29,21 +34,21 @@ class JaxInquiry(Inquiry):
 
     texts, zeros, choices, cancels = TEXT, ZEROS, CHOICES, SHARES
 
-    def __init__(self, recording: Any, target: Any, source: Any) -> None:
-        row = recording.row_of(source)
-        known = None if row is None else recording.entries[row].name
+    def __init__(self, recording: Any, target: Any, source: Any, rows: list[int]) -> None:
+        known = recording.entries[rows[0]].name if rows else None
         end = recording.target if target is None or target is recording.value else target
-        super().__init__(recording, end, source, [] if row is None else [row], known or "the array")
+        self.origin = Origin(*recording.asked)
+        super().__init__(recording, end, source, rows, known or "the array")
 
     def _name(self, known: str) -> str:
         return known if known != "the array" else super()._name(known)
 
     def checks(self) -> Iterable[Callable[[], Explanation | None]]:
         """What may have happened in JAX."""
-        if isinstance(self.source, str) and not self.rows:
+        if isinstance(self.source, str) and not self.rows and self.recording.ran:
             names = ", ".join(entry.name for entry in self.entries if entry.name and entry.kind == "source")
             raise ValueError(f"explain() knows no argument {self.source!r}. There are: {names}.")
-        if not isinstance(self.source, (str, int)) and not hasattr(self.source, "shape"):
+        if not self.rows and not isinstance(self.source, str) and not hasattr(self.source, "shape") and self._read_outside() is None:
             raise TypeError(f"explain() takes an array or the name of an argument as its source, but received {self.source!r}.")
         return (self._traced, self._dtype, self._result, self._own, self._break, self._not_used, self._refused, self._lost, self._nan,
                 self._zero)  # fmt: skip
@@ -63,7 +68,17 @@ class JaxInquiry(Inquiry):
             return self.say("branch", site)
         if isinstance(error, jax.errors.NonConcreteBooleanIndexError):
             return self.say("boolean_index", site)
+        if not any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACED):
+            return self._forbidden(error, site)
         return self.say("left_jax", site, what=self._asked(error, called))
+
+    def _forbidden(self, error: Exception, site: Site) -> Explanation:
+        """What JAX does not allow, also in a gradient that the function itself asks for."""
+        said = str(error)
+        for word, cause in (("while_loop", "while_loop"), ("callback", "callback"), ("scalar-output", "not_scalar")):
+            if word in said:
+                return self.say(cause, site, what=said.rpartition("shape: ")[2].rstrip(".") if cause == "not_scalar" else word)
+        return self.say("refused", site, kind="in_place" if "immutable" in said else "", what=said.partition("\n")[0])
 
     def _asked(self, error: Exception, called: str) -> str:
         """What wanted a number: JAX says it, or the error came up in a function of its own."""
@@ -80,7 +95,7 @@ class JaxInquiry(Inquiry):
         for row in asked:
             entry = self.entries[row]
             if entry.kind == "source" and not inexact(entry.value.tensor) and row in self.recording.chosen:
-                return self.say("integer_dtype", what=entry.dtype, other=entry.name or "An argument")
+                return self.say("integer_dtype", self._made(row), what=entry.dtype, other=entry.name or "An argument")
         return None
 
     def _result(self) -> Explanation | None:
@@ -88,10 +103,11 @@ class JaxInquiry(Inquiry):
         if self.recording.error is None or self.recording.sweeps:
             return None
         value = self.recording.value
+        site = self.origin.result(NOWHERE if self.end is None else self.entries[self.end].site)
         if isinstance(self.recording.error, TypeError) and not hasattr(value, "shape"):
-            return self.say("not_scalar", kind="none") if value is None else self.say("has_aux")
+            return self.say("not_scalar", site, kind="none") if value is None else self.say("has_aux", site)
         if isinstance(self.recording.error, TypeError) and value.shape != ():
-            return self.say("not_scalar", what=str(value.shape))
+            return self.say("not_scalar", site, what=str(value.shape))
         return None
 
     def _refused(self) -> Explanation | None:
@@ -111,8 +127,42 @@ class JaxInquiry(Inquiry):
         if not self.rows or self.rows[0] in self.recording.chosen:
             return self._closure()
         if self.entries[self.rows[0]].kind == "source":
-            return self.say("argnums")
+            return self.say("argnums", self.origin.asked)
         return None
+
+    def _made(self, row: int) -> Site:
+        """The line that made an argument."""
+        leaf = next((leaf for leaf in self.recording.given if leaf.row == row), None)
+        return NOWHERE if leaf is None else self.origin.made(leaf)
+
+    def _origin(self, row: int, kind: str = "") -> Explanation:
+        answer = super()._origin(row, kind)
+        behind = self._before(answer._rows[0])
+        large = [at for at in behind if self.entries[at].op in GROWS and not self._finite(at) and all(map(self._finite, self.entries[at].inputs))]
+        if large and answer.cause == "nan_forward":  # an infinity that a division has hidden before
+            return self.say("nan_forward", row=min(large), kind=kind)
+        entry = self.entries[answer._rows[0]]
+        if entry.extra.bad is NOWHERE or not all(map(self._finite, entry.inputs)):
+            return answer
+        return self.say("nan_forward", entry.extra.bad, kind=kind, what="An operation")
+
+    def _before(self, row: int) -> set[int]:
+        """The rows from which a row was computed."""
+        seen: set[int] = set()
+        stack = [row]
+        while stack:
+            new = set(self._inputs(stack.pop())) - seen
+            seen |= new
+            stack += new
+        return seen
+
+    def _leaf(self, row: int) -> Explanation:
+        entry = self.entries[row]
+        return self.say("nan_input", self._made(row) if entry.kind == "source" else NOWHERE, row=row, other=entry.name or "An array")
+
+    def _read_outside(self) -> Site | None:
+        """Where the function reads, by a name, a number that is no argument."""
+        return None if self.name == "the array" else self.origin.reads(lambda name, value: name == self.name and value is self.source)
 
     def _closure(self) -> Explanation | None:
         """The array was used from outside of the function."""
@@ -122,7 +172,8 @@ class JaxInquiry(Inquiry):
             if any(root is self.source for root in self.entries[row].extra.roots):
                 reader = next(after for after in sorted(self.behind) if row in self.entries[after].inputs)
                 return self.say("closure", self.entries[reader].site, row=row)
-        return None
+        site = self._read_outside()
+        return None if site is None else self.say("closure", site)
 
     def _break(self) -> Explanation | None:
         """A row on the way through which no gradient passes."""
@@ -153,10 +204,12 @@ class JaxInquiry(Inquiry):
         for fork in self.recording.log.forks:
             if after.intersection(fork.rows):
                 return self.say("other_branch", fork.site, what=str(fork.taken))
-        return self.say("unused")
+        leaf = next((leaf for leaf in self.recording.given if leaf.row in self.rows), None)
+        read = None if leaf is None else self.origin.read(leaf)
+        return self.say("unused", self.origin.head) if read is None else self.say("closure", read)
 
     def _lost(self) -> Explanation | None:
-        """A rule of the program's own through which nothing came: JAX gives zeros without a word."""
+        """A rule of the program's own, or a loop, through which nothing came: JAX gives zeros without a word."""
         sweep = self.sweep
         if sweep is None or not self.used or self.used[0] not in self.recording.unreached:
             return None
@@ -164,20 +217,43 @@ class JaxInquiry(Inquiry):
         for row in way:
             if self.entries[row].extra.custom:
                 return self.say("custom_rule", row=row)
+            if "while" in self.entries[row].op:  # only conditions of the loop depend on it
+                return self.say("while_loop", row=row)
         return None
 
     def _zero_of(self, row: int) -> Explanation:
         entry = self.entries[row]
+        step = self._step() if entry.op in CLIPS else None
+        if step is not None:
+            return self._broken(step)
         if self._in_stairs(row):
             return self._stairs(row)
         curve = next((name for name in entry.scope if name in BENT), "")
         if curve and entry.op == "select_n":
             return self.say("saturated", row=row, what=curve)
+        if entry.op == "select_n" and self._is_written_relu(row):
+            return self.say("dead_relu", row=row, what="where")
         if entry.label in ("max 0.0", "0.0 max"):
             return self.say("dead_relu", row=row, what="maximum")
         if entry.extra.custom and not any(entry.op in ops for ops in self.zeros.values()):
             return self.say("custom_rule", row=row)
         return super()._zero_of(row)
+
+
+    def _is_written_relu(self, row: int) -> bool:
+        """Whether a choice is ``where(x > 0, x, 0.0)``, and all that matters was negative."""
+        inputs = self.entries[row].inputs
+        asked = [given for given in inputs if self.entries[given].op in ("gt", "ge", "lt", "le")]
+        return bool(asked) and bool(set(self.entries[asked[0]].inputs) & set(inputs)) and self._is_off(row)
+
+    def _step(self) -> int | None:
+        """A function in steps that is all that stands on another way of the source: it would be zero there for any value."""
+        for row in sorted(self._after() & self.behind):
+            if self.entries[row].extra.why == "zero_derivative" or self._in_stairs(row):
+                passed = [at for at in self._way(row)[1:] if self.entries[at].extra.why]
+                if not passed:
+                    return row
+        return None
 
 
 def site_of_error(error: Exception) -> tuple[Site, str]:

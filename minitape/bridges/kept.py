@@ -44,7 +44,8 @@ class Kept:
             array = self.array()
             if array is None or array.dtype.kind not in "biufcV":
                 return False, True
-            numbers = array if array.dtype.kind == "c" else array.astype(np.float64)
+            with np.errstate(invalid="ignore"):  # memory that nobody has written yet may hold any NaN
+                numbers = array if array.dtype.kind == "c" else array.astype(np.float64)
             self._facts = bool(numbers.size and not numbers.any()), bool(np.isfinite(numbers).all())
         return self._facts
 

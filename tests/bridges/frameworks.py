@@ -100,7 +100,7 @@ FRAMEWORKS = [
     Framework("tensorflow", "TensorFlow", "tf", "y", lambda tf: tf.random.set_seed(3), lambda space: dense(space["grad"]),
               without=frozenset({"connected", "target_not_tensor", "zero_seed"})),
     Jax("jax", "JAX", "jax", "loss", lambda jax: None, lambda space: space.get("grad"), errors=(Exception,),
-        without=frozenset({"connected", "refused"})),
+        without=frozenset({"connected"})),
 ]  # fmt: skip
 
 

@@ -271,14 +271,14 @@ grad = jax.grad(loss)(*args)
 #@ dict_state_unused unused
 params = {"w": jnp.ones(2), "scale": jnp.ones(())}
 w = params["scale"]
-def loss(params, x):
+def loss(params, x): #!
     y = x * params["w"]
     return jnp.sum(y) #- return jnp.sum(y) * params["scale"]
 args = params, jnp.ones(2)
 grad = jax.grad(loss)(*args)["scale"]
 
 #@ uint8_image integer_dtype
-w = jnp.array([10, 200], dtype=jnp.uint8) #- w = jnp.array([10.0, 200.0])
+w = jnp.array([10, 200], dtype=jnp.uint8) #! #- w = jnp.array([10.0, 200.0])
 def loss(x):
     return jnp.sum((x / 255.0) ** 2)
 args = w,
@@ -354,8 +354,86 @@ grad = jax.grad(loss)(*args)
 #@ return_was_forgotten not_scalar
 w = jnp.array([1.0, 2.0])
 def loss(w):
-    value = jnp.sum(w ** 2)
+    value = jnp.sum(w ** 2) #!
     #+ return value
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ filled_by_assignment refused
+w = jnp.array(0.4)
+def loss(w):
+    m = jnp.zeros(2)
+    m[0] = jnp.cos(w) #! #- m = m.at[0].set(jnp.cos(w))
+    return jnp.sum(m)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ root_by_bisection while_loop
+w = jnp.array(1.5)
+def loss(w):
+    def halve(s):
+        mid = 0.5 * (s[0] + s[1])
+        above = mid ** 3 + w * mid > 2.0
+        return jnp.where(above, s[0], mid), jnp.where(above, mid, s[1])
+    low, high = lax.while_loop(lambda s: s[1] - s[0] > 1e-3, halve, (0.0, 4.0)) #! #- low = high = lax.fori_loop(0, 9, lambda k, r: r - (r**3 + w * r - 2.0) / (3.0 * r**2 + w), 1.0)
+    return low + high
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ tree_beside_its_global closure
+params = {"w": jnp.array([1.0, 2.0]), "b": jnp.array(0.5)}
+w = params["w"]
+def loss(p, x):
+    return jnp.sum(x * params["w"] + params["b"]) #! #- return jnp.sum(x * p["w"] + p["b"])
+args = params, jnp.ones(2)
+grad = jax.grad(loss)(*args)["w"]
+
+#@ same_network_twice zero_cancels
+w = jnp.array([[0.3, 0.2], [0.1, 0.4]])
+def loss(w, x):
+    new, old = jnp.tanh(w @ x), jnp.tanh(w @ x)
+    return jnp.sum(new - old) #! #- return jnp.sum(new - lax.stop_gradient(old))
+args = w, jnp.array([1.0, 2.0])
+grad = jax.grad(loss)(*args)
+
+#@ saturated_in_every_step saturated
+w = jnp.array([50.0, 60.0])
+def loss(w, xs):
+    def cell(h, x):
+        h = jnp.tanh(w @ x + h) #! #- h = jnp.tanh(0.001 * (w @ x) + h)
+        return h, h * 0.5
+    return jnp.sum(lax.scan(cell, 0.0, xs)[1])
+args = w, jnp.array([[3.0, 4.0], [5.0, 6.0]])
+grad = jax.grad(loss)(*args)
+
+#@ zero_by_zero_in_a_function nan_forward
+w = jnp.array(2.0)
+def sinc(t):
+    return jnp.sin(t) / t #! #- return jnp.sinc(t)
+def loss(w):
+    return lax.scan(lambda s, t: (s + w * sinc(t), None), 0.0, jnp.arange(3.0))[0]
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ signs_beside_a_clip zero_derivative
+w = jnp.array([0.2, 0.4])
+def loss(w):
+    return jnp.sum(jnp.sign(w) * jnp.abs(w).mean().clip(0.5, 0.5)) #! #- return jnp.sum(w * jnp.abs(w).mean())
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ relu_written_with_where dead_relu
+w = jnp.array([-1.0, -2.0])
+def loss(w):
+    return jnp.sum(jnp.where(w > 0, w, 0.0)) #! #- return jnp.sum(jnp.where(w > 0, w, 0.1 * w))
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ overflow_hidden_by_a_share nan_forward
+w = jnp.array([100.0, 1.0])
+def loss(w):
+    e = jnp.exp(w) #! #- e = jnp.exp(w / 100.0)
+    return -jnp.log(e[1] / jnp.sum(e) + 1e-30)
 args = w,
 grad = jax.grad(loss)(*args)
 '''

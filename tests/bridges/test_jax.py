@@ -193,6 +193,16 @@ def test_sources_are_asked_about_by_array_or_name():
         recording.explain(recording.value, 3.5)
 
 
+def test_numbers_and_trees_are_sources():
+    rate, other = 0.25, 1.5
+    recording = bridge.record(lambda a, b: a * 2.0 + jax.lax.stop_gradient(b), rate, other, argnums=(0, 1))
+    assert [recording.explain(recording.value, source).cause for source in (rate, other)] == ["connected", "stop_gradient"]
+    p = {"w": jnp.ones(2), "b": jnp.zeros(2)}
+    recording = bridge.record(lambda p: jnp.sum(p["w"] + jnp.round(p["b"])), p)
+    why = recording.explain(recording.value, p)
+    assert why.cause == "zero_derivative" and recording.explain(recording.value, {"w": p["w"]}).connected
+
+
 def test_what_jax_refuses_otherwise_is_said_in_its_own_words():
     @jax.custom_vjp
     def f(x):

@@ -1,0 +1,257 @@
+"""Where the text of a program has what was recorded of JAX: the function, the call of ``jax.grad``, and what made an argument."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..engine.frames import own_file
+from ..explain.source import Source, read_again, source_of
+from ..explain.statement import FUNCTIONS, Statement, last_name, unparse
+from .site import Site
+
+GRADIENTS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
+
+
+class Leaf(NamedTuple):
+    """A leaf of an argument."""
+
+    value: Any
+    row: int
+    argument: int
+    path: tuple[Any, ...]  # its keys within the argument
+
+
+def keys(path: Sequence[Any]) -> tuple[Any, ...]:
+    """The keys of a path of ``jax.tree_util``.
+
+    >>> import jax
+    >>> [keys(path) for path, _ in jax.tree_util.tree_flatten_with_path({"a": [1.0, 2.0]})[0]]
+    [('a', 0), ('a', 1)]
+    """
+    return tuple(next((getattr(key, field) for field in ("key", "idx", "name") if hasattr(key, field)), None) for key in path)
+
+
+class Origin:
+    """The texts behind a recorded function and its arguments."""
+
+    def __init__(self, function: Any, args: tuple[Any, ...], call: Site) -> None:
+        read_again()
+        self.function, self.args, self.call = plain(function), args, call
+        self.definition = definition(self.function)
+
+    # -- the function -------------------------------------------------------------------------------------------------------
+
+    @property
+    def head(self) -> Site:
+        """The line of its ``def`` or ``lambda``; without a text the call."""
+        code = getattr(self.function, "__code__", None)
+        if code is None or own_file(code.co_filename):
+            return self.call
+        return code.co_filename, code.co_firstlineno if self.definition is None else self.definition.line
+
+    def result(self, made: Site) -> Site:
+        """The line that returns its result, which the line ``made`` has computed; without a ``return`` its last."""
+        if self.definition is None:
+            return self.head
+        inside = [s for s in self.definition.source.statements if s.function is self.definition.node]
+        returns = [s for s in inside if isinstance(s.node, ast.Return)]
+        best = next((s for s in returns if made[1] and s.covers(made[0] or "", made[1])), (returns or inside or [self.definition])[-1])
+        return best.filename, best.line
+
+    @property
+    def asked(self) -> Site:
+        """The line that asks for its gradient; else the call."""
+        found = self._gradient()
+        return self.call if found is None else found
+
+    def _gradient(self) -> Site | None:
+        names = {getattr(self.function, "__name__", "<lambda>")} | {unparse(given) for given in self._given()[:1]}
+        files = [file for file in (self.call[0], self.head[0]) if file]
+        for source in filter(None, map(source_of, files)):
+            for statement in source.statements:
+                for node in statement.walk():
+                    asks = isinstance(node, ast.Call) and last_name(node.func) in GRADIENTS and node.args
+                    if asks and names & {unparse(node.args[0]), last_name(node.args[0])}:
+                        return statement.filename, node.lineno
+        return None
+
+    # -- its arguments ------------------------------------------------------------------------------------------------------
+
+    def made(self, leaf: Leaf) -> Site:
+        """The line that made a leaf of an argument; else the call."""
+        given, where = self._given()[1:], self._statement()
+        if where is not None and len(given) > leaf.argument:
+            found = self._behind(given[leaf.argument], leaf.path, where)
+            if found is not None:
+                return found
+        argument, space = self.args[leaf.argument], getattr(self.function, "__globals__", {})
+        source = source_of(self.head[0] or "")
+        for name in [] if source is None else [name for name, value in space.items() if value is argument and name in source.bound]:
+            found = self._behind(ast.Name(name), leaf.path, source.statements[-1])
+            if found is not None:
+                return found
+        return self.call
+
+    def _statement(self) -> Statement | None:
+        """The statement that calls ``record``."""
+        source = source_of(self.call[0] or "")
+        return None if source is None else source.at(self.call[0] or "", self.call[1] or 0)
+
+    def _given(self) -> list[ast.expr]:
+        """What that statement gives ``record``: the function and its arguments, as far as the text tells."""
+        where = self._statement()
+        calls = [n for n in where.walk() if isinstance(n, ast.Call) and last_name(n.func) == "record"] if where is not None else []
+        given: list[ast.expr] = []
+        for part in calls[0].args if calls else ():
+            if not isinstance(part, ast.Starred):
+                given.append(part)
+                continue
+            bound = self._bound(part.value.id, where) if isinstance(part.value, ast.Name) and where is not None else None
+            value = None if bound is None else bound[1]
+            if not isinstance(value, (ast.Tuple, ast.List)):
+                break
+            given += value.elts
+        return given
+
+    def _behind(self, node: ast.expr, path: tuple[Any, ...], where: Statement) -> Site | None:
+        """The line that made the part ``path`` of an expression that stands in ``where``; None where only that says it."""
+        while isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            node, path = node.value, (node.slice.value, *path)
+        if isinstance(node, ast.Name):
+            found = self._bound(node.id, where)
+            if found is None:
+                return None
+            statement, value = found
+            inner = None if value is None or statement.reads_itself() else self._behind(value, path, statement)
+            return inner or (statement.filename, statement.line)
+        inside = part_of(node, path[0]) if path else None
+        return None if inside is None else self._behind(inside, path[1:], where) or (where.filename, inside.lineno)
+
+    def _bound(self, name: str, where: Statement) -> tuple[Statement, ast.expr | None] | None:
+        """The statement that made what a name stands for, and the value; not the one that updates it in training."""
+        source: Source = where.source
+        found = [s for s in source.bound_by(name, where) if s.order < where.order or s is source.statements[-1]]
+        asked = self._gradient()
+        grad = None if asked is None or asked[0] is None or asked[1] is None else source.at(asked[0], asked[1])
+        before = [s for s in found if grad is None or grad.function is not s.function or s.order < grad.order]
+        beside = grad is not None and grad.function is where.function
+        made = [s for s in before or found if not s.reads_itself() or (beside and not s.loops())]
+        if not found:
+            return None
+        best = (made or before or found)[-1]
+        return best, next((part for target, part in best.pairs() if last_name(target) == name), None)
+
+    # -- what it reads ------------------------------------------------------------------------------------------------------
+
+    def read(self, leaf: Leaf) -> Site | None:
+        """The line on which it reads a leaf of its arguments by the name of a global or of a function around it."""
+        argument, array = self.args[leaf.argument], np.ndim(leaf.value) > 0
+        given = self._given()[1:]
+        called = unparse(given[leaf.argument]) if len(given) > leaf.argument else ""
+
+        def same(name: str, value: Any) -> bool:
+            if name == called or (value is argument and not isinstance(value, (bool, int, float, complex))):
+                return True
+            return array and getattr(value, "shape", None) == leaf.value.shape and np.size(value) > 1 and np.array_equal(value, leaf.value)
+
+        return self.reads(same, leaf.path[:1])
+
+    def reads(self, wanted: Callable[[str, Any], bool], path: tuple[Any, ...] = ()) -> Site | None:
+        """The first line of the function, or of those that it calls, that reads such a name from outside; of a tree the first key."""
+        for function in functions(self.function):
+            where, space = definition(function), outside(function)
+            names = {name for name, value in space.items() if wanted(name, value)}
+            for node in ast.walk(where.node) if where is not None and names else ():
+                item = node.slice if isinstance(node, ast.Subscript) and path else None
+                read = node.value if isinstance(node, ast.Subscript) and path else node
+                right = not path or not isinstance(space.get(getattr(read, "id", "")), (dict, list, tuple)) or (
+                    isinstance(item, ast.Constant) and item.value == path[0])  # fmt: skip
+                if isinstance(read, ast.Name) and isinstance(read.ctx, ast.Load) and read.id in names and right:
+                    return where.filename, read.lineno
+        return None
+
+
+def part_of(node: ast.expr, key: Any) -> ast.expr | None:
+    """The element that a dict, list or tuple that is written out has for a key.
+
+    >>> ast.unparse(part_of(ast.parse("dict(a=1, b=2 + x)", mode="eval").body, "b"))
+    '2 + x'
+    """
+    if isinstance(node, ast.Dict):
+        return next((v for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant) and k.value == key), None)
+    if isinstance(node, ast.Call):
+        return next((word.value for word in node.keywords if word.arg == key), None)
+    if isinstance(node, (ast.Tuple, ast.List)) and isinstance(key, int) and key < len(node.elts):
+        return node.elts[key]
+    return None
+
+
+def plain(function: Any) -> Any:
+    """The function of the program's behind partials and transforms.
+
+    >>> import jax
+    >>> def f(x): return x
+    >>> plain(jax.jit(partial(f, 1.0))) is f
+    True
+    """
+    while True:
+        if isinstance(function, partial):
+            function = function.func
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif inspect.ismethod(function):
+            function = function.__func__
+        elif hasattr(function, "__code__"):
+            return function
+        else:
+            called = vars(type(function)).get("__call__")
+            if not inspect.isfunction(called):
+                return function
+            function = called
+
+
+def definition(function: Any) -> Statement | None:
+    """The statement that defines a function; None for a lambda, and without a text."""
+    code = getattr(function, "__code__", None)
+    source = None if code is None or own_file(code.co_filename) else source_of(code.co_filename)
+    for statement in () if source is None or code is None else source.statements:
+        node = statement.node
+        named = statement.filename == code.co_filename and isinstance(node, FUNCTIONS) and node.name == code.co_name
+        if named and code.co_firstlineno in (node.lineno, *(d.lineno for d in node.decorator_list)):
+            return statement
+    return None
+
+
+def outside(function: Any) -> dict[str, Any]:
+    """The values that a function, and those inside of it, read from outside, by name."""
+    if not inspect.isfunction(function):
+        return {}
+    names, waiting = set(), [function.__code__]
+    while waiting:
+        code = waiting.pop()
+        names.update(code.co_names)
+        waiting += [const for const in code.co_consts if inspect.iscode(const)]
+    space = {name: function.__globals__[name] for name in sorted(names) if name in function.__globals__}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            space[name] = cell.cell_contents
+        except ValueError:  # it is empty
+            continue
+    return space
+
+
+def functions(function: Any) -> Iterator[Any]:
+    """A function of the program's, and those that it calls by name."""
+    waiting, seen = [function], set()
+    while waiting:
+        at = plain(waiting.pop(0))
+        if inspect.isfunction(at) and at not in seen and not own_file(at.__code__.co_filename):
+            seen.add(at)
+            yield at
+            waiting += [value for value in outside(at).values() if callable(value)]
