@@ -13,7 +13,7 @@ from ..engine.frames import own_file
 from ..explain.words import Explanation
 from .inquiry import Inquiry
 from .jax_log import SHARES, STAIRS, inexact
-from .jax_texts import BENT, CHOICES, TEXT, ZEROS
+from .jax_texts import BENT, CHOICES, PATCHES, TEXT, ZEROS
 from .site import NOWHERE, Site
 
 _ASKED = re.compile(r"problem arose with the `(\w+)` function")
@@ -27,6 +27,7 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
 class JaxInquiry(Inquiry):
     """One question."""
 
+    dialect = PATCHES
     texts, zeros, choices, cancels = TEXT, ZEROS, CHOICES, SHARES
 
     def __init__(self, recording: Any, target: Any, source: Any) -> None:
