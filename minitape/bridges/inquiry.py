@@ -15,8 +15,8 @@ from ..engine.frames import lines_of, own_file
 from ..explain.asking import where
 from ..explain.words import Explanation
 from ..picture.reading import spaces
-from .patches import Dialect, numbers_of, patch_of
-from .recording import Sweep
+from .patches import Dialect, patch_of
+from .recording import Sweep, numbers_of
 from .site import NOWHERE, Site
 
 _CLIP = re.compile(r"\bclip\w*")

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from . import patches as edit
+from . import edits as edit
 from .jax_log import STEPS
+from .patches import Dialect
 from .texts import table
 
 TEXT = table({
@@ -113,7 +114,7 @@ CANCELS = {"sub", "reduce_precision", "softmax"}
 ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not_selected": CHOICES, "zero_factor": PRODUCTS,
          "zero_cancels": CANCELS}  # fmt: skip
 
-PATCHES = edit.Dialect({"jnp": "jax.numpy", "lax": "jax.lax", "jax": "jax"}, edit.first_of(("jnp", jnp)), stop="lax.stop_gradient", sigmoid="jax.nn.sigmoid", edits={
+PATCHES = Dialect({"jnp": "jax.numpy", "lax": "jax.lax", "jax": "jax"}, edit.first_of(("jnp", jnp)), stop="lax.stop_gradient", sigmoid="jax.nn.sigmoid", edits={
     "argnums": [],
     "integer_dtype": [],
     "integer_cast": [edit.whole_numbers],

@@ -8,7 +8,8 @@ from __future__ import annotations
 import tensorflow as tf
 
 from ..explain.remedies import OF_NUMPY
-from . import patches as edit
+from . import edits as edit
+from .patches import Dialect
 from .texts import table
 
 TEXT = table({
@@ -141,7 +142,7 @@ ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not
          "zero_cancels": CANCELS}  # fmt: skip
 
 _WATCH = edit.before_use("{tape}.watch({x})")
-PATCHES = edit.Dialect({"tf": "tensorflow"}, edit.first_of(("tf", tf), ("tf.math", tf.math)), stop="tf.stop_gradient", sigmoid="tf.sigmoid", of_numpy=OF_NUMPY, edits={
+PATCHES = Dialect({"tf": "tensorflow"}, edit.first_of(("tf", tf), ("tf.math", tf.math), **OF_NUMPY), stop="tf.stop_gradient", sigmoid="tf.sigmoid", edits={
     "not_watched": [edit.rebound, _WATCH],
     "watched_late": [_WATCH],
     "not_trainable": [edit.keyword("trainable", True), edit.frozen, _WATCH],

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import torch
 
-from . import patches as edit
+from . import edits as edit
+from .patches import Dialect
 from .texts import table
 
 TEXT = table({
@@ -178,7 +179,7 @@ ZEROS = {"zero_derivative": STEPS | SAMPLES, "saturated": CLAMPS | CURVES, "dead
          "zero_cancels": CANCELS}  # fmt: skip
 
 _LOGS = edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")
-PATCHES = edit.Dialect({"torch": "torch"}, edit.first_of(("torch", torch)), stop="", sigmoid="torch.sigmoid", edits={
+PATCHES = Dialect({"torch": "torch"}, edit.first_of(("torch", torch)), stop="", sigmoid="torch.sigmoid", edits={
     "requires_grad": [edit.keyword("requires_grad", True), edit.frozen, edit.with_requires_grad, edit.before_use("{x}.requires_grad_()")],
     "integer_dtype": [edit.with_requires_grad],
     "detach": [edit.method("detach", "detach_")],
