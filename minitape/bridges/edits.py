@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..explain.patches import left, parsed, rewritten, slim
-from ..explain.statement import Statement, last_name, unparse
+from ..explain.statement import Statement, last_name, parameters, unparse
 from .patches import REBUILDS, Change, Edit, Spot, builds, is_call
 from .recording import numbers_of
 
@@ -92,8 +92,7 @@ def on_operand(template: str, *names: str) -> Edit:
     def edit(spot: Spot, node: Any) -> Change | None:
         if not is_call(node, *names) or (x := spot.operand(node)) is None:
             return None
-        new = template.format(x=slim(x))
-        return x, f"({new})" if isinstance(node.func, ast.Attribute) and x is node.func.value else new if isinstance(x, ast.Name) else f"({new})"
+        return x, slim(parsed(template.format(x=slim(x))))
 
     return edit
 
@@ -419,8 +418,39 @@ def set_at(spot: Spot, node: Any) -> Change | None:
     """``x = x.at[i].set(v)`` for ``x[i] = v``."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript) and isinstance(node.targets[0].value, ast.Name):
         x, index = node.targets[0].value.id, unparse(node.targets[0].slice)
+        if sum(isinstance(target, ast.Subscript) for s in spot.source.statements for target in s.targets()) > 1:
+            return None  # each would have to change
         return f"{x} = {x}.at[{index}].set({unparse(node.value)})"
     return None
+
+
+def one_float(spot: Spot, node: Any) -> Change | None:
+    """``2.0`` for the one whole number that a statement or a dictionary gives a name to."""
+    values = node.values if isinstance(node, ast.Dict) else [node.value] if isinstance(node, (ast.Assign, ast.keyword)) else []
+    whole = [value for value in values if isinstance(value, ast.Constant) and type(value.value) is int]
+    return (whole[0], f"{whole[0].value}.0") if len(whole) == 1 else None
+
+
+def with_argnums(spot: Spot, node: Any) -> Change | None:
+    """``jax.grad(f, argnums=(0, k))``, where ``f`` calls its argument ``k`` by the name of the source."""
+    grad = is_call(node, "grad", "value_and_grad") and len(node.args) == 1
+    if not (grad or is_call(node, "record")) or not node.args or not isinstance(node.args[0], ast.Name):
+        return None
+    functions, name = spot.source.functions.get(node.args[0].id, []), spot.inquiry.entries[spot.inquiry.rows[0]].name.partition("[")[0]
+    said = next((k for k in node.keywords if k.arg == "argnums"), None)
+    if len(functions) != 1 or name not in parameters(functions[0]):
+        return None
+    chosen = 0 if said is None else ast.literal_eval(said.value)
+    numbers = sorted({*(chosen if isinstance(chosen, tuple) else (chosen,)), parameters(functions[0]).index(name)})
+    if said is not None:
+        return said.value, str(tuple(numbers))
+    return node.args[-1], f"{unparse(node.args[-1])}, argnums={tuple(numbers)}"
+
+
+def reduced(spot: Spot, node: Any) -> Change | None:
+    """The mean of what a function returns."""
+    mean = spot.spelled("jnp.mean")
+    return (node.value, f"{mean}({unparse(node.value)})") if isinstance(node, ast.Return) and node.value is not None and mean else None
 
 
 def first_of(*places: tuple[str, Any], **others: str) -> Callable[[str], str]:

@@ -115,13 +115,15 @@ ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not
          "zero_cancels": CANCELS}  # fmt: skip
 
 PATCHES = Dialect({"jnp": "jax.numpy", "lax": "jax.lax", "jax": "jax"}, edit.first_of(("jnp", jnp)), stop="lax.stop_gradient", sigmoid="jax.nn.sigmoid", edits={
-    "argnums": [],
-    "integer_dtype": [],
+    "argnums": [edit.with_argnums],
+    "integer_dtype": [edit.one_float],
+    "not_scalar": [edit.reduced],
     "integer_cast": [edit.whole_numbers],
     "stop_gradient": [edit.function("stop_gradient")],
     "no_derivative": [edit.soft_comparison],
     "zero_derivative": [edit.straight_through],
-    "left_jax": [edit.stayed],
+    "left_jax": [edit.set_at, edit.stayed],
+    "refused": [edit.set_at],
     "branch": [edit.larger_of_two],
     "boolean_index": [edit.masked],
     "dead_relu": [edit.renamed(relu="jax.nn.leaky_relu")],
