@@ -428,7 +428,7 @@ def one_float(spot: Spot, node: Any) -> Change | None:
     """``2.0`` for the one whole number that a statement or a dictionary gives a name to."""
     values = node.values if isinstance(node, ast.Dict) else [node.value] if isinstance(node, (ast.Assign, ast.keyword)) else []
     whole = [value for value in values if isinstance(value, ast.Constant) and type(value.value) is int]
-    return (whole[0], f"{whole[0].value}.0") if len(whole) == 1 else None
+    return (whole[0], f"{unparse(whole[0])}.0") if len(whole) == 1 else None
 
 
 def with_argnums(spot: Spot, node: Any) -> Change | None:
