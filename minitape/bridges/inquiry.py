@@ -6,6 +6,7 @@ import re
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from ..engine.frames import lines_of, own_file
 from ..explain.asking import where
 from ..explain.words import Explanation
 from ..picture.reading import spaces
-from .recording import Sweep
+from .patches import Dialect, patch_of
+from .recording import Sweep, numbers_of
 from .site import NOWHERE, Site
 
 # Frameworks write a clip as a maximum and a minimum: where no scope has its name, the program's text is the only witness of it.
@@ -31,6 +33,7 @@ class Inquiry:
     ``came`` (rows with whose values a leaf was made)."""
 
     texts: dict[str, tuple[str, str]]  # cause, and a kind of it -> what happened, what mends it
+    dialect: Dialect  # how the framework writes what mends a line
     zeros: dict[str, set[str]]  # cause -> operations that make zeros of adjoints in this way; the first that has it counts
     choices: set[str]  # operations that take some elements and leave others
     classes: frozenset[str] | set[str] = frozenset()  # operations that take the logits of classes and give a loss
@@ -52,6 +55,8 @@ class Inquiry:
         for check in self.checks():
             found = check()
             if found is not None:
+                with suppress(Exception):  # the fix in words is there
+                    found.patch = patch_of(self, found)
                 return found
         return self.say("connected")
 
@@ -364,12 +369,6 @@ class Inquiry:
     def used(self) -> list[int]:
         """Those rows of the source from which the target was computed."""
         return [row for row in self.rows if row in self.behind]
-
-
-def numbers_of(value: Any) -> np.ndarray | None:
-    """The elements of a value that a recording keeps; None where they are gone, or are no numbers."""
-    array = None if value is None else value.array()
-    return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)
 
 
 def text_of(site: Site) -> str:

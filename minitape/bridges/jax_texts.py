@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
+import jax.numpy as jnp
+
+from . import edits as edit
 from .jax_log import STEPS
+from .patches import Dialect
 from .texts import table
 
 TEXT = table({
@@ -113,3 +117,22 @@ PRODUCTS = {"mul", "dot_general", "conv_general_dilated", "div", "reduce_prod", 
 CANCELS = {"sub", "reduce_precision", "softmax"}
 ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not_selected": CHOICES, "zero_factor": PRODUCTS,
          "zero_cancels": CANCELS}  # fmt: skip
+
+PATCHES = Dialect({"jnp": "jax.numpy", "lax": "jax.lax", "jax": "jax"}, edit.first_of(("jnp", jnp)), stop="lax.stop_gradient", sigmoid="jax.nn.sigmoid", edits={
+    "argnums": [edit.with_argnums],
+    "integer_dtype": [edit.one_float],
+    "not_scalar": [edit.reduced],
+    "integer_cast": [edit.whole_numbers],
+    "stop_gradient": [edit.function("stop_gradient")],
+    "no_derivative": [edit.soft_comparison],
+    "zero_derivative": [edit.straight_through],
+    "left_jax": [edit.set_at, edit.stayed],
+    "refused": [edit.set_at],
+    "branch": [edit.larger_of_two],
+    "boolean_index": [edit.masked],
+    "dead_relu": [edit.renamed(relu="jax.nn.leaky_relu")],
+    "nan_forward": [edit.finite_mask, edit.log_softmax, edit.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt")), edit.divided],
+    "nan_backward": [edit.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm"), edit.unless_all_zero(edit.standard_deviation("jnp.sqrt", "jnp.var", "std")),
+                     edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
+                     edit.on_operand("{x} + 1e-06", "acosh", "arccosh"), edit.power],
+})  # fmt: skip

@@ -14,7 +14,7 @@ from ..explain.words import Explanation
 from .inquiry import CLIPS, Inquiry
 from .jax_log import SHARES, STAIRS, inexact
 from .jax_origin import Origin
-from .jax_texts import BENT, CHOICES, TEXT, ZEROS
+from .jax_texts import BENT, CHOICES, PATCHES, TEXT, ZEROS
 from .site import NOWHERE, Site
 
 TRACED = ("Tracer", "traced", "concrete")  # what errors say that come of a number that is not there
@@ -32,6 +32,7 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
 class JaxInquiry(Inquiry):
     """One question."""
 
+    dialect = PATCHES
     texts, zeros, choices, cancels = TEXT, ZEROS, CHOICES, SHARES
 
     def __init__(self, recording: Any, target: Any, source: Any, rows: list[int]) -> None:

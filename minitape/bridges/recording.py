@@ -377,3 +377,9 @@ class _Reader(Reader):
         state = "recording" if tape._recording else "closed"
         return {"id": number, "name": self._tape_name(tape, number), "persistent": False, "state": state,
                 "spans": [list(span) for span in tape.spans], "bytes": 0}  # fmt: skip
+
+
+def numbers_of(value: Any) -> np.ndarray | None:
+    """The elements of a value that a recording keeps; None where they are gone, or are no numbers."""
+    array = None if value is None else value.array()
+    return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)

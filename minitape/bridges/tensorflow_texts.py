@@ -5,6 +5,11 @@
 
 from __future__ import annotations
 
+import tensorflow as tf
+
+from ..explain.remedies import OF_NUMPY
+from . import edits as edit
+from .patches import Dialect
 from .texts import table
 
 TEXT = table({
@@ -135,3 +140,22 @@ CLASSES = {"SparseSoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits
 CANCELS = {"Softmax", "LogSoftmax", "Sub"}
 ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not_selected": CHOICES, "zero_factor": PRODUCTS,
          "zero_cancels": CANCELS}  # fmt: skip
+
+_WATCH = edit.before_use("{tape}.watch({x})")
+PATCHES = Dialect({"tf": "tensorflow"}, edit.first_of(("tf", tf), ("tf.math", tf.math), **OF_NUMPY), stop="tf.stop_gradient", sigmoid="tf.sigmoid", edits={
+    "not_watched": [edit.rebound, _WATCH],
+    "watched_late": [_WATCH],
+    "not_trainable": [edit.keyword("trainable", True), edit.frozen, _WATCH],
+    "not_accessed_watched": [edit.keyword("watch_accessed_variables", True), _WATCH],
+    "integer_dtype": [edit.float_maker, edit.whole_numbers],
+    "stop_gradient": [edit.function("stop_gradient")],
+    "nondifferentiable": [edit.straight_through, edit.soft_comparison],
+    "zero_derivative": [edit.straight_through],
+    "left_through_numpy": [edit.stayed],
+    "python_branch": [edit.soft_comparison],
+    "variable_assign": [edit.variable_kept],
+    "dead_relu": [edit.renamed(relu="tf.nn.leaky_relu")],
+    "nan_forward": [edit.finite_mask, edit.log_softmax, edit.at_zero(edit.on_operand("{x} + 1e-06", "log", "rsqrt")), edit.divided],
+    "nan_backward": [edit.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm"), edit.unless_all_zero(edit.standard_deviation("tf.sqrt", "tf.math.reduce_variance", "reduce_std")),
+                     edit.on_operand("{x} * 0.999999", "acos", "asin"), edit.on_operand("{x} + 1e-06", "acosh"), edit.power],
+})  # fmt: skip

@@ -18,7 +18,7 @@ from .recording import block
 from .site import NOWHERE, Site
 from .tensorflow_inside import again, has_tapes
 from .tensorflow_log import CUTS, Left, handle_of, has_no_gradient, is_custom, name_of
-from .tensorflow_texts import CHOICES, CLASSES, STEPS, TEXT, ZEROS
+from .tensorflow_texts import CHOICES, CLASSES, PATCHES, STEPS, TEXT, ZEROS
 from .tensorflow_watch import Watcher
 
 ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
@@ -34,6 +34,7 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
 class TensorFlowInquiry(Inquiry):
     """One question."""
 
+    dialect = PATCHES
     texts, zeros, choices, classes = TEXT, ZEROS, CHOICES, CLASSES
 
     def __init__(self, recording: Any, target: Any, source: Any, named: str = "") -> None:

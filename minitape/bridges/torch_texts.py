@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+import torch
+
+from . import edits as edit
+from .patches import Dialect
 from .texts import table
 
 TEXT = table({
@@ -173,3 +177,27 @@ CLASSES = {"cross_entropy"}
 CANCELS = {"softmax", "log_softmax", "layer_norm", "batch_norm", "group_norm", "instance_norm", "normalize", "std", "var", "sub"}
 ZEROS = {"zero_derivative": STEPS | SAMPLES, "saturated": CLAMPS | CURVES, "dead_relu": RELUS - CLAMPS, "not_selected": CHOICES, "zero_factor": PRODUCTS,
          "zero_cancels": CANCELS}  # fmt: skip
+
+_LOGS = edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")
+PATCHES = Dialect({"torch": "torch"}, edit.first_of(("torch", torch)), stop="", sigmoid="torch.sigmoid", edits={
+    "requires_grad": [edit.keyword("requires_grad", True), edit.frozen, edit.with_requires_grad, edit.before_use("{x}.requires_grad_()")],
+    "integer_dtype": [edit.with_requires_grad],
+    "detach": [edit.method("detach", "detach_")],
+    "data": [edit.attribute("data")],
+    "copied": [edit.stacked],
+    "no_grad": [edit.rebound, edit.sampled],
+    "left_torch": [edit.stayed],
+    "branch": [edit.soft_comparison],
+    "integer_cast": [edit.whole_numbers],
+    "no_derivative": [edit.soft_comparison],
+    "non_leaf": [edit.kept],
+    "in_place": [edit.not_in_place],
+    "create_graph": [edit.keyword("create_graph", True, "grad", "backward")],
+    "not_scalar": [edit.on_operand("{x}.mean()", "backward")],
+    "zero_derivative": [edit.straight_through, edit.sampled],
+    "dead_relu": [edit.renamed(relu="torch.nn.functional.leaky_relu", ReLU="torch.nn.LeakyReLU")],
+    "nan_forward": [edit.finite_mask, edit.log_softmax, edit.at_zero(_LOGS), edit.divided],
+    "nan_backward": [edit.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm", "vector_norm"), edit.unless_all_zero(edit.standard_deviation("torch.sqrt", "torch.var", "std")),
+                     edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
+                     edit.on_operand("{x} + 1e-06", "acosh"), edit.power],
+})  # fmt: skip

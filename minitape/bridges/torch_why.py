@@ -14,7 +14,7 @@ from .inquiry import Inquiry
 from .recording import Sweep
 from .site import NOWHERE, Site
 from .torch_log import Left, differentiable, dtype_of
-from .torch_texts import CHOICES, CLASSES, SAMPLES, TEXT, ZEROS
+from .torch_texts import CHOICES, CLASSES, PATCHES, SAMPLES, TEXT, ZEROS
 from .torch_value import array_of
 
 _CHANGED = re.compile(r"output \d+ of (\w+), is at version \d+")
@@ -28,6 +28,7 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
 class TorchInquiry(Inquiry):
     """One question."""
 
+    dialect = PATCHES
     texts, zeros, choices, classes = TEXT, ZEROS, CHOICES, CLASSES
 
     def __init__(self, recording: Any, target: Any, source: Any) -> None:

@@ -171,12 +171,13 @@ def rewritten(node: ast.AST, swap: Swap) -> Tree:
     return new
 
 
-def _parsed(text: str) -> ast.expr:
+def parsed(text: str) -> ast.expr:
+    """The syntax of an expression."""
     return ast.parse(text, mode="eval").body
 
 
 def _in_place_of(old: ast.AST | None, text: str) -> Swap | None:
-    return None if old is None else lambda node: _parsed(text) if node is old else None
+    return None if old is None else lambda node: parsed(text) if node is old else None
 
 
 # -- one for each cause -----------------------------------------------------------------------------------------------
@@ -241,17 +242,18 @@ def _past_step(advice: Advice) -> Swap | None:
     if advice.what not in (*STEPS, "Round", "Rint") or advice.kind != "step":
         return None
     if isinstance(call, ast.BinOp) and isinstance(call.op, ast.FloorDiv):
-        smooth = f"{_inner(call.left)} / {_inner(call.right)}"
+        smooth = f"{slim(call.left)} / {slim(call.right)}"
     elif isinstance(call, ast.Call) and last_name(call.func) == "floordiv" and len(call.args) == 2:
-        smooth = " / ".join(map(_inner, call.args))
+        smooth = " / ".join(map(slim, call.args))
     elif isinstance(call, ast.Call) and len(call.args) == 1 and isinstance(call.func, ast.Attribute):
-        smooth = _inner(call.args[0])
+        smooth = slim(call.args[0])
     else:
         return None
     return _in_place_of(call, f"({smooth} + tf.stop_gradient({unparse(call)} - {smooth}))")
 
 
-def _inner(node: ast.expr) -> str:
+def slim(node: ast.expr) -> str:
+    """An expression as an operand: in brackets where it needs them."""
     return unparse(node) if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.Subscript)) else f"({unparse(node)})"
 
 
@@ -263,7 +265,7 @@ def _as_floats(advice: Advice) -> Swap | None:
         return None
     if advice.kind not in ("cast", "cast through") or not isinstance(advice.subject, Node) or not advice._read_as_floats():
         return None
-    smooth = _inner(call.args[0])
+    smooth = slim(call.args[0])
     return _in_place_of(call, f"({smooth} + tf.stop_gradient(tf.cast({unparse(call)}, tf.float32) - {smooth}))")
 
 
@@ -279,7 +281,7 @@ def _float_source(advice: Advice) -> Swap | None:
     if last_name(value.func) in ("fill", "zeros", "ones", "range"):
         return _in_place_of(value, f"tf.cast({unparse(value)}, tf.float32)")
     given = value.args[:first] + [a for a in value.args[first:] if "int" not in unparse(a)]
-    keywords = [k for k in value.keywords if k.arg != "dtype"] + [ast.keyword("dtype", _parsed("tf.float32"))]
+    keywords = [k for k in value.keywords if k.arg != "dtype"] + [ast.keyword("dtype", parsed("tf.float32"))]
     new = ast.Call(value.func, given, keywords)
     return lambda node: new if node is value else None
 
@@ -333,18 +335,18 @@ def _in_tensors(advice: Advice) -> Swap | None:
     nodes = list(ast.walk(advice.stands.node))
     taken = [node.slice for node in nodes if isinstance(node, ast.Subscript)]
     lists = [node for node in nodes if isinstance(node, (ast.ListComp, ast.List, ast.Tuple, ast.Dict))]
-    if any(node in taken or any(part is call or _left(part) for part in ast.walk(node)) for node in lists):
+    if any(node in taken or any(part is call or left(part) for part in ast.walk(node)) for node in lists):
         return None  # what becomes of the parts stands elsewhere; a list of places is no index of a tensor
 
     def swap(node: ast.AST) -> ast.AST | None:
         if not isinstance(node, (ast.Call, ast.Attribute)):
             return None
         if isinstance(node, ast.Attribute):
-            gone = _left(node.value) is not None and node.attr == "T"
-            return ast.Call(_parsed("tf.transpose"), [rewritten(node.value, swap)], []) if gone else None
+            gone = left(node.value) is not None and node.attr == "T"
+            return ast.Call(parsed("tf.transpose"), [rewritten(node.value, swap)], []) if gone else None
         if kind == "predict" and node is call and isinstance(node.func, ast.Attribute) and node.func.attr.startswith("predict"):
             return ast.Call(node.func.value, [rewritten(a, swap) for a in node.args[:1]], [])
-        inner = _left(node)
+        inner = left(node)
         if inner is not None:
             return rewritten(inner, swap)
         return _of_tf(advice, node, swap)
@@ -352,7 +354,7 @@ def _in_tensors(advice: Advice) -> Swap | None:
     return swap
 
 
-def _left(node: ast.AST) -> ast.expr | None:
+def left(node: ast.AST) -> ast.expr | None:
     """What an expression lets out: ``h`` of ``h.numpy()``, ``float(h)``, ``h.numpy().item()``; None for any other."""
     if not isinstance(node, ast.Call) or node.keywords:
         return None
@@ -368,10 +370,10 @@ def _left(node: ast.AST) -> ast.expr | None:
 def _of_tf(advice: Advice, node: ast.Call, swap: Swap) -> ast.AST | None:
     """A call of NumPy's, math's or of an array's method as one of tf's."""
     function = node.func
-    if isinstance(function, ast.Attribute) and _left(function.value) is not None and function.attr in OF_ARRAYS:
-        shape = [_parsed("[-1]")] if function.attr in ("flatten", "ravel") else [rewritten(a, swap) for a in node.args]
+    if isinstance(function, ast.Attribute) and left(function.value) is not None and function.attr in OF_ARRAYS:
+        shape = [parsed("[-1]")] if function.attr in ("flatten", "ravel") else [rewritten(a, swap) for a in node.args]
         of = OF_ARRAYS[function.attr]
-        return ast.Call(_parsed(of), [rewritten(function.value, swap), *shape], [rewritten(k, swap) for k in node.keywords])
+        return ast.Call(parsed(of), [rewritten(function.value, swap), *shape], [rewritten(k, swap) for k in node.keywords])
     instead = "tf.convert_to_tensor" if last_name(function) in _TENSOR else advice._in_tensorflow(function)
     if not instead or (isinstance(function, ast.Name) and instead == "tf.convert_to_tensor"):
         return None
@@ -380,7 +382,7 @@ def _of_tf(advice: Advice, node: ast.Call, swap: Swap) -> ast.AST | None:
         args.append(ast.Constant(1))
     elif instead in ("tf.concat", "tf.tensordot", "tf.einsum") or instead.startswith("tf.random"):
         return None
-    return ast.Call(_parsed(instead), args, [rewritten(k, swap) for k in node.keywords])
+    return ast.Call(parsed(instead), args, [rewritten(k, swap) for k in node.keywords])
 
 
 _SWAPS: dict[str, Callable[[Advice], Swap | None]] = {

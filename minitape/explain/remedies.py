@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .nodes import Place, Subject
     from .reasons import Inquiry
 
-_OTHER = {"array": "tf.convert_to_tensor", "asarray": "tf.convert_to_tensor", "concatenate": "tf.concat", "dot": "tf.tensordot",
+OF_NUMPY = {"array": "tf.convert_to_tensor", "asarray": "tf.convert_to_tensor", "concatenate": "tf.concat", "dot": "tf.tensordot",
           "amax": "tf.reduce_max", "amin": "tf.reduce_min", "absolute": "tf.abs", "power": "tf.pow", "clip":
           "tf.clip_by_value", "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs",
           "outer": "tf.einsum", "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
@@ -202,8 +202,8 @@ class Remedies:
         if self._module_of(function) not in ("numpy", "math"):
             return ""
         name = unparse(function).partition(".")[2]
-        if name in _OTHER:
-            return _OTHER[name]
+        if name in OF_NUMPY:
+            return OF_NUMPY[name]
         return next((path for path in (f"tf.{name}", f"tf.math.{name}") if _exists(path)), "")
 
     def _of_another_library(self, function: ast.expr) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .cases import blamed, broken, mended
+from .cases import blamed, broken, mended, patched
 from .frameworks import FRAMEWORKS, arrived, every_case
 
 # what PyTorch and TensorFlow themselves say in these programs
@@ -11,6 +11,18 @@ pytestmark = pytest.mark.filterwarnings("ignore:To copy construct", "ignore:The 
 FAILS = {"requires_grad", "detach", "data", "no_grad", "inference_mode", "copied", "integer_cast", "no_derivative", "in_place",
          "backward_twice", "not_scalar", "integer_dtype", "left_jax", "branch", "boolean_index", "has_aux", "while_loop", "callback",
          "leaked_tracer", "refused"}  # fmt: skip
+
+TORCH, TENSORFLOW, JAX = FRAMEWORKS
+PATCHES = [  # None: one line is not enough
+    (TORCH, "data_of_the_output", "loss = (out ** 2).mean()"),
+    (TORCH, "torch_tensor_of_a_list", "v = torch.stack([a * 2, w * 3])"),
+    (TORCH, "in_place_relu_after_sigmoid", "y = y.clone()\ny[0] = 0.0"),
+    (TORCH, "numpy_in_the_middle", None),
+    (TORCH, "index_by_a_parameter", None),
+    (TENSORFLOW, "numpy_in_the_middle", "z = tf.math.log1p(h)"),
+    (TENSORFLOW, "floor_of_a_value", "q = w + tf.stop_gradient(tf.floor(w) - w)"),
+    (JAX, "stop_gradient_on_the_way", "h = w * 3.0"),
+]
 
 
 @pytest.mark.parametrize(("framework", "name"), every_case())
@@ -24,6 +36,9 @@ def test_cause_and_line(framework, name):
     assert why.filename == (f"<{name}>" if blamed(text) else None)
     assert not why.connected and why.message and why.fix
     assert "{" not in why.message + why.fix and str(why) and why._repr_html_()
+    if why.patch is not None:  # the line as it is printed, in the place of the one to blame
+        space = framework.run(patched(broken(text), why), f"<{name} patched>")
+        assert "error" not in space and arrived(framework.gradient(space)), why.patch
 
 
 @pytest.mark.parametrize(("framework", "name"), every_case())
@@ -39,3 +54,9 @@ def test_what_mends_it(framework, name):
 def test_every_cause_has_words_and_a_program(framework):
     causes = {key.partition(" ")[0] for key in framework.texts}
     assert {cause for cause, _ in framework.cases.values()} == causes - framework.without
+
+
+@pytest.mark.parametrize(("framework", "name", "patch"), PATCHES, ids=lambda value: getattr(value, "name", None))
+def test_patches(framework, name, patch):
+    _, _, why = framework.recorded(broken(framework.cases[name][1]), f"<{name}>")
+    assert why.patch == patch

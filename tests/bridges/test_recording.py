@@ -15,6 +15,8 @@ from minitape.bridges import Recording
 from minitape_widgets import TapeView
 from minitape_widgets.live import flush
 
+from .cases import compiled
+
 PAGE = (Path(__file__).parents[2] / "docs" / "bridges.md").read_text(encoding="utf-8")
 
 
@@ -87,8 +89,8 @@ def test_the_programs_of_the_page_run(program):
         return  # it goes on with the program before it
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(program, "<page>", "exec"), {"__name__": "page"})
-    words = {"torch": "connected", "stop_gradient": "stop_gradient: ", "Replay": "1 row,", "sweep": "24.0"}
+        exec(compiled(program, "<page>"), {"__name__": "page"})
+    words = {".patch": "loss = ((w * 3) ** 2).mean()", "torch": "connected", "stop_gradient": "stop_gradient: ", "Replay": "1 row,", "sweep": "24.0"}
     said = next(word for part, word in words.items() if part in program)
     assert said in printed.getvalue()
 

@@ -1,0 +1,470 @@
+"""What mends a line: each edit says what should stand in the place of a piece of syntax, or None; see :mod:`patches`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..explain.patches import left, parsed, rewritten, slim
+from ..explain.statement import Statement, last_name, parameters, unparse
+from .patches import REBUILDS, Change, Edit, Spot, builds, is_call
+from .recording import numbers_of
+
+_FLOATS = {"float", "float32", "float64", "double"}
+
+
+def method(*names: str) -> Edit:
+    """``x`` for ``x.name()``."""
+
+    def edit(spot: Spot, node: Any) -> Change | None:
+        if is_call(node, *names) and isinstance(node.func, ast.Attribute) and not spot.is_module(node.func.value) and not node.args:
+            return None if any(builds(n) for n in spot.statement.walk()) else slim(node.func.value)
+        return None
+
+    return edit
+
+
+def function(*names: str) -> Edit:
+    """``x`` for ``name(x)``, and for ``tree.map(name, x)``."""
+
+    def edit(spot: Spot, node: Any) -> Change | None:
+        if is_call(node, *names) and len(node.args) == 1:
+            return slim(node.args[0])
+        if is_call(node, "map", "tree_map") and len(node.args) == 2 and last_name(node.args[0]) in names:
+            return slim(node.args[1])
+        return None
+
+    return edit
+
+
+def attribute(name: str) -> Edit:
+    """``x`` for ``x.name``."""
+
+    def edit(spot: Spot, node: Any) -> Change | None:
+        if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load):
+            changed = any(isinstance(n, ast.Attribute) and n.value is node and n.attr.endswith("_") for n in spot.statement.walk())
+            return None if changed or any(builds(n) for n in spot.statement.walk()) else slim(node.value)
+        return None
+
+    return edit
+
+
+def keyword(name: str, value: bool, *functions: str) -> Edit:
+    """``name=value`` in a call that says the opposite; with ``functions``, added to a call of those."""
+
+    def edit(spot: Spot, node: Any) -> Change | None:
+        if not isinstance(node, ast.Call):
+            return None
+        said = next((k for k in node.keywords if k.arg == name), None)
+        if said is not None:
+            return (said.value, str(value)) if isinstance(said.value, ast.Constant) and said.value.value is (not value) else None
+        if last_name(node.func) not in functions:
+            return None
+        if not node.args:
+            return slim(ast.Call(node.func, [], [*node.keywords, ast.keyword(name, ast.Constant(value))]))
+        return node.args[-1], f"{unparse(node.args[-1])}, {name}={value}"
+
+    return edit
+
+
+def renamed(**names: str) -> Edit:
+    """A call of another function with the same arguments."""
+
+    def edit(spot: Spot, node: Any) -> Change | None:
+        if not isinstance(node, ast.Call) or (instead := names.get(last_name(node.func))) is None:
+            return None
+        if "." in instead:
+            module = spot.is_module(node.func) or isinstance(node.func, ast.Name)
+            spelled = spot.spelled(instead) if module else None
+            return None if spelled is None else (node.func, spelled)
+        return (node.func, f"{unparse(node.func.value)}.{instead}") if isinstance(node.func, ast.Attribute) else None
+
+    return edit
+
+
+def on_operand(template: str, *names: str) -> Edit:
+    """``name(x)`` and ``x.name()`` with another operand: the template of {x}."""
+
+    def edit(spot: Spot, node: Any) -> Change | None:
+        if not is_call(node, *names) or (x := spot.operand(node)) is None:
+            return None
+        return x, slim(parsed(template.format(x=slim(x))))
+
+    return edit
+
+
+def at_zero(edit: Edit) -> Edit:
+    """An edit that is right where elements are zero, none is negative, and none has underflowed: the derivative of exp is zero there, too."""
+    return lambda spot, node: edit(spot, node) if spot.least() == 0 and not spot.underflows() else None
+
+
+def power(spot: Spot, node: Any) -> Change | None:
+    """``x ** 0.5`` away from zero."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and spot.least() >= 0:
+        return node.left, f"({slim(node.left)} + 1e-06)"
+    return None
+
+
+def divided(spot: Spot, node: Any) -> Change | None:
+    """A division by something that is zero, and never negative."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and spot.entry is not None and spot.least() == 0 and spot.entry.inputs[-1] in spot.inquiry._after():
+        return node.right, f"({slim(node.right)} + 1e-06)"
+    return None
+
+
+def finite_mask(spot: Spot, node: Any) -> Change | None:
+    """A large finite number for minus infinity."""
+    text, entry = unparse(node) if isinstance(node, ast.expr) else "", spot.entry
+    value = None if entry is None else numbers_of(entry.value)
+    if value is not None and value.ndim and (np.isfinite(value).sum(-1) < 2).all():
+        return None  # nothing is left to choose from: there is no gradient either way
+    return "-1000000000.0" if re.fullmatch(r"-float\(.(inf|infinity).\)|float\(.-(inf|infinity).\)|-[\w.]+\.inf", text) else None
+
+
+def log_softmax(spot: Spot, node: Any) -> Change | None:
+    """``log_softmax(x)`` for ``log(softmax(x))``."""
+    if not is_call(node, "log"):
+        return None
+    inner = spot.operand(node)
+    if not is_call(inner, "softmax") or not isinstance(inner.func, ast.Attribute):
+        return None
+    return unparse(ast.Call(ast.Attribute(inner.func.value, "log_softmax", ast.Load()), inner.args, inner.keywords))
+
+
+def unless_all_zero(edit: Edit) -> Edit:
+    """An edit of a root: where all that it gives is zero, the derivative of what stands below is mostly zero, too."""
+
+    def guarded(spot: Spot, node: Any) -> Change | None:
+        value = None if spot.entry is None else numbers_of(spot.entry.value)
+        return None if value is not None and not value.any() else edit(spot, node)
+
+    return guarded
+
+
+def standard_deviation(root: str, variance: str, *names: str) -> Edit:
+    """The root of the variance and a little."""
+
+    def edit(spot: Spot, node: Any) -> Change | None:
+        if not is_call(node, *names) or not spot.is_module(node.func):
+            return None
+        outer, inner = spot.spelled(root), spot.spelled(variance)
+        return f"{outer}({unparse(ast.Call(parsed(inner), node.args, node.keywords))} + 1e-12)" if outer and inner else None
+
+    return edit
+
+
+def straight_through(spot: Spot, node: Any) -> Change | None:
+    """A step whose gradient passes as if it were not there."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+        new = spot.through(node, f"{slim(node.left)} / {slim(node.right)}")
+    elif is_call(node, "round", "floor", "ceil", "trunc", "sign", "rint", "fix") and not spot.is_index():
+        around = [n for n in spot.statement.walk() if isinstance(n, ast.Call) and node in ast.walk(n) and last_name(n.func) in ("astype", "int", "long", "to", "cast")]
+        x = spot.operand(node)
+        new = None if x is None or around else spot.through(node, slim(x))
+    else:
+        return None
+    return new
+
+
+def whole_numbers(spot: Spot, node: Any) -> Change | None:
+    """A cast to whole numbers whose gradient passes as if it were not there."""
+    casts = is_call(node, "long", "int", "short", "astype", "to", "type", "cast") and not (isinstance(node.func, ast.Name) and node.func.id == "int")
+    if not casts or (last_name(node.func) not in ("long", "int", "short") and "int" not in "".join(map(unparse, [*node.args[-1:], *(k.value for k in node.keywords)]))):
+        return None
+    x = spot.operand(node)
+    if x is None or spot.is_index():
+        return None
+    call = node
+    if last_name(node.func) == "cast":
+        like = spot.spelled("tf.float32")
+        call = ast.Call(node.func, [node, parsed(like)], []) if like else node
+    return spot.through(call, slim(x))
+
+
+def soft_comparison(spot: Spot, node: Any) -> Change | None:
+    """A sigmoid of the difference, for a comparison that is made a float or chooses between two numbers."""
+    compare: Any
+    if isinstance(node, ast.IfExp):
+        compare, yes, no = node.test, node.body, node.orelse
+    elif is_call(node, "where") and len(node.args) == 3 and all(isinstance(a, ast.Constant) for a in node.args[1:]):
+        compare, yes, no = node.args
+    elif is_call(node, "float", "double") and isinstance(node.func, ast.Attribute) and not node.args:
+        compare, yes, no = node.func.value, ast.Constant(1.0), ast.Constant(0.0)
+    elif is_call(node, "cast", "astype", "to") and (node.args and last_name(node.args[-1]) in _FLOATS):
+        compare, yes, no = spot.operand(node), ast.Constant(1.0), ast.Constant(0.0)
+    else:
+        return None
+    sigmoid = spot.spelled(spot.dialect.sigmoid)
+    if not isinstance(compare, ast.Compare) or len(compare.ops) != 1 or sigmoid is None or not _numbers(yes, no):
+        return None
+    a, b = compare.left, compare.comparators[0]
+    if isinstance(compare.ops[0], (ast.Lt, ast.LtE)):
+        a, b = b, a
+    elif not isinstance(compare.ops[0], (ast.Gt, ast.GtE)):
+        return None
+    zero = isinstance(b, ast.Constant) and b.value == 0
+    soft = f"{sigmoid}({unparse(a)})" if zero else f"{sigmoid}({unparse(a)} - {slim(b)})"
+    high, low = ast.literal_eval(yes), ast.literal_eval(no)
+    scaled = soft if high - low == 1 else f"{high - low} * {soft}"
+    return scaled if low == 0 else f"({low} + {scaled})"
+
+
+def _numbers(*nodes: ast.expr) -> bool:
+    return all(re.fullmatch(r"-?[\d.]+(e-?\d+)?", unparse(node)) for node in nodes)
+
+
+def larger_of_two(spot: Spot, node: Any) -> Change | None:
+    """``jnp.maximum`` for Python's ``max``, ``jnp.where`` for an ``if`` in an expression."""
+    if is_call(node, "max", "min") and isinstance(node.func, ast.Name) and len(node.args) == 2:
+        instead = spot.spelled(f"jnp.{node.func.id}imum")
+        return None if instead is None else f"{instead}({', '.join(map(unparse, node.args))})"
+    if isinstance(node, ast.IfExp) and (where := spot.spelled("jnp.where")) is not None:
+        return f"{where}({unparse(node.test)}, {unparse(node.body)}, {unparse(node.orelse)})"
+    return None
+
+
+def masked(spot: Spot, node: Any) -> Change | None:
+    """``where=`` of a mean or sum for a condition as an index, or ``jnp.where`` that keeps the shape."""
+    if is_call(node, "sum", "mean") and spot.is_module(node.func) and len(node.args) == 1 and not node.keywords:
+        picks = [n for n in ast.walk(node.args[0]) if _picks(n)]
+        conditions = {unparse(n.slice) for n in picks}
+        if len(conditions) == 1:
+            whole = rewritten(node.args[0], lambda n: n.value if n in picks else None)
+            return f"{unparse(node.func)}({unparse(whole)}, where={conditions.pop()})"
+    where = spot.spelled("jnp.where")
+    return f"{where}({unparse(node.slice)}, {unparse(node.value)}, 0.0)" if _picks(node) and where else None
+
+
+def _picks(node: Any) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and any(isinstance(n, (ast.Compare, ast.Invert)) for n in ast.walk(node.slice))
+
+
+def stayed(spot: Spot, node: Any) -> Change | None:
+    """The expression without what leads out to NumPy and Python, and with the framework's functions in place of theirs."""
+    statement = spot.statement
+    if not isinstance(statement.node, (ast.Assign, ast.Return)) or any(isinstance(n, (ast.ListComp, ast.GeneratorExp, ast.List, ast.Dict, ast.Lambda)) for n in statement.walk()):
+        return None
+    if node is not statement.value() or spot.rebuilt():
+        return None
+    new = rewritten(node, lambda n: _inside(spot, n))
+    text = unparse(ast.fix_missing_locations(new))
+    return None if text == unparse(node) or any(_foreign(spot, n) for n in ast.walk(new)) else text
+
+
+def _inside(spot: Spot, node: ast.AST) -> ast.AST | None:
+    if not isinstance(node, ast.Call):
+        return None
+    inner = left(node)
+    if inner is not None:
+        while is_call(inner, "detach", "cpu") and isinstance(inner.func, ast.Attribute):
+            inner = inner.func.value
+        return rewritten(inner, lambda n: _inside(spot, n))
+    if is_call(node, *REBUILDS) and len(node.args) == 1 and not isinstance(node.args[0], (ast.Constant, ast.List)):
+        made = rewritten(node.args[0], lambda n: _inside(spot, n))
+        return made if unparse(made) != unparse(node.args[0]) else None
+    instead = _of_framework(spot, node.func)
+    if instead is None:
+        return None
+    return ast.Call(parsed(instead), [rewritten(a, lambda n: _inside(spot, n)) for a in node.args], node.keywords)
+
+
+def _of_framework(spot: Spot, function: ast.expr) -> str | None:
+    """The framework's function for one of NumPy, math or scipy."""
+    root, _, rest = unparse(function).partition(".")
+    module = spot.source.imported.get(root, "")
+    if module not in ("numpy", "math") or not rest:
+        return None
+    named = spot.dialect.function(rest)
+    return spot.spelled(named) if named else None
+
+
+def _foreign(spot: Spot, node: ast.AST) -> bool:
+    root = unparse(node).partition(".")[0] if isinstance(node, ast.Attribute) else ""
+    return spot.source.imported.get(root, "").partition(".")[0] in ("numpy", "math", "scipy")
+
+
+def sampled(spot: Spot, node: Any) -> Change | None:
+    """A draw through which a gradient passes, where the program itself has no no_grad."""
+    if is_call(node, "sample") and not spot.is_module(node.func) and not {"no_grad", "set_grad_enabled", "inference_mode"} & spot.names:
+        return node.func, f"{unparse(node.func.value)}.rsample"
+    return None
+
+
+def rebound(spot: Spot, node: Any) -> Change | None:
+    """``x -= g`` for ``x = x - g``, and the assignment of the framework where the dialect has it."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+        return None
+    name, value = node.targets[0].id, node.value
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, (ast.Sub, ast.Add)) or unparse(value.left) != name:
+        return None
+    sign = "-" if isinstance(value.op, ast.Sub) else "+"
+    if "tf" in spot.dialect.modules:
+        return f"{name}.assign_{'sub' if sign == '-' else 'add'}({unparse(value.right)})"
+    return f"{name} {sign}= {unparse(value.right)}"
+
+
+def kept(spot: Spot, node: Any) -> Change | None:
+    """A computed tensor that keeps its gradient."""
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], (ast.Name, ast.Attribute)):
+        return f"{unparse(node)}\n{unparse(node.targets[0])}.retain_grad()"
+    return None
+
+
+def not_in_place(spot: Spot, node: Any) -> Change | None:
+    """A new tensor instead of a changed one."""
+    asked = spot.inquiry.name
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id != asked:
+        return unparse(ast.Assign([node.target], ast.BinOp(node.target, node.op, node.value), lineno=0))
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript) and isinstance(node.targets[0].value, ast.Name) and node.targets[0].value.id != asked:
+        name = node.targets[0].value.id
+        return f"{name} = {name}.clone()\n{unparse(node)}"
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        name = node.value.func
+        if isinstance(name.value, ast.Name) and name.attr.endswith("_") and not name.attr.startswith("_") and name.value.id != asked:
+            new = ast.Call(ast.Attribute(name.value, name.attr[:-1], ast.Load()), node.value.args, node.value.keywords)
+            return f"{name.value.id} = {unparse(new)}"
+    return None
+
+
+def stacked(spot: Spot, node: Any) -> Change | None:
+    """``torch.stack`` of tensors, or the tensor itself, for a new one that is made of their values."""
+    if not is_call(node, "tensor", "as_tensor") or not node.args or any(k.arg not in ("requires_grad", "device") for k in node.keywords):
+        return None
+    given, stack = node.args[0], spot.spelled("torch.stack")
+    if isinstance(given, (ast.List, ast.Tuple)):
+        return None if stack is None else _stack(stack, given)
+    entry = spot.entry
+    came = [] if entry is None else [spot.inquiry.entries[row] for row in entry.extra.came]
+    if len(came) == 1 and entry is not None and came[0].shape == entry.shape:
+        return slim(given)
+    return f"{stack}({unparse(given)})" if came and stack else None
+
+
+def _stack(stack: str, node: ast.expr) -> str:
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return f"{stack}([{', '.join(_stack(stack, part) for part in node.elts)}])"
+    return f"{stack.rpartition('.')[0]}.tensor({unparse(node)})" if _numbers(node) else unparse(node)
+
+
+def with_requires_grad(spot: Spot, node: Any) -> Change | None:
+    """A leaf that was made without ``requires_grad``, or is used before it is set."""
+    if isinstance(node, ast.Assign) and unparse(node.targets[0]) == spot.only_name() and isinstance(node.value, ast.Call) and spot.is_module(node.value.func):
+        call = node.value
+        if last_name(call.func) in ("tensor", "randn", "rand", "zeros", "ones", "full", "arange", "linspace", "empty", "eye"):
+            more = [k for k in call.keywords if k.arg not in ("requires_grad", *(["dtype"] if spot.answer.cause == "integer_dtype" else []))]
+            if spot.answer.cause == "integer_dtype":
+                more.append(ast.keyword("dtype", parsed(spot.spelled("torch.float32") or "torch.float32")))
+            return call, unparse(ast.Call(call.func, call.args, [*more, ast.keyword("requires_grad", ast.Constant(True))]))
+        if last_name(call.func) == "randint":
+            return call, f"{unparse(call)}.float().requires_grad_()"
+    return None
+
+
+def frozen(spot: Spot, node: Any) -> Change | None:
+    """``True`` where ``requires_grad`` is set to False."""
+    if is_call(node, "requires_grad_") and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value is False:
+        return node.args[0], "True"
+    if isinstance(node, ast.Assign) and last_name(node.targets[0]) in ("requires_grad", "trainable") and unparse(node.value) == "False":
+        return node.value, "True"
+    return None
+
+
+def before_use(template: str) -> Edit:
+    """A line before the use of the source by its name, with which the source has a gradient."""
+
+    def edit(spot: Spot, node: Any) -> Change | None:
+        name = spot.inquiry.name
+        simple = node is spot.statement.node and isinstance(node, (ast.Assign, ast.Expr, ast.Return, ast.AugAssign))
+        if not simple or not any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in spot.statement.walk()):
+            return None
+        tape = "" if "{tape}" not in template else _tape(spot.statement)
+        return None if tape is None else f"{template.format(x=name, tape=tape)}\n{unparse(node)}"
+
+    return edit
+
+
+def _tape(statement: Statement) -> str | None:
+    """What the one ``with tf.GradientTape() as tape`` around a statement calls its tape."""
+    blocks = [around.node for around in statement.around if isinstance(around.node, ast.With)]
+    tapes = [item.optional_vars for block in blocks for item in block.items if "GradientTape" in unparse(item)]
+    return unparse(tapes[0]) if len(tapes) == 1 and tapes[0] is not None else None
+
+
+def float_maker(spot: Spot, node: Any) -> Change | None:
+    """``dtype=tf.float32`` in the call that makes the source of whole numbers."""
+    if not (is_call(node, "Variable", "constant") and node is spot.statement.value() and spot.inquiry.name in spot.statement.binds()):
+        return None
+    like = spot.spelled("tf.float32")
+    more = [k for k in node.keywords if k.arg != "dtype"]
+    return unparse(ast.Call(node.func, node.args[:1], [*more, ast.keyword("dtype", parsed(like))])) if like and len(node.args) < 2 else None
+
+
+def variable_kept(spot: Spot, node: Any) -> Change | None:
+    """``h`` for ``tf.Variable(h)``; ``state = h`` for ``state.assign(h)``."""
+    if is_call(node, "Variable") and len(node.args) == 1:
+        return slim(node.args[0])
+    if isinstance(node, ast.Expr) and is_call(node.value, "assign") and isinstance(node.value.func.value, ast.Name) and len(node.value.args) == 1:
+        name = node.value.func.value.id
+        local = spot.source.key(name, spot.statement.function)[0] or spot.statement.function is None
+        return f"{name} = {unparse(node.value.args[0])}" if local else None
+    return None
+
+
+def set_at(spot: Spot, node: Any) -> Change | None:
+    """``x = x.at[i].set(v)`` for ``x[i] = v``."""
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript) and isinstance(node.targets[0].value, ast.Name):
+        x, index = node.targets[0].value.id, unparse(node.targets[0].slice)
+        if sum(isinstance(target, ast.Subscript) for s in spot.source.statements for target in s.targets()) > 1:
+            return None  # each would have to change
+        return f"{x} = {x}.at[{index}].set({unparse(node.value)})"
+    return None
+
+
+def one_float(spot: Spot, node: Any) -> Change | None:
+    """``2.0`` for the one whole number that a statement or a dictionary gives a name to."""
+    values = node.values if isinstance(node, ast.Dict) else [node.value] if isinstance(node, (ast.Assign, ast.keyword)) else []
+    whole = [value for value in values if isinstance(value, ast.Constant) and type(value.value) is int]
+    return (whole[0], f"{unparse(whole[0])}.0") if len(whole) == 1 else None
+
+
+def with_argnums(spot: Spot, node: Any) -> Change | None:
+    """``jax.grad(f, argnums=(0, k))``, where ``f`` calls its argument ``k`` by the name of the source."""
+    grad = is_call(node, "grad", "value_and_grad") and len(node.args) == 1
+    if not (grad or is_call(node, "record")) or not node.args or not isinstance(node.args[0], ast.Name):
+        return None
+    functions, name = spot.source.functions.get(node.args[0].id, []), spot.inquiry.entries[spot.inquiry.rows[0]].name.partition("[")[0]
+    said = next((k for k in node.keywords if k.arg == "argnums"), None)
+    if len(functions) != 1 or name not in parameters(functions[0]):
+        return None
+    chosen = 0 if said is None else ast.literal_eval(said.value)
+    numbers = sorted({*(chosen if isinstance(chosen, tuple) else (chosen,)), parameters(functions[0]).index(name)})
+    if said is not None:
+        return said.value, str(tuple(numbers))
+    return node.args[-1], f"{unparse(node.args[-1])}, argnums={tuple(numbers)}"
+
+
+def reduced(spot: Spot, node: Any) -> Change | None:
+    """The mean of what a function returns."""
+    mean = spot.spelled("jnp.mean")
+    return (node.value, f"{mean}({unparse(node.value)})") if isinstance(node, ast.Return) and node.value is not None and mean else None
+
+
+def first_of(*places: tuple[str, Any], **others: str) -> Callable[[str], str]:
+    """Where a framework has a function by its name: the first of (how a program calls the module, the module); others are named."""
+
+    def function(path: str) -> str:
+        if path in others:
+            return others[path]
+        for called, module in places:
+            found = module
+            for part in path.split("."):
+                found = getattr(found, part, None)
+            if callable(found):
+                return f"{called}.{path}"
+        return ""
+
+    return function
