@@ -197,6 +197,7 @@ class Watcher:
         @wraps(rule)
         def watched(*given: Any, **named: Any) -> Any:
             result, back = rule(*given, **named)
+            self.log.rules[op] = back
 
             @wraps(back)
             def passing(*came: Any, **variables: Any) -> Any:
@@ -271,7 +272,7 @@ class Watcher:
             self._safely(self._before_watch, value)
         result = function(tape, tensor)
         for value in tf.nest.flatten(tensor, expand_composites=False):
-            self._safely(self.log.watched, value)
+            self._safely(self.log.watched, value, tape._tape)
         return result
 
     def _before_watch(self, value: Any) -> None:
@@ -356,7 +357,7 @@ class Watcher:
         finally:
             self.quiet -= silent
             passed, self._passed = self._passed, before
-        self._safely(self._note, target, sources, [row for row, _ in between], found, passed, output_gradients)
+        self._safely(self._note, tape, target, sources, [row for row, _ in between], found, passed, output_gradients)
         if silent:
             self._safely(self.log.gave, found[: len(sources)], [row for t in target for row in self.log.rows_of(t)[-1:]])
         return found[: len(sources)]
@@ -381,12 +382,12 @@ class Watcher:
             self._passed.append((op_name, inputs, list(out_grads), list(gives) if isinstance(gives, (list, tuple)) else [gives]))
         return gives
 
-    def _note(self, target: Any, sources: Any, rows: list[int], found: Any, passed: list[Any], seeds: Any) -> None:
+    def _note(self, tape: Any, target: Any, sources: Any, rows: list[int], found: Any, passed: list[Any], seeds: Any) -> None:
         """Writes the sweep down."""
         log = self.log
         ends = [row for t in target for row in log.rows_of(t)[-1:]]
         sweep = self.recording.sweep(ends)
-        sweep.site = self.log.here()
+        sweep.tape, sweep.site = tape, self.log.here()
         sweep.sources = [row for tensor in sources for row in log.rows_of(tensor)[-1:]]
         adjoints = dict(zip(rows, found[len(sources) :], strict=True))
         for row, adjoint in adjoints.items():
