@@ -399,8 +399,9 @@ class TensorFlowInquiry(Inquiry):
         if isinstance(self.source, tf.Tensor):
             left = next((exit.site for exit in self.log.left if self._same_values(exit.row)), NOWHERE)
             return self.say("wrong_object", left, row=row, other=other, kind="made")
-        born = max(self.log.born_at(own), self.log.born_at(self.entries[row].extra.asked), key=itemgetter(0))[1]
-        return self.say("wrong_object", born, row=row, other=other)
+        (_, before), (_, later) = sorted(map(self.log.born_at, (own, self.entries[row].extra.asked)), key=itemgetter(0))
+        parts = [site for site in later if site not in before]  # of one function that makes both, its call
+        return self.say("wrong_object", (parts or later or [NOWHERE])[-1], row=row, other=other)
 
     def _not_used(self) -> Explanation | None:
         if self.used:
@@ -416,7 +417,7 @@ class TensorFlowInquiry(Inquiry):
         if inside is not None:
             return inside
         branch = next((site for tensor, site in self.log.idle if tensor is handle_of(self.source)), None)
-        return self.say("independent") if branch is None else self.say("independent", branch, kind="branch")
+        return self.say("independent", self.sweep.site if self.sweep else NOWHERE) if branch is None else self.say("independent", branch, kind="branch")
 
 
 NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",

@@ -242,7 +242,7 @@ w = b.kernel.value
 with tf.GradientTape() as tape:
     h = a(x)
     y = tf.reduce_sum(h) #- y = tf.reduce_sum(b(h))
-grad = tape.gradient(y, w)
+grad = tape.gradient(y, w) #!
 
 #@ watch_before_reassign watched_late
 w = tf.constant([1.0, 2.0])
@@ -492,13 +492,13 @@ grad = tape.gradient(y, w)
 w, v = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 5.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(v ** 2) #- y = tf.reduce_sum(w ** 2)
-grad = tape.gradient(y, w)
+grad = tape.gradient(y, w) #!
 
 #@ branch_that_does_not_run independent
 w, v = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 5.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(tf.cond(v[0] > 0.0, lambda: v ** 2, lambda: w * 2.0)) #- y = tf.reduce_sum(w ** 2)
-grad = tape.gradient(y, w)
+grad = tape.gradient(y, w) #!
 
 #@ custom_gradient_of_a_variable_is_none custom_rule
 @tf.custom_gradient
@@ -525,5 +525,28 @@ v = tf.Variable([0.3, 0.4])
 with tf.GradientTape() as tape:
     w = tf.identity(v) #! #- w = v
     y = tf.reduce_sum(tf.sin(v))
+grad = tape.gradient(y, w)
+
+#@ custom_gradient_uses_a_variable custom_rule
+w = tf.Variable([2.0, 1.0])
+@tf.custom_gradient
+def f(x):
+    def grad(g, variables=None):
+        return g * w, [None for _ in variables] #! #- return g * w, [g * x for _ in variables]
+    return x * w, grad
+v = tf.Variable([0.5, 0.3])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(f(v * 1.0))
+grad = tape.gradient(y, w)
+
+#@ model_made_again_by_a_function wrong_object
+import keras
+def make():
+    return keras.Sequential([keras.layers.Input([3]), keras.layers.Dense(2)])
+net = make()
+w = net.layers[0].kernel.value
+net = make() #! #-
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(net(tf.ones([2, 3])) ** 2)
 grad = tape.gradient(y, w)
 '''
