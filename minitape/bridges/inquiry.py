@@ -79,12 +79,16 @@ class Inquiry:
     def _called(self, row: int) -> str:
         return self.entries[row].op
 
-    def _name(self, known: str) -> str:
-        """The Python name of the source, or the name that its framework has for it."""
+    def _spaces(self) -> list[dict[str, object]]:
+        """Where Python names of the program are."""
         frame = sys._getframe(1)
         while frame.f_back is not None and own_file(frame.f_code.co_filename):
             frame = frame.f_back
-        for space in spaces(frame):
+        return spaces(frame)
+
+    def _name(self, known: str) -> str:
+        """The Python name of the source, or the name that its framework has for it."""
+        for space in self._spaces():
             for name, value in list(space.items()):
                 if value is self.source and not name.startswith("_"):
                     return name

@@ -72,6 +72,7 @@ class Sweep:
     def __init__(self, target: Sequence[int] = ()) -> None:
         self.target = list(target)
         self.asked = ""  # by which function of the framework
+        self.tape: Any = None  # and which tape, where the framework has tapes
         self.site: Site = NOWHERE  # and on which line
         self.sources: list[int] = []  # what was asked for; nothing: the leaves at which it arrives
         self.adjoints: dict[int, Any] = {}  # by row

@@ -17,7 +17,7 @@ from tensorflow.python.ops import gen_resource_variable_ops
 from ..engine.block import During
 from .kept import Bound, Kept
 from .recording import MOST
-from .site import Site, here
+from .site import Site, here, way_here
 
 LABELS = {
     "AddV2": "+", "Add": "+", "Greater": ">", "Less": "<", "Sub": "−", "Mul": "×", "RealDiv": "÷", "MatMul": "@", "BatchMatMulV2": "@", "Neg": "−x",
@@ -95,7 +95,9 @@ class Log:
         self.recording, self.entries = recording, recording.entries
         self.left: list[Left] = []
         self.spans: list[tuple[str, int, Site]] = []  # (a tape "begins", "ends", "pauses" or "goes on", at which row)
-        self.watches: list[tuple[Any, int, Site]] = []
+        self.watches: list[tuple[Any, Any, Site]] = []  # (what was watched, by which tape, on which line)
+        self.born: dict[int, tuple[weakref.ref[Any], list[Site], int]] = {}  # by the identity of a variable's handle: where it was made, and as which
+        self.rules: dict[str, Any] = {}  # the gradient function of each call of a tf.custom_gradient
         self.stores: list[tuple[int, int | None, Site]] = []  # (a variable's handle, the row that was stored in it)
         self.copied: dict[int, tuple[Any, Any, Site]] = {}  # tensors that were used for nothing but to fill a variable
         self.tapes: list[Any] = []
@@ -156,7 +158,7 @@ class Log:
             version=len(self.rows_of(handle)), site=self.here(), differentiable=watched, **self._form(value),
         )  # fmt: skip
         self.entries[row].extra = Extra(handle)
-        if self._later:
+        if not watched:  # a function may read it after this, and a tape hear of it then
             self._unsure.append(row)
         self._current[id(handle)] = row
         self.remember(handle, row)
@@ -244,6 +246,8 @@ class Log:
         """An operation ran eagerly; ``function`` where it is the call of a ``tf.function``."""
         if op in ("ReadVariableOp", "ResourceGather") and id(inputs[0]) not in self.variables:
             self.variables[id(inputs[0])] = Variable(inputs[0], None)
+        if op == "VarHandleOp":
+            self.born[id(outputs[0])] = weakref.ref(outputs[0]), way_here(), len(self.born)
         if op == "ReadVariableOp":
             row = self.state_of(inputs[0], outputs[0])
             self.remember(outputs[0], row)
@@ -359,7 +363,12 @@ class Log:
         self.left.append(Left(row, how, site, len(self.entries)))
         self.recording.events.append({"kind": "numpy", "row": row, "line": site[1]})
 
-    def watched(self, value: Any) -> None:
+    def born_at(self, handle: Any) -> tuple[int, list[Site]]:
+        """As which of the block's variables one was made, and by which lines; -1 and none before the block."""
+        ref, way, number = self.born.get(id(handle), (None, [], -1))
+        return (number, way) if ref is not None and ref() is handle else (-1, [])
+
+    def watched(self, value: Any, tape: Any) -> None:
         """``tape.watch`` was called."""
         value = handle_of(value)
         if not isinstance(value, tf.Tensor):
@@ -373,7 +382,7 @@ class Log:
                 entry.extra.late = not entry.differentiable
         if not self.rows_of(value):
             self.row_of(value)
-        self.watches.append((value, len(self.entries), self.here()))
+        self.watches.append((value, tape, self.here()))
 
     # -- values ---------------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,10 @@ TEXT = table({
         "{x} is a tensor that no tape watches, so what was computed from it{line} was not recorded for it.",
         "Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.",
     ),
+    "not_watched other": (
+        "Another tape watches {x}{line}; the one that was asked for the gradient does not.",
+        "Let the tape that is asked watch {x}, too: call its watch({x}) before {x} is used.",
+    ),
     "watched_late": (
         "{x} was used{line} before the tape watched it.",
         "Move tape.watch({x}) to the top of the block, before {x} is used.",
@@ -101,6 +105,14 @@ TEXT = table({
     "wrong_object copied": (
         "{x} itself was not used: a variable was made of its values{line}, and that one was.",
         "Ask for the gradient of the variable, or watch {x} and compute with it.",
+    ),
+    "wrong_object made": (
+        "{x} was made of what the target was computed from{line}, and is not on the way to the target itself.",
+        "Ask for the gradient of {other}, or compute the target with {x} in its place.",
+    ),
+    "wrong_object rebound": (
+        "{x} is another object from here on{line}: a plain tensor, the result of this line, and no tf.Variable any more.",
+        "Change the variable in place: {x}.assign(...), or {x}.assign_sub(...).",
     ),
     "independent": (
         "{x} was not used for the target.",

@@ -34,6 +34,7 @@ class Watcher:
         self.log: Log = recording.log
         self.quiet = 0
         self._custom_calls = 0
+        self._accessed: dict[int, Any] = {}  # the variables that were read inside of a tf.custom_gradient
         self._applying = 0  # more than 0 in the step of an optimizer
         self._changes: dict[Any, Any] = {}  # by graph: which variables it changes
         self._calls: list[Any] = []  # the tf.functions that run
@@ -197,27 +198,38 @@ class Watcher:
         @wraps(rule)
         def watched(*given: Any, **named: Any) -> Any:
             result, back = rule(*given, **named)
+            self.log.rules[op] = back
 
             @wraps(back)
             def passing(*came: Any, **variables: Any) -> Any:
                 gives = back(*came, **variables)
                 own = gives[0] if variables else gives
-                self._passed.append((op, None, list(came), tf.nest.flatten(own) if isinstance(own, (list, tuple)) else [own]))
+                sent = tf.nest.flatten(own) if isinstance(own, (list, tuple)) else [own]
+                if variables:
+                    of = {id(handle_of(v)): g for v, g in zip(variables["variables"], gives[1], strict=False)}
+                    sent += [of.get(id(handle)) for handle in read]
+                self._passed.append((op, None, list(came), sent))
                 return gives
 
             passing.__signature__ = inspect.signature(back)  # TensorFlow reads it
             return result, passing
 
+        read: list[Any] = []
         self._custom_calls += 1
         op = f"{rule.__name__}:{self._custom_calls}"
         inputs = [value for value in tf.nest.flatten((args, kwargs)) if isinstance(handle_of(value), tf.Tensor)]
         rows = self._safely(lambda: [self.log.row_of(handle_of(value)) for value in inputs])
+        outer, self._accessed = self._accessed, {}
         self.quiet += 1
         try:
             result = function(watched, args, kwargs)
         finally:
             self.quiet -= 1
+            given = {id(handle_of(value)) for value in inputs}
+            read += [handle for key, handle in self._accessed.items() if key not in given]  # variables that it uses inside
+            self._accessed = outer | self._accessed
         if rows is not None:
+            rows += self._safely(lambda: [self.log.row_of(handle) for handle in read]) or []
             self._safely(self.log.custom, op, rows, [tensor for tensor in tf.nest.flatten(result) if isinstance(tensor, tf.Tensor)])
         return result
 
@@ -260,6 +272,7 @@ class Watcher:
             known = self.log.variables.get(id(handle))
             if known is None or known.variable is None:
                 self.log.variables[id(handle)] = Variable(handle, variable)
+            self._accessed[id(handle)] = handle
         return function(variable)
 
     def _watch(self, function: Any, tape: Any, tensor: Any) -> Any:
@@ -271,7 +284,7 @@ class Watcher:
             self._safely(self._before_watch, value)
         result = function(tape, tensor)
         for value in tf.nest.flatten(tensor, expand_composites=False):
-            self._safely(self.log.watched, value)
+            self._safely(self.log.watched, value, tape._tape)
         return result
 
     def _before_watch(self, value: Any) -> None:
@@ -356,7 +369,7 @@ class Watcher:
         finally:
             self.quiet -= silent
             passed, self._passed = self._passed, before
-        self._safely(self._note, target, sources, [row for row, _ in between], found, passed, output_gradients)
+        self._safely(self._note, tape, target, sources, [row for row, _ in between], found, passed, output_gradients)
         if silent:
             self._safely(self.log.gave, found[: len(sources)], [row for t in target for row in self.log.rows_of(t)[-1:]])
         return found[: len(sources)]
@@ -381,12 +394,12 @@ class Watcher:
             self._passed.append((op_name, inputs, list(out_grads), list(gives) if isinstance(gives, (list, tuple)) else [gives]))
         return gives
 
-    def _note(self, target: Any, sources: Any, rows: list[int], found: Any, passed: list[Any], seeds: Any) -> None:
+    def _note(self, tape: Any, target: Any, sources: Any, rows: list[int], found: Any, passed: list[Any], seeds: Any) -> None:
         """Writes the sweep down."""
         log = self.log
         ends = [row for t in target for row in log.rows_of(t)[-1:]]
         sweep = self.recording.sweep(ends)
-        sweep.site = self.log.here()
+        sweep.tape, sweep.site = tape, self.log.here()
         sweep.sources = [row for tensor in sources for row in log.rows_of(tensor)[-1:]]
         adjoints = dict(zip(rows, found[len(sources) :], strict=True))
         for row, adjoint in adjoints.items():

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dis
 import gc
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from ..engine.frames import lines_of
+from ..explain.source import source_of
 from ..explain.words import Explanation
 from .inquiry import Inquiry, numbers_of
 from .recording import block
@@ -72,12 +76,14 @@ class TensorFlowInquiry(Inquiry):
         """No tape watches the source."""
         leaf = next((row for row in self.used if self.entries[row].kind != "operation"), None)
         late = next((row for row in self.used if self.entries[row].extra.late), None)
+        if (other := self._other_tape()) is not None:
+            return other
         if late is not None and not self._reaches(late):
             return self.say("watched_late", site=self._use(), row=late)
         if not self.used or any(self.entries[row].differentiable for row in self.used) or not self.log.tapes:
             return None
         if leaf is None:  # the result of an operation, which a tape does not watch by itself
-            return self.say("not_watched", site=self._use(), row=self.used[0])
+            return self._rebound() or self.say("not_watched", site=self._use(), row=self.used[0])
         if self.entries[leaf].extra.late:
             return self.say("watched_late", site=self._use(), row=leaf)
         if self.entries[leaf].kind != "variable":
@@ -89,6 +95,31 @@ class TensorFlowInquiry(Inquiry):
             return when or self._time(leaf)  # the value that was read counts
         return self.say("not_accessed_watched", site=self._use(), row=leaf)
 
+    def _watchers(self) -> list[tuple[Any, Site]]:
+        """The tapes that were told to watch the source, and on which line."""
+        return [(tape, site) for value, tape, site in self.log.watches if value is handle_of(self.source)]
+
+    def _other_tape(self) -> Explanation | None:
+        """Of several tapes one watches the source, and not the one that was asked."""
+        sweep, watchers = self.sweep, self._watchers()
+        if sweep is None or not watchers or any(tape is sweep.tape for tape, _ in watchers) or self._arrived():
+            return None
+        if any(self.entries[row].kind == "variable" for row in self.used) and getattr(self.source, "trainable", True):
+            return None  # tapes watch it by themselves
+        return self.say("not_watched", watchers[-1][1], kind="other")
+
+    def _rebound(self) -> Explanation | None:
+        """The source is no variable any more: its name was bound to what was computed from one, as in ``w = w - rate * gradient``."""
+        row = self.rows[0]
+        text, line = self.entries[row].site
+        source = source_of(text) if text else None
+        statement = source.at(text, line) if source is not None and text and line else None
+        if statement is None or not statement.reads_itself():
+            return None
+        before = TensorFlowInquiry(self.recording, self.source, self.source, self.name).behind
+        variable = any(self.entries[given].kind == "variable" for given in before)
+        return self.say("wrong_object", row=row, kind="rebound") if variable else None
+
     def _reaches(self, row: int) -> bool:
         """Whether a way of recorded operations leads from a row to the target."""
         return all(self.entries[at].differentiable for at in self._way(row)[1:])
@@ -96,7 +127,7 @@ class TensorFlowInquiry(Inquiry):
     def _when(self, leaf: int) -> Explanation | None:
         """The source's first use ran before the tape began, or after it had ended."""
         readers = [row for row in sorted(self.behind) if leaf in self._inputs(row)]
-        watched = any(value is handle_of(self.source) for value, *_ in self.log.watches) or self.entries[leaf].kind == "variable"
+        watched = bool(self._watchers()) or self.entries[leaf].kind == "variable"
         if not readers or not watched:
             return None
         return self._time(readers[0])
@@ -249,15 +280,22 @@ class TensorFlowInquiry(Inquiry):
         if extra.function is not None:
             return self._inside(row) or self.say("nondifferentiable", row=row, kind="function")
         if is_custom(extra.op):
-            return self.say("custom_rule", row=row, kind="none")
+            return self._custom(row, "none")
         return self._say_of("nondifferentiable", row)
 
     def _zero_of(self, row: int) -> Explanation:
         if is_custom(self.entries[row].extra.op):
-            return self.say("custom_rule", row=row)
+            return self._custom(row)
         if self.entries[row].op == "EagerPyFunc":
             return self.say("left_through_numpy", row=row, what="tf.py_function")
         return super()._zero_of(row)
+
+    def _custom(self, row: int, kind: str = "") -> Explanation:
+        """A function with a gradient of its own: the line on which that returns."""
+        code = getattr(inspect.unwrap(self.log.rules.get(self.entries[row].extra.op)), "__code__", None)
+        ends = [at for at in dis.get_instructions(code) if at.opname.startswith("RETURN")] if code is not None else []
+        line = ends[-1].positions.lineno if ends and ends[-1].positions is not None else None
+        return self.say("custom_rule", NOWHERE if code is None or line is None else (code.co_filename, line), row=row, kind=kind)
 
     def _outside(self) -> Explanation | None:
         """The value left TensorFlow, or went through a variable."""
@@ -315,10 +353,56 @@ class TensorFlowInquiry(Inquiry):
         return any(handle_of(variable) is handle for owner in owners for variable in owner.variables)
 
     def _same_values(self, row: int) -> bool:
-        """Whether a variable of another model began with the values of the source: one is a copy of the other."""
-        handle = self.entries[row].extra.asked
-        theirs, own = ([numbers_of(self.entries[state].value) for state in self.log.rows_of(one)] for one in (handle, handle_of(self.source)))
-        return any(a is not None and b is not None and a.size > 1 and np.ptp(a) > 0 and np.array_equal(a, b) for a in theirs for b in own)
+        """Whether the source has, or began with, the values of a row of the program's own: one is a copy of the other."""
+        asked, own = self.entries[row].extra.asked, handle_of(self.source)
+        mine = [numbers_of(self.entries[state].value) for state in self.rows]
+        if not mine:
+            mine = [np.asarray(numbers_of(self.log.keep(tf.convert_to_tensor(self.source))))]
+        theirs = [numbers_of(self.entries[state].value) for state in self.log.rows_of(asked)]
+        return own is not asked and any(a is not None and b is not None and a.size > 1 and np.ptp(a) > 0 and np.array_equal(a.ravel(), b.ravel())
+                                        for a in theirs for b in mine)  # fmt: skip
+
+    def _is_named(self, handle: Any) -> bool:
+        """Whether the program has a name for a variable, or for a list or dictionary that it is in."""
+        values = [value for space in self._spaces() for name, value in list(space.items()) if not name.startswith("_")]
+        held = [value for value in values if isinstance(value, (tf.Variable, list, tuple, dict))]
+        return any(handle_of(part) is handle for value in held for part in tf.nest.flatten(value))
+
+    def _made_of_it(self) -> Explanation | None:
+        """The source was computed from what the target was computed from, and was then not used."""
+        if not self.rows or self.entries[self.rows[0]].kind != "operation":
+            return None
+        before = TensorFlowInquiry(self.recording, self.source, self.source, self.name).behind & self.behind
+        named = [row for row in before if self.entries[row].kind == "variable" or self.entries[row].differentiable]
+        if not named:
+            return None
+        other = self._name_of(self.entries[max(named)], "what it was made of")
+        return self.say("wrong_object", row=self.rows[0], other=other, kind="made")
+
+    def _name_of(self, entry: Any, otherwise: str) -> str:
+        names = (name for space in self._spaces() for name, value in list(space.items()) if handle_of(value) is entry.extra.asked)
+        return next(names, entry.name or otherwise)
+
+    def _alike(self) -> Explanation | None:
+        """Another variable took the place of the source: one with its values, or one that the program made anew."""
+        variables = [row for row in sorted(self.behind) if self.entries[row].kind in ("variable", "source")]
+        equal = next((row for row in variables if self._same_values(row)), None)
+        if equal is None and (isinstance(self.source, tf.Tensor) or self.rows or self._is_in_a_layer()):
+            return None
+        own = handle_of(self.source)
+        last = (name_of(self.source) or "").rpartition("/")[2]
+        row = equal if equal is not None else next(
+            (row for row in variables if self.entries[row].shape == tuple(self.source.shape) and (self.entries[row].name or "").rpartition("/")[2] == last
+             and not self._is_named(self.entries[row].extra.asked)), None)  # fmt: skip
+        if row is None:
+            return None
+        other = self._name_of(self.entries[row], "a variable")
+        if isinstance(self.source, tf.Tensor):
+            left = next((exit.site for exit in self.log.left if self._same_values(exit.row)), NOWHERE)
+            return self.say("wrong_object", left, row=row, other=other, kind="made")
+        (_, before), (_, later) = sorted(map(self.log.born_at, (own, self.entries[row].extra.asked)), key=itemgetter(0))
+        parts = [site for site in later if site not in before]  # of one function that makes both, its call
+        return self.say("wrong_object", (parts or later or [NOWHERE])[-1], row=row, other=other)
 
     def _not_used(self) -> Explanation | None:
         if self.used:
@@ -326,19 +410,15 @@ class TensorFlowInquiry(Inquiry):
         copied = self.log.copied.get(id(self.source))
         if copied is not None and copied[0] is self.source and self._read_again(id(copied[1])):
             return self.say("wrong_object", copied[2], kind="copied")
-        shape = tuple(self.source.shape)
-        alike = [row for row in sorted(self.behind) if self.entries[row].kind == "variable" and self.entries[row].shape == shape]
-        if alike and not isinstance(self.source, tf.Tensor):
-            equal = next((row for row in alike if self._same_values(row)), None)
-            if equal is not None or not (self.rows or self._is_in_a_layer()):
-                row = alike[0] if equal is None else equal
-                return self.say("wrong_object", row=row, other=self.entries[row].name or "a variable")
+        other = self._made_of_it() or self._alike()
+        if other is not None:
+            return other
         calls = [row for row in sorted(self.behind) if self.entries[row].extra.function is not None] if isinstance(self.source, tf.Tensor) else []
         inside = next((answer for row in calls if (answer := self._inside(row)) is not None), None)
         if inside is not None:
             return inside
         branch = next((site for tensor, site in self.log.idle if tensor is handle_of(self.source)), None)
-        return self.say("independent") if branch is None else self.say("independent", branch, kind="branch")
+        return self.say("independent", self.sweep.site if self.sweep else NOWHERE) if branch is None else self.say("independent", branch, kind="branch")
 
 
 NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",

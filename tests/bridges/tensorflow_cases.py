@@ -149,14 +149,14 @@ w = tf.Variable([[1.0, 2.0]])
 x = tf.Variable(3.0)
 with tf.GradientTape() as tape:
     y = x * x #- y = x * x * tf.reduce_sum(w)
-grad = tape.gradient(y, w)
+grad = tape.gradient(y, w) #!
 
 #@ layer_made_anew wrong_object
 w = tf.Variable([1.0, 2.0])
 old = w
-w = tf.Variable([3.0, 4.0]) #-
+w = tf.Variable([3.0, 4.0]) #! #-
 with tf.GradientTape() as tape:
-    y = tf.reduce_sum(w * w) #!
+    y = tf.reduce_sum(w * w)
 w = old
 grad = tape.gradient(y, w)
 

@@ -1,11 +1,11 @@
 """More programs, after reports in issue trackers; the marks are those of :mod:`torch_cases`."""
 
 CASES = '''
-#@ variable_replaced_by_a_tensor not_watched
+#@ variable_replaced_by_a_tensor wrong_object
 w = tf.Variable(2.0)
-w = w + 1.0 #- w.assign_add(1.0)
+w = w + 1.0 #! #- w.assign_add(1.0)
 with tf.GradientTape() as tape:
-    y = w * w + 1.0 #!
+    y = w * w + 1.0
 grad = tape.gradient(y, w)
 
 #@ float_list_of_losses left_through_numpy
@@ -120,23 +120,23 @@ grad = tape.gradient(y, w, unconnected_gradients=tf.UnconnectedGradients.ZERO)
 @tf.custom_gradient
 def gate(x):
     def grad(g):
-        return tf.zeros_like(g) #- return g
+        return tf.zeros_like(g) #! #- return g
     return tf.round(x), grad
 w = tf.Variable([1.2, 2.7])
 with tf.GradientTape() as tape:
-    y = tf.reduce_sum(gate(w * 2.0)) #!
+    y = tf.reduce_sum(gate(w * 2.0))
 grad = tape.gradient(y, w)
 
 #@ custom_gradient_of_none custom_rule
 @tf.custom_gradient
 def scale(x, factor):
     def grad(g):
-        return g * factor, None #- return g * factor, tf.reduce_sum(g * x)
+        return g * factor, None #! #- return g * factor, tf.reduce_sum(g * x)
     return x * factor, grad
 w = tf.Variable(2.0)
 with tf.GradientTape() as tape:
     f = w * 1.0
-    y = tf.reduce_sum(scale(tf.constant([1.0, 2.0]), f)) #!
+    y = tf.reduce_sum(scale(tf.constant([1.0, 2.0]), f))
 grad = tape.gradient(y, w)
 
 #@ reduce_std_of_equal_values nan_backward
@@ -242,7 +242,7 @@ w = b.kernel.value
 with tf.GradientTape() as tape:
     h = a(x)
     y = tf.reduce_sum(h) #- y = tf.reduce_sum(b(h))
-grad = tape.gradient(y, w)
+grad = tape.gradient(y, w) #!
 
 #@ watch_before_reassign watched_late
 w = tf.constant([1.0, 2.0])
@@ -405,13 +405,13 @@ grad = tape.gradient(y, w)
 @tf.custom_gradient
 def hard(x):
     def grad(upstream):
-        return upstream * 0.0 #- return upstream
+        return upstream * 0.0 #! #- return upstream
     return tf.cast(x > 0, tf.float32), grad
 w = tf.Variable([0.3, -0.4])
 @tf.function
 def step(x):
     with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(hard(x * w) * 2.0) #!
+        loss = tf.reduce_sum(hard(x * w) * 2.0)
     return loss, tape.gradient(loss, w)
 y, grad = step(tf.constant([1.0, 2.0]))
 
@@ -452,5 +452,101 @@ w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
     h = tf.py_function(lambda a: a.numpy() ** 2, [w], tf.float32) #! #- h = tf.py_function(lambda a: a ** 2, [w], tf.float32)
     y = tf.reduce_sum(h)
+grad = tape.gradient(y, w)
+
+#@ second_tape_does_not_watch not_watched
+w = tf.constant([0.5, 1.5])
+v = tf.Variable([2.0, 3.0])
+with tf.GradientTape() as second:
+    with tf.GradientTape() as first:
+        first.watch(w) #! #- first.watch(w); second.watch(w)
+        u = tf.reduce_sum(tf.tanh(w * v) * v)
+    y = first.gradient(u, w)
+grad = second.gradient(y, w)
+
+#@ reshaped_before_the_tape wrong_object
+v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+w = tf.reshape(v, [-1]) #! #- w = v
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(v ** 2)
+grad = tape.gradient(y, w)
+
+#@ values_through_numpy wrong_object
+v = tf.Variable([1.0, 2.0, 3.0])
+w = tf.constant(v.numpy()) #! #- w = v
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(v ** 2)
+grad = tape.gradient(y, w)
+
+#@ loss_of_the_model_not_its_clone wrong_object
+import keras
+model = keras.Sequential([keras.layers.Input([3]), keras.layers.Dense(2)])
+twin = keras.models.clone_model(model) #! #- twin = model
+twin.set_weights(model.get_weights())
+w = twin.layers[0].kernel.value
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(model(tf.ones([2, 3])) ** 2)
+grad = tape.gradient(y, w)
+
+#@ two_plain_variables_of_a_shape independent
+w, v = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 5.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(v ** 2) #- y = tf.reduce_sum(w ** 2)
+grad = tape.gradient(y, w) #!
+
+#@ branch_that_does_not_run independent
+w, v = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 5.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.cond(v[0] > 0.0, lambda: v ** 2, lambda: w * 2.0)) #- y = tf.reduce_sum(w ** 2)
+grad = tape.gradient(y, w) #!
+
+#@ custom_gradient_of_a_variable_is_none custom_rule
+@tf.custom_gradient
+def clip(x, limit):
+    def grad(g):
+        return g, None #! #- return g, tf.reduce_sum(g)
+    return tf.clip_by_value(x, -limit, limit), grad
+v, w = tf.Variable([0.2, 3.0]), tf.Variable(0.8)
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(clip(v * 2.0, w) ** 2)
+grad = tape.gradient(y, w)
+
+#@ step_makes_a_tensor wrong_object
+w = tf.Variable([0.3, 0.4])
+for step in range(2):
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum((w - 1.0) ** 2)
+    grad = tape.gradient(y, w)
+    if grad is not None:
+        w = w - 0.1 * grad #! #- w.assign_sub(0.1 * grad)
+
+#@ identity_asked wrong_object
+v = tf.Variable([0.3, 0.4])
+with tf.GradientTape() as tape:
+    w = tf.identity(v) #! #- w = v
+    y = tf.reduce_sum(tf.sin(v))
+grad = tape.gradient(y, w)
+
+#@ custom_gradient_uses_a_variable custom_rule
+w = tf.Variable([2.0, 1.0])
+@tf.custom_gradient
+def f(x):
+    def grad(g, variables=None):
+        return g * w, [None for _ in variables] #! #- return g * w, [g * x for _ in variables]
+    return x * w, grad
+v = tf.Variable([0.5, 0.3])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(f(v * 1.0))
+grad = tape.gradient(y, w)
+
+#@ model_made_again_by_a_function wrong_object
+import keras
+def make():
+    return keras.Sequential([keras.layers.Input([3]), keras.layers.Dense(2)])
+net = make()
+w = net.layers[0].kernel.value
+net = make() #! #-
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(net(tf.ones([2, 3])) ** 2)
 grad = tape.gradient(y, w)
 '''
