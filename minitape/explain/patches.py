@@ -91,7 +91,8 @@ def _only_summed(advice: Advice) -> bool:
     name = node.func.value.id
     nodes = [n for s in advice.stands.source.statements if s is not advice.stands and name in s.mentions() for n in s.walk()]
     read = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
-    given = [a for n in nodes if isinstance(n, ast.Call) and _takes_lists(advice, n.func) for a in n.args]
+    calls = [n for n in nodes if isinstance(n, ast.Call) and _takes_lists(advice, n.func) and not _wants_arrays(advice, n)]
+    given = [a for n in calls for a in n.args]
     return all(n in given for n in read)
 
 
