@@ -7,9 +7,11 @@ import builtins
 from typing import TYPE_CHECKING
 
 from ..engine.evidence import STACK, Exit, Origin
+from ..engine.rows import CALL
 from ..engine.tensor import Tensor
 from .absent import Absent, is_layer, value_of
 from .asking import asking_frame, where
+from .bodies import INTO, bodies_of
 from .connection import operations
 from .nodes import Node, Place
 from .remedies import LEAVES, STEPS, term
@@ -19,16 +21,20 @@ from .statement import Statement, last_name, unparse
 if TYPE_CHECKING:
     from ..engine.evidence import Stack
     from ..engine.record import Record
+    from ..engine.rows import Call
     from ..engine.typed import End, Object
     from .nodes import Subject
     from .reasons import Inquiry
 
 _OPS = {
     "step": "Round Floor Ceil Rint FloorDiv Sign",
-    "choice": "ArgMax ArgMin TopKV2 Where LowerBound UpperBound",
+    "choice": "ArgMax ArgMin TopKV2 Where",
+    "order": "LowerBound UpperBound",
+    "range": "Range",
+    "shuffle": "RandomShuffle",
     "truth": "Greater GreaterEqual Less LessEqual Equal NotEqual LogicalAnd LogicalOr LogicalNot IsNan IsInf IsFinite "
              "InTopKV2 ApproximateEqual All Any",
-    "sample": "Multinomial RandomShuffle RandomPoissonV2 StatelessMultinomial RandomIndexShuffle",
+    "sample": "Multinomial RandomPoissonV2 StatelessMultinomial RandomIndexShuffle",
     "shape": "Shape Size Rank ZerosLike OnesLike",
     "count": "HistogramFixedWidth Bincount",
     "data": "tf.data",
@@ -47,6 +53,11 @@ _OF_NUMPY = {
 }  # fmt: skip
 _KIND_IN_NUMPY = {name: kind for kind, names in _OF_NUMPY.items() for name in names.split()}
 _DRAWS = ("normal", "standard_normal", "randn", "gauss", "lognormal", "multivariate_normal", "laplace", "uniform")
+_OTHER_WAY = {
+    "adjust_saturation": "Blend with the grey image: grey + factor * (x - grey), with grey = tf.image.rgb_to_grayscale(x).",
+    "lu": "Use tf.linalg.slogdet, tf.linalg.solve, tf.linalg.cholesky or tf.linalg.qr, which have gradients.",
+}
+_LOOKUPS = ("gather", "gather_nd", "one_hot", "strided_slice", "slice", "tensor_array_read")
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 
 
@@ -100,6 +111,10 @@ class Advice(Absent):
         if kind == "truth" and builtin in ("max", "min"):
             self.fields.update(what=builtin, instead=f"tf.{builtin}imum")
             return "python"
+        if self.fields["what"].endswith("random.shuffle"):
+            return "shuffle"
+        if kind == "choice" and self._chosen_by(("gather", "gather_nd")):
+            return "row"
         if kind == "truth" and self._decides():
             return "branch"
         if self.what == "TopKV2":
@@ -135,6 +150,8 @@ class Advice(Absent):
 
     def _no_gradient_registered(self) -> str:
         self._name_operation()
+        name = self.fields["what"].rpartition(".")[2]
+        self.fields["instead"] = _OTHER_WAY.get(name, "Use an operation that has a gradient, or wrap this one in tf.custom_gradient.")
         return "sample" if _KIND_OF_OP.get(self.what) == "sample" else ""
 
     def _integer_dtype(self) -> str:
@@ -143,7 +160,7 @@ class Advice(Absent):
                 "source index" if self._is_index() else {"bool": "source bool", "string": "source text"}.get(self.what)
             )
             self.fields["instead"] = self._as_float()
-            if self.statement is not None and any("input_signature" in s.mentions() for s in self.statement.source.statements):
+            if self._mentioned("input_signature"):
                 self.fields["instead"] += ", and let the input_signature say the same"
             return kind or "source"
         if self.what in ("AsString", "StringToNumber", "string"):
@@ -158,10 +175,17 @@ class Advice(Absent):
             if len(self.fields["code"]) > 40:
                 return "cast"
             return "embedding inside" if self._chosen_by(("gather",)) else "inside"
+        typed = [name for name in ("fn_output_signature", "TensorArray") if self._mentioned(name)]
+        if typed:
+            self.fields["used"] = f", and let {' and '.join(typed)} say tf.float32 as well"
         cast = node is not None and not isinstance(node, Origin) and self._is_cast(node)
-        if cast and self._chosen_by(("gather", "gather_nd", "one_hot", "strided_slice", "slice", "tensor_array_read")):
+        if cast and self._chosen_by(_LOOKUPS):
             return "cast index"
         return "" if not cast else "cast through" if self._read_as_floats() and self._past_the_cast() else "cast"
+
+    def _mentioned(self, name: str) -> bool:
+        """Whether a name stands anywhere in the file of the statement: an argument, or an attribute."""
+        return self.statement is not None and any(name in s.mentions() for s in self.statement.source.statements)
 
     def _read_as_floats(self) -> bool:
         """Whether all that reads the whole numbers makes floats of them again: then floats will do in their place."""
@@ -188,8 +212,21 @@ class Advice(Absent):
             if rows.intersection(inputs):
                 if trace.label(trace.of_row(record, row)) in by:
                     return True
+                op, number, _, _ = record.cell(row)
+                if op == CALL and record.calls[number].primitive.name in INTO and self._chooses_inside(record.calls[number], rows, by):
+                    return True
                 if (dtype := trace.dtype(trace.of_row(record, row))) is not None and dtype.is_integer:
                     rows.add(row)  # kept in bounds, say
+        return False
+
+    def _chooses_inside(self, call: Call, rows: set[int], by: tuple[str, ...]) -> bool:
+        """The same in the bodies of a function, a loop or a branch that reads the rows, or which branch it is that runs."""
+        if call.primitive.name == "case" and call.inputs[0] in rows:
+            return "gather" in by
+        for body in bodies_of(call, None):
+            inner = {row for row, given in body.outer.items() if given in rows}
+            if inner and self._chooses(body.graph, inner, by):
+                return True
         return False
 
     def _left_through_numpy(self) -> str:

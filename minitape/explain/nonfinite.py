@@ -35,7 +35,7 @@ _CURES = {
     "exp": "exp overflows for large arguments: subtract the maximum first, or use tf.nn.softmax, tf.reduce_logsumexp.",
     "reduce_euclidean_norm": "The norm has no derivative at 0: use tf.sqrt(tf.reduce_sum(x * x) + 1e-12).",
 }
-_EDGE = "The derivative is infinite at 1 and -1: keep the argument between, tf.clip_by_value(x, -1 + 1e-6, 1 - 1e-6)."
+_EDGE = "The derivative is infinite at 1 and -1: keep the argument between, x * (1 - 1e-6)."
 _CURES |= {
     "acos": _EDGE, "asin": _EDGE, "atanh": _EDGE, "acosh": "The derivative is infinite at 1: keep the argument above it.",
     "reduce_std": "The deviation has no derivative where all values are equal: use tf.sqrt(tf.math.reduce_variance(x) + 1e-12).",

@@ -67,6 +67,8 @@ def patch_of(advice: Advice, cause: str, name: str) -> str | None:
 def _tensors_will_do(advice: Advice, tree: ast.AST) -> bool:
     """Whether a tensor can stand where the array or number stood, in the new statement and by each name that it binds."""
     made = advice.stands
+    if helper_in_numpy(advice):
+        return False
     if isinstance(made.node, ast.AugAssign) or made.calls("extend", "insert", "assign", "assign_add", "assign_sub"):
         return False
     if made.calls("append") and not _only_summed(advice):
@@ -140,6 +142,21 @@ def changed_in_place(advice: Advice) -> str:
                 stored = stored.value
             if stored is not target and s.line > made.line and s.function is made.function and unparse(stored) in names:
                 return f" Line {s.line} changes {unparse(target)} in place, which no tensor allows: use tf.where or tf.tensor_scatter_nd_update."
+    return ""
+
+
+def helper_in_numpy(advice: Advice) -> str:
+    """Says that a function of the user's own that is given the value computes with arrays itself; empty where none does."""
+    call = advice.call
+    nodes = [] if call is None or advice.statement is None else advice.statement.walk()
+    for outer in [n for n in nodes if isinstance(n, ast.Call) and call in n.args]:
+        for s in advice.stands.source.statements:
+            if s.function is None or s.function.name != unparse(outer.func):
+                continue
+            for node in s.walk():
+                if _wants_arrays(advice, node) or (_of_arrays(node) and not advice._module_of(cast("ast.Attribute", node))):
+                    named = unparse(node.func if isinstance(node, ast.Call) else node)
+                    return f" Write {s.function.name} with tf as well: it uses {named} (line {s.line})."
     return ""
 
 

@@ -126,9 +126,26 @@ class Inquiry(Objects):
 
     def in_a_pause(self, b: Break) -> Break:
         """An operation that no tape recorded, as paused where the text says so: a gradient leaves no rows in a pause."""
+        if b.cause == "recording_paused" and isinstance(b.subject, Node) and b.place is not None:
+            return self.called_in_pause(b, b.place, b.subject)
         if b.cause != "outside_tape" or b.place is None or not isinstance(b.subject, Origin) or not self.in_pause(b.place):
             return b
         return Break("recording_paused", b.place, b.what, b.subject)
+
+    def called_in_pause(self, b: Break, place: Place, node: Node) -> Break:
+        """A paused operation of a helper with the line of the block that called it: rows know the innermost frame alone."""
+        event = self.trace.paused(node.row)
+        site = None if event is None else event.site
+        block = None if site is None else next((s for s, _ in self.statements(Place((site,)))), None)
+        if site is None or block is None or not isinstance(block.node, ast.With):
+            return b
+        if place.filename == block.filename and block.line <= place.line <= block.last:
+            return b  # it stands there itself
+        calls = [n for n in ast.walk(block.node) if isinstance(n, ast.Call) and block.line < n.lineno]
+        named = [n for n in calls if last_name(n.func) == place.frames[0][0].co_name] or calls
+        lines = {n.lineno for n in named}
+        at = Place((site,)).at(lines.pop()) if len(lines) == 1 else Place((site,))
+        return Break(b.cause, at, b.what, b.subject)
 
     def not_watched_either(self, source: End, path: Path) -> bool:
         """Whether a tensor whose way breaks right at its first use is not watched either: then it wants both mended."""
@@ -199,7 +216,7 @@ class Inquiry(Objects):
         reset = max((i for i, note in enumerate(notes) if note[0] == "reset"), default=-1)
         for what, row, subject, frames in notes[reset + 1 :]:
             if what == "watch" and subject is not None and subject() is source and frames:
-                paused = self.record is not None and self.trace.paused(row)
+                paused = self.record is not None and self.trace.paused(row) is not None
                 lost = paused or self.in_pause(Place(frames))
                 return Break("recording_paused" if lost else "watched_late", Place(frames), "", source)
         return None

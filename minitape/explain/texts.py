@@ -25,6 +25,8 @@ _DRAW = (
     "mu + sigma * noise, or Gumbel-softmax."
 )
 _VALUES = "Use the values (tf.reduce_max, tf.nn.softmax, tf.sort) or a loss on the scores themselves, such as a cross-entropy."
+_BLEND = """Weight all the candidates, with w = tf.nn.softmax(-(x[..., None] - tf.range(n, dtype=x.dtype)) ** 2) of the float x for n of them: \
+tf.tensordot(w, table, 1) in place of a lookup, tf.einsum('...i,...j,ij->...', w0, w1, image) with a w for each axis in an image."""
 _BRANCH = "Choose with tensors: tf.where(condition, a, b), tf.maximum, tf.minimum, or smoothly with tf.sigmoid."
 _REWRITE = "Write it with tf operations, or give it a derivative with tf.custom_gradient."
 _TENSORS = "Stay with tf operations: tf.reduce_mean instead of np.mean, tensors instead of .numpy() and float()."
@@ -96,12 +98,10 @@ TEXT = {
     ),
     "integer_dtype cast": (
         "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
-        "Leave out the cast, or use the float for everything that is to be differentiated.",
+        "Leave out the cast, or use the float for everything that is to be differentiated{used}.",
     ),
     "integer_dtype cast index": (
-        "The value becomes {what}{line} and is used as an index into a table. No gradient passes an index.",
-        "Take a sum of all rows with float weights instead: tf.linalg.matvec(table, weights, transpose_a=True). For a position in an "
-        "image, interpolate between the neighbours. Or ask for the gradient of the table.",
+        "The value becomes {what}{line} and is used as an index into a table, or chooses a branch. No gradient passes a choice.", f"{_BLEND} Or ask for the gradient of the table."
     ),
     "integer_dtype cast through": (
         "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
@@ -118,7 +118,7 @@ TEXT = {
     ),
     "recording_paused": (
         "The tape was inside stop_recording() when this ran{line}, so it was not recorded.",
-        "Move the line out of the stop_recording() block.",
+        "Move the line out of the stop_recording() block, or leave that with statement out.",
     ),
     "recording_paused watch": (
         "tape.watch{line} was called inside stop_recording(), where it has no effect.",
@@ -409,13 +409,29 @@ TEXT = {
         "an index or a size has no gradient.",
     ),
     "nondifferentiable_op choice": ("{what}{line} has no derivative: it gives places, not values.", _VALUES),
+    "nondifferentiable_op row": (
+        "{what}{line} has no derivative: it gives places, not values. They choose the rows of a table.",
+        "Weight all the rows by the scores (of a minimum, by -x): tf.tensordot(tf.nn.softmax(x), table, 1). Where the row stands for a z, as in "
+        "a code book, pass the gradient on to that: z + tf.stop_gradient(row - z).",
+    ),
+    "nondifferentiable_op order": (
+        _FLAT, "Count smoothly how many of the sorted values are smaller: tf.reduce_sum(tf.sigmoid(k * (x[..., None] - sorted)), -1)."
+    ),
+    "nondifferentiable_op range": (
+        _FLAT, "Take a fixed number of points, and scale them: start + (stop - start) * tf.linspace(0.0, 1.0, n)."
+    ),
+    "nondifferentiable_op shuffle": (
+        "{what}{line} puts the rows into an order drawn at random, and has no derivative.",
+        "Shuffle the places, and take the rows by them: tf.gather(x, tf.random.shuffle(tf.range(tf.shape(x)[0])))."
+    ),
     "nondifferentiable_op places": (
         "The indices that {what} gives{line} have no derivative: they are places, not values.",
         _VALUES,
     ),
     "nondifferentiable_op truth": (
         "{what}{line} has no derivative: it is true or false, and jumps in between.",
-        "Use a smooth step, tf.sigmoid(k * (a - b)), or a loss on the values themselves: an accuracy cannot be trained on.",
+        "Use a smooth step, s = tf.sigmoid(k * (a - b)): s * p + (1 - s) * q in place of tf.where or tf.cond, s * t in place of and, 1 - s of "
+        "not. Or a loss on the values themselves: an accuracy cannot be trained on.",
     ),
     "nondifferentiable_op python": (
         "Python's {what}{line} compares, and gives one of the values: here not the one that was computed from {x}.",
@@ -450,10 +466,7 @@ TEXT = {
         "In a function a loop over a dataset is one operation, {what}{line}, through which no gradient passes.",
         "Loop over iter(...) of the dataset, or take the gradient for each element, inside the loop.",
     ),
-    "no_gradient_registered": (
-        "No gradient is registered for {what}{line}.",
-        "Use an operation that has a gradient, or wrap this one in tf.custom_gradient.",
-    ),
+    "no_gradient_registered": ("No gradient is registered for {what}{line}.", "{instead}"),
     "no_gradient_registered sample": ("{what}{line} draws at random, and no gradient is registered for it.", _DRAW),
     "unused_layer": (
         "{x} belongs to the layer {what}{line}, which was never called on the way to the target.",

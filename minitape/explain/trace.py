@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..engine.dtypes import DType
     from ..engine.primitives import Primitive, Rule
     from ..engine.pyfunction import PythonCall
-    from ..engine.rows import Call
+    from ..engine.rows import Call, Event
     from ..engine.tape import GradientTape
     from ..engine.typed import Attributes, End, Graph
     from ..engine.variable import ResourceVariable
@@ -267,17 +267,17 @@ class Trace:
         for what, row, _, frames in reversed(self.tape.notes) if node.record is self.record else ():
             if what == "reset" and node.row < row and frames:
                 return Break("outside_tape", Place(frames), "reset", node)
-        cause = "recording_paused" if node.record is self.record and self.paused(node.row) else "outside_tape"
+        cause = "recording_paused" if node.record is self.record and self.paused(node.row) is not None else "outside_tape"
         return Break(cause, self.place(node), self.label(node), node)
 
-    def paused(self, row: int) -> bool:
-        """True when the tape was inside ``stop_recording()`` at this row."""
-        inside = False
+    def paused(self, row: int) -> Event | None:
+        """The event that began the ``stop_recording()`` in which the tape was at this row; None outside of one."""
+        inside = None
         for event in () if self.record is None else self.record.events:
             if event.row > row:
                 break
             if event.kind in ("pause", "resume") and event.subject is self.tape:
-                inside = event.kind == "pause"
+                inside = event if event.kind == "pause" else None
         return inside
 
     def _op_break(self, node: Node, parent: Node, primitive: Primitive, rules: Sequence[object] | Rule | None, i: int) -> Break | None:

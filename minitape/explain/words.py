@@ -214,7 +214,7 @@ def say(found: Finding | Break, source: End, inquiry: Inquiry | None) -> Explana
 def _say(found: Finding | Break, name: str, source: End, inquiry: Inquiry | None) -> Explanation:
     """The words for a finding or a break."""
     from .advice import Advice
-    from .patches import changed_in_place, patch_of
+    from .patches import changed_in_place, helper_in_numpy, patch_of
 
     cause, place = found.cause, found.place
     if cause in ("connected", "independent"):
@@ -236,7 +236,7 @@ def _say(found: Finding | Break, name: str, source: End, inquiry: Inquiry | None
         with suppress(Exception):  # the fix in words is there
             answer.patch = patch_of(advice, cause, name)
             if cause == "left_through_numpy":
-                answer.fix += changed_in_place(advice)
+                answer.fix += changed_in_place(advice) + helper_in_numpy(advice)
     return answer
 
 

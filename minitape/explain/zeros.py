@@ -20,7 +20,7 @@ _SATURATED = (
     "Make its input smaller: scale the data, begin with smaller weights, or take a loss of the logits themselves, such as "
     "tf.nn.softmax_cross_entropy_with_logits or sigmoid_cross_entropy_with_logits."
 )
-_TAKEN = "The value that is not chosen gets no gradient. If it should get one, use a smooth version: tf.reduce_logsumexp, tf.nn.softplus."
+_TAKEN = "The value that is not chosen gets no gradient. If it should get one, use tf.nn.leaky_relu(x) for tf.maximum(x, 0.0), or {}."
 _START = "The slope is 0 at this very point: begin elsewhere, unless this is the minimum."
 _SECOND = "Use a smooth activation, such as tanh, softplus or swish: second derivatives of this one are 0."
 
@@ -34,8 +34,8 @@ _WHY = {  # operation: (why it is flat, what mends that)
     "matmul": ("a factor is 0", "See where that 0 comes from: data, or weights that all begin with 0."),
     "pow": ("the power's derivative is 0 there (base {x})", _START),
     "square": ("its input is 0", _START),
-    "maximum": ("the other value was the larger one", _TAKEN),
-    "minimum": ("the other value was the smaller one", _TAKEN),
+    "maximum": ("the other value was the larger one", _TAKEN.format("tf.reduce_logsumexp([a, b], axis=0)")),
+    "minimum": ("the other value was the smaller one", _TAKEN.format("-tf.reduce_logsumexp([-a, -b], axis=0)")),
     "select": ("tf.where took the other branch", "See whether the condition holds where you expect it to."),
     "clip_by_value": ("the value was clipped", "Keep the value between the bounds, or leave the bounds out while training."),
     "relu6": ("relu6 is flat there (input {x})", "Use tf.nn.leaky_relu, or begin with smaller weights."),
@@ -46,6 +46,7 @@ _WHY = {  # operation: (why it is flat, what mends that)
     "sigmoid": ("sigmoid is saturated (input {x})", _SATURATED),
     "softmax": ("softmax is saturated: one of the probabilities is 1 (input {x})", _SATURATED),
     "dropout": ("dropout dropped it", "Take a smaller rate, or leave dropout out, as training=False does."),
+    "softmax of one": ("softmax of a single value is always 1", "Use tf.sigmoid for one unit, or a unit for each class."),
     "sum of softmax": ("the probabilities of softmax add up to 1, so that their sum has no slope",
                        "Take the probability of one class, or a cross-entropy, in place of the sum."),
 }  # fmt: skip
@@ -179,6 +180,8 @@ def _flat(inquiry: Inquiry, step: Step, row: int) -> tuple[str, str]:
             return why, mend
     if name == "softmax" and np.ptp(step.adjoint) == 0:
         name = "sum of softmax"
+    if "softmax" in name and np.all(record.value(step.row) == 1):
+        name = "softmax of one"
     why, mend = _WHY.get(written if written in ("dropout", "clip_by_value") else name, (f"the derivative of {name} is 0 there", ""))
     return why.format(x=shown(record.value(inputs[0]))), mend
 

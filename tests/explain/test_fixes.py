@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from minitape.explain import Explanation
@@ -91,6 +92,50 @@ def test_lines_of_other_kinds(made: str, then: str, body: str, source: str, patc
     if patch is not None:
         (gradient,), _ = run("kinds-mended", patched(code, why.line, patch))
         assert float(gradient) != 0.0
+
+
+BLEND = "tf.nn.softmax(-(i[..., None] - tf.range(4, dtype=i.dtype)) ** 2)"
+IN_WORDS = [  # what breaks, what the fix says, and the same line when the words are followed
+    ("i = 2.0 * w[0]\n    y = tf.gather(t, tf.cast(i, tf.int32))", "tf.tensordot(w, table, 1)", f"i = 2.0 * w[0]\n    y = tf.tensordot({BLEND}, t, 1)"),
+    ("y = tf.function(lambda: tf.switch_case(tf.cast(w[0], tf.int32), [lambda: t[0], lambda: t[1]]))()", "Weight all the candidates",
+     "i = w[0]\n    y = tf.tensordot(" + BLEND.replace("4", "2") + ", t[:2], 1)"),
+    ("y = tf.gather(t, tf.argmax(w))", "tf.tensordot(tf.nn.softmax(x), table, 1)", "y = tf.tensordot(tf.nn.softmax(w), t[:3], 1)"),
+    ("y = tf.cast(tf.searchsorted(t, w), tf.float32)", "tf.sigmoid(k * (x[..., None] - sorted))", "y = tf.reduce_sum(tf.sigmoid(w[..., None] - t), -1)"),
+    ("y = tf.where(w > 1.0, 2.0, 0.0)", "s * p + (1 - s) * q", "s = tf.sigmoid(w - 1.0)\n    y = s * 2.0 + (1 - s) * 0.0"),
+    ("y = tf.range(0.0, w[0], 0.25)", "tf.linspace(0.0, 1.0, n)", "y = 0.0 + (w[0] - 0.0) * tf.linspace(0.0, 1.0, 4)"),
+    ("y = tf.image.adjust_saturation(w * tf.ones([1, 2, 2, 3]), 1.5)", "tf.image.rgb_to_grayscale(x)",
+     "grey = tf.image.rgb_to_grayscale(w * tf.ones([1, 2, 2, 3]))\n    y = grey + 1.5 * (w - grey)"),
+    ("y = tf.nn.softmax(w[:1])", "tf.sigmoid for one unit", "y = tf.sigmoid(w[:1])"),
+    ("y = 1.0 + tf.maximum(w - 9.0, 0.0)", "tf.nn.leaky_relu(x)", "y = 1.0 + tf.nn.leaky_relu(w - 9.0)"),
+    ("y = tf.map_fn(lambda v: tf.cast(v, tf.int32), w, fn_output_signature=tf.int32)", "let fn_output_signature say tf.float32",
+     "y = tf.map_fn(lambda v: v, w, fn_output_signature=tf.float32)"),
+    ("y = last(w.numpy())", "Write last with tf as well: it uses np.append (line 4)", "y = tf.concat([w, [0.0]], 0)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "said", "followed"), IN_WORDS)
+def test_words_that_are_followed_give_a_gradient(body: str, said: str, followed: str) -> None:
+    code = "import numpy as np\nw, t = tf.Variable([1.3, 0.4, 0.2]), tf.constant([0.1, 0.7, 1.5, 2.0])\ndef last(v):\n    return np.append(v, 0.0)\n"
+    code += "with tf.GradientTape() as tape:\n    {}\n    y = tf.reduce_sum(tf.cast(y, tf.float32) ** 2)\ntarget, source = y, w\n"
+    (gradient,), (why,) = run("words", code.format(body))
+    assert (gradient is None or not np.any(gradient)) and said in why.fix and why.patch is None
+    (gradient,), _ = run("words-followed", code.format(followed))
+    assert np.any(gradient) and np.all(np.isfinite(gradient))
+
+
+def test_word_numbers_of_an_embedding_in_a_function_become_no_floats() -> None:
+    code = "e = tf.keras.layers.Embedding(5, 2)\ne.build([None])\n@tf.function\ndef f(i):\n    return tf.reduce_sum(e(i))\nids = tf.constant([3, 1])\n"
+    code += "with tf.GradientTape() as tape:\n    tape.watch(ids)\n    y = f(ids)\ntarget, source = y, ids\n"
+    _, (why,) = run("word-numbers", code)
+    assert (why.cause, why.line, why.patch) == ("integer_dtype", 6, None) and "tape.watch(rows)" in why.fix
+
+
+def test_the_line_of_a_paused_block_that_calls_a_helper() -> None:
+    code = "w = tf.Variable(2.0)\ndef helper(v):\n    return tf.sin(v)\n@tf.function\ndef f():\n    with tf.GradientTape() as tape:\n"
+    code += "        with tape.stop_recording():\n            h = helper(w)\n        y = h * 3.0\n"
+    code += "    found.append(tape.explain(y, w))\n    return y\nfound = []\nf()\n(said,), grads, target, source = found, [None], None, None\n"
+    _, (why,) = run("paused-helper", code)
+    assert (why.cause, why.line) == ("recording_paused", 8)
 
 
 SOURCES = [

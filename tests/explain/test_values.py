@@ -68,8 +68,8 @@ def test_zero_of_a_second_derivative() -> None:
 @pytest.mark.parametrize(
     ("x", "body", "said", "mend", "mended"),
     [
-        ("tf.Variable([1.0, 0.0])", "y = tf.acos(x[0])", "acos", "tf.clip_by_value",
-         "y = tf.acos(tf.clip_by_value(x[0], -1 + 1e-6, 1 - 1e-6))"),
+        ("tf.Variable([1.0, 0.0])", "y = tf.acos(x[0])", "acos", "x * (1 - 1e-6)",
+         "y = tf.acos(x[0] * (1 - 1e-6))"),
         ("tf.Variable([0.0, 0.0])", "y = tf.norm(x)", "sqrt in norm(...)", "tf.reduce_sum(x * x) + 1e-12",
          "y = tf.sqrt(tf.reduce_sum(x * x) + 1e-12)"),
         ("tf.Variable([2.0, 2.0])", "y = tf.math.reduce_std(x)", "sqrt in reduce_std(...)", "tf.math.reduce_variance",

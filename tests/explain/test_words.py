@@ -32,7 +32,7 @@ def explained(body: str, before: str = "", after: str = ""):
         ("y = tf.argmax(x)", "tf.argmax", "tf.nn.softmax"),
         ("y = tf.cast(x > 0.5, tf.float32)", "x > 0.5", "tf.sigmoid"),
         ("y = tf.ones_like(x)", "the shape", "values"),
-        ("y = tf.random.shuffle(x)", "at random", "log-probability"),
+        ("y = tf.random.shuffle(x)", "at random", "tf.gather(x, tf.random.shuffle"),
         ("y = tf.cast(tf.histogram_fixed_width(x, [0.0, 1.0]), tf.float32)", "counts", "smooth count"),
         ("y = tf.keras.metrics.binary_accuracy([1.0, 0.0], x)", "hits", "loss"),
         ("y = next(iter(tf.data.Dataset.from_tensors(x * 2.0))) * 2.0", "dataset", "elements"),
