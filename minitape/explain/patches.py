@@ -93,15 +93,15 @@ def _only_summed(advice: Advice) -> bool:
     name = node.func.value.id
     nodes = [n for s in advice.stands.source.statements if s is not advice.stands and name in s.mentions() for n in s.walk()]
     read = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
-    calls = [n for n in nodes if isinstance(n, ast.Call) and _takes_lists(advice, n.func) and not _wants_arrays(advice, n)]
-    given = [a for n in calls for a in n.args]
+    given = [a for n in nodes if isinstance(n, ast.Call) and _takes_lists(advice, n.func) for a in n.args]
     return all(n in given for n in read)
 
 
 def _takes_lists(advice: Advice, function: ast.expr) -> bool:
     if isinstance(function, ast.Name):
         return function.id in ("sum", "len")
-    return advice._in_namespace(function) and not advice._of_another_library(function)
+    takes_values = last_name(function) in ("constant", "Variable")  # of tensors it takes none, or cuts the way
+    return advice._in_namespace(function) and not takes_values and not advice._of_another_library(function)
 
 
 def _asks_an_array(advice: Advice, node: ast.AST, names: list[str], alias: bool) -> bool:
