@@ -24,7 +24,7 @@ if importlib.util.find_spec("minitape.speed") is None:  # all else passes withou
 
 REPOSITORY = Path(__file__).parents[1]
 # The files that take longest. They begin first, one with kernels or a browser beside the next, and what is left for the
-# end is short: two workers finish together.
+# end is short: the workers finish together.
 LONGEST = (
     "widgets/test_jupyterlab.py",
     "notebooks/test_lessons.py",
