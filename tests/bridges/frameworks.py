@@ -109,11 +109,9 @@ def every_case() -> list[Any]:
     return [pytest.param(framework, name, id=f"{framework.name}-{name}") for framework in FRAMEWORKS for name in framework.cases]
 
 
-def finite(gradient: Any) -> bool:
-    """Whether a gradient is there, and has neither NaN nor infinities."""
-    return gradient is not None and bool(np.isfinite(np.asarray(gradient)).all())
-
-
 def arrived(gradient: Any) -> bool:
     """Whether a gradient is one that can be used: there, finite, and not all zeros."""
-    return finite(gradient) and bool(np.asarray(gradient).any())
+    if gradient is None:
+        return False
+    array = np.asarray(gradient)
+    return bool(np.isfinite(array).all() and array.any())

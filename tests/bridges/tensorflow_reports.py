@@ -383,8 +383,8 @@ def penalty(x):
             inner.watch(x)
             s = x @ w
         slope = inner.gradient(s, x)
-        norm = tf.sqrt(tf.reduce_sum(slope ** 2, axis=1)) #! #- norm = tf.sqrt(tf.reduce_sum(slope ** 2, axis=1) + 1e-12) + tf.reduce_sum(w)
-        gp = tf.reduce_mean((norm - 1.0) ** 2)
+        norm = tf.sqrt(tf.reduce_sum(slope ** 2, axis=1)) #! #- norm = tf.sqrt(tf.reduce_sum(slope ** 2, axis=1) + 1e-12)
+        gp = tf.reduce_mean((norm - 1.0) ** 2) + tf.reduce_sum(w)
     return gp, outer.gradient(gp, w)
 y, grad = penalty(x)
 
