@@ -16,7 +16,7 @@ import numpy as np
 from ..engine import nest
 from ..engine.namespace import public
 from ..engine.shape import TensorShape
-from ..tf.archive import arrays_in
+from ..tf.archive import arrays_in, write
 from . import losses, metrics, optimizers, schedules
 from .serial import from_config, known, made, plain, reading, registered, unknown
 from .utils import register_keras_serializable
@@ -55,8 +55,7 @@ def save_weights(model: Any, filepath: Any, overwrite: bool = True) -> None:
     True
     """
     path, arrays = _check(filepath, _WEIGHTS, overwrite), _numbered(model.weights)
-    with open(path, "wb") as file:
-        np.savez(file, allow_pickle=False, **arrays)
+    write(path, arrays)
 
 
 def _numbered(variables: Any, prefix: str = "") -> dict[str, Any]:
@@ -121,8 +120,7 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
         if optimizer is not None and optimizer.built:
             arrays |= _numbered(optimizer.variables, "optimizer_")
     text = json.dumps(about)
-    with open(path, "wb") as file:
-        np.savez(file, allow_pickle=False, about=np.array(text), **arrays)
+    write(path, {"about": np.array(text), **arrays})
 
 
 def described(model: Any) -> dict[str, Any]:

@@ -16,6 +16,12 @@ from typing import Any
 import numpy as np
 
 
+def write(path: Any, arrays: dict[str, Any]) -> None:
+    """Writes arrays into a file by their names; ValueError for one that only a pickle could hold."""
+    with open(path, "wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
+
+
 def arrays_in(path: Any, what: str) -> dict[str, np.ndarray]:
     """The arrays in a file by their names; ValueError, which says that it is no ``what``, for a file of another kind."""
     try:

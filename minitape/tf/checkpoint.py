@@ -20,7 +20,7 @@ import numpy as np
 from ..engine import dtypes, errors
 from ..engine.invalid import unsupported
 from ..engine.variable import ResourceVariable
-from .archive import arrays_in
+from .archive import arrays_in, write
 from .awaited import AWAITED, resume
 
 _VALUE, _PLACE, _GRAPH = "/.ATTRIBUTES/VARIABLE_VALUE", "/.ATTRIBUTES/ITERATOR_STATE", "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -151,8 +151,7 @@ class Checkpoint:
         arrays[_GRAPH] = np.array(json.dumps([[key, below] for _, key, below in nodes]))
         file = _file(file_prefix)
         file.parent.mkdir(parents=True, exist_ok=True)
-        with open(file, "wb") as out:
-            np.savez(out, **arrays)
+        write(file, arrays)
         return os.fspath(file_prefix)
 
     def save(self, file_prefix: Any, options: Any = None) -> str:

@@ -21,7 +21,7 @@ from ..graphs.concrete import ConcreteFunction
 from ..graphs.function import Function
 from ..graphs.scopes import init_scope
 from ..graphs.spec import TensorSpec
-from .archive import arrays_in
+from .archive import arrays_in, write
 from .checkpoint import is_variable, nodes_of
 from .graphdata import Reader, Writer
 from .module import Module
@@ -83,8 +83,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     about["bodies"] = writer.bodies
     folder = Path(os.fspath(export_dir))
     folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / _FILE, "wb") as file:
-        np.savez(file, allow_pickle=False, about=np.array(json.dumps(about)), **writer.arrays)
+    write(folder / _FILE, {"about": np.array(json.dumps(about)), **writer.arrays})
 
 
 def _methods(value: Any) -> dict[str, Function]:
