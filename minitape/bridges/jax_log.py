@@ -71,6 +71,7 @@ class Call(NamedTuple):
     compute: Callable[..., list[Any]]
     inputs: list[Value]
     rows: list[int]
+    ended: Sequence[Value]  # of a loop whose steps are rows: what the last of them gave
 
 
 class Fork(NamedTuple):
@@ -149,9 +150,12 @@ class Log:
         return row
 
     def call(self, op: str, compute: Callable[..., list[Any]], inputs: list[Value], site: Site, scope: tuple[str, ...] = (),
-             label: str = "", custom: bool = False) -> list[Value]:  # fmt: skip
-        """Runs an operation and writes its rows; none for what is computed from nothing that is a row."""
-        results = compute(*[given.value for given in inputs])
+             label: str = "", custom: bool = False, ended: Sequence[Value] = ()) -> list[Value]:  # fmt: skip
+        """Runs an operation and writes its rows; none for what is computed from nothing that is a row.
+
+        A loop that ran step by step has ``ended`` with what the last step gave.
+        """
+        results = [value.value for value in ended] or compute(*[given.value for given in inputs])
         if all(given.row is None for given in inputs) or not results:
             return self._folded(results, inputs, site)
         for given in inputs:
@@ -170,7 +174,7 @@ class Log:
             )  # fmt: skip
             self.entries[row].extra = Extra(why, (), custom, bad=bad_of(inputs))
             made.append(row)
-        self.calls.append(Call(compute, inputs, made))
+        self.calls.append(Call(compute, inputs, made, ended))
         return [Value(result, row, live) for result, row in zip(results, made, strict=True)]
 
     def _folded(self, results: list[Any], inputs: list[Value], site: Site) -> list[Value]:
