@@ -36,7 +36,8 @@ from .recording import Recording  # noqa: E402
 from .site import NOWHERE, Site, here  # noqa: E402
 
 # What errors say that come of tracing, or of what JAX alone forbids, and not of a mistake such as a wrong shape.
-REFUSALS = ("Tracer", "traced", "concrete", "JAX", "lax.", "equal types", "scalar-output", "real- or complex-valued")
+REFUSALS = ("Tracer", "traced", "concrete", "JAX", "lax.", "equal types", "scalar-output", "real- or complex-valued", "forward-mode", "vmap",
+            "_IndexUpdate")  # fmt: skip
 
 
 class Number(int):
@@ -180,7 +181,8 @@ def _forward(recording: JaxRecording, closed: Any, leaves: list[list[Value]], sh
 def _backward(recording: JaxRecording, function: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool,
               chosen: list[Value]) -> None:  # fmt: skip
     """JAX's backward pass from a result that is one float to arguments that are floats; otherwise what JAX says against it."""
-    value = recording.value[0] if has_aux and isinstance(recording.value, tuple) and recording.value else recording.value
+    pair = isinstance(recording.value, tuple) and len(recording.value) == 2
+    value = recording.value[0] if has_aux and pair else None if has_aux else recording.value
     one = isinstance(value, jax.Array) and value.shape == () and jax.numpy.issubdtype(value.dtype, jax.numpy.floating)
     try:
         if not one or not all(inexact(leaf.value) for leaf in chosen):

@@ -93,6 +93,7 @@ class Log:
         self._bound = Bound()
         self._rows: dict[int, tuple[Any, int]] = {}  # by identity of an array that the program has
         self._constants: dict[int, tuple[Any, int]] = {}
+        self.outside: dict[int, tuple[Any, Site]] = {}  # by identity of an array that is no argument: and where it is read first
 
     @contextmanager
     def silence(self) -> Iterator[None]:
@@ -155,12 +156,14 @@ class Log:
 
         A loop that ran step by step has ``ended`` with what the last step gave.
         """
-        results = [value.value for value in ended] or compute(*[given.value for given in inputs])
-        if all(given.row is None for given in inputs) or not results:
-            return self._folded(results, inputs, site)
         for given in inputs:
             if given.site is NOWHERE:
                 given.site = site
+            for root in given.roots if given.row is None else ():
+                self.outside.setdefault(id(root), (root, site))
+        results = [value.value for value in ended] or compute(*[given.value for given in inputs])
+        if all(given.row is None for given in inputs) or not results:
+            return self._folded(results, inputs, site)
         rows = [row for given in inputs if (row := self.constant(given)) is not None]
         on_way = not self.silent and any(self.entries[row].differentiable for row in rows)
         live = any(given.live for given in inputs)
