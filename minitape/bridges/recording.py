@@ -15,6 +15,7 @@ import numpy as np
 
 from ..engine import block as blocks
 from ..engine.frames import lines_of
+from ..picture.fields import Fields
 from ..picture.reading import Reader, spaces
 from ..picture.rows import Row
 from ..picture.short import short_name
@@ -37,7 +38,7 @@ class Entry:
     """One row: a leaf or a result of an operation. A bridge may keep more about it in ``extra``."""
 
     __slots__ = ("row", "op", "label", "kind", "name", "version", "inputs", "call", "output", "dtype", "shape", "value",
-                 "site", "scope", "cut", "differentiable", "watched", "extra")  # fmt: skip
+                 "site", "scope", "cut", "differentiable", "watched", "tangent", "extra")  # fmt: skip
 
     def __init__(self, row: int, op: str, label: str, kind: str, value: Any, site: Site, differentiable: bool) -> None:
         self.row, self.op, self.label, self.kind, self.value, self.site = row, op, label, kind, value, site
@@ -49,6 +50,7 @@ class Entry:
         self.dtype, self.shape, self.scope = "", (), ()
         self.cut: str | None = None
         self.watched: str | None = None
+        self.tangent: Any = None  # a value, too, where the framework went forward
         self.extra: Any = None
 
     def picture_row(self) -> Row:
@@ -63,7 +65,8 @@ class Entry:
             "status": "ghost" if operation and not self.differentiable else "recorded", "watched": self.watched,
             "cut": self.cut, "tapes": [0] if self.differentiable else [], "by": None, "scope": [short_name(part) for part in self.scope],
         }  # fmt: skip
-        return Row(self.row, form, tuple(self.inputs), None, value)
+        own: Fields | None = None if self.tangent is None else {"tangent": shown(self.tangent)}
+        return Row(self.row, form, tuple(self.inputs), None, value, own)
 
 
 class Sweep:

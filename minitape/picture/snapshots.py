@@ -32,6 +32,7 @@ A ROW::
      "version": 0,                       which of a variable's states in this recording, from 0 on
      "inputs": [1, 2], "output": 0, "call": 3,     which output of which call (its first row)
      "dtype": "float32", "shape": [2, 3], "value": VALUE | null, "released": false,
+     "tangent": VALUE,                   its derivative in the direction that forward mode was asked for; missing: none, or 0
      "line": 3, "file": "<file>", "cell": 4 | null,
      "status": "recorded|ghost",         a ghost ran while a tape was open, but is on no tape
      "watched": null | "automatic" | "explicit",
