@@ -180,12 +180,20 @@ class Recording:
 
     def snapshot(self, target: Any = None, sources: Any = None) -> dict[str, Any]:
         """What pictures show, as :mod:`minitape.picture.snapshots` documents it; see ``tf.snapshot``."""
-        reader = self.picture_reader(spaces(sys._getframe(1)))
+        return self.snapshot_in(spaces(sys._getframe(1)), target, sources)
+
+    def snapshot_in(self, namespaces: Iterable[dict[str, Any]], target: Any = None, sources: Any = None) -> dict[str, Any]:
+        """The same, with the Python names of these dictionaries."""
+        reader = self.picture_reader(namespaces)
         rows = reader.read()
         reader.name_rows(rows)
         steps = self.picture_steps(target, sources)
         result = reader.frame_of([row.full() for row in rows], 0)
-        return result | {"sweep": None if steps is None else steps.whole()}
+        return result | {"sweep": None if steps is None else steps.whole(), "insides": self.insides(target)}
+
+    def insides(self, target: Any = None, row: int | None = None) -> list[Any]:
+        """The INSIDEs of calls that a bridge can open, or of the one at ``row``, with the sweep from ``target`` through each."""
+        return []
 
     def explain(self, target: Any, source: Any) -> Any:
         """Why the gradient of ``target`` by ``source`` is None, zero or NaN, on which line, and what mends it.
@@ -348,6 +356,9 @@ class _Reader(Reader):
 
     def lines_of(self, file: str) -> list[str]:
         return self.tape.lines_of(file)
+
+    def insides(self, target: Any = None, sources: Any = None, row: int | None = None) -> list[Any]:
+        return self.tape.insides(target, row)
 
     def _row_at(self, row: int) -> Row:
         entry = self.tape.entries[row]

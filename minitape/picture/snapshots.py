@@ -74,8 +74,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from .inside import insides_of
-from .reading import Reader, reader_of, spaces
+from .reading import reader_of, spaces
 from .results import results_of
 from .stepping import sweep_steps
 
@@ -109,6 +108,6 @@ def snapshot(tape: GradientTape, target: Structure = None, sources: Structure = 
     reader.name_rows(rows)
     result = reader.frame_of([row.full() for row in rows[since:]], since)
     result["sweep"] = sweep_steps(tape, target, sources, reader.held)
-    result["insides"] = insides_of(reader, target, sources) if type(reader) is Reader else []  # not of another framework
+    result["insides"] = reader.insides(target, sources)
     result["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)
     return result
