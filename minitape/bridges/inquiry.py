@@ -113,7 +113,11 @@ class Inquiry:
 
     def _after(self) -> set[int]:
         """The rows that were computed from the source."""
-        found = set(self.rows)
+        return self._computed_from(self.rows)
+
+    def _computed_from(self, rows: Iterable[int]) -> set[int]:
+        """These rows, and those that were computed from them."""
+        found = set(rows)
         for entry in self.entries[min(found, default=0) :]:
             if any(row in found for row in self._inputs(entry.row)):
                 found.add(entry.row)
@@ -135,7 +139,7 @@ class Inquiry:
         while queue:
             row = queue.popleft()
             for following in readers.get(row, ()):
-                price = cost[row] + bool(self.entries[following].extra.why)
+                price = cost[row] + self._is_break(following)
                 if price < cost.get(following, 1 << 30):
                     cost[following], came[following] = price, row
                     (queue.append if price > cost[row] else queue.appendleft)(following)
@@ -161,6 +165,10 @@ class Inquiry:
         if kept and any(re.search(rf"(?<!\.)\b{kept[1]}\b(?!\.append)", line) for line in [*rest, *(text_of(entry.site) for entry in later)]):
             return False
         return bool(_SAID.search(text))
+
+    def _is_break(self, row: int) -> bool:
+        """Whether no gradient passes a row."""
+        return bool(self.entries[row].extra.why)
 
     # -- what arrived -----------------------------------------------------------------------------------------------------
 

@@ -53,13 +53,14 @@ class TensorValue(Kept):
 class Extra:
     """What explain asks about a row of TensorFlow. ``asked`` is the tensor or the variable's handle of which a sweep is asked."""
 
-    __slots__ = ("asked", "why", "came", "op", "late", "function", "at")
+    __slots__ = ("asked", "why", "came", "op", "late", "function", "at", "way")
 
     def __init__(self, asked: Any, why: str = "", op: str = "") -> None:
         self.asked, self.why, self.op = asked, why, op
         self.came: Sequence[int] = ()
         self.late = False  # watched after it was used
         self.function: Any = None  # of a call of a tf.function
+        self.way: Sequence[Site] = ()  # of what no tape recorded: its line, and the calls that led there
         self.at: int | None = None  # how many rows were there, where that is not the row's own number
 
 
@@ -70,6 +71,15 @@ class Left(NamedTuple):
     how: str
     site: Site
     before: int
+
+
+class Span(NamedTuple):
+    """What happened to a tape."""
+
+    word: str  # it "begins", "ends", "pauses", "goes on" or "resets",
+    at: int  # at which row,
+    way: list[Site]  # and on which line, with the calls that led there
+    tape: Any
 
 
 class Variable(NamedTuple):
@@ -94,11 +104,11 @@ class Log:
     def __init__(self, recording: Any) -> None:
         self.recording, self.entries = recording, recording.entries
         self.left: list[Left] = []
-        self.spans: list[tuple[str, int, Site]] = []  # (a tape "begins", "ends", "pauses" or "goes on", at which row)
-        self.watches: list[tuple[Any, Any, Site]] = []  # (what was watched, by which tape, on which line)
+        self.spans: list[Span] = []
+        self.watches: list[tuple[Any, Any]] = []  # (what was watched, by which tape)
         self.born: dict[int, tuple[weakref.ref[Any], list[Site], int]] = {}  # by the identity of a variable's handle: where it was made, and as which
         self.rules: dict[str, Any] = {}  # the gradient function of each call of a tf.custom_gradient
-        self.stores: list[tuple[int, int | None, Site]] = []  # (a variable's handle, the row that was stored in it)
+        self.stores: list[tuple[int, int | None, Site, int]] = []  # (a variable's handle, the row that was stored in it, where, at which row)
         self.copied: dict[int, tuple[Any, Any, Site]] = {}  # tensors that were used for nothing but to fill a variable
         self.tapes: list[Any] = []
         self.variables: dict[int, Variable] = {}  # by the identity of the handle
@@ -119,6 +129,10 @@ class Log:
     def here(self) -> Site:
         """The line of the program that runs."""
         return here(3) if self.place is None else self.place[0]
+
+    def way(self) -> list[Site]:
+        """The same, with the calls that led there."""
+        return way_here() if self.place is None else [self.place[0]]
 
     # -- which row ----------------------------------------------------------------------------------------------------
 
@@ -252,6 +266,10 @@ class Log:
             row = self.state_of(inputs[0], outputs[0])
             self.remember(outputs[0], row)
             return
+        if op == "MakeIterator":
+            self._current[id(inputs[1])] = self.row_of(inputs[0])
+            self.remember(inputs[1], self._current[id(inputs[1])])
+            return
         if changes_variable(op):
             self.stored(inputs)
             return
@@ -284,6 +302,7 @@ class Log:
             )  # fmt: skip
             self.entries[row].extra = Extra(tensor, why, op)
             self.entries[row].extra.function = function
+            self.entries[row].extra.way = () if watched else self.way()
             if why == "not_recorded" or self._later:
                 self._unsure.append(row)
             self.remember(tensor, row)
@@ -339,7 +358,7 @@ class Log:
                 continue  # what an optimizer keeps for itself
             self._current.pop(id(inputs[place]), None)
             if site[1] is not None:
-                self.stores += [(id(inputs[place]), row, site) for row in rows]
+                self.stores += [(id(inputs[place]), row, site, len(self.entries)) for row in rows]
 
     def stored(self, inputs: Sequence[Any]) -> None:
         """A variable has a new value: its next use is another state."""
@@ -349,7 +368,7 @@ class Log:
         known = self.variables.get(id(handle))
         row = self._current.pop(id(handle), None)
         site = self.here()
-        self.stores.append((id(handle), stored[0] if stored else self.applied.get(id(handle)), site))
+        self.stores.append((id(handle), stored[0] if stored else self.applied.get(id(handle)), site, len(self.entries)))
         if not stored and isinstance(value, tf.Tensor):
             self.copied[id(value)] = value, handle, site
         name = None if known is None else name_of(known.variable)
@@ -368,6 +387,10 @@ class Log:
         ref, way, number = self.born.get(id(handle), (None, [], -1))
         return (number, way) if ref is not None and ref() is handle else (-1, [])
 
+    def spanned(self, word: str, tape: Any) -> None:
+        """A tape begins, ends, pauses, goes on, or is reset."""
+        self.spans.append(Span(word, len(self.entries), self.way(), tape))
+
     def watched(self, value: Any, tape: Any) -> None:
         """``tape.watch`` was called."""
         value = handle_of(value)
@@ -382,7 +405,7 @@ class Log:
                 entry.extra.late = not entry.differentiable
         if not self.rows_of(value):
             self.row_of(value)
-        self.watches.append((value, tape, self.here()))
+        self.watches.append((value, tape))
 
     # -- values ---------------------------------------------------------------------------------------------------------
 
@@ -427,9 +450,14 @@ def place_of(tensor: Any) -> tuple[int, str] | None:
         return None
 
 
+def variable_of(value: Any) -> Any:
+    """TensorFlow's variable in one of Keras's; any other value itself."""
+    return getattr(value, "_value", value) if type(value).__module__.startswith("keras") else value
+
+
 def handle_of(value: Any) -> Any:
     """The handle of a variable, TensorFlow's or Keras's; any other value itself."""
-    value = getattr(value, "_value", value) if type(value).__module__.startswith("keras") else value
+    value = variable_of(value)
     return value.handle if isinstance(value, tf.Variable) else value
 
 
@@ -442,7 +470,7 @@ def reason_of(op: str, tensor: Any) -> str:
     """Why no gradient passes an operation of this kind, with this result; empty where one does."""
     if op in ("StopGradient", "PreventGradient"):
         return "stop_gradient"
-    if op in SHAPES:
+    if op in SHAPES or is_dataset(op):
         return "nondifferentiable"
     if not (tensor.dtype.is_floating or tensor.dtype.is_complex or tensor.dtype in (tf.resource, tf.variant)):
         return "integer_dtype" if op == "Cast" else "nondifferentiable"
@@ -460,6 +488,11 @@ def has_no_gradient(op: str, refused: bool = False) -> bool:
         return ops.gradient_registry.lookup(op) is None
     except LookupError:
         return refused and not op.startswith("__") and not is_custom(op)
+
+
+def is_dataset(op: str) -> bool:
+    """Whether an operation makes a dataset, whose elements are computed apart from the program."""
+    return "Dataset" in op and not op.startswith("__")
 
 
 def is_custom(op: str) -> bool:

@@ -19,8 +19,8 @@ TEXT = table({
         "Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.",
     ),
     "not_watched other": (
-        "Another tape watches {x}{line}; the one that was asked for the gradient does not.",
-        "Let the tape that is asked watch {x}, too: call its watch({x}) before {x} is used.",
+        "Another tape watches {x}; the one that begins here{line}, and was asked for the gradient, does not.",
+        "Let this tape watch {x}, too: call its watch({x}) before {x} is used.",
     ),
     "watched_late": (
         "{x} was used{line} before the tape watched it.",
@@ -54,6 +54,10 @@ TEXT = table({
         "The tf.function {what}{line} is one row here, and gives no gradient for {x}, or has a tape of its own inside.",
         "Ask again with record(open_functions=True): it runs the function line by line, and shows which one it is.",
     ),
+    "nondifferentiable dataset": (
+        "{what}{line} is computed by a dataset, apart from the program: no tape sees it.",
+        "Take the plain elements from the dataset, and compute with {x} inside of the tape's block.",
+    ),
     "custom_rule": (
         "The tf.custom_gradient of {what}{line} gives zeros for this input.",
         "Look at its grad function: return the upstream gradient times the derivative, or the gradient itself where it should pass unchanged.",
@@ -78,6 +82,14 @@ TEXT = table({
         "{what}{line} ran after the tape's with block had ended, so the tape does not know it.",
         "Move the line into the with block.",
     ),
+    "computed_before_tape other": (
+        "{what}{line} ran before the block began of the tape that was asked. Another tape recorded it.",
+        "Ask the tape in whose block the line stands, or move the line into the block of the other.",
+    ),
+    "computed_after_tape other": (
+        "{what}{line} ran after the block of the tape that was asked had ended. Another tape recorded it.",
+        "Ask the tape in whose block the line stands, or move the line into the block of the other.",
+    ),
     "computed_before_tape reset": (
         "tape.reset(){line} dropped what had been recorded before it, and with it the way from {x} to the target.",
         "Call tape.reset() before the computation that you want to differentiate, or not at all.",
@@ -101,6 +113,10 @@ TEXT = table({
     "wrong_object": (
         "{x} was not used. Another variable of the same shape, {other}{line}, was.",
         "Ask about the object that the program uses: the layer or variable was made anew.",
+    ),
+    "wrong_object read": (
+        "{x} is the value of the variable {other} from one reading{line}. What was computed read the variable anew.",
+        "Ask for the gradient of the variable itself.",
     ),
     "wrong_object copied": (
         "{x} itself was not used: a variable was made of its values{line}, and that one was.",
