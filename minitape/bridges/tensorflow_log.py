@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,28 +9,28 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
-from tensorflow.python.eager import context, record
-from tensorflow.python.framework import ops
+from tensorflow.python.eager import record
 from tensorflow.python.ops import gen_resource_variable_ops
 
 from ..engine.block import During
 from .kept import Bound, Kept
 from .recording import MOST
 from .site import Site, here, way_here
-
-LABELS = {
-    "AddV2": "+", "Add": "+", "Greater": ">", "Less": "<", "Sub": "−", "Mul": "×", "RealDiv": "÷", "MatMul": "@", "BatchMatMulV2": "@", "Neg": "−x",
-    "Square": "x²", "Sqrt": "√", "Sum": "Σ", "Pow": "xʸ", "StridedSlice": "[ ]",
-}  # fmt: skip
-# operations whose later inputs say how, not what: their axes, shapes and places are not shown as rows
-HOW = set(
-    "Sum Mean Max Min Prod All Any Reshape Tile Transpose ExpandDims StridedSlice Slice Pad PadV2 MirrorPad Fill BroadcastTo "
-    "Cumsum Cumprod ArgMax ArgMin Split SplitV GatherV2 ReverseV2 OneHot ResourceGather Roll MatrixDiagV3 Squeeze EuclideanNorm".split()
+from .tensorflow_ops import (
+    CUTS,
+    HOW,
+    LABELS,
+    SHAPES,
+    changes_variable,
+    handle_of,
+    name_of,
+    place_of,
+    plain,
+    reason_of,
+    scopes,
+    watching,
+    written,
 )
-
-
-SHAPES = {"Shape", "ShapeN", "Rank", "Size", "BroadcastGradientArgs"}  # say nothing of values
-_NAMELESS = re.compile(r"(.*/)?[Vv]ariable(_\d+)?(:0)?").fullmatch
 
 
 class TensorValue(Kept):
@@ -45,7 +44,7 @@ class TensorValue(Kept):
         if isinstance(tensor, tf.IndexedSlices):
             with record.stop_recording():
                 tensor = tf.convert_to_tensor(tensor)
-        if tensor is None or tensor.dtype in (tf.resource, tf.variant):
+        if tensor is None or tensor.dtype in (tf.resource, tf.variant, tf.string):
             return None
         return tensor._numpy()  # not .numpy(): that is where a program's values leave TensorFlow
 
@@ -128,11 +127,11 @@ class Log:
 
     def here(self) -> Site:
         """The line of the program that runs."""
-        return here(3) if self.place is None else self.place[0]
+        return written(here(3)) if self.place is None else self.place[0]
 
     def way(self) -> list[Site]:
         """The same, with the calls that led there."""
-        return way_here() if self.place is None else [self.place[0]]
+        return [written(site) for site in way_here()] if self.place is None else [self.place[0]]
 
     # -- which row ----------------------------------------------------------------------------------------------------
 
@@ -192,7 +191,8 @@ class Log:
         watched = watching(tensor)
         place = place_of(tensor)
         row = self._places.get(place, -1)
-        if row >= 0 and not self._later and self.entries[row].differentiable == watched:
+        alone = pywrap_tfe.TFE_Py_TapeSetIsEmpty()  # no tape is there that could have heard of it
+        if row >= 0 and not self._later and (self.entries[row].differentiable == watched or (alone and self.entries[row].kind == "variable")):
             # a variable that TensorFlow read by itself: the same memory, the same state; a constant may have it, too
             self.remember(tensor, row)
             return row
@@ -261,7 +261,7 @@ class Log:
         if op in ("ReadVariableOp", "ResourceGather") and id(inputs[0]) not in self.variables:
             self.variables[id(inputs[0])] = Variable(inputs[0], None)
         if op == "VarHandleOp":
-            self.born[id(outputs[0])] = weakref.ref(outputs[0]), way_here(), len(self.born)
+            self.born[id(outputs[0])] = weakref.ref(outputs[0]), self.way(), len(self.born)
         if op == "ReadVariableOp":
             row = self.state_of(inputs[0], outputs[0])
             self.remember(outputs[0], row)
@@ -391,6 +391,10 @@ class Log:
         """A tape begins, ends, pauses, goes on, or is reset."""
         self.spans.append(Span(word, len(self.entries), self.way(), tape))
 
+    def born_by(self, handle: int) -> Site | None:
+        """The line that made a variable of the block."""
+        return self.born[handle][1][-1] if handle in self.born and self.born[handle][1] else None
+
     def watched(self, value: Any, tape: Any) -> None:
         """``tape.watch`` was called."""
         value = handle_of(value)
@@ -422,90 +426,3 @@ class Log:
         if tensor is None:
             return {}
         return {"dtype": tensor.dtype.name, "shape": tuple(tensor.shape) if tensor.shape.rank is not None else ()}
-
-
-CUTS = {"stop_gradient": "stop_gradient", "integer_dtype": "integer", "nondifferentiable": "nondifferentiable",
-        "not_recorded": "paused"}  # fmt: skip
-
-
-def name_of(variable: Any) -> str | None:
-    """The name that a variable was given."""
-    name = getattr(variable, "path", None) or getattr(variable, "name", None) or ""
-    return None if not name or _NAMELESS(name) else name.removesuffix(":0")
-
-
-def scopes() -> list[str]:
-    """The open name scopes: Keras opens one for each layer."""
-    name = context.context().scope_name or ""
-    return [part for part in (name.decode() if isinstance(name, bytes) else name).split("/") if part]
-
-
-def place_of(tensor: Any) -> tuple[int, str] | None:
-    """Where in memory a tensor's elements are: reads of a variable's state share them. None where that cannot be asked."""
-    if tensor is None or tensor.dtype in (tf.resource, tf.variant, tf.string) or not tensor.shape.num_elements():
-        return None
-    try:
-        return np.asarray(memoryview(tensor)).__array_interface__["data"][0], tensor.dtype.name
-    except (TypeError, ValueError, BufferError):
-        return None
-
-
-def variable_of(value: Any) -> Any:
-    """TensorFlow's variable in one of Keras's; any other value itself."""
-    return getattr(value, "_value", value) if type(value).__module__.startswith("keras") else value
-
-
-def handle_of(value: Any) -> Any:
-    """The handle of a variable, TensorFlow's or Keras's; any other value itself."""
-    value = variable_of(value)
-    return value.handle if isinstance(value, tf.Variable) else value
-
-
-def watching(tensor: Any) -> bool:
-    """Whether an open tape watches a tensor."""
-    return bool(pywrap_tfe.TFE_Py_TapeSetShouldRecordBackprop([tensor]))
-
-
-def reason_of(op: str, tensor: Any) -> str:
-    """Why no gradient passes an operation of this kind, with this result; empty where one does."""
-    if op in ("StopGradient", "PreventGradient"):
-        return "stop_gradient"
-    if op in SHAPES or is_dataset(op):
-        return "nondifferentiable"
-    if not (tensor.dtype.is_floating or tensor.dtype.is_complex or tensor.dtype in (tf.resource, tf.variant)):
-        return "integer_dtype" if op == "Cast" else "nondifferentiable"
-    return "nondifferentiable" if has_no_gradient(op) else ""
-
-
-def changes_variable(op: str) -> bool:
-    """Whether an operation gives a variable a new value."""
-    return op.startswith(("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", "ResourceStridedSliceAssign"))
-
-
-def has_no_gradient(op: str, refused: bool = False) -> bool:
-    """Whether TensorFlow says of an operation that it has no gradient; ``refused`` counts those for which it raises an error."""
-    try:
-        return ops.gradient_registry.lookup(op) is None
-    except LookupError:
-        return refused and not op.startswith("__") and not is_custom(op)
-
-
-def is_dataset(op: str) -> bool:
-    """Whether an operation makes a dataset, whose elements are computed apart from the program."""
-    return "Dataset" in op and not op.startswith("__")
-
-
-def is_custom(op: str) -> bool:
-    """Whether this is a call of a function with a gradient of the program's own."""
-    return ":" in op
-
-
-def plain(op: str) -> str:
-    """The name of an operation; of a call of a ``tf.function`` that of the function.
-
-    >>> plain("MatMul"), plain("__inference_step_12"), plain("__forward_step_12")
-    ('MatMul', 'step', 'step')
-    """
-    if not op.startswith("__"):
-        return op.partition(":")[0]
-    return op.removeprefix("__inference_").removeprefix("__forward_").rpartition("_")[0] or op

@@ -12,7 +12,8 @@ from ..explain.words import Explanation
 from .inquiry import Inquiry
 from .recording import Sweep
 from .site import NOWHERE, Site
-from .tensorflow_log import Span, handle_of, variable_of
+from .tensorflow_log import Span
+from .tensorflow_ops import handle_of, variable_of
 
 _STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": "records"}
 
@@ -40,13 +41,12 @@ class TapeInquiry(Inquiry):
 
     @property
     def tape(self) -> Any:
-        """The tape that was asked; where none was, the one that recorded the target, or the last before it."""
+        """The tape that was asked; where none was, the one that recorded the target, or the last one."""
         sweep = self.sweep
-        if sweep is not None:
-            return sweep.tape
-        begun = [span for span in self.log.spans if span.word == "begins" and self.end is not None and span.at <= self.end]
-        recorded = [span.tape for span in begun if self._state(self.end, span.tape)[0] == "records"]
-        return recorded[-1] if recorded else begun[-1].tape if begun else None
+        if sweep is not None or self.end is None:
+            return None if sweep is None else sweep.tape
+        recorded = [tape for tape in self.log.tapes if self._state(self.end, tape)[0] == "records"]
+        return next(iter([*recorded[::-1], *self.log.tapes[::-1]]), None)
 
     # -- when ---------------------------------------------------------------------------------------------------------------
 
@@ -72,10 +72,9 @@ class TapeInquiry(Inquiry):
 
     def _is_untimely(self, row: int) -> bool:
         """Whether an operation ran while the tape that was asked did not record, though another tape may have."""
-        sweep = self.sweep
-        if sweep is None or sweep.tape is None or row in sweep.adjoints or self.entries[row].kind != "operation":
-            return False
-        return self._state(row, sweep.tape)[0] != "records"
+        sweep, tape = self.sweep, self.tape
+        arrived = sweep is not None and row in sweep.adjoints and row not in sweep.target
+        return tape is not None and not arrived and self.entries[row].kind == "operation" and self._state(row, tape)[0] != "records"
 
     def _time(self, row: int) -> Explanation | None:
         """What the tape was doing when an operation ran; nothing to say where it recorded."""
@@ -117,7 +116,7 @@ class TapeInquiry(Inquiry):
         if not variable:
             return self.say("not_watched", site=self._use(), row=leaf)
         if self.tape is None or self.tape._watch_accessed_variables:
-            return self._time(leaf)  # the value that was read counts
+            return self._time(leaf) or self.say("recording_paused", site=self._use(), row=leaf)  # the value that was read counts
         return self.say("not_accessed_watched", site=self._use(), row=leaf)
 
     def _is_watched(self, row: int) -> bool:

@@ -71,8 +71,8 @@ TEXT = table({
         "Leave it out while training, or pass the gradient as if it were not there: x + tf.stop_gradient(tf.round(x) - x).",
     ),
     "recording_paused": (
-        "The tape was inside stop_recording() when {what}{line} ran, so it was not recorded.",
-        "Move the line out of the stop_recording() block.",
+        "The tape was inside stop_recording() or tf.init_scope() when {what}{line} ran, so it was not recorded.",
+        "Move the line out of that block.",
     ),
     "computed_before_tape": (
         "{what}{line} ran before the tape's with block began, so the tape does not know it.",

@@ -15,12 +15,13 @@ from tensorflow.python.eager import backprop, imperative_grad, record
 from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction, _TapeGradientFunctions
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 from tensorflow.python.framework import op_callbacks, ops
-from tensorflow.python.ops import custom_gradient, resource_variable_ops
+from tensorflow.python.ops import custom_gradient, resource_variable_ops, script_ops
 
 from ..engine.frames import own_file
 from .recording import Sweep
 from .tensorflow_inside import Step, changes_in, traced_here
-from .tensorflow_log import Log, Variable, changes_variable, handle_of
+from .tensorflow_log import Log, Variable
+from .tensorflow_ops import changes_variable, handle_of
 
 LEAVES = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__complex__")
 
@@ -72,6 +73,7 @@ class Watcher:
         self._wrap(tf.GradientTape, "stop_recording", self._paused)
         self._wrap(tf.GradientTape, "reset", self._reset)
         self._wrap(custom_gradient, "_eager_mode_decorator", self._custom)
+        self._wrap(script_ops, "py_func_common", self._numpy_function)
         for name in LEAVES:
             self._wrap(ops._EagerTensorBase, name, self._left(name))
 
@@ -344,6 +346,13 @@ class Watcher:
                 self.quiet -= 1
 
         return around
+
+    def _numpy_function(self, function: Any, called: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        if tf.executing_eagerly():
+            for tensor in tf.nest.flatten(inputs):
+                if isinstance(tensor, ops.EagerTensor):
+                    self._safely(self.log.leave, tensor, "numpy_function")
+        return function(called, inputs, *args, **kwargs)
 
     def _settle(self, tape: Any) -> None:
         """What is known by now: which results are on a tape, and which variables it watched."""

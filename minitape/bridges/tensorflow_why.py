@@ -22,7 +22,8 @@ from .inquiry import numbers_of
 from .recording import block
 from .site import NOWHERE, Site
 from .tensorflow_inside import again, has_tapes
-from .tensorflow_log import CUTS, Left, handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
+from .tensorflow_log import Left
+from .tensorflow_ops import CUTS, handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
 from .tensorflow_tapes import TapeInquiry, apart
 from .tensorflow_texts import CHOICES, CLASSES, PATCHES, STEPS, TEXT, ZEROS
 from .tensorflow_watch import Watcher
@@ -162,13 +163,18 @@ class TensorFlowInquiry(TapeInquiry):
         return self._say_of(cause, row)
 
     def _not_known(self, row: int) -> Explanation:
-        """A tape was there when an operation ran, and did not know its input: it was read before, or is watched by another tape."""
-        early = next((given for given in self._inputs(row) if given in self.used), row)
+        """A tape was there when an operation ran, and did not hear of it, or did not know its input, which was read before."""
+        given = self._inputs(row)
+        if any(self.entries[at].kind == "operation" and self.entries[at].differentiable for at in given):
+            return self.say("recording_paused", row=row)
+        early = next((at for at in given if at in self.used), row)
         other = early != row and self.entries[early].kind != "variable"
         return self.say("not_watched", row=row) if other else self.say("computed_before_tape", row=early)
 
     def _say_of(self, cause: str, row: int, site: Site = NOWHERE, op: str = "") -> Explanation:
         """A cause at an operation, in the words for its kind."""
+        if self.entries[row].op in PYTHON:
+            return self.say("left_through_numpy", row=row, what=PYTHON[self.entries[row].op])
         steps = cause == "nondifferentiable" and (op or self.entries[row].op) in STEPS
         dataset = cause == "nondifferentiable" and is_dataset(self.entries[row].op)
         kind = "inside" if cause == "integer_dtype" else "steps" if steps else "dataset" if dataset else ""
@@ -204,8 +210,10 @@ class TensorFlowInquiry(TapeInquiry):
     def _zero_of(self, row: int) -> Explanation:
         if is_custom(self.entries[row].extra.op):
             return self._custom(row)
-        if self.entries[row].op == "EagerPyFunc":
-            return self.say("left_through_numpy", row=row, what="tf.py_function")
+        if self.entries[row].op in PYTHON:
+            return self._say_of("left_through_numpy", row)
+        if self.entries[row].extra.function is not None:
+            return self._inside(row) or self.say("nondifferentiable", row=row, kind="function")
         return super()._zero_of(row)
 
     def _custom(self, row: int, kind: str = "") -> Explanation:
@@ -230,8 +238,10 @@ class TensorFlowInquiry(TapeInquiry):
         if self.used or self.end is None:
             return None
         after = self._after()
-        for _handle, stored, site, _ in self.log.stores:
-            if stored in after and self._read_again(_handle):
+        for handle, stored, site, _ in self.log.stores:
+            if stored in after and self._read_again(handle):
+                if self._plain(stored) in self.rows and self.log.born_by(handle) == site:
+                    return self.say("wrong_object", site, kind="copied")
                 return self.say("variable_assign", site=site, row=stored)
         left = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__"]
         left = [exit for exit in left if exit.before <= max(self.behind) and not self.is_looked_at(exit)]
@@ -241,6 +251,12 @@ class TensorFlowInquiry(TapeInquiry):
         if branch is None:
             return self._read_by_numpy(after)
         return self._cut_before(branch) or self.say("python_branch", branch.site, row=branch.row)
+
+    def _plain(self, row: int) -> int:
+        """The row whose value another one only hands on."""
+        while self.entries[row].op == "Identity":
+            row = self.entries[row].inputs[0]
+        return row
 
     def _cut_before(self, exit: Left) -> Explanation | None:
         """What cuts the way before the value leaves; a comparison belongs to the choice that is made by it."""
@@ -364,5 +380,6 @@ def numpy_call(site: Site) -> Site | None:
     return None
 
 
-NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",
+PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
+NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index", "numpy_function": "tf.numpy_function",
          "__complex__": "complex()"}  # fmt: skip
