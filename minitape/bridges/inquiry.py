@@ -13,6 +13,8 @@ import numpy as np
 
 from ..engine.frames import lines_of, own_file
 from ..explain.asking import where
+from ..explain.source import source_of
+from ..explain.statement import Statement
 from ..explain.words import Explanation
 from ..picture.reading import spaces
 from .patches import Dialect, patch_of
@@ -282,17 +284,15 @@ class Inquiry:
         return self.say("zero_sum", row=call)
 
     def _difference(self, row: int) -> int | None:
-        """Where the ways from a row first meet, if two values are subtracted there that are the same, computed twice."""
-        readers = self._readers()
-        front = set(readers.get(row, ()))
-        while len(front) > 1:
-            first = min(front)
-            front = front - {first} | set(readers.get(first, ()))
-        entry = self.entries[min(front)] if front else None
-        if entry is None or entry.op not in SUBTRACTS or len(set(entry.inputs)) < 2:
-            return None
-        one, other = (numbers_of(self.entries[given].value) for given in entry.inputs[:2])
-        return entry.row if one is not None and other is not None and np.array_equal(one, other) else None
+        """Where two values are subtracted that are the same, and were both computed from a row."""
+        made = self._computed_from([row])
+        for at in sorted(made & self.behind):
+            entry = self.entries[at]
+            if entry.op in SUBTRACTS and len(set(entry.inputs)) > 1 and made.issuperset(entry.inputs[:2]):
+                one, other = (numbers_of(self.entries[given].value) for given in entry.inputs[:2])
+                if one is not None and other is not None and bool(np.all(one == other)):
+                    return at
+        return None
 
     def _zero_of(self, row: int) -> Explanation:
         """In which way an operation made zeros of what came to it."""
@@ -387,3 +387,10 @@ def text_of(site: Site) -> str:
     """The line of a place."""
     lines = lines_of(site[0] or "")
     return lines[site[1] - 1] if site[1] and site[1] <= len(lines) else ""
+
+
+def statement_at(site: Site) -> Statement | None:
+    """The statement at a place."""
+    file, line = site
+    source = source_of(file) if file else None
+    return None if source is None or file is None or line is None else source.at(file, line)

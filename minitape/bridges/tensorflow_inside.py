@@ -19,8 +19,8 @@ from tensorflow.python.ops import cond_v2, resource_variable_ops, while_v2
 from tensorflow.python.util import tf_stack
 
 from ..engine.frames import own_file
-from ..explain.source import source_of
 from ..explain.statement import last_name
+from .inquiry import statement_at
 from .site import NOWHERE, Site
 from .tensorflow_log import Variable
 from .tensorflow_ops import changes_variable, handle_of, name_of
@@ -51,8 +51,7 @@ def site_of(frames: Any) -> Site:
 
 def exact(site: Site, op: str) -> Site:
     """Of a statement over several lines, which are one line of autograph's, the line of the call that made an operation."""
-    source = source_of(site[0]) if site[0] else None
-    statement = source.at(site[0], site[1]) if source is not None and site[0] and site[1] else None
+    statement = statement_at(site)
     if statement is None or statement.line == statement.last:
         return site
     lines = [node.lineno for node in statement.walk() if _makes(node, op)]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
 
-from ..explain.source import source_of
 from ..explain.words import Explanation
-from .inquiry import Inquiry
+from .inquiry import Inquiry, statement_at
 from .recording import Sweep
 from .site import NOWHERE, Site
 from .tensorflow_log import Span
@@ -19,12 +19,20 @@ _STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": 
 
 
 def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
-    """The statement of a way through calls that stands beside another one: where the two part.
+    """The statement of a way through calls that stands beside another one: where the two part. What a call keeps in an
+    attribute or an item comes from there.
 
     >>> apart([("a.py", 3), ("a.py", 9)], [("a.py", 4)])
     ('a.py', 3)
     """
-    return next((one for one, two in zip(way, other, strict=False) if one != two), way[-1] if way else NOWHERE)
+    where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
+    return next((site for site in way[:where:-1] if _keeps(site)), way[where] if way else NOWHERE)
+
+
+def _keeps(site: Site) -> bool:
+    """Whether a statement binds an attribute or an item."""
+    statement = statement_at(site)
+    return statement is not None and any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in statement.targets())
 
 
 class TapeInquiry(Inquiry):
@@ -170,9 +178,7 @@ class TapeInquiry(Inquiry):
     def _rebound(self) -> Explanation | None:
         """The source is no variable any more: its name was bound to what was computed from one, as in ``w = w - rate * gradient``."""
         row = self.rows[0]
-        text, line = self.entries[row].site
-        source = source_of(text) if text else None
-        statement = source.at(text, line) if source is not None and text and line else None
+        statement = statement_at(self.entries[row].site)
         if statement is None or not statement.reads_itself():
             return None
         before = type(self)(self.recording, self.source, self.source, self.name).behind

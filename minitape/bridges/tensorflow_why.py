@@ -15,10 +15,9 @@ import numpy as np
 import tensorflow as tf
 
 from ..explain.flow import Flow
-from ..explain.source import source_of
 from ..explain.statement import unparse
 from ..explain.words import Explanation
-from .inquiry import numbers_of
+from .inquiry import numbers_of, statement_at
 from .recording import block
 from .site import NOWHERE, Site
 from .tensorflow_inside import again, has_tapes
@@ -365,11 +364,10 @@ class TensorFlowInquiry(TapeInquiry):
 
 def numpy_call(site: Site) -> Site | None:
     """The line on which a function of NumPy's, or of a package that works on its arrays, is given what a line computed."""
-    file, line = site
-    source = source_of(file) if file else None
-    start = source.at(file, line) if source is not None and file and line else None
-    if source is None or start is None:
+    start = statement_at(site)
+    if start is None:
         return None
+    source = start.source
     modules = {name for name, module in source.imported.items() if module.partition(".")[0] in ("numpy", "scipy", "sklearn", "math")}
     flow = Flow(start, None, [source])
     for statement in source.statements:
