@@ -321,7 +321,14 @@ class Inquiry:
         if later:  # it hands on a part that was zero before: who took another part?
             return self.say("not_selected", row=later[0])
         zeros = any(map(self._is_zero, entry.inputs))
-        return (self._zero_before(row) if zeros else None) or self.say("zero_factor" if zeros else "saturated", row=row)
+        cause = "zero_factor" if zeros else "not_selected" if self._took_others(row) else "saturated"
+        return (self._zero_before(row) if zeros else None) or self.say(cause, row=row)
+
+    def _took_others(self, row: int) -> bool:
+        """Whether all elements of a result are those of inputs that do not come from the source."""
+        after, result = self._after(), numbers_of(self.entries[row].value)
+        others = [numbers for given in self.entries[row].inputs if given not in after and (numbers := numbers_of(self.entries[given].value)) is not None]
+        return result is not None and any(np.isin(result, numbers).all() for numbers in others)
 
     def _zero_before(self, row: int) -> Explanation | None:
         """Where the factor itself was computed from the source: the operation that made zeros of it."""

@@ -114,6 +114,10 @@ TEXT = table({
         "{x} was not used. Another variable of the same shape, {other}{line}, was.",
         "Ask about the object that the program uses: the layer or variable was made anew.",
     ),
+    "wrong_object equal": (
+        "{x} is another tensor than the one that was used{line}, with the same values.",
+        "Give the tensor that is used a name, and ask for its gradient.",
+    ),
     "wrong_object read": (
         "{x} is the value of the variable {other} from one reading{line}. What was computed read the variable anew.",
         "Ask for the gradient of the variable itself.",

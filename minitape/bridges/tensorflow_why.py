@@ -239,7 +239,8 @@ class TensorFlowInquiry(TapeInquiry):
         after = self._after()
         for handle, stored, site, _ in self.log.stores:
             if stored in after and self._read_again(handle):
-                if self._plain(stored) in self.rows and self.log.born_by(handle) == site:
+                before = self._plain(stored) in self.rows or self._state(stored, self.tape)[0] == "before"
+                if before and self.log.born_by(handle) == site:
                     return self.say("wrong_object", site, kind="copied")
                 return self.say("variable_assign", site=site, row=stored)
         left = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__"]
@@ -326,8 +327,11 @@ class TensorFlowInquiry(TapeInquiry):
 
     def _alike(self) -> Explanation | None:
         """Another variable took the place of the source: one with its values, or one that the program made anew."""
-        variables = [row for row in sorted(self.behind) if self.entries[row].kind in ("variable", "source")]
+        unknown = isinstance(self.source, tf.Tensor) and not self.rows  # such as a slice that is made where it is asked for
+        variables = [row for row in sorted(self.behind) if unknown or self.entries[row].kind in ("variable", "source")]
         equal = next((row for row in variables if self._same_values(row)), None)
+        if equal is not None and self.entries[equal].kind == "operation":
+            return self.say("wrong_object", row=equal, kind="equal")
         if equal is None and (isinstance(self.source, tf.Tensor) or self.rows or self._is_in_a_layer()):
             return None
         own = handle_of(self.source)
