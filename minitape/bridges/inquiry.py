@@ -13,6 +13,7 @@ import numpy as np
 
 from ..engine.frames import lines_of, own_file
 from ..explain.asking import where
+from ..explain.flow import Flow
 from ..explain.source import source_of
 from ..explain.statement import Statement
 from ..explain.words import Explanation
@@ -166,7 +167,16 @@ class Inquiry:
         rest = [line for line in lines_of(exit.site[0] or "")[exit.site[1] or 0 :] if not _SHOWN.search(line)]
         if kept and any(re.search(rf"(?<!\.)\b{kept[1]}\b(?!\.append)", line) for line in [*rest, *(text_of(entry.site) for entry in later)]):
             return False
-        return bool(_SAID.search(text))
+        return bool(_SAID.search(text)) and not self._comes_back(exit, later)
+
+    def _comes_back(self, exit: Any, later: list[Any]) -> bool:
+        """Whether the value that a statement took out may flow, by the text, into a constant of the target."""
+        start = statement_at(exit.site)
+        if start is None or not start.binds():
+            return False
+        flow = Flow(start, None, [start.source])
+        made = [statement_at(entry.site) for entry in later if entry.kind == "constant"]
+        return any(at is not None and at is not start and at.source is start.source and flow.enters(at, None) for at in made)
 
     def _is_break(self, row: int) -> bool:
         """Whether no gradient passes a row."""
@@ -311,6 +321,8 @@ class Inquiry:
             return self.say("zero_cancels" if alone else "saturated", row=row)
         if cause == "zero_cancels" and self._is_one_hot(row):
             return self.say("saturated", row=row)
+        if cause == "zero_factor" and self._has_no_zeros(row):
+            return self.say("zero_sum", row=row)
         if cause:
             return (self._zero_before(row) if cause == "zero_factor" else None) or self.say(cause, row=row)
         if self._sums_to_zero(row):
@@ -323,6 +335,12 @@ class Inquiry:
         zeros = any(map(self._is_zero, entry.inputs))
         cause = "zero_factor" if zeros else "not_selected" if self._took_others(row) else "saturated"
         return (self._zero_before(row) if zeros else None) or self.say(cause, row=row)
+
+    def _has_no_zeros(self, row: int) -> bool:
+        """Whether no other factor has a zero in it: what a product gave is a sum, over what was spread out, that is zero."""
+        after, came = self._after(), numbers_of(self.sweep.adjoints.get(row))
+        others = [numbers_of(self.entries[given].value) for given in self.entries[row].inputs if given not in after]
+        return bool(others) and came is not None and all(other is not None and bool(np.all(other != 0)) for other in others)
 
     def _took_others(self, row: int) -> bool:
         """Whether all elements of a result are those of inputs that do not come from the source."""

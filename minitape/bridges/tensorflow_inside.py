@@ -256,6 +256,9 @@ class Again:
 
     def _while(self, graphs: Sequence[Any], given: list[Any]) -> list[Any]:
         condition, body = graphs
+        if not bool(self.run(condition, given)[0]):
+            self._does_not_run(body, given)
+            return given
         while bool(self.run(condition, given)[0]):
             given = self.run(body, given)
         return given

@@ -15,7 +15,7 @@ from tensorflow.python.ops import gen_resource_variable_ops
 from ..engine.block import During
 from .kept import Bound, Kept
 from .recording import MOST
-from .site import Site, here, way_here
+from .site import NOWHERE, Site, here, way_here
 from .tensorflow_ops import (
     CUTS,
     HOW,
@@ -93,7 +93,7 @@ class Made(NamedTuple):
 
     ref: weakref.ref[Any]
     targets: list[int]
-    site: Site
+    way: list[Site]
     before: int
 
 
@@ -202,7 +202,8 @@ class Log:
         made = self.made_by_a_sweep(tensor)
         if made is not None and not watched:
             extra.why, extra.came, extra.at = "not_recorded", made.targets, made.before
-            self.entries[row].site = made.site
+            extra.way = made.way
+            self.entries[row].site = made.way[-1] if made.way else NOWHERE
         if self._later:
             self._unsure.append(row)
         self.remember(tensor, row)
@@ -212,9 +213,10 @@ class Log:
 
     def gave(self, gradients: Sequence[Any], targets: list[int]) -> None:
         """A tape gave these gradients back."""
+        way = self.way()
         for gradient in gradients:
             if isinstance(gradient, tf.Tensor):
-                self.made[id(gradient)] = Made(weakref.ref(gradient), targets, self.here(), len(self.entries))
+                self.made[id(gradient)] = Made(weakref.ref(gradient), targets, way, len(self.entries))
 
     def made_by_a_sweep(self, tensor: Any) -> Made | None:
         """Where a tensor is a gradient that a tape gave back."""

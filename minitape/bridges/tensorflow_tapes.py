@@ -60,14 +60,13 @@ class TapeInquiry(Inquiry):
 
     def _state(self, row: int, tape: Any) -> tuple[str, Span | None]:
         """What a tape was doing when an operation ran, and since where."""
-        when = self.entries[row].extra.at
-        when = row if when is None else when
-        sweep = self.sweep
+        given_back = self.entries[row].extra.at  # while no tape recorded: one that begins at this row began after it
+        when, sweep = row if given_back is None else given_back, self.sweep
         state, since = "before", None
         for span in self.log.spans:
             if span.tape is not tape or (sweep is not None and span.at > sweep.at):
                 continue
-            if span.at <= when:
+            if span.at < when or (span.at == when and (given_back is None or span.word in ("ends", "pauses"))):
                 state, since = _STATES.get(span.word, state), span
             elif since is None and span.word == "begins":
                 since = span
@@ -111,21 +110,35 @@ class TapeInquiry(Inquiry):
         leaf = next((row for row in self.used if self.entries[row].kind != "operation"), None)
         variable = leaf is not None and self.entries[leaf].kind == "variable"
         if variable and not getattr(self.source, "trainable", True):
-            return self.say("not_trainable", site=self._use(), row=leaf)
+            return self.say("not_trainable", site=self._made_with("trainable"), row=leaf)
         if variable and self._is_cut():
             return None
         if leaf is not None and (variable or self._watchers()) and (when := self._time(self._first_use())) is not None:
             return when
         if self._watchers():  # another tape watches it
-            begin = next((span.way[-1] for span in self.log.spans if span.tape is self.tape), NOWHERE)
-            return self.say("not_watched", begin, kind="other")
+            return self.say("not_watched", self._begin(), kind="other")
         if leaf is None:  # the result of an operation, which a tape does not watch by itself
             return self._rebound() or self.say("not_watched", site=self._use(), row=self.used[0])
         if not variable:
             return self.say("not_watched", site=self._use(), row=leaf)
         if self.tape is None or self.tape._watch_accessed_variables:
             return self._time(leaf) or self.say("recording_paused", site=self._use(), row=leaf)  # the value that was read counts
-        return self.say("not_accessed_watched", site=self._use(), row=leaf)
+        return self.say("not_accessed_watched", site=self._begin(), row=leaf)
+
+    def _begin(self) -> Site:
+        """The line on which the block began of the tape that was asked."""
+        return next((span.way[-1] for span in self.log.spans if span.tape is self.tape), NOWHERE)
+
+    def _made_with(self, word: str) -> Site:
+        """Where the program says ``word=...`` as it makes the source; else the first use."""
+        _, way = self.log.born_at(handle_of(self.source))
+        for site in reversed(way):
+            statement = statement_at(site)
+            calls = [node for node in (statement.walk() if statement else ()) if isinstance(node, ast.Call)]
+            said = next((keyword.value.lineno for call in calls for keyword in call.keywords if keyword.arg == word), None)
+            if said is not None:
+                return site[0], said
+        return self._use()
 
     def _is_watched(self, row: int) -> bool:
         """Whether the tape that was asked knows a row of the source."""

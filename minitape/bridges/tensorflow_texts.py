@@ -27,11 +27,11 @@ TEXT = table({
         "Move tape.watch({x}) to the top of the block, before {x} is used.",
     ),
     "not_trainable": (
-        "{x} is a variable with trainable=False, so no tape watches it by itself{line}.",
+        "{x} is a variable with trainable=False{line}, so no tape watches it by itself.",
         "Call tape.watch({x}) at the top of the block, or create the variable with trainable=True.",
     ),
     "not_accessed_watched": (
-        "The tape has watch_accessed_variables=False, and nothing watched {x} before its use{line}.",
+        "The tape has watch_accessed_variables=False{line}, and nothing watched {x} before its use.",
         "Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables at True.",
     ),
     "integer_dtype": (
@@ -53,10 +53,6 @@ TEXT = table({
     "nondifferentiable function": (
         "The tf.function {what}{line} is one row here, and gives no gradient for {x}, or has a tape of its own inside.",
         "Ask again with record(open_functions=True): it runs the function line by line, and shows which one it is.",
-    ),
-    "nondifferentiable dataset": (
-        "{what}{line} is computed by a dataset, apart from the program: no tape sees it.",
-        "Take the plain elements from the dataset, and compute with {x} inside of the tape's block.",
     ),
     "custom_rule": (
         "The tf.custom_gradient of {what}{line} gives zeros for this input.",
@@ -102,6 +98,10 @@ TEXT = table({
         "The value left TensorFlow by {what}{line}; what came back is a constant that knows nothing of {x}.",
         "Stay with tf operations: leave out {what}, and use tf.reduce_mean instead of np.mean.",
     ),
+    "left_through_numpy dataset": (
+        "A dataset{line} computes apart from the program, where no tape is; what comes out of it is a constant that knows nothing of {x}.",
+        "Take the plain elements from the dataset, and compute with {x} inside of the tape's block.",
+    ),
     "variable_assign": (
         "A variable was assigned{line}. It is a state: it does not know where its value came from.",
         "Compute with the value itself, and assign the variable after it, or outside of the tape.",
@@ -115,7 +115,7 @@ TEXT = table({
         "Ask about the object that the program uses: the layer or variable was made anew.",
     ),
     "wrong_object equal": (
-        "{x} is another tensor than the one that was used{line}, with the same values.",
+        "The gradient was asked for{line} with another tensor than the one that was used, though with the same values.",
         "Give the tensor that is used a name, and ask for its gradient.",
     ),
     "wrong_object read": (

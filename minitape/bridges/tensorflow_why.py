@@ -64,14 +64,15 @@ class TensorFlowInquiry(TapeInquiry):
     def _dtype(self) -> Explanation | None:
         if self.source.dtype is None or tf.as_dtype(self.source.dtype).is_floating or tf.as_dtype(self.source.dtype).is_complex:
             return None
-        return self.say("integer_dtype", what=tf.as_dtype(self.source.dtype).name, site=self._use())
+        _, made = self.log.born_at(handle_of(self.source))
+        return self.say("integer_dtype", what=tf.as_dtype(self.source.dtype).name, site=made[-1] if made else self._use())
 
     def _break(self) -> Explanation | None:
         ways = [self._way(row) for row in self.used]
         breaks = [[row for row in way if self._is_break(row) and row not in self.rows] for way in ways if way]
         if not breaks or min(map(len, breaks)) == 0:
             return self._no_rule(ways)
-        first, *others = min(breaks, key=len)
+        first, *others = sorted(min(breaks, key=len), key=lambda row: self.entries[row].extra.at is None)  # a gradient that was given back, first
         answer = self._broken(first)
         answer.others = [self._broken(row) for row in others]
         return answer
@@ -86,7 +87,7 @@ class TensorFlowInquiry(TapeInquiry):
         made = self.log.made_by_a_sweep(self.target) if self.end is None else None
         if made is None:
             return None
-        return self.say("computed_after_tape", made.site, what="tape.gradient", kind="gradient")
+        return self.say("computed_after_tape", made.way[-1] if made.way else NOWHERE, what="tape.gradient", kind="gradient")
 
     def _compiled(self) -> Explanation | None:
         """The tape is inside of a tf.function: so is what happened."""
@@ -174,9 +175,10 @@ class TensorFlowInquiry(TapeInquiry):
         """A cause at an operation, in the words for its kind."""
         if self.entries[row].op in PYTHON:
             return self.say("left_through_numpy", row=row, what=PYTHON[self.entries[row].op])
+        if is_dataset(self.entries[row].op):
+            return self.say("left_through_numpy", row=row, kind="dataset")
         steps = cause == "nondifferentiable" and (op or self.entries[row].op) in STEPS
-        dataset = cause == "nondifferentiable" and is_dataset(self.entries[row].op)
-        kind = "inside" if cause == "integer_dtype" else "steps" if steps else "dataset" if dataset else ""
+        kind = "inside" if cause == "integer_dtype" else "steps" if steps else ""
         return self.say(cause, site, row=row, what=op, kind=kind)
 
     def _no_rule(self, ways: list[list[int]]) -> Explanation | None:
@@ -330,8 +332,8 @@ class TensorFlowInquiry(TapeInquiry):
         unknown = isinstance(self.source, tf.Tensor) and not self.rows  # such as a slice that is made where it is asked for
         variables = [row for row in sorted(self.behind) if unknown or self.entries[row].kind in ("variable", "source")]
         equal = next((row for row in variables if self._same_values(row)), None)
-        if equal is not None and self.entries[equal].kind == "operation":
-            return self.say("wrong_object", row=equal, kind="equal")
+        if equal is not None and unknown and not any(self._same_values(exit.row) for exit in self.log.left):
+            return self.say("wrong_object", self.sweep.site if self.sweep else NOWHERE, row=equal, kind="equal")
         if equal is None and (isinstance(self.source, tf.Tensor) or self.rows or self._is_in_a_layer()):
             return None
         own = handle_of(self.source)
