@@ -47,7 +47,7 @@ class Inquiry:
         self.target, self.source, self.rows = target, source, rows
         self.name = self._name(known)
         self.end = recording.row_of(target)
-        self.behind = self._behind()
+        self.behind = self._behind([] if self.end is None else [self.end])
 
     def checks(self) -> Iterable[Callable[[], Explanation | None]]:
         """What may have happened, the likeliest first."""
@@ -104,9 +104,9 @@ class Inquiry:
         entry = self.entries[row]
         return [*entry.inputs, *entry.extra.came]
 
-    def _behind(self) -> set[int]:
-        """The rows from which the target was computed, whether a gradient passes or not."""
-        seen, stack = set(), [] if self.end is None else [self.end]
+    def _behind(self, rows: Iterable[int]) -> set[int]:
+        """These rows, and those from which they were computed, whether a gradient passes or not."""
+        seen, stack = set(), list(rows)
         while stack:
             row = stack.pop()
             if row not in seen:

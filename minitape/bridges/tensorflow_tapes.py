@@ -194,8 +194,7 @@ class TapeInquiry(Inquiry):
         statement = statement_at(self.entries[row].site)
         if statement is None or not statement.reads_itself():
             return None
-        before = type(self)(self.recording, self.source, self.source, self.name).behind
-        variable = any(self.entries[given].kind == "variable" for given in before)
+        variable = any(self.entries[given].kind == "variable" for given in self._behind([row]))
         return self.say("wrong_object", row=row, kind="rebound") if variable else None
 
     def _name_of(self, entry: Any, otherwise: str) -> str:

@@ -190,12 +190,11 @@ class TensorFlowInquiry(TapeInquiry):
         if any(row in sweep.adjoints for row in self.used):
             return None
         for way in ways:
-            for row in reversed(way):
-                if row in sweep.adjoints and self.entries[row].call not in sweep.edges and self.entries[row].inputs:
-                    return self._without_rule(row)
             for row, given in zip(reversed(way), reversed(way[:-1]), strict=False):
-                sent = [edge[0] for edge in sweep.edges.get(self.entries[row].call, ())]
-                if row in sweep.adjoints and given not in sent and self.entries[given].differentiable:
+                if row not in sweep.adjoints or self.entries[given].dtype == "variant":  # of a list no adjoint is known
+                    continue
+                edges = sweep.edges.get(self.entries[row].call)
+                if edges is None or (self.entries[given].differentiable and given not in [edge[0] for edge in edges]):
                     return self._without_rule(row)
         return None
 
@@ -215,6 +214,9 @@ class TensorFlowInquiry(TapeInquiry):
             return self._say_of("left_through_numpy", row)
         if self.entries[row].extra.function is not None:
             return self._inside(row) or self.say("nondifferentiable", row=row, kind="function")
+        part = next((at for at in self._way(row) if not self.entries[at].dtype.startswith("complex")), row)
+        if self.entries[row].op == "Complex" and part != row:  # what takes the other part of it
+            return self.say("not_selected", row=part)
         return super()._zero_of(row)
 
     def _custom(self, row: int, kind: str = "") -> Explanation:
@@ -318,7 +320,7 @@ class TensorFlowInquiry(TapeInquiry):
         """The source was computed from what the target was computed from, and was then not used."""
         if not self.rows or self.entries[self.rows[0]].kind != "operation":
             return None
-        before = TensorFlowInquiry(self.recording, self.source, self.source, self.name).behind & self.behind
+        before = self._behind([self.rows[-1]]) & self.behind
         named = [row for row in before if self.entries[row].kind == "variable" or self.entries[row].differentiable]
         if not named:
             return None

@@ -309,7 +309,7 @@ grad = tape.gradient(y, w)
 
 #@ rounded_codes nondifferentiable
 import keras
-encoder = keras.layers.Dense(2, activation="sigmoid")
+encoder = keras.layers.Dense(2, activation="sigmoid", kernel_initializer="ones")
 x = tf.random.uniform([4, 3])
 encoder.build([None, 3])
 w = encoder.kernel.value
