@@ -412,7 +412,9 @@ class Watcher:
         sweep.tape = next((known for known in reversed(log.tapes) if known._tape is tape), None)
         sweep.at, sweep.site, sweep.way = len(log.entries), log.here(), log.way()
         sweep.gave = [(tensor, gradient is not None) for tensor, gradient in zip(sources, found, strict=False)]
-        sweep.sources = [row for tensor in sources for row in log.rows_of(tensor)[-1:]]
+        states = [log.rows_of(tensor) for tensor in sources]
+        behind = set(rows)
+        sweep.sources = [next((row for row in reversed(found) if row in behind), found[-1]) for found in states if found]
         adjoints = dict(zip(rows, found[len(sources) :], strict=True))
         for row, adjoint in adjoints.items():
             if adjoint is not None and (isinstance(adjoint, tf.IndexedSlices) or adjoint.dtype != tf.resource):
