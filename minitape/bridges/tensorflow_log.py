@@ -127,11 +127,14 @@ class Log:
 
     def here(self) -> Site:
         """The line of the program that runs."""
-        return written(here(3)) if self.place is None else self.place[0]
+        if self.place is not None:
+            return self.place[0]
+        site = written(here(3))
+        return site if site != NOWHERE else next(reversed(self.way()), NOWHERE)
 
     def way(self) -> list[Site]:
         """The same, with the calls that led there."""
-        return [written(site) for site in way_here()] if self.place is None else [self.place[0]]
+        return [site for site in map(written, way_here()) if site != NOWHERE] if self.place is None else [self.place[0]]
 
     # -- which row ----------------------------------------------------------------------------------------------------
 

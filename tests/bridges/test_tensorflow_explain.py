@@ -37,6 +37,19 @@ def test_an_equal_tensor_that_was_made_to_ask():
     assert (why.cause, why.line) == ("wrong_object", line_of("tape.gradient(y, x[0])"))
 
 
+def halved(value):
+    return tensorflow.round(value) / 2.0
+
+
+def test_a_line_that_autograph_runs_from_a_file_of_its_own():
+    w = tensorflow.Variable([1.2, 2.7])
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        y = tensorflow.reduce_sum(tensorflow.map_fn(halved, w * 1.0))
+        tape.gradient(y, w)
+    why = recording.explain(y, w)
+    assert (why.cause, why.line, why.filename) == ("nondifferentiable", line_of("return tensorflow.round(value) / 2.0"), __file__)
+
+
 def test_watched_late_and_recorded_all_the_same():
     """An operation that a variable is an input of is recorded with all of its inputs: a watch that comes later is enough."""
     w, x = tensorflow.Variable([2.0, 3.0]), tensorflow.constant([0.5, 1.5])
