@@ -10,7 +10,7 @@ import numpy as np
 from ..engine.block import During
 from .recording import Sweep, block, numbers_of
 from .tensorflow_inside import READS, again, graphs_of
-from .tensorflow_log import changes_variable, handle_of
+from .tensorflow_ops import changes_variable, handle_of
 from .tensorflow_watch import Watcher
 
 if TYPE_CHECKING:
