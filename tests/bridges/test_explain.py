@@ -1,8 +1,12 @@
 """``recording.explain`` in every framework: the cause and the line of each program, and that what it advises works."""
 
+import re
+
 import pytest
 
-from .cases import blamed, broken, mended, patched
+from minitape.bridges.patches import stepped
+
+from .cases import blamed, broken, mended
 from .frameworks import FRAMEWORKS, arrived, every_case
 
 # what PyTorch and TensorFlow themselves say in these programs
@@ -35,10 +39,10 @@ def test_cause_and_line(framework, name):
     assert (why.cause, [why.line] if why.line else []) == (cause, blamed(text)), str(why)
     assert why.filename == (f"<{name}>" if blamed(text) else None)
     assert not why.connected and why.message and why.fix
-    assert "{" not in why.message + why.fix and str(why) and why._repr_html_()
-    if why.patch is not None:  # the line as it is printed, in the place of the one to blame
-        space = framework.run(patched(broken(text), why), f"<{name} patched>")
-        assert "error" not in space and arrived(framework.gradient(space)), why.patch
+    assert "{" not in why.message + re.sub("`.*?`", "", why.fix, flags=re.S) and str(why) and why._repr_html_()
+    if why._steps:  # the lines that the fix names, as it says
+        space = framework.run(stepped(broken(text), why._steps), f"<{name} patched>")
+        assert "error" not in space and arrived(framework.gradient(space)), why.fix
 
 
 @pytest.mark.parametrize(("framework", "name"), every_case())
