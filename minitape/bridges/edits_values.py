@@ -36,16 +36,6 @@ def divided(spot: Spot, node: Any) -> Change | None:
     return None
 
 
-def safely_divided(spot: Spot, node: Any) -> Change | None:
-    """A division by something that is zero, and has both signs."""
-    where = spot.spelled(spot.dialect.where)
-    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div) or isinstance(node.right, ast.Constant) or where is None or spot.entry is None:
-        return None
-    if spot.entry.site[1] == spot.answer.line and "div" not in spot.entry.op.lower():
-        return None
-    return node.right, f"{where}({slim(node.right)} == 0, 1e-06, {unparse(node.right)})"
-
-
 def not_below(function: str, *names: str) -> Edit:
     """Some elements lie where a function is not defined, and not all: those are kept out of it."""
 

@@ -145,7 +145,7 @@ PATCHES = Dialect({"jnp": "jax.numpy", "lax": "jax.lax", "jax": "jax"}, edit.fir
     "zero_factor": [plan.other_factor("jnp.ones")],
     "nan_input": [plan.finite_data("jnp.nan_to_num({x}{bounds})")],
     "nan_forward": [value.finite_mask, value.log_softmax, *_SAFE, value.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt")), value.divided, value.not_below("jnp.maximum({x}, 1e-06)", "log", "sqrt", "log2", "log10", "rsqrt"),
-                    value.overflow("jnp.max"), plan.to_try(value.safely_divided, "Where it may be 0:")],
+                    value.overflow("jnp.max")],
     "nan_backward": [*_SAFE, value.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm"), value.unless_all_zero(value.standard_deviation("jnp.sqrt", "jnp.var", "std")),
                      edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
                      edit.on_operand("{x} + 1e-06", "acosh", "arccosh"), value.power, value.apart("jnp.diag jnp.linspace"), value.away],

@@ -11,6 +11,7 @@ from ..explain.remedies import OF_NUMPY
 from . import edits as edit
 from . import edits_values as value
 from . import plans as plan
+from . import plans_blocks as block
 from .patches import Dialect, Whole
 from .texts import table
 
@@ -156,7 +157,7 @@ ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not
          "zero_cancels": CANCELS}  # fmt: skip
 
 _WATCH = edit.before_use("{tape}.watch({x})")
-_WATCHED = Whole(plan.watched)
+_WATCHED = Whole(block.watched)
 _TRAINABLE = edit.keyword("trainable", True)
 _RELU = [edit.renamed(relu="tf.nn.leaky_relu"), edit.texts(relu="leaky_relu")]
 _SCALED = plan.to_try(value.scaled("tanh", "sigmoid", "softmax", "relu6"), "For example:")
@@ -172,12 +173,12 @@ PATCHES = Dialect({"tf": "tensorflow"}, edit.first_of(("tf", tf), ("tf.math", tf
     "nondifferentiable": [value.straight_through, value.soft_comparison, value.soft_choice],
     "zero_derivative": [value.straight_through],
     "custom_rule": [plan.without_rule("custom_gradient")],
-    "recording_paused": [plan.without_block("stop_recording")],
-    "computed_before_tape": [Whole(plan.into_block)],
-    "computed_after_tape": [Whole(plan.into_block)],
+    "recording_paused": [block.without_block("stop_recording")],
+    "computed_before_tape": [Whole(block.into_block)],
+    "computed_after_tape": [Whole(block.into_block)],
     "left_through_numpy": [edit.stayed, Whole(plan.stays), Whole(plan.called_inside)],
     "python_branch": [value.soft_comparison, Whole(plan.soft_branch)],
-    "variable_assign": [edit.variable_kept, Whole(plan.value_kept)],
+    "variable_assign": [edit.variable_kept, Whole(block.value_kept)],
     "independent": [Whole(plan.other_target)],
     "dead_relu": [_RELU[0], *map(plan.anywhere, _RELU)],
     "saturated": [_SCALED, plan.to_try(value.probabilities, "If these are logits:")],
@@ -185,7 +186,7 @@ PATCHES = Dialect({"tf": "tensorflow"}, edit.first_of(("tf", tf), ("tf.math", tf
     "zero_factor": [plan.other_factor("tf.random.normal")],
     "nan_input": [plan.finite_data("tf.where(tf.math.is_finite({x}), {x}, tf.zeros_like({x}))")],
     "nan_forward": [value.finite_mask, value.log_softmax, value.masked_before, value.at_zero(edit.on_operand("{x} + 1e-06", "log", "rsqrt")), value.divided, value.not_below("tf.maximum({x}, 1e-06)", "log", "sqrt", "rsqrt"),
-                    value.overflow("tf.reduce_max"), plan.to_try(value.safely_divided, "Where it may be 0:")],
+                    value.overflow("tf.reduce_max")],
     "nan_backward": [value.masked_before, value.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm"), value.unless_all_zero(value.standard_deviation("tf.sqrt", "tf.math.reduce_variance", "reduce_std")),
                      edit.on_operand("{x} * 0.999999", "acos", "asin"), edit.on_operand("{x} + 1e-06", "acosh"), value.power, value.apart("tf.linalg.diag tf.linspace"), value.away],
 })  # fmt: skip

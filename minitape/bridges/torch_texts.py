@@ -10,6 +10,7 @@ import torch
 from . import edits as edit
 from . import edits_values as value
 from . import plans as plan
+from . import plans_blocks as block
 from .patches import Dialect, Whole
 from .texts import table
 
@@ -188,19 +189,19 @@ PATCHES = Dialect({"torch": "torch"}, edit.first_of(("torch", torch)), stop="", 
     "detach": [edit.method("detach", "detach_")],
     "data": [edit.attribute("data")],
     "copied": [edit.stacked, Whole(plan.functional)],
-    "no_grad": [edit.rebound, edit.sampled, edit.keyword("use_reentrant", False), plan.without_block("no_grad", "inference_mode"), Whole(plan.switched_on)],
-    "inference_mode": [plan.without_block("inference_mode")],
+    "no_grad": [edit.rebound, edit.sampled, edit.keyword("use_reentrant", False), block.without_block("no_grad", "inference_mode"), Whole(block.switched_on)],
+    "inference_mode": [block.without_block("inference_mode")],
     "left_torch": [edit.stayed, Whole(plan.stays)],
     "branch": [value.soft_comparison, Whole(plan.soft_branch)],
     "integer_cast": [value.whole_numbers],
     "no_derivative": [value.soft_comparison, value.soft_choice],
     "non_leaf": [edit.kept],
-    "in_place": [edit.not_in_place, Whole(plan.steps_last)],
-    "backward_twice": [Whole(plan.kept_graph)],
+    "in_place": [edit.not_in_place, Whole(block.steps_last)],
+    "backward_twice": [Whole(block.kept_graph)],
     "create_graph": [edit.keyword("create_graph", True, "grad", "backward")],
     "not_scalar": [edit.on_operand("{x}.mean()", "backward")],
-    "no_backward": [Whole(plan.called, unplaced=True)],
-    "hook": [Whole(plan.hook_gone)],
+    "no_backward": [Whole(block.called, unplaced=True)],
+    "hook": [Whole(block.hook_gone)],
     "no_gradient": [Whole(plan.passed_on)],
     "zero_derivative": [value.straight_through, edit.sampled],
     "dead_relu": [_RELU, plan.anywhere(_RELU)],
@@ -209,7 +210,7 @@ PATCHES = Dialect({"torch": "torch"}, edit.first_of(("torch", torch)), stop="", 
     "zero_factor": [plan.other_factor("torch.randn")],
     "nan_input": [plan.finite_data("torch.nan_to_num({x}{bounds})")],
     "nan_forward": [value.finite_mask, value.log_softmax, value.masked_before, value.at_zero(_LOGS), value.divided, value.not_below("torch.clamp({x}, min=1e-06)", "log", "sqrt", "log2", "log10", "rsqrt"),
-                    value.overflow("torch.max"), plan.to_try(value.safely_divided, "Where it may be 0:")],
+                    value.overflow("torch.max")],
     "nan_backward": [value.masked_before, value.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm", "vector_norm"), value.unless_all_zero(value.standard_deviation("torch.sqrt", "torch.var", "std")),
                      edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
                      edit.on_operand("{x} + 1e-06", "acosh"), value.power, value.apart("torch.diag torch.linspace"), value.away],
