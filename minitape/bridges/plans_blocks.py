@@ -13,6 +13,11 @@ ASKS = ("gradient", "jacobian", "batch_jacobian")
 
 
 def lines_said(first: int, last: int) -> str:
+    """Lines of a program in words.
+
+    >>> lines_said(2, 2), lines_said(2, 4)
+    ('line 2', 'lines 2 to 4')
+    """
     return f"line {first}" if first == last else f"lines {first} to {last}"
 
 
@@ -137,7 +142,7 @@ def value_kept(spot: Spot) -> Mend | None:
     node = spot.statement.node
     call: Any = node.value if isinstance(node, ast.Expr) else None
     sign = {"assign": "", "assign_add": "+", "assign_sub": "-"}.get(last_name(call.func)) if isinstance(call, ast.Call) else None
-    if sign is None or len(call.args) != 1 or call.keywords:
+    if sign is None or len(call.args) != 1 or call.keywords or spot.statement.loops():  # of a loop the last value would count alone
         return None
     variable, value = unparse(call.func.value), unparse(call.args[0])
     name = f"{variable.rpartition('.')[2]}_now"
