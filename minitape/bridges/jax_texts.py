@@ -151,7 +151,7 @@ PATCHES = Dialect({"jnp": "jax.numpy", "lax": "jax.lax", "jax": "jax"}, edit.fir
     "custom_rule": [plan.without_rule("custom_vjp", "custom_jvp")],
     "callback": [Whole(plan.called_inside)],
     "left_jax": [Whole(plan.elements_set), edit.stayed, Whole(plan.stays), Whole(plan.from_jax)],
-    "refused": [Whole(plan.elements_set)],
+    "refused": [Whole(plan.elements_set), Whole(plan.backwards)],
     "branch": [edit.larger_of_two, Whole(edit.chosen), Whole(edit.counted)],
     "while_loop": [Whole(plan.static_count), plan.to_try(edit.scanned, "With at most 100 steps, for example:")],
     "boolean_index": [edit.masked],

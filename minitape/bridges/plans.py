@@ -10,7 +10,7 @@ import numpy as np
 
 from ..explain.patches import slim
 from ..explain.statement import FUNCTIONS, last_name, parameters, unparse
-from .edits import inside
+from .edits import inside, renamed
 from .edits_values import between
 from .patches import Edit, Mend, Spot, Step, Whole, is_call, told
 from .plans_blocks import ASKS
@@ -208,6 +208,11 @@ def without_rule(*decorators: str) -> Whole:
         return None
 
     return Whole(plan)
+
+
+def backwards(spot: Spot) -> Mend | None:
+    """``jax.jacrev`` for ``jax.jacfwd``, where a rule knows the way back only."""
+    return anywhere(renamed(jacfwd="jax.jacrev")).plan(spot) if "jacrev" in spot.answer.fix else None
 
 
 def from_jax(spot: Spot) -> Mend | None:
