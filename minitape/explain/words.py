@@ -249,8 +249,10 @@ def words_alone() -> Iterator[None]:
     """An explanation is worth giving where its patch cannot be made, and the mistake worth knowing.
 
     >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as caught, words_alone():
-    ...     1 / 0
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     with words_alone():
+    ...         1 / 0
     >>> print(caught[0].message)
     explain() could not write a patch, which is a mistake of minitape's own: ZeroDivisionError('division by zero')
     """
