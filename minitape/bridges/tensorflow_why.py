@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ..engine.block import During
 from ..engine.frames import lines_of
 from ..explain.source import source_of
 from ..explain.words import Explanation
+from .changes import Block
 from .inquiry import Inquiry, numbers_of
-from .recording import block
 from .site import NOWHERE, Site
 from .tensorflow_inside import again, has_tapes
 from .tensorflow_log import CUTS, Left, handle_of, has_no_gradient, is_custom, name_of
@@ -204,14 +205,11 @@ class TensorFlowInquiry(Inquiry):
         if not any(seed is not None for seed in seeds):
             seeds[entry.output] = tf.ones_like(entry.extra.asked)
         inner = type(self.recording)()
-        self.log.away += 1
         try:
-            with block(inner, Watcher(inner)):
+            with During(self.log.changes, thread=None), Block(inner, Watcher(inner)):
                 given, ends = again(self.recording, inner, entry.call, watched, seeds)
         except Exception:  # what cannot run again, such as a function that asks a dataset, stays one row
             return None
-        finally:
-            self.log.away -= 1
         target = self._asked_inside(inner, ends[entry.output])
         asked = [tensor for number, tensor in zip(entry.inputs, given, strict=True) if number in after]
         asked += [ends[output] for output in self._beside(row)]
