@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -55,8 +55,10 @@ class Inquiry:
         for check in self.checks():
             found = check()
             if found is not None:
-                with suppress(Exception):  # the fix in words is there
+                try:
                     found.patch = patch_of(self, found)
+                except Exception as error:  # the fix in words is there
+                    warnings.warn(f"There is no patch, by a mistake in minitape: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
                 return found
         return self.say("connected")
 

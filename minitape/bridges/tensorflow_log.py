@@ -14,7 +14,7 @@ from tensorflow.python.eager import context, record
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import gen_resource_variable_ops
 
-from ..engine.block import During
+from ..engine.block import During, block
 from .changes import Changes
 from .kept import Bound, Kept
 from .recording import MOST
@@ -31,6 +31,7 @@ HOW = set(
 )
 
 
+unrecorded = block(record.stop_recording.__wrapped__)  # TensorFlow's, which ends at once where Ctrl-C comes
 SHAPES = {"Shape", "ShapeN", "Rank", "Size", "BroadcastGradientArgs"}  # say nothing of values
 _NAMELESS = re.compile(r"(.*/)?[Vv]ariable(_\d+)?(:0)?").fullmatch
 
@@ -44,7 +45,7 @@ class TensorValue(Kept):
         """Its elements; None for what has none, such as a resource."""
         tensor = self.tensor
         if isinstance(tensor, tf.IndexedSlices):
-            with record.stop_recording():
+            with unrecorded():
                 tensor = tf.convert_to_tensor(tensor)
         if tensor is None or tensor.dtype in (tf.resource, tf.variant):
             return None
@@ -147,7 +148,7 @@ class Log:
             return self._watched_now(row)
         known = self.variables.get(id(handle))
         if value is None and known is not None and known.variable is not None:
-            with record.stop_recording():
+            with unrecorded():
                 value = gen_resource_variable_ops.read_variable_op(handle, known.variable.dtype)
         taken = self._take(handle, value, watching(handle))
         if taken is not None:
@@ -214,7 +215,7 @@ class Log:
             self.variables[id(handle)] = Variable(handle, variable)
             if id(handle) in self._current or not isinstance(variable, tf.Variable):
                 continue
-            with record.stop_recording():
+            with unrecorded():
                 value = gen_resource_variable_ops.read_variable_op(handle, variable.dtype)
             self._take(handle, value, watched)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
-from tensorflow.python.eager import backprop, context, execute, imperative_grad, record
+from tensorflow.python.eager import backprop, context, execute, imperative_grad
 from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction, _TapeGradientFunctions
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 from tensorflow.python.framework import op_callbacks, ops
@@ -20,7 +20,7 @@ from tensorflow.python.ops import custom_gradient, resource_variable_ops
 from ..engine.frames import own_file
 from .recording import Sweep
 from .tensorflow_inside import Step, changes_in, traced_here
-from .tensorflow_log import Log, Variable, changes_variable, handle_of
+from .tensorflow_log import Log, Variable, changes_variable, handle_of, unrecorded
 
 LEAVES = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__complex__")
 
@@ -468,7 +468,7 @@ class Sent:
             if before is None:
                 total = product
             else:
-                with record.stop_recording():
+                with unrecorded():
                     total = tf.convert_to_tensor(before) + tf.convert_to_tensor(product)
             self.sums[row] = total
             kept = self.log.keep(product)

@@ -124,11 +124,15 @@ class Graph:
         log = self.log
         if log.recording.failure is not None:
             return
+        enabled = torch.is_grad_enabled()
         try:
-            with torch._C.DisableTorchFunction(), torch.no_grad():
+            with torch._C.DisableTorchFunction():
+                torch._C._set_grad_enabled(False)  # no_grad() would leave it so where Ctrl-C comes into its __enter__
                 read(*arguments)
         except Exception as error:
             log.recording.fail(error)
+        finally:
+            torch._C._set_grad_enabled(enabled)
 
     def _now(self) -> Sweep:
         """The backward pass that runs: one for each call of the program's, although a checkpoint's has others inside."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import weakref
 from collections.abc import Callable, Iterable
 from functools import partial
+from types import GeneratorType
 from typing import Any
 
 import torch
@@ -50,6 +52,10 @@ class Mode(TorchFunctionMode):
 
     def leave(self) -> None:
         """Takes it away, also from below others: a generator that nobody asks any further ends late."""
+        if self not in _get_current_function_mode_stack():  # Ctrl-C came while PyTorch had put it aside, in a generator that brings it back
+            for holder in gc.get_referrers(self):
+                if isinstance(holder, GeneratorType) and holder.gi_suspended:
+                    holder.close()
         modes = _get_current_function_mode_stack()
         if self in modes:
             self.above = self.above or modes[modes.index(self) + 1 :]
@@ -161,7 +167,8 @@ class Watcher:
         """Writes something down. A mistake in that ends the recording, with a warning, and never the program."""
         try:
             with torch._C.DisableTorchFunction():  # what is called here is not the program's
-                return write(*arguments)
+                result = write(*arguments)
+            return result  # noqa: RET504 - in the block, Ctrl-C could come behind it and before its end
         except Exception as error:
             self.recording.fail(error)
             return None

@@ -63,16 +63,19 @@ def different(before):
 def hidden(name, w):
     """What a framework keeps for a thread, or for a tensor."""
     if name == "torch":
+        import torch
         from torch.overrides import _get_current_function_mode_stack
 
-        return _get_current_function_mode_stack(), w._backward_hooks, w._post_accumulate_grad_hooks
+        modes = _get_current_function_mode_stack(), torch.is_grad_enabled(), torch._C._is_torch_function_enabled()
+        return modes, w._backward_hooks, w._post_accumulate_grad_hooks
     if name == "jax":
         import jax
 
         return jax.config.jax_disable_jit
+    from tensorflow.python import pywrap_tfe
     from tensorflow.python.eager import context
 
-    return list(context.context().op_callbacks), context.context().invoking_op_callbacks
+    return list(context.context().op_callbacks), context.context().invoking_op_callbacks, pywrap_tfe.TFE_Py_TapeSetIsStopped()
 
 
 def subject(framework):
