@@ -116,3 +116,23 @@ def test_ctrl_c_leaves_the_framework_as_it_was(name, what, text, longest):
     del _caught
     gc.collect()
     assert not [one for one in gc.get_objects() if Recording in type(one).__mro__]
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, what, text in CASES if what == "program"], ids=["torch", "tensorflow"])
+def test_a_block_that_ends_late_leaves_alone_what_a_later_one_has_changed(name, text):
+    framework = NAMED[name]
+    w, recorded = subject(framework)
+    recorded(text)
+    before, threads = contents(name), hidden(name, w)
+
+    def waiting():
+        with framework.bridge.record() as recording:
+            yield recording
+
+    late = waiting()
+    first = next(late)
+    with framework.bridge.record() as second:
+        late.close()
+        exec(text, {framework.short: framework.module, "w": w})
+    assert (len(first.sweeps), len(second.sweeps)) == (0, 1)
+    assert not different(before) and hidden(name, w) == threads
