@@ -28,6 +28,11 @@ _SHOWN = re.compile(r"\bprint\(|plot\w*\(|\bf['\"]|^\s*#|return ")
 _SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")
 
 
+def mistaken(what: str, error: Exception) -> None:
+    """Warns of a mistake in minitape that costs a part of an answer only."""
+    warnings.warn(f"{what}, by a mistake in minitape: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=3)
+
+
 class Inquiry:
     """Why ``source`` gets no gradient from ``target``. A row's ``extra`` has ``why`` (why no gradient passes it, or "") and
     ``came`` (rows with whose values a leaf was made)."""
@@ -58,7 +63,7 @@ class Inquiry:
                 try:
                     found.patch = patch_of(self, found)
                 except Exception as error:  # the fix in words is there
-                    warnings.warn(f"There is no patch, by a mistake in minitape: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
+                    mistaken("There is no patch", error)
                 return found
         return self.say("connected")
 

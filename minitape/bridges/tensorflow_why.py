@@ -19,7 +19,7 @@ from ..engine.frames import lines_of
 from ..explain.source import source_of
 from ..explain.words import Explanation
 from .changes import Block
-from .inquiry import Inquiry, numbers_of
+from .inquiry import Inquiry, mistaken, numbers_of
 from .site import NOWHERE, Site
 from .tensorflow_inside import again, has_tapes
 from .tensorflow_log import CUTS, Left, handle_of, has_no_gradient, is_custom, name_of
@@ -208,7 +208,10 @@ class TensorFlowInquiry(Inquiry):
         try:
             with During(self.log.changes, thread=None), Block(inner, Watcher(inner)):
                 given, ends = again(self.recording, inner, entry.call, watched, seeds)
-        except Exception:  # what cannot run again, such as a function that asks a dataset, stays one row
+        except tf.errors.OpError:  # what cannot run again, such as a function that asks a dataset, stays one row
+            return None
+        except Exception as error:
+            mistaken("A tf.function stays closed", error)
             return None
         target = self._asked_inside(inner, ends[entry.output])
         asked = [tensor for number, tensor in zip(entry.inputs, given, strict=True) if number in after]
