@@ -19,10 +19,10 @@ computed. Nothing of a framework is imported before its bridge is.
     ``torch_why``   ... why a .grad is None, zero or NaN; ``torch_texts``: the sentences
     ``tensorflow``  TensorFlow: ``record()``; ``tensorflow_watch``, ``tensorflow_log``, ``tensorflow_why``, ``tensorflow_texts``:
                     the same parts, on TensorFlow's callbacks and tapes instead of hooks
-    ``tensorflow_inside``  where the graph of a tf.function cuts the way of a gradient
+    ``tensorflow_inside``  the graph of a tf.function, run again; ``tensorflow_open``: for explain, and for pictures that open a call
     ``kept``        arrays that do not change, for TensorFlow and JAX, and how many bytes a recording keeps
     ``jax``         JAX: ``record(f, *args)``; ``jax_run``: the equations of ``f``, one by one; ``jax_log``: their rows;
-                    ``jax_sweep``: JAX's way back through them; ``jax_why``, ``jax_texts``: why a gradient is zero or refused; ``jax_origin``: the lines of what
+                    ``jax_sweep``: JAX's ways back and forward through them; ``jax_why``, ``jax_texts``: why a gradient is zero or refused; ``jax_origin``: the lines of what
                     was recorded, in the text of the program
 
 >>> from minitape.bridges import Recording

@@ -84,7 +84,8 @@ class Inquiry:
         return answer
 
     def _called(self, row: int) -> str:
-        return self.entries[row].op
+        entry = self.entries[row]
+        return entry.label if entry.op == "function" else entry.op
 
     def _spaces(self) -> list[dict[str, object]]:
         """Where Python names of the program are."""

@@ -32,12 +32,13 @@ jax = need("jax", "JAX", (0, 7))
 from .jax_log import NUMBERS, Extra, Log, Value, argument_names, form, inexact  # noqa: E402 - behind the check
 from .jax_origin import Leaf, keys  # noqa: E402
 from .jax_run import Run  # noqa: E402
-from .jax_sweep import Back  # noqa: E402
+from .jax_sweep import Back, Forward  # noqa: E402
 from .recording import Recording  # noqa: E402
 from .site import NOWHERE, Site, here  # noqa: E402
 
 # What errors say that come of tracing, or of what JAX alone forbids, and not of a mistake such as a wrong shape.
-REFUSALS = ("Tracer", "traced", "concrete", "JAX", "lax.", "equal types", "scalar-output", "real- or complex-valued")
+REFUSALS = ("Tracer", "traced", "concrete", "JAX", "lax.", "equal types", "scalar-output", "real- or complex-valued", "forward-mode", "vmap",
+            "_IndexUpdate")  # fmt: skip
 
 
 _eagerly = block(jax.disable_jit.__wrapped__)  # ends at once where Ctrl-C comes
@@ -48,10 +49,10 @@ class Number(int):
 
 
 class JaxRecording(Recording):
-    """What a function of JAX computed. ``value`` is its result, ``gradient`` what ``jax.grad`` gives.
+    """What a function of JAX computed. ``value`` is its result, ``gradient`` what ``jax.grad`` gives, ``tangent`` what ``jax.jvp`` gives.
 
-    ``error`` is what JAX says against the function or its gradient, or None: then there is no ``value``, or no ``gradient``.
-    An argument is asked about by its array, or by its name.
+    ``error`` is what JAX says against the function or its gradient, or None: then there is no ``value``, or no ``gradient``;
+    ``tangent_error`` the same of its tangent. An argument is asked about by its array, or by its name.
 
     >>> recording = record(lambda p: jax.lax.stop_gradient(p["w"]) * 2.0, {"w": 3.0})
     >>> recording.explain(recording.value, "p['w']").cause
@@ -64,11 +65,14 @@ class JaxRecording(Recording):
         self.ran = False  # all equations, and there is a value
         self.value: Any = None
         self.gradient: Any = None
+        self.tangent: Any = None
         self.error: Exception | None = None
+        self.tangent_error: Exception | None = None
         self.stopped: Site = NOWHERE  # where an error came up while the equations ran
         self.asked: tuple[Any, tuple[Any, ...], Site] = None, (), NOWHERE  # the function, its arguments, and the line that records them
         self.given: list[Leaf] = []  # the leaves of the arguments
-        self.target: int | None = None  # the row of the result
+        self.results: list[Value] = []  # the leaves of the result
+        self.target: int | None = None  # the row of the first
         self.chosen: list[int] = []  # the rows of what is differentiated
         self.unreached: set[int] = set()  # those of them that no adjoint came to: their gradient is zero
 
@@ -101,7 +105,8 @@ class JaxRecording(Recording):
         return {entry.row: SimpleNamespace(variable=None, tensor=Number(entry.row)) for entry in self.entries}
 
 
-def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> JaxRecording:
+def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] = 0, has_aux: bool = False,
+           tangents: tuple[Any, ...] | None = None) -> JaxRecording:  # fmt: skip
     """Runs ``function(*args)`` and its gradient, as ``jax.value_and_grad(function, argnums, has_aux)`` has it, and records both.
 
     What JAX refuses (a ``float()`` of a traced value, ``x[0] = 1.0``, a result that is no number) is kept as ``recording.error``;
@@ -109,6 +114,11 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
     ``jit``. Calls of ``jit``, ``scan`` and ``cond`` are opened where they depend on an argument; one that would have more than
     20,000 rows is one row.
 
+    With ``tangents``, a direction for each argument as in ``jax.jvp``, JAX goes forward, too, and each row has its tangent. None
+    stands for an argument, or a leaf of it, that does not move. What JAX refuses there is ``recording.tangent_error``.
+
+    >>> record(lambda x, n: x**2 * n, 3.0, 2.0, tangents=(1.0, None)).tangent
+    Array(12., dtype=float32, weak_type=True)
     >>> recording = record(lambda x, n: x**2 * n, 3.0, 2.0, argnums=(0, 1))
     >>> recording.gradient
     (Array(12., dtype=float32, weak_type=True), Array(9., dtype=float32, weak_type=True))
@@ -121,6 +131,7 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
     numbers = tuple(number % len(args) if -len(args) <= number < len(args) else number for number in numbers)
     if not numbers or not all(0 <= number < len(args) for number in numbers):
         raise ValueError(f"argnums={argnums!r} does not fit to {len(args)} argument{'' if len(args) == 1 else 's'}.")
+    directions = None if tangents is None else _directions(args, tangents)
     try:
         closed, shape = jax.make_jaxpr(function, return_shape=True)(*args)
     except Exception as error:
@@ -134,6 +145,8 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
             leaves = _arguments(recording, function, args, numbers)
             if _forward(recording, closed, leaves, shape):
                 _backward(recording, function, args, argnums, has_aux, [leaf for number in numbers for leaf in leaves[number]])
+                if directions is not None:
+                    _go_forward(recording, [leaf for group in leaves for leaf in group], directions)
     recording.close()
     return recording
 
@@ -163,7 +176,7 @@ def _forward(recording: JaxRecording, closed: Any, leaves: list[list[Value]], sh
             result.row = recording.leaf(log.keep(result.value), kind="constant", site=result.site, differentiable=False,
                                         extra=Extra(), **form(result.value))  # fmt: skip
         log.remember(result.value, result.row)
-    recording.ran = True
+    recording.ran, recording.results = True, results
     recording.value = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(shape), [result.value for result in results])
     recording.target = results[0].row if results else None
     return True
@@ -172,7 +185,8 @@ def _forward(recording: JaxRecording, closed: Any, leaves: list[list[Value]], sh
 def _backward(recording: JaxRecording, function: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool,
               chosen: list[Value]) -> None:  # fmt: skip
     """JAX's backward pass from a result that is one float to arguments that are floats; otherwise what JAX says against it."""
-    value = recording.value[0] if has_aux and isinstance(recording.value, tuple) and recording.value else recording.value
+    pair = isinstance(recording.value, tuple) and len(recording.value) == 2
+    value = recording.value[0] if has_aux and pair else None if has_aux else recording.value
     one = isinstance(value, jax.Array) and value.shape == () and jax.numpy.issubdtype(value.dtype, jax.numpy.floating)
     try:
         if not one or not all(inexact(leaf.value) for leaf in chosen):
@@ -192,3 +206,28 @@ def _backward(recording: JaxRecording, function: Any, args: tuple[Any, ...], arg
     wanted = tuple(args[number] for number in (argnums if isinstance(argnums, tuple) else (argnums,)))
     tree = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(wanted), gradients)
     recording.gradient = tree if isinstance(argnums, tuple) else tree[0]
+
+
+def _directions(args: tuple[Any, ...], tangents: tuple[Any, ...]) -> list[Any]:
+    """For each leaf of the arguments its direction, or None. Raises what ``jax.jvp`` raises where they do not fit."""
+    if len(tangents) != len(args):
+        raise ValueError(f"tangents= needs a direction, or None, for each of the {len(args)} arguments; there are {len(tangents)}.")
+    found: list[Any] = []
+    for argument, tangent in zip(args, tangents, strict=True):
+        leaves, tree = jax.tree_util.tree_flatten(argument)
+        found += [None] * len(leaves) if tangent is None else tree.flatten_up_to(tangent)
+    found = [None if getattr(direction, "dtype", None) == jax.dtypes.float0 else direction for direction in found]
+    moved = [(leaf, direction) for leaf, direction in zip(jax.tree_util.tree_leaves(args), found, strict=True) if direction is not None]
+    jax.jvp(lambda *leaves: leaves, [leaf for leaf, _ in moved], [direction for _, direction in moved])
+    return found
+
+
+def _go_forward(recording: JaxRecording, leaves: list[Value], directions: list[Any]) -> None:
+    """JAX's forward mode from the arguments that move to the result; otherwise what JAX says against it."""
+    moved = [leaf for leaf, direction in zip(leaves, directions, strict=True) if direction is not None]
+    try:
+        found = Forward(recording.log, recording.results, moved).tangents([direction for direction in directions if direction is not None])
+    except Exception as error:
+        recording.tangent_error = error
+        return
+    recording.tangent = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(recording.value), found)

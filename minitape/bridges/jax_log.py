@@ -71,6 +71,7 @@ class Call(NamedTuple):
     compute: Callable[..., list[Any]]
     inputs: list[Value]
     rows: list[int]
+    ended: Sequence[Value]  # of a loop whose steps are rows: what the last of them gave
 
 
 class Fork(NamedTuple):
@@ -92,6 +93,7 @@ class Log:
         self._bound = Bound()
         self._rows: dict[int, tuple[Any, int]] = {}  # by identity of an array that the program has
         self._constants: dict[int, tuple[Any, int]] = {}
+        self.outside: dict[int, tuple[Any, Site]] = {}  # by identity of an array that is no argument: and where it is read first
 
     @contextmanager
     def silence(self) -> Iterator[None]:
@@ -148,14 +150,19 @@ class Log:
         return row
 
     def call(self, op: str, compute: Callable[..., list[Any]], inputs: list[Value], site: Site, scope: tuple[str, ...] = (),
-             label: str = "", custom: bool = False) -> list[Value]:  # fmt: skip
-        """Runs an operation and writes its rows; none for what is computed from nothing that is a row."""
-        results = compute(*[given.value for given in inputs])
-        if all(given.row is None for given in inputs) or not results:
-            return self._folded(results, inputs, site)
+             label: str = "", custom: bool = False, ended: Sequence[Value] = ()) -> list[Value]:  # fmt: skip
+        """Runs an operation and writes its rows; none for what is computed from nothing that is a row.
+
+        A loop that ran step by step has ``ended`` with what the last step gave.
+        """
         for given in inputs:
             if given.site is NOWHERE:
                 given.site = site
+            for root in given.roots if given.row is None else ():
+                self.outside.setdefault(id(root), (root, site))
+        results = [value.value for value in ended] or compute(*[given.value for given in inputs])
+        if all(given.row is None for given in inputs) or not results:
+            return self._folded(results, inputs, site)
         rows = [row for given in inputs if (row := self.constant(given)) is not None]
         on_way = not self.silent and any(self.entries[row].differentiable for row in rows)
         live = any(given.live for given in inputs)
@@ -169,7 +176,7 @@ class Log:
                 extra=Extra(why, (), custom, bad=bad_of(inputs)), **form(result),
             )  # fmt: skip
             made.append(row)
-        self.calls.append(Call(compute, inputs, made))
+        self.calls.append(Call(compute, inputs, made, ended))
         return [Value(result, row, live) for result, row in zip(results, made, strict=True)]
 
     def _folded(self, results: list[Any], inputs: list[Value], site: Site) -> list[Value]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -78,13 +78,13 @@ class Run:
         self.log.bind(row, found.name, before if (found.site, found.name) == (place.site, place.name) else None)
         return found, row
 
-    def _row(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
+    def _row(self, eqn: Any, inputs: list[Value], scope: Scope, ended: Sequence[Value] = ()) -> list[Value]:
         name = eqn.primitive.name
         if name == "convert_element_type" and getattr(inputs[0].value, "dtype", None) == eqn.params["new_dtype"]:
             return inputs  # says only that the dtype is no guess of JAX's any more
         label = f"x^{eqn.params['y']}" if name == "integer_pow" else ""
         op = called(eqn) if name in self.opens else name
-        return self.log.call(op, partial(evaluate, eqn), inputs, self.site, scope, label, name in CUSTOM)
+        return self.log.call(op, partial(evaluate, eqn), inputs, self.site, scope, label, name in CUSTOM, ended)
 
     def _has_room(self, eqn: Any) -> bool:
         """Whether a call can be opened: a long loop has too many rows, and is one."""
@@ -106,8 +106,10 @@ class Run:
         body = eqn.params["call_jaxpr" if "call_jaxpr" in eqn.params else "fun_jaxpr"]
         sites = set() if self.library else {place_of(inner).site for inner in getattr(body, "jaxpr", body).eqns}
         if sites - {NOWHERE, self.site}:  # the user's, not JAX's own
+            calls = len(self.log.calls)
             with self.log.silence():
                 self.closed(body, inputs, (*scope, called(eqn)))
+            del self.log.calls[calls:]  # only looked at: JAX goes through it neither back nor forward
         return self._row(eqn, inputs, scope)
 
     def _scan(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
@@ -136,7 +138,7 @@ class Run:
         return self.closed(branches[taken], inputs[1:], (*scope, f"cond[{taken}]"))
 
     def _while(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
-        """JAX cannot go back through it: its steps are shown, and it is one row."""
+        """JAX cannot go back through it, but forward: its steps are shown, and it is one row."""
         given = eqn.params
         count, more = given["cond_nconsts"], given["body_nconsts"]
         asks, does, carry = inputs[:count], inputs[count : count + more], inputs[count + more :]
@@ -146,7 +148,7 @@ class Run:
                 within = (*scope, f"while[{step}]")
                 (going,) = self.closed(given["cond_jaxpr"], [*asks, *carry], within)
                 if not bool(going.value):
-                    break
+                    return self._row(eqn, inputs, scope, carry)
                 carry, step = self.closed(given["body_jaxpr"], [*does, *carry], within), step + 1
         return self._row(eqn, inputs, scope)
 

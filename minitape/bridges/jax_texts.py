@@ -51,6 +51,10 @@ TEXT = table({
         "A condition is used as an index{line}: how many elements it takes depends on values, and JAX must know shapes before.",
         "Keep the shape: jnp.where(condition, x, 0.0), or where= of jnp.sum and jnp.mean.",
     ),
+    "boolean_index size": (
+        "How many elements {what}{line} finds depends on values, and JAX must know shapes before.",
+        "Keep the shape: jnp.where(condition, x, 0.0), or say size= and fill_value=.",
+    ),
     "leaked_tracer": (
         "A value from inside a traced function is used outside of it{line}: it was kept in a list or an attribute.",
         "Return it from the function instead.",
@@ -66,6 +70,10 @@ TEXT = table({
     "has_aux": (
         "The function returns more than the loss.",
         "Say has_aux=True, with the loss first: return loss, aux.",
+    ),
+    "has_aux none": (
+        "has_aux=True says that the function returns a pair, and it does not.",
+        "Leave has_aux=True out, or return the pair: return loss, aux.",
     ),
     "while_loop": (
         "JAX does not go back through {what}{line}: how many steps it takes is known only when it runs.",
@@ -83,6 +91,14 @@ TEXT = table({
     "refused in_place": (
         "Arrays of JAX do not change, and this line assigns to an element{line}.",
         "Make a new array: x = x.at[index].set(value), or put the elements together with jnp.array or jnp.stack.",
+    ),
+    "refused forward": (
+        "JAX does not go forward (jvp, jacfwd) through a custom_vjp{line}: its rule knows the way back only.",
+        "Ask for this derivative with jax.grad or jax.jacrev, or give the function a custom_jvp instead.",
+    ),
+    "refused complex": (
+        "The result{line} is a complex number, and jax.grad wants a real one.",
+        "Make it real: jnp.abs(z) ** 2, or z.real.",
     ),
     "custom_rule": (
         "The derivative rule of {what}{line} gives zeros.",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
+import numpy as np
 
 from ..engine.frames import own_file
 from ..explain.words import Explanation
@@ -69,6 +70,8 @@ class JaxInquiry(Inquiry):
             return self.say("branch", site)
         if isinstance(error, jax.errors.NonConcreteBooleanIndexError):
             return self.say("boolean_index", site)
+        if "size argument" in str(error):
+            return self.say("boolean_index", site, kind="size", what=self._asked(error, called))
         if not any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACED):
             return self._forbidden(error, site)
         return self.say("left_jax", site, what=self._asked(error, called))
@@ -79,7 +82,8 @@ class JaxInquiry(Inquiry):
         for word, cause in (("while_loop", "while_loop"), ("callback", "callback"), ("scalar-output", "not_scalar")):
             if word in said:
                 return self.say(cause, site, what=said.rpartition("shape: ")[2].rstrip(".") if cause == "not_scalar" else word)
-        return self.say("refused", site, kind="in_place" if "immutable" in said else "", what=said.partition("\n")[0])
+        kinds = {"item assignment": "in_place", "forward-mode": "forward"}
+        return self.say("refused", site, kind=next((kind for word, kind in kinds.items() if word in said), ""), what=said.partition("\n")[0])
 
     def _asked(self, error: Exception, called: str) -> str:
         """What wanted a number: JAX says it, or the error came up in a function of its own."""
@@ -107,8 +111,12 @@ class JaxInquiry(Inquiry):
         site = self.origin.result(NOWHERE if self.end is None else self.entries[self.end].site)
         if isinstance(self.recording.error, TypeError) and not hasattr(value, "shape"):
             return self.say("not_scalar", site, kind="none") if value is None else self.say("has_aux", site)
+        if isinstance(self.recording.error, TypeError) and "aux" in str(self.recording.error):
+            return self.say("has_aux", site, kind="none")
         if isinstance(self.recording.error, TypeError) and value.shape != ():
             return self.say("not_scalar", site, what=str(value.shape))
+        if isinstance(self.recording.error, TypeError) and np.iscomplexobj(value):
+            return self.say("refused", site, kind="complex")
         return None
 
     def _refused(self) -> Explanation | None:
@@ -173,7 +181,8 @@ class JaxInquiry(Inquiry):
             if any(root is self.source for root in self.entries[row].extra.roots):
                 reader = next(after for after in sorted(self.behind) if row in self.entries[after].inputs)
                 return self.say("closure", self.entries[reader].site, row=row)
-        site = self._read_outside()
+        root, read = self.recording.log.outside.get(id(self.source), (None, NOWHERE))
+        site = read if root is self.source and root is not None else self._read_outside()
         return None if site is None else self.say("closure", site)
 
     def _break(self) -> Explanation | None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.frames import lines_of
+from ..picture.fields import Fields
 from ..picture.reading import Reader, spaces
 from ..picture.rows import Row
 from ..picture.short import short_name
@@ -36,7 +37,7 @@ class Entry:
     """One row: a leaf or a result of an operation. A bridge may keep more about it in ``extra``."""
 
     __slots__ = ("row", "op", "label", "kind", "name", "version", "inputs", "call", "output", "dtype", "shape", "value",
-                 "site", "scope", "cut", "differentiable", "watched", "extra")  # fmt: skip
+                 "site", "scope", "cut", "differentiable", "watched", "tangent", "extra")  # fmt: skip
 
     def __init__(self, row: int, op: str, label: str, kind: str, value: Any, site: Site, differentiable: bool) -> None:
         self.row, self.op, self.label, self.kind, self.value, self.site = row, op, label, kind, value, site
@@ -48,6 +49,7 @@ class Entry:
         self.dtype, self.shape, self.scope = "", (), ()
         self.cut: str | None = None
         self.watched: str | None = None
+        self.tangent: Any = None  # a value, too, where the framework went forward
         self.extra: Any = None
 
     def picture_row(self) -> Row:
@@ -62,7 +64,8 @@ class Entry:
             "status": "ghost" if operation and not self.differentiable else "recorded", "watched": self.watched,
             "cut": self.cut, "tapes": [0] if self.differentiable else [], "by": None, "scope": [short_name(part) for part in self.scope],
         }  # fmt: skip
-        return Row(self.row, form, tuple(self.inputs), None, value)
+        own: Fields | None = None if self.tangent is None else {"tangent": shown(self.tangent)}
+        return Row(self.row, form, tuple(self.inputs), None, value, own)
 
 
 class Sweep:
@@ -178,12 +181,20 @@ class Recording:
 
     def snapshot(self, target: Any = None, sources: Any = None) -> dict[str, Any]:
         """What pictures show, as :mod:`minitape.picture.snapshots` documents it; see ``tf.snapshot``."""
-        reader = self.picture_reader(spaces(sys._getframe(1)))
+        return self.snapshot_in(spaces(sys._getframe(1)), target, sources)
+
+    def snapshot_in(self, namespaces: Iterable[dict[str, Any]], target: Any = None, sources: Any = None) -> dict[str, Any]:
+        """The same, with the Python names of these dictionaries."""
+        reader = self.picture_reader(namespaces)
         rows = reader.read()
         reader.name_rows(rows)
         steps = self.picture_steps(target, sources)
         result = reader.frame_of([row.full() for row in rows], 0)
-        return result | {"sweep": None if steps is None else steps.whole()}
+        return result | {"sweep": None if steps is None else steps.whole(), "insides": self.insides(target)}
+
+    def insides(self, target: Any = None, row: int | None = None) -> list[Any]:
+        """The INSIDEs of calls that a bridge can open, or of the one at ``row``, with the sweep from ``target`` through each."""
+        return []
 
     def explain(self, target: Any, source: Any) -> Any:
         """Why the gradient of ``target`` by ``source`` is None, zero or NaN, on which line, and what mends it.
@@ -332,6 +343,9 @@ class _Reader(Reader):
 
     def lines_of(self, file: str) -> list[str]:
         return self.tape.lines_of(file)
+
+    def insides(self, target: Any = None, sources: Any = None, row: int | None = None) -> list[Any]:
+        return self.tape.insides(target, row)
 
     def _row_at(self, row: int) -> Row:
         entry = self.tape.entries[row]

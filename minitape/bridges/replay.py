@@ -94,4 +94,5 @@ def _entry(row: dict[str, Any], number: int) -> Entry:
     for field in ("name", "version", "inputs", "call", "output", "dtype", "scope", "cut", "watched"):
         setattr(entry, field, row[field])
     entry.shape = tuple(row["shape"])
+    entry.tangent = _Said(row["tangent"]) if "tangent" in row else None
     return entry

@@ -54,6 +54,12 @@ class TensorFlowRecording(Recording):
 
         return why(self, target, source)
 
+    def insides(self, target: Any = None, row: int | None = None) -> list[Any]:
+        """The insides of calls of a ``tf.function``, whose graphs run again; see ``docs/bridges.md``."""
+        from .tensorflow_open import insides_of
+
+        return insides_of(self, self.sweep_of(target), row)
+
     def row_of(self, value: Any) -> int | None:
         """The last row that stands for a tensor or a variable."""
         rows = self.log.rows_of(value)
@@ -69,7 +75,7 @@ class TensorFlowRecording(Recording):
 def record(*, open_functions: bool = False) -> AbstractContextManager[TensorFlowRecording]:
     """Watches the TensorFlow program in the block: its eager operations, and the gradients that tapes are asked for in it.
 
-    A call of a ``tf.function`` is one row. With ``open_functions`` functions run eagerly in the block, line by line: their operations
+    A call of a ``tf.function`` is one row, which pictures open. With ``open_functions`` functions run eagerly in the block, line by line: their operations
     are rows whose scope begins with the function's name, and a tape inside of them is seen. That is another way to compute the
     same: the last bits may differ from those of the function as TensorFlow compiled it. At most 20,000 rows are written; ``recording.left_out`` counts what came after them.
 

@@ -6,6 +6,7 @@ and is done again at the same place. The variables are copies, with the values t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
@@ -16,11 +17,14 @@ from tensorflow.python.eager.backprop import record_gradient
 from tensorflow.python.ops import cond_v2, resource_variable_ops, while_v2
 from tensorflow.python.util import tf_stack
 
+from ..engine.block import During
 from ..engine.frames import own_file
 from .site import NOWHERE, Site
 from .tensorflow_log import Variable, changes_variable, handle_of, name_of
 
+STORES = ("EmptyTensorList", "TensorListPushBack")
 READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
+_FLOW = re.compile(r"(while|cond|case|switch_case|branch)(_\d+)?").fullmatch  # a scope in which TensorFlow puts a loop or a branch
 
 
 class Step(NamedTuple):
@@ -96,6 +100,7 @@ class Again:
         self.graphs: dict[int, Sequence[Any]] = {}  # by the identity of the operation that runs them: TensorFlow may make them anew
         self.tapes: dict[int, Any] = {}
         self.pauses: dict[int, Any] = {}
+        self.way: list[str] = []  # which turns and branches it is in
 
     def given(self, row: int, wanted: Any) -> Any:
         """What the call is given for an input: the tensor, or a copy of a variable with the value that it had."""
@@ -115,11 +120,15 @@ class Again:
         copied = {id(inside): outside for inside, outside in copied_into(graph)}
         self.values |= copied
         steps, passed = list(self.log.steps.get(graph, ())), 0
+        ends = {id(tensor.op) for tensor in graph.outputs if tensor.op.type == "Identity"}  # copies that TensorFlow makes of results
         for number, op in enumerate(graph.get_operations()):
             while steps and steps[0].first <= number:
                 passed = max(passed, self._step(steps.pop(0), passed))
             if number >= passed and op.type != "Placeholder" and not (op.outputs and id(op.outputs[0]) in copied):
-                self._run(op)
+                if id(op) in ends:
+                    self.values[id(op.outputs[0])] = self.value(op.inputs[0])
+                else:
+                    self._run(op)
         for step in steps:
             self._step(step, passed)
         return [self.value(tensor) for tensor in graph.outputs]
@@ -193,7 +202,7 @@ class Again:
         if id(op) not in self.graphs:
             self.graphs[id(op)] = graphs_of(op)
         graphs = self.graphs[id(op)]
-        self.inner.place = site_of(op.traceback), op.name.split("/")[:-1]
+        self.inner.place = site_of(op.traceback), [*self.way, *(part for part in op.name.split("/")[:-1] if not _FLOW(part))]
         if "While" in op.type:
             results = self._while(graphs, given)
         elif graphs and "Call" in op.type:
@@ -202,22 +211,32 @@ class Again:
             taken = self._branch(op, given[0], len(graphs))
             for graph in (*graphs[:taken], *graphs[taken + 1 :]):
                 self._does_not_run(graph, given[1:])
-            results = self.run(graphs[taken], given[1:])
+            name = f"branch {taken}" if "Case" in op.type else ("then", "else")[taken]
+            results = self._run_in(name, graphs[taken], given[1:])
         elif op.type == "Const":
             results = [tf.constant(tf.get_static_value(op.outputs[0]), op.outputs[0].dtype)]
         elif op.outputs or changes_variable(op.type):  # not what prints, or checks
             for tensor in given:
                 if id(tensor) in self.variables and op.type in READS:
                     resource_variable_ops.variable_accessed(self.variables[id(tensor)])
-            results = _execute(op, given)
+            results = _execute(op, given, seen=self._says_something(op, given))
         else:
             results = []
         self.values.update(zip(map(id, op.outputs), results, strict=False))
 
+    def _says_something(self, op: Any, given: list[Any]) -> bool:
+        """Not of the counters of loops, nor of what TensorFlow stores for a way back."""
+        counts = all(tensor.dtype.is_integer or tensor.dtype.is_bool for tensor in (*given, *op.outputs))
+        return op.type not in STORES and (not counts or any(map(self.inner.rows_of, given)))
+
     def _branch(self, op: Any, number: Any, count: int) -> int:
         if op.type in ("If", "StatelessIf"):
-            return 0 if bool(number) else 1
+            return 0 if self._holds(number) else 1
         return int(number) if 0 <= int(number) < count else count - 1
+
+    def _holds(self, condition: Any) -> bool:
+        """A condition; one that says something of the values is seen to be read."""
+        return bool(condition) if self.inner.rows_of(condition) else bool(condition._numpy())
 
     def _does_not_run(self, graph: Any, given: list[Any]) -> None:
         for tensor, placeholder in zip(given, graph.inputs, strict=False):
@@ -227,18 +246,24 @@ class Again:
             self.inner.idle += [(tensor, site_of(op.traceback)) for op in readers[:1]]
 
     def _while(self, graphs: Sequence[Any], given: list[Any]) -> list[Any]:
-        condition, body = graphs
-        while bool(self.run(condition, given)[0]):
-            given = self.run(body, given)
+        (condition, body), turn = graphs, 1
+        while self._holds(self.run(condition, given)[0]):
+            given, turn = self._run_in(f"turn {turn}", body, given), turn + 1
         return given
 
+    def _run_in(self, name: str, graph: Any, given: list[Any]) -> list[Any]:
+        """A turn of a loop, or a branch."""
+        with During(self, way=[*self.way, name]):
+            return self.run(graph, given)
 
-def _execute(op: Any, given: list[Any]) -> list[Any]:
+
+def _execute(op: Any, given: list[Any], seen: bool) -> list[Any]:
     """Runs one operation of a graph eagerly, as TensorFlow's own functions do."""
     attrs = tuple(part for attr in op.op_def.attr for part in (attr.name, _plain_attr(attr.type, op.get_attr(attr.name))))
     results = execute.quick_execute(op.type.encode(), len(op.outputs), given, attrs, context.context())
-    record_gradient(op.type, given, attrs, results)
-    for callback in context.context().op_callbacks:
+    if seen:
+        record_gradient(op.type, given, attrs, results)
+    for callback in context.context().op_callbacks if seen else ():
         callback(op.type, given, attrs, results, op.name)
     return list(results)
 
@@ -253,9 +278,10 @@ def _plain_attr(kind: str, value: Any) -> Any:
 
 def again(recording: Any, inner: Any, row: int, watched: Sequence[int], seeds: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """Runs the call of a row again, in the block of ``inner``; returns (inputs, results). Where inputs are ``watched``, a tape goes
-    back to them from the results, with the adjoints that came to these, or with ones."""
+    back to them from the results, with the adjoints that came to these."""
     log, entry = recording.log, recording.entries[row]
     graph, run = entry.extra.function.graph, Again(log, inner.log)
+    inner.log.place = entry.site, []
     given = [run.given(number, wanted) for number, wanted in zip(entry.inputs, graph.inputs, strict=True)]
     with tf.GradientTape(persistent=True, watch_accessed_variables=False) if watched else nullcontext() as tape:
         for number, tensor in zip(entry.inputs, given, strict=True):
@@ -263,7 +289,7 @@ def again(recording: Any, inner: Any, row: int, watched: Sequence[int], seeds: S
                 tape.watch(run.variables.get(id(tensor), tensor))
         run.run(graph, given)
     results = [_plain(run, tensor) for tensor in graph.outputs[: len(seeds)]]
-    if watched:
+    if watched and any(seed is not None for seed in seeds):
         ends = [(result, seed) for result, seed in zip(results, seeds, strict=True) if seed is not None]
         tape.gradient([result for result, _ in ends], given, output_gradients=[seed for _, seed in ends])
     inner.log.place = None

@@ -273,8 +273,10 @@ class Log:
         site = self.here()
         scope = [*self.opened, *scopes()] if self.place is None else self.place[1]
         first: int | None = None
-        name = plain(op)
-        if scope and scope[-1].replace("_", "").lower() == name.lower():  # of the operation alone, such as strided_slice
+        name = label = plain(op)
+        if function is not None:
+            name = "function"  # which pictures open
+        if scope and scope[-1].replace("_", "").lower() == label.lower():  # of the operation alone, such as strided_slice
             scope.pop()
         for number, tensor in enumerate(outputs):
             watched = watching(tensor)
@@ -282,7 +284,7 @@ class Log:
             extra = Extra(tensor, why, op)
             extra.function = function
             row = self.recording.operation(
-                name, rows, self.keep(tensor), label=LABELS.get(op, name), call=first, output=number, site=site, scope=scope,
+                name, rows, self.keep(tensor), label=LABELS.get(op, label), call=first, output=number, site=site, scope=scope,
                 cut=CUTS.get(why) if on_way else None, differentiable=watched and not why, extra=extra, **self._form(tensor),
             )  # fmt: skip
             if why == "not_recorded" or self._later:

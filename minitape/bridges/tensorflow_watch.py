@@ -397,7 +397,9 @@ class Watcher:
         ends = [row for t in target for row in log.rows_of(t)[-1:]]
         sweep = self.recording.sweep(ends)
         sweep.tape, sweep.site = tape, self.log.here()
-        sweep.sources = [row for tensor in sources for row in log.rows_of(tensor)[-1:]]
+        states = [log.rows_of(tensor) for tensor in sources]
+        behind = set(rows)
+        sweep.sources = [next((row for row in reversed(found) if row in behind), found[-1]) for found in states if found]
         adjoints = dict(zip(rows, found[len(sources) :], strict=True))
         for row, adjoint in adjoints.items():
             if adjoint is not None and (isinstance(adjoint, tf.IndexedSlices) or adjoint.dtype != tf.resource):

@@ -14,17 +14,15 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ..engine.block import During
 from ..engine.frames import lines_of
 from ..explain.source import source_of
 from ..explain.words import Explanation
-from .changes import Block
-from .inquiry import Inquiry, mistaken, numbers_of
+from .inquiry import Inquiry, numbers_of
 from .site import NOWHERE, Site
-from .tensorflow_inside import again, has_tapes
+from .tensorflow_inside import has_tapes
 from .tensorflow_log import CUTS, Left, handle_of, has_no_gradient, is_custom, name_of
+from .tensorflow_open import opened, seeds_of
 from .tensorflow_texts import CHOICES, CLASSES, PATCHES, STEPS, TEXT, ZEROS
-from .tensorflow_watch import Watcher
 
 ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
 
@@ -199,20 +197,13 @@ class TensorFlowInquiry(Inquiry):
         watched = [given for given in entry.inputs if self.entries[given].differentiable]
         if not watched and not has_tapes(entry.extra.function.graph, self.log.steps):  # it was made before the block
             watched = [given for given in entry.inputs if self._can_be_watched(given)]
-        results = [other for other in self.entries[entry.call :] if other.call == entry.call]
-        came = {} if self.sweep is None else self.sweep.adjoints
-        seeds = [came[other.row].tensor if other.row in came else None for other in results]
+        seeds = seeds_of(self.recording, entry.call, self.sweep)
         if not any(seed is not None for seed in seeds):
             seeds[entry.output] = tf.ones_like(entry.extra.asked)
-        inner = type(self.recording)()
-        try:
-            with During(self.log.changes, thread=None), Block(inner, Watcher(inner)):
-                given, ends = again(self.recording, inner, entry.call, watched, seeds)
-        except tf.errors.OpError:  # what cannot run again, such as a function that asks a dataset, stays one row
+        found = opened(self.recording, entry.call, watched, seeds)
+        if found is None:
             return None
-        except Exception as error:
-            mistaken("A tf.function stays closed", error)
-            return None
+        inner, given, ends = found
         target = self._asked_inside(inner, ends[entry.output])
         asked = [tensor for number, tensor in zip(entry.inputs, given, strict=True) if number in after]
         asked += [ends[output] for output in self._beside(row)]

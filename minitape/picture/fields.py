@@ -40,6 +40,7 @@ class Fields(TypedDict, total=False):
     dtype: str
     shape: list[int]
     value: Shown | None
+    tangent: Shown | None
     released: bool
     line: int | None
     file: str | None

@@ -35,8 +35,8 @@ ROWS = 2_000  # of one inside that are shown
 DEEP = 3  # insides of calls inside of calls
 
 
-def insides_of(reader: Reader, target: Structure = None, sources: Structure = None, deep: int = DEEP) -> list[Inside]:
-    """The INSIDEs of the first calls of functions that a reader's tape recorded, with the sweep through each.
+def insides_of(reader: Reader, target: Structure = None, sources: Structure = None, row: int | None = None, deep: int = DEEP) -> list[Inside]:
+    """The INSIDEs of the first calls of functions that a reader's tape recorded, or of the one at ``row``, with the sweep through each.
 
     >>> import minitape as tf
     >>> @tf.function
@@ -54,21 +54,13 @@ def insides_of(reader: Reader, target: Structure = None, sources: Structure = No
     record = reader.record
     if record is None or record.open or deep == 0:
         return []
-    rows = [call.row for call in record.calls if _is_function(call)][:CALLS]
+    rows = [call.row for call in record.calls if row in (None, call.row) and _is_function(call)][:CALLS]
     adjoints = _adjoints(reader, target, sources) if rows else {}
-    return [found for row in rows if (found := inside_of(reader, row, adjoints, deep)) is not None]
+    return [found for at in rows if (found := _inside_of(reader, at, adjoints, deep if row is None else 1)) is not None]
 
 
-def inside_at(reader: Reader, row: int, target: Structure = None, sources: Structure = None) -> Inside | None:
-    """The INSIDE of the call at a row; None where there is none, or where it cannot be run again."""
-    record = reader.record
-    if record is None or record.open or not any(call.row == row and _is_function(call) for call in record.calls):
-        return None
-    return inside_of(reader, row, _adjoints(reader, target, sources))
-
-
-def inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int = 1) -> Inside | None:
-    """The INSIDE of a call, into whose outputs these adjoints come."""
+def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) -> Inside | None:
+    """The INSIDE of a call, into whose outputs these adjoints come; None where it cannot be run again."""
     record = reader.record
     assert record is not None
     _, number, _, site = record.cell(row)

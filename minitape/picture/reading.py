@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from ..engine.primitives import Primitive
     from ..engine.rows import Leaf
     from ..engine.tape import GradientTape
-    from ..engine.typed import Array, Columns, Object
-    from .fields import EventFields, Fields, Kind, Snapshot, TapeFields
+    from ..engine.typed import Array, Columns, Object, Structure
+    from .fields import EventFields, Fields, Inside, Kind, Snapshot, TapeFields
 
 ROW_BYTES = 20  # four columns of int32 and a value in float32
 MANY = 2000  # rows
@@ -425,6 +425,12 @@ class Reader:
         for row in rows if names else ():
             if row.row in names and row.get("name") is None:
                 row.change({"name": names[row.row]})
+
+    def insides(self, target: Structure = None, sources: Structure = None, row: int | None = None) -> list[Inside]:
+        """The INSIDEs of the first calls of functions, or of the one at ``row``, with the last sweep through each."""
+        from .inside import insides_of
+
+        return insides_of(self, target, sources, row)
 
     # -- around the rows ----------------------------------------------------------------------------------------------
 

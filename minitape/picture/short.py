@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 NAME = 200  # letters of a name in a snapshot; a box of the picture has room for fewer
@@ -22,15 +23,16 @@ def printable(text: str) -> str:
 def short_name(name: str, room: int = NAME) -> str:
     """A name that fits: of a path the last parts, else both ends, which tell names apart better than the beginning.
 
-    >>> [short_name(name, 12) for name in ("w", "sequential/dense/kernel", "velocity_of_the_ball")]
-    ['w', '…/kernel', 'veloci…_ball']
+    >>> [short_name(name, 12) for name in ("w", "sequential/dense/kernel", "layers.0.linear.bias", "params['dense']['w']", "velocity_of_the_ball")]
+    ['w', '…/kernel', '…linear.bias', "…['w']", 'veloci…_ball']
     """
     if len(name) <= room:
         return name
-    last = name[name.rfind("/") + 1 :]
-    at = name.find("/", len(name) - room + 1)  # the first part from which on all fit behind an ellipsis
-    if at >= 0:
-        return "…" + name[at:]
+    tails = [name[at.start() :].removeprefix(".") for at in re.finditer(r"[/.\[]", name)]
+    fits = next((tail for tail in tails if 0 < len(tail) < room), "")
+    if fits:
+        return "…" + fits
+    last = ((tails or [name])[-1] or name).removeprefix("/")
     if len(last) <= room:
         return last
     end = (room - 1) // 2

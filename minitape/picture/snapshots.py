@@ -32,6 +32,7 @@ A ROW::
      "version": 0,                       which of a variable's states in this recording, from 0 on
      "inputs": [1, 2], "output": 0, "call": 3,     which output of which call (its first row)
      "dtype": "float32", "shape": [2, 3], "value": VALUE | null, "released": false,
+     "tangent": VALUE,                   its derivative in the direction that forward mode was asked for; missing: none, or 0
      "line": 3, "file": "<file>", "cell": 4 | null,
      "status": "recorded|ghost",         a ghost ran while a tape was open, but is on no tape
      "watched": null | "automatic" | "explicit",
@@ -73,8 +74,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from .inside import insides_of
-from .reading import Reader, reader_of, spaces
+from .reading import reader_of, spaces
 from .results import results_of
 from .stepping import sweep_steps
 
@@ -108,6 +108,6 @@ def snapshot(tape: GradientTape, target: Structure = None, sources: Structure = 
     reader.name_rows(rows)
     result = reader.frame_of([row.full() for row in rows[since:]], since)
     result["sweep"] = sweep_steps(tape, target, sources, reader.held)
-    result["insides"] = insides_of(reader, target, sources) if type(reader) is Reader else []  # not of another framework
+    result["insides"] = reader.insides(target, sources)
     result["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)
     return result

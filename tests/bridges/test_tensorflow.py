@@ -124,8 +124,8 @@ def test_a_step_has_what_each_input_is_given():
 def test_a_call_of_a_function_is_one_row():
     with bridge.record() as recording:
         run("tf_function")
-    assert [entry.op for entry in recording.entries if entry.op == "step"] == ["step", "step"]
-    assert all(entry.differentiable for entry in recording.entries if entry.op == "step")
+    assert [entry.label for entry in recording.entries if entry.op == "function"] == ["step", "step"]
+    assert all(entry.differentiable for entry in recording.entries if entry.op == "function")
 
 
 def test_a_variable_that_only_a_function_reads_is_on_the_way():
@@ -139,7 +139,7 @@ def test_a_variable_that_only_a_function_reads_is_on_the_way():
         with tensorflow.GradientTape() as tape:
             y = layer(tensorflow.constant([0.5, 1.0])) * 2.0
         gradient = tape.gradient(y, w)
-    rows = {row["name"] or row["op"]: row for row in recording.snapshot()["rows"]}
+    rows = {row["name"] or row["label"]: row for row in recording.snapshot()["rows"]}
     assert rows["layer"]["status"] == "recorded" and rows["w"]["watched"] == "automatic"
     assert rows["w"]["row"] in rows["layer"]["inputs"]
     assert same(recording.sweeps[0].adjoints[rows["w"]["row"]].array(), gradient.numpy())
@@ -169,6 +169,74 @@ def test_functions_open_where_it_is_asked_for():
     for a, b in zip(plain, opened, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)
     assert len(train.pretty_printed_concrete_signatures()) > 0  # it is still the compiled function
+
+
+def opened(snapshot):
+    (inside,) = snapshot["insides"]
+    return inside["snapshot"]
+
+
+def test_a_call_of_a_function_opens():
+    """The reference is the same in Python: which ways were taken, with which values, and what TensorFlow's own sweep gives."""
+    w, x = tensorflow.Variable([1.0, 2.0], name="w"), tensorflow.constant([1.0, 0.5])
+
+    @tensorflow.function
+    def walk(x, n):
+        for _ in tensorflow.range(n):
+            if tensorflow.reduce_sum(x) > 2.0:
+                x = x / 2.0
+            else:
+                x = tensorflow.sin(x) * w + 1.0
+        return x
+
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            loss = tensorflow.reduce_sum(walk(x * 2.0, 3) ** 2)
+        gradient = tape.gradient(loss, w)
+    found = opened(tf.snapshot(recording))
+    values, at = [], x * 2.0
+    for _ in range(3):
+        larger = np.sum(at) > 2.0
+        at = at / 2.0 if larger else tensorflow.sin(at) * w + 1.0
+        values += [("then" if larger else "else", at)]
+    rows = [row for row in found["rows"] if row["label"] in ("÷", "+") and row["dtype"] == "float32"]
+    assert [row["scope"] for row in rows] == [[f"turn {turn}", way] for turn, (way, _) in enumerate(values, 1)]
+    assert [row["value"] for row in rows] == [show_value(value.numpy()) for _, value in values]
+    names = {row["name"] for row in found["rows"]}
+    assert {"x", "w"} <= names and {row["line"] for row in rows} == {walk.python_function.__code__.co_firstlineno + k for k in (4, 6)}
+    arrived = dict(zip((found["rows"][row]["name"] for row in found["sweep"]["sources"]), found["sweep"]["gradients"], strict=True))
+    assert np.allclose(arrived["w"]["data"], gradient)
+
+
+def test_a_compiled_training_step_opens_with_its_tape():
+    with bridge.record() as recording:
+        run("tf_function_that_trains")
+    inside = opened(recording.snapshot())
+    arrived = [row["name"] for row in inside["rows"] if row["row"] in inside["sweep"]["sources"]]
+    assert inside["sweep"]["steps"] and arrived == [None, "x"]  # the variable has no name
+
+
+def test_looking_inside_changes_nothing_and_asks_nobody():
+    calls, w = [], tensorflow.Variable(2.0, name="w")
+
+    @tensorflow.function
+    def counts(x):
+        w.assign_add(1.0)
+        return x * w
+
+    @tensorflow.function
+    def asks(x):
+        return tensorflow.py_function(lambda v: calls.append(v) or v * 2.0, [x], tensorflow.float32)
+
+    @tensorflow.function
+    def random(x):
+        return x * tensorflow.random.uniform([], 1.0, 100.0)
+
+    with bridge.record() as recording:
+        for function in (counts, asks, random):
+            function(tensorflow.constant(3.0))
+    assert [inside["name"] for inside in tf.snapshot(recording)["insides"]] == ["counts"]
+    assert w.numpy() == 3.0 and len(calls) == 1
 
 
 @pytest.mark.parametrize("pfor", [True, False])

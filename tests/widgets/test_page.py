@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import minitape as tf
+from minitape.bridges import Recording
 
 from .conftest import PROGRAMS, accumulation, brief, chain, nested, position, press, written
 
@@ -45,6 +46,27 @@ def on_edges(step: dict[str, Any], rows: list[dict[str, Any]], before: dict[int,
         seen.add(edge["input"])
         found.append(lines)
     return found
+
+
+def test_a_tangent_stands_beside_value_and_adjoint(show):
+    recording = Recording("by hand")
+    x = recording.leaf([2.0, 3.0], name="x", shape=(2,))
+    y = recording.operation("square", [x], [4.0, 9.0], shape=(2,))
+    recording.entries[x].tangent, recording.entries[y].tangent = [1.0, 0.0], [4.0, 0.0]
+    sweep = recording.sweep([y])
+    sweep.arrive(y, [1.0, 1.0])
+    sweep.send(y, x, 0, [4.0, 6.0], [4.0, 6.0])
+    sweep.arrive(x, [4.0, 6.0])
+    recording.close()
+    page = show(recording.snapshot())
+    press(page, "Home")
+    for value, tangent in (("[2.0, 3.0]", "[1.0, 0.0]"), ("[4.0, 9.0]", "[4.0, 0.0]")):
+        press(page, "ArrowRight")
+        assert f"value {value}tangent {tangent}" in page.locator(".mt-step").inner_text().replace("\n", "")
+    press(page, "End")
+    page.locator('.mt-node[data-id=r0]').click()
+    text = page.locator(".mt-chosen").inner_text()
+    assert "tangent [1.0, 0.0]" in text and "adjoint [4.0, 6.0]" in text
 
 
 @pytest.mark.long(sample=3)

@@ -262,6 +262,24 @@ def test_the_thread_ends_by_itself_and_starts_again(monkeypatch):
     assert view._sweeps.sweep is not None
 
 
+def test_a_view_that_is_made_while_the_others_are_read_does_not_stop_the_thread(monkeypatch):
+    first, second = TapeView(tf.GradientTape()), TapeView(tf.GradientTape())
+    other = threading.Thread(target=live.watch, args=(second,))
+
+    class Views(weakref.WeakSet):
+        def __iter__(self):
+            for view in super().__iter__():
+                if other.ident is None:
+                    other.start()
+                    other.join(0.1)  # it may have to wait
+                yield view
+
+    monkeypatch.setattr(live, "_views", Views([first]))
+    live._flow_all()
+    other.join()
+    assert set(live._views) == {first, second}
+
+
 def test_an_error_in_a_view_never_reaches_the_program(sent, monkeypatch):
     tape = tf.GradientTape()
     view = TapeView(tape)

@@ -41,7 +41,8 @@ def watch(view: Any) -> None:
     record = view._tape._record
     if record is not None:
         record.tell(told)
-    _views.add(view)
+    with _lock:
+        _views.add(view)
     wake()
 
 
@@ -67,8 +68,10 @@ def _run() -> None:
         quiet = 0 if _flow_all() else quiet + 1
         spent = time.perf_counter() - started
         _news.clear()
-        recording = any(view._tape._recording for view in list(_views))
-        behind = not recording and any(view._behind() for view in list(_views))
+        views = _watched()
+        recording = any(view._tape._recording for view in views)
+        behind = not recording and any(view._behind() for view in views)
+        del views  # while it sleeps, it keeps none alive
         time.sleep(max(SHORT if behind else TURN, (REST if recording else AFTER) * spent))
         if _news.is_set() or recording:
             quiet = 0
@@ -78,9 +81,15 @@ def _run() -> None:
         wake()
 
 
+def _watched() -> list[Any]:
+    """The views that there are; others may be made in the meantime."""
+    with _lock:
+        return list(_views)
+
+
 def _flow_all() -> bool:
     sent = False
-    for view in list(_views):
+    for view in _watched():
         try:
             if view.comm is None:
                 _views.discard(view)

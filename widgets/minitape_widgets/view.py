@@ -16,7 +16,6 @@ import traitlets
 from minitape import GradientTape
 from minitape.picture.difference import first_difference
 from minitape.picture.drawing import WHOLE, Picture
-from minitape.picture.inside import inside_at, insides_of
 from minitape.picture.reading import EMPTY, Reader, Row, reader_of, spaces
 from minitape.picture.whatif import what_if
 
@@ -288,11 +287,10 @@ class TapeView(anywidget.AnyWidget):
     def _send_inside(self, content: dict[str, Any]) -> None:
         """The rows inside of a call of a function, which somebody wants to see."""
         with self._lock:
-            row, reader = content.get("row"), self._reader
-            known = isinstance(row, int) and type(reader) is Reader
-            found = inside_at(reader, row, self._target, self._sources) if known else None
+            row = content.get("row")
+            found = self._reader.insides(self._target, self._sources, row) if isinstance(row, int) else []
             if self.comm is not None:
-                self.send({"kind": "inside", "ask": content.get("ask"), "inside": found})
+                self.send({"kind": "inside", "ask": content.get("ask"), "inside": found[0] if found else None})
 
     def _imagine(self, content: dict[str, Any]) -> None:
         """Somebody moves a leaf: what follows from its new value, where the browser cannot compute it."""
@@ -362,14 +360,10 @@ class TapeView(anywidget.AnyWidget):
         from .page import page
 
         if str(path).lower().endswith((".html", ".htm")):
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(page(self._fresh() | {"insides": self._insides()}))
+            with self._lock, open(path, "w", encoding="utf-8") as file:
+                file.write(page(self._fresh() | {"insides": self._reader.insides(self._target, self._sources)}))
         else:
             Picture(self._fresh(WHOLE)).save(path)
-
-    def _insides(self) -> list[Any]:
-        with self._lock:
-            return insides_of(self._reader, self._target, self._sources) if type(self._reader) is Reader else []
 
     def _fresh(self, most: int | None = None) -> dict[str, Any]:
         with self._lock:

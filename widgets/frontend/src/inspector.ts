@@ -88,6 +88,7 @@ export class Inspector {
     else if (row.formula) lines.push(equation(`${withNumbers(row, this.store.rows)} = `, full(row.value)));
     else lines.push(equation("value ", full(row.value)));
     if (row.kind !== "operation") lines.push(equation("value ", full(row.value)));
+    if (row.tangent) lines.push(equation("tangent ", full(row.tangent)));
     lines.push(...notes(row));
     return lines;
   }
@@ -151,16 +152,15 @@ export class Inspector {
     acts.push(act("path from here", () => this.actions.end("source", row.row)), act("path to here", () => this.actions.end("target", row.row)));
     if (row.op === "function") acts.unshift(act("look inside", () => this.actions.enter(row.row)));
     const adjoint = this.timeline.adjoint(row.row);
-    const picture = heatmap(row.value);
     const lines: HTMLElement[] = [
       h("p", { class: "mt-what" }, h("b", {}, `Selected: row ${row.row}`), ` · ${title(row)}`),
       h("p", { class: "mt-facts" }, [row.shape.length ? shapeText(row) : `${row.dtype} scalar`, row.kind, ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
       pre(row.released && !row.value ? "released by the gradient" : full(row.value)),
     ];
-    if (picture) lines.push(picture);
-    if (adjoint) lines.push(h("p", { class: "mt-adjoint-line" }, "adjoint ", h("b", {}, full(adjoint))));
-    const arrived = heatmap(adjoint, true);
-    if (arrived) lines.push(arrived);
+    const add = (...parts: (HTMLElement | null)[]): void => void lines.push(...parts.filter((part) => part !== null));
+    add(heatmap(row.value));
+    if (row.tangent) add(equation("tangent ", full(row.tangent)), heatmap(row.tangent, true));
+    if (adjoint) add(h("p", { class: "mt-adjoint-line" }, "adjoint ", h("b", {}, full(adjoint))), heatmap(adjoint, true));
     lines.push(...notes(row), h("p", { class: "mt-acts" }, ...acts));
     return lines;
   }

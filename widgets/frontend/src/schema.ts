@@ -27,6 +27,7 @@ export interface Row {
   dtype: string;
   shape: number[];
   value: Value | null;
+  tangent: Value | null; // its derivative in the direction that forward mode was asked for
   released: boolean;
   line: number | null;
   file: string | null;
@@ -177,6 +178,7 @@ const DEFAULTS: Omit<Row, "row"> = {
   dtype: "",
   shape: [],
   value: null,
+  tangent: null,
   released: false,
   line: null,
   file: null,

@@ -53,12 +53,10 @@ function shorter(text: string, room: number): string {
 /** A name that fits: of a path the last parts, else both ends, which tell names apart better than the beginning. */
 export function shortName(name: string, room: number): string {
   if (name.length <= room) return name;
-  const parts = name.split("/");
-  for (let k = 1; k < parts.length; k++) {
-    const tail = `…/${parts.slice(k).join("/")}`;
-    if (tail.length <= room) return tail;
-  }
-  const last = parts[parts.length - 1];
+  const tails = [...name.matchAll(/[/.[]/g)].map((at) => name.slice(at.index).replace(/^\./, ""));
+  const fits = tails.find((tail) => tail.length > 0 && tail.length < room);
+  if (fits) return `…${fits}`;
+  const last = (tails.at(-1) || name).replace(/^\//, "");
   if (last.length <= room) return last;
   const end = Math.floor((room - 1) / 2);
   return `${last.slice(0, room - 1 - end)}…${last.slice(-end)}`;

@@ -12,7 +12,7 @@ import { unpack, type Snapshot } from "../src/schema";
 import { Skeleton } from "../src/skeleton";
 import { isLeaf, Store } from "../src/store";
 import { Timeline } from "../src/timeline";
-import { brief, matrix, withNumbers, withRows } from "../src/value";
+import { brief, matrix, shortName, withNumbers, withRows } from "../src/value";
 import { extentsOf, lanesOf } from "../src/wrap";
 import { affine, bush, chain, diamond, layers, nested, Program, PROGRAMS, square } from "./programs";
 
@@ -271,6 +271,11 @@ describe("data", () => {
       { row: 1, adjoint: null, others: [{ row: 2, adjoint: { text: "-inf", data: "-inf" } }], edges: [] },
     ]);
     expect(found.sweep?.gradients).toEqual([{ text: "inf", data: "inf" }]);
+  });
+
+  it("keeps the end of a path, in the spelling of each framework", () => {
+    const names = ["w", "sequential/dense/kernel", "layers.0.linear.bias", "params['dense']['w']", "velocity_of_the_ball"];
+    expect(names.map((name) => shortName(name, 12))).toEqual(["w", "…/kernel", "…linear.bias", "…['w']", "veloci…_ball"]);
   });
 
   it("shortens numbers only where they do not fit", () => {

@@ -1,0 +1,90 @@
+"""A call of a ``tf.function``, opened: what its graph computes when it runs again, for ``explain`` and for pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+
+from ..engine.block import During
+from .changes import Block
+from .inquiry import mistaken
+from .recording import Sweep, numbers_of
+from .tensorflow_inside import READS, again, graphs_of
+from .tensorflow_log import changes_variable, handle_of
+from .tensorflow_watch import Watcher
+
+if TYPE_CHECKING:
+    from ..picture.fields import Inside
+
+CALLS = 16  # of one recording that a snapshot has the inside of
+ROWS = 2_000  # of one inside that are shown
+
+
+def opened(recording: Any, row: int, watched: Sequence[int], seeds: Sequence[Any]) -> tuple[Any, list[Any], list[Any]] | None:
+    """A call in a recording of its own: (that recording, its inputs, its results); None where it cannot run again.
+
+    A tape goes back to the ``watched`` inputs from the results, with the adjoints ``seeds``.
+    """
+    inner = type(recording)()
+    try:
+        with During(recording.log.changes, thread=None), Block(inner, Watcher(inner)):
+            given, ends = again(recording, inner, row, watched, seeds)
+    except tf.errors.OpError:  # what cannot run again, such as a function that asks a dataset, stays one row
+        return None
+    except Exception as error:
+        mistaken("A tf.function stays closed", error)
+        return None
+    return inner, given, ends
+
+
+def seeds_of(recording: Any, call: int, sweep: Sweep | None) -> list[Any]:
+    """The adjoints that a sweep brought to the results of a call."""
+    came = {} if sweep is None else sweep.adjoints
+    results = (entry.row for entry in recording.entries[call:] if entry.call == call)
+    return [came[row].tensor if row in came else None for row in results]
+
+
+def insides_of(recording: Any, sweep: Sweep | None, row: int | None) -> list[Inside]:
+    """The INSIDEs of the first calls, or of the one at ``row``: of those which computed the same when they ran again."""
+    calls = [entry.row for entry in recording.entries if entry.op == "function" and entry.output == 0 and row in (None, entry.row)]
+    return [found for call in calls[:CALLS] if (found := _inside_of(recording, call, sweep)) is not None]
+
+
+def _inside_of(recording: Any, call: int, sweep: Sweep | None) -> Inside | None:
+    entry = recording.entries[call]
+    if not _is_repeatable(entry.extra.function.graph):
+        return None
+    watched = [given for given in entry.inputs if recording.entries[given].differentiable]
+    found = opened(recording, call, watched, seeds_of(recording, call, sweep))
+    if found is None:
+        return None
+    inner, given, ends = found
+    if not all(_same(recording.entries[call + number], end) for number, end in enumerate(ends)):
+        return None
+    function = entry.extra.function
+    parameters = [tensor.op.name for tensor in function.inputs[: len(function.inputs) - len(function.captured_inputs)]]
+    snapshot = inner.snapshot_in([{entry.label: inner, **dict(zip(parameters, given, strict=False))}])
+    if len(inner) > ROWS:
+        snapshot |= {"rows": snapshot["rows"][:ROWS], "sweep": None}
+    return {"row": call, "name": entry.label, "snapshot": snapshot}
+
+
+def _operations(graph: Any) -> Iterator[Any]:
+    for op in graph.get_operations():
+        yield op
+        for inner in graphs_of(op):
+            yield from _operations(inner)
+
+
+def _is_repeatable(graph: Any) -> bool:
+    """Whether a graph may run again without a word of the program's: it asks nothing outside for values, and changes variables only."""
+    return all(not op.op_def.is_stateful or changes_variable(op.type) or op.type in READS or bool(graphs_of(op)) for op in _operations(graph))
+
+
+def _same(entry: Any, end: Any) -> bool:
+    """Whether a result is what it was: random numbers are others now."""
+    before, now = numbers_of(entry.value), np.asarray(handle_of(end))
+    return before is None or np.allclose(before, now, rtol=1e-4, atol=1e-6, equal_nan=True)
