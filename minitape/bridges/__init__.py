@@ -6,6 +6,7 @@ computed. Nothing of a framework is imported before its bridge is.
 
     ``need``        the framework, or an error that says what to install
     ``recording``   what was recorded, in the words of the snapshot that pictures read; no framework is known here
+    ``changes``     the block: what it changes in a framework, and takes back wherever Ctrl-C comes
     ``replay``      a recording that was kept as a snapshot, without its framework
     ``site``        on which line of the user's the program stands
     ``inquiry``     what explain asks of a recording, in every framework; ``texts``: the sentences that are the same in all

@@ -24,6 +24,7 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from ..engine.block import block
 from .need import need
 
 jax = need("jax", "JAX", (0, 7))
@@ -38,6 +39,9 @@ from .site import NOWHERE, Site, here  # noqa: E402
 # What errors say that come of tracing, or of what JAX alone forbids, and not of a mistake such as a wrong shape.
 REFUSALS = ("Tracer", "traced", "concrete", "JAX", "lax.", "equal types", "scalar-output", "real- or complex-valued", "forward-mode", "vmap",
             "_IndexUpdate")  # fmt: skip
+
+
+_eagerly = block(jax.disable_jit.__wrapped__)  # ends at once where Ctrl-C comes
 
 
 class Number(int):
@@ -137,7 +141,7 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
         recording.error = error
         _arguments(recording, function, args, numbers)
     else:
-        with jax.disable_jit():
+        with _eagerly():
             leaves = _arguments(recording, function, args, numbers)
             if _forward(recording, closed, leaves, shape):
                 _backward(recording, function, args, argnums, has_aux, [leaf for number in numbers for leaf in leaves[number]])
@@ -169,8 +173,8 @@ def _forward(recording: JaxRecording, closed: Any, leaves: list[list[Value]], sh
     for result in results:
         if result.row is None:  # computed from no argument
             result.value = jax.numpy.asarray(result.value)
-            result.row = recording.leaf(log.keep(result.value), kind="constant", site=result.site, differentiable=False, **form(result.value))
-            recording.entries[result.row].extra = Extra()
+            result.row = recording.leaf(log.keep(result.value), kind="constant", site=result.site, differentiable=False,
+                                        extra=Extra(), **form(result.value))  # fmt: skip
         log.remember(result.value, result.row)
     recording.ran, recording.results = True, results
     recording.value = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(shape), [result.value for result in results])

@@ -124,8 +124,7 @@ class Log:
         """An argument: no line of the function made it."""
         array = value if is_key(value) else jnp.asarray(value)
         on_way = differentiated and inexact(array)
-        row = self.recording.leaf(self.keep(array), name=name, kind="source", differentiable=on_way, **form(array))
-        self.entries[row].extra = Extra()
+        row = self.recording.leaf(self.keep(array), name=name, kind="source", differentiable=on_way, extra=Extra(), **form(array))
         self.remember(value, row)
         return Value(array, row, live=inexact(array))
 
@@ -144,9 +143,9 @@ class Log:
         known = self._constants.get(id(value.value))
         if known is not None:
             return known[1]
-        row = self.recording.leaf(self.keep(value.value), name=name, kind="constant", site=value.site, differentiable=False, **form(value.value))
+        row = self.recording.leaf(self.keep(value.value), name=name, kind="constant", site=value.site, differentiable=False,
+                                  extra=Extra(roots=value.roots, bad=value.bad), **form(value.value))  # fmt: skip
         self.entries[row].label = name or "const"
-        self.entries[row].extra = Extra(roots=value.roots, bad=value.bad)
         self._constants[id(value.value)] = value.value, row
         return row
 
@@ -173,9 +172,9 @@ class Log:
             why = self._why(op, result) if on_way else ""
             row = self.recording.operation(
                 op, rows, self.keep(result), label=label, call=made[0] if made else None, output=number, site=site, scope=scope,
-                cut=CUTS.get(why), differentiable=on_way and not why, **form(result),
+                cut=CUTS.get(why), differentiable=on_way and not why,
+                extra=Extra(why, (), custom, bad=bad_of(inputs)), **form(result),
             )  # fmt: skip
-            self.entries[row].extra = Extra(why, (), custom, bad=bad_of(inputs))
             made.append(row)
         self.calls.append(Call(compute, inputs, made, ended))
         return [Value(result, row, live) for result, row in zip(results, made, strict=True)]

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from ..engine import block as blocks
 from ..engine.frames import lines_of
 from ..picture.fields import Fields
 from ..picture.reading import Reader, spaces
@@ -126,34 +125,36 @@ class Recording:
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def leaf(self, value: Any, *, name: str | None = None, kind: str = "source", version: int = 0, site: Site = NOWHERE,
-             dtype: str = "", shape: Sequence[int] = (), differentiable: bool = True) -> int:  # fmt: skip
+             dtype: str = "", shape: Sequence[int] = (), differentiable: bool = True, extra: Any = None) -> int:  # fmt: skip
         """A row for a value that no recorded operation made; returns its number. ``kind`` is source, variable or constant."""
         label = "const" if kind == "constant" else (name or "x")
-        entry = self._add("leaf", label, kind, value, site, differentiable, dtype, shape)
+        entry = self._entry("leaf", label, kind, value, site, differentiable, dtype, shape, extra)
         entry.name, entry.version = name, version
         if differentiable:
             entry.watched = "automatic" if kind == "variable" else "explicit"
+        self.entries.append(entry)
         return entry.row
 
     def operation(
         self, op: str, inputs: Sequence[int], value: Any, *, label: str = "", call: int | None = None, output: int = 0,
         site: Site = NOWHERE, dtype: str = "", shape: Sequence[int] = (), scope: Sequence[str] = (),
-        cut: str | None = None, differentiable: bool = True,
+        cut: str | None = None, differentiable: bool = True, extra: Any = None,
     ) -> int:  # fmt: skip
         """A row for a result of an operation on earlier rows; returns its number.
 
         Several results of one call have its first row as ``call``. ``cut`` says why no gradient passes.
         """
-        entry = self._add(op, label or op, "operation", value, site, differentiable, dtype, shape)
+        entry = self._entry(op, label or op, "operation", value, site, differentiable, dtype, shape, extra)
         entry.inputs, entry.output, entry.scope, entry.cut = list(inputs), output, tuple(scope), cut
         entry.call = entry.row if call is None else call
+        self.entries.append(entry)
         return entry.row
 
-    def _add(self, op: str, label: str, kind: str, value: Any, site: Site, differentiable: bool, dtype: str,
-             shape: Sequence[int]) -> Entry:  # fmt: skip
+    def _entry(self, op: str, label: str, kind: str, value: Any, site: Site, differentiable: bool, dtype: str,
+               shape: Sequence[int], extra: Any) -> Entry:  # fmt: skip
+        """A new row, which is added when it is whole: Ctrl-C may come before."""
         entry = Entry(len(self.entries), op, label, kind, value, site, differentiable)
-        entry.dtype, entry.shape = dtype, tuple(shape)
-        self.entries.append(entry)
+        entry.dtype, entry.shape, entry.extra = dtype, tuple(shape), extra
         return entry
 
     def sweep(self, target: Sequence[int] = ()) -> Sweep:
@@ -278,20 +279,6 @@ class Recording:
         """The sweep for a picture; None where there is none from ``target``."""
         found = None if self._open else self.sweep_of(target)
         return None if found is None else Steps(self, found, sources)
-
-
-Kind = TypeVar("Kind", bound=Recording)
-
-
-@blocks.block
-def block(recording: Kind, watcher: Any) -> Iterator[Kind]:
-    """The block in which a watcher writes a recording; after it the framework is as it was, whatever happened."""
-    watcher.begin()
-    try:
-        yield recording
-    finally:
-        watcher.end()
-        recording.close()
 
 
 class Steps:

@@ -28,7 +28,8 @@ from .need import need
 
 tensorflow = need("tensorflow", "TensorFlow", (2, 20))
 
-from .recording import Recording, block  # noqa: E402 - behind the check
+from .changes import Block  # noqa: E402 - behind the check
+from .recording import Recording  # noqa: E402
 from .tensorflow_log import Log  # noqa: E402
 from .tensorflow_watch import Watcher  # noqa: E402
 
@@ -88,4 +89,4 @@ def record(*, open_functions: bool = False) -> AbstractContextManager[TensorFlow
     ['x', 'y']
     """
     recording = TensorFlowRecording()
-    return block(recording, Watcher(recording, open_functions))
+    return Block(recording, Watcher(recording, open_functions))

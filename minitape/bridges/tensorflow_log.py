@@ -12,7 +12,8 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import record
 from tensorflow.python.ops import gen_resource_variable_ops
 
-from ..engine.block import During
+from ..engine.block import During, block
+from .changes import Changes
 from .kept import Bound, Kept
 from .recording import MOST
 from .site import NOWHERE, Site, here, way_here
@@ -32,6 +33,8 @@ from .tensorflow_ops import (
     written,
 )
 
+unrecorded = block(record.stop_recording.__wrapped__)  # TensorFlow's, which ends at once where Ctrl-C comes
+
 
 class TensorValue(Kept):
     """A tensor, to be shown when somebody asks. TensorFlow's tensors do not change."""
@@ -42,7 +45,7 @@ class TensorValue(Kept):
         """Its elements; None for what has none, such as a resource."""
         tensor = self.tensor
         if isinstance(tensor, tf.IndexedSlices):
-            with record.stop_recording():
+            with unrecorded():
                 tensor = tf.convert_to_tensor(tensor)
         if tensor is None or tensor.dtype in (tf.resource, tf.variant, tf.string):
             return None
@@ -114,7 +117,7 @@ class Log:
         self.made: dict[int, Made] = {}  # by identity: what tapes gave back, in sweeps that no other tape recorded
         self.steps: dict[Any, list[Any]] = {}  # by graph: what Python did while it was made
         self.place: tuple[Site, list[str]] | None = None  # where the program is, when a graph runs again
-        self.away = 0  # more than 0 while explain computes something
+        self.changes = Changes()  # asleep while explain computes something
         self.idle: list[tuple[Any, Site]] = []  # what a branch that did not run would have used, and where
         self.applied: dict[int, int] = {}  # a variable's handle -> the gradient that an optimizer changes it with
         self.opened: list[str] = []  # the tf.functions that run, where they are opened
@@ -162,7 +165,7 @@ class Log:
             return self._watched_now(row)
         known = self.variables.get(id(handle))
         if value is None and known is not None and known.variable is not None:
-            with record.stop_recording():
+            with unrecorded():
                 value = gen_resource_variable_ops.read_variable_op(handle, known.variable.dtype)
         taken = self._take(handle, value, watching(handle))
         if taken is not None:
@@ -171,9 +174,8 @@ class Log:
         watched = watching(handle)
         row = self.recording.leaf(
             None if value is None else self.keep(value), name=name, kind="variable",
-            version=len(self.rows_of(handle)), site=self.here(), differentiable=watched, **self._form(value),
+            version=len(self.rows_of(handle)), site=self.here(), differentiable=watched, extra=Extra(handle), **self._form(value),
         )  # fmt: skip
-        self.entries[row].extra = Extra(handle)
         if not watched:  # a function may read it after this, and a tape hear of it then
             self._unsure.append(row)
         self._current[id(handle)] = row
@@ -199,9 +201,9 @@ class Log:
             # a variable that TensorFlow read by itself: the same memory, the same state; a constant may have it, too
             self.remember(tensor, row)
             return row
+        extra = Extra(tensor)
         row = self.recording.leaf(self.keep(tensor), kind="source" if watched else "constant", site=self.here(),
-                                  differentiable=watched, **self._form(tensor))  # fmt: skip
-        extra = self.entries[row].extra = Extra(tensor)
+                                  differentiable=watched, extra=extra, **self._form(tensor))  # fmt: skip
         made = self.made_by_a_sweep(tensor)
         if made is not None and not watched:
             extra.why, extra.came, extra.at = "not_recorded", made.targets, made.before
@@ -233,7 +235,7 @@ class Log:
             self.variables[id(handle)] = Variable(handle, variable)
             if id(handle) in self._current or not isinstance(variable, tf.Variable):
                 continue
-            with record.stop_recording():
+            with unrecorded():
                 value = gen_resource_variable_ops.read_variable_op(handle, variable.dtype)
             self._take(handle, value, watched)
 
@@ -303,13 +305,13 @@ class Log:
         for number, tensor in enumerate(outputs):
             watched = watching(tensor)
             why = self._reason(op, tensor, watched, on_way)
+            extra = Extra(tensor, why, op)
+            extra.function = function
+            extra.way = () if watched else self.way()
             row = self.recording.operation(
                 name, rows, self.keep(tensor), label=LABELS.get(op, label), call=first, output=number, site=site, scope=scope,
-                cut=CUTS.get(why) if on_way else None, differentiable=watched and not why, **self._form(tensor),
+                cut=CUTS.get(why) if on_way else None, differentiable=watched and not why, extra=extra, **self._form(tensor),
             )  # fmt: skip
-            self.entries[row].extra = Extra(tensor, why, op)
-            self.entries[row].extra.function = function
-            self.entries[row].extra.way = () if watched else self.way()
             if why == "not_recorded" or self._later:
                 self._unsure.append(row)
             self.remember(tensor, row)

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import tensorflow as tf
 
 from ..engine.block import During
-from .recording import Sweep, block, numbers_of
+from ..explain.words import mistaken
+from .changes import Block
+from .recording import Sweep, numbers_of
 from .tensorflow_inside import READS, again, graphs_of
 from .tensorflow_ops import changes_variable, handle_of
 from .tensorflow_watch import Watcher
@@ -26,12 +29,14 @@ def opened(recording: Any, row: int, watched: Sequence[int], seeds: Sequence[Any
     A tape goes back to the ``watched`` inputs from the results, with the adjoints ``seeds``.
     """
     inner = type(recording)()
-    with During(recording.log, away=recording.log.away + 1):
-        try:
-            with block(inner, Watcher(inner)):
-                given, ends = again(recording, inner, row, watched, seeds)
-        except Exception:  # what cannot run again, such as a function that asks a dataset, stays one row
-            return None
+    try:
+        with During(recording.log.changes, thread=None), Block(inner, Watcher(inner)):
+            given, ends = again(recording, inner, row, watched, seeds)
+    except tf.errors.OpError:  # what cannot run again, such as a function that asks a dataset, stays one row
+        return None
+    except Exception as error:
+        mistaken("A tf.function stays closed", error)
+        return None
     return inner, given, ends
 
 

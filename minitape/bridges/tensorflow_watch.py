@@ -6,12 +6,12 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
-from tensorflow.python.eager import backprop, imperative_grad, record
+from tensorflow.python.eager import backprop, context, execute, imperative_grad
 from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction, _TapeGradientFunctions
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 from tensorflow.python.framework import op_callbacks, ops
@@ -20,7 +20,7 @@ from tensorflow.python.ops import custom_gradient, resource_variable_ops, script
 from ..engine.frames import own_file
 from .recording import Sweep
 from .tensorflow_inside import Step, changes_in, traced_here
-from .tensorflow_log import Log, Variable
+from .tensorflow_log import Log, Variable, unrecorded
 from .tensorflow_ops import changes_variable, handle_of
 
 LEAVES = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__complex__")
@@ -39,18 +39,19 @@ class Watcher:
         self._applying = 0  # more than 0 in the step of an optimizer
         self._changes: dict[Any, Any] = {}  # by graph: which variables it changes
         self._calls: list[Any] = []  # the tf.functions that run
-        self._undo: list[tuple[Any, str, Any]] = []
         self._passed: list[tuple[str, Any, Any, Any]] = []  # operations of the sweep that runs: (op, inputs, came, gives)
 
     # -- the block ------------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """From now on everything is seen."""
+        changes = self.log.changes
+        changes.begin()
+        changes.note(self._stop)
         op_callbacks.add_op_callback(self._ran)
-        self._gradient_function = backprop._gradient_function
-        self._undo.append((backprop, "_gradient_function", self._gradient_function))
-        backprop._gradient_function = self._passing
-        pywrap_tfe.TFE_Py_RegisterGradientFunction(self._passing)
+        changes.note(_register)
+        self._wrap(backprop, "_gradient_function", self._passing)
+        _register()
         self._wrap(resource_variable_ops, "variable_accessed", self._read)
         self._wrap(imperative_grad, "imperative_grad", self._gradient)
         optimizers = sys.modules.get("keras.src.optimizers.base_optimizer")  # where no one imported Keras, there is none
@@ -62,8 +63,9 @@ class Watcher:
         self._wrap(tf.GradientTape, "gradient", self._traced("gradient"))
         self._wrap(custom_gradient, "_graph_mode_decorator", self._traced_custom)
         if self.open_functions:
-            self._eagerly = tf.config.functions_run_eagerly()
-            tf.config.run_functions_eagerly(True)
+            if not tf.config.functions_run_eagerly():
+                changes.note(partial(tf.config.run_functions_eagerly, False))
+                tf.config.run_functions_eagerly(True)
             self._wrap(Function, "__call__", self._open)
         for name in ("jacobian", "batch_jacobian"):
             self._wrap(tf.GradientTape, name, self._jacobian(name))
@@ -79,26 +81,19 @@ class Watcher:
 
     def end(self) -> None:
         """TensorFlow is as it was."""
-        op_callbacks.remove_op_callback(self._ran)
-        pywrap_tfe.TFE_Py_RegisterGradientFunction(self._gradient_function)
-        for owner, name, before in reversed(self._undo):
-            setattr(owner, name, before)
-        self._undo = []
-        if self.open_functions:
-            tf.config.run_functions_eagerly(self._eagerly)
+        self.log.changes.undo()
+
+    def _stop(self) -> None:
+        """Operations are seen no more."""
+        if self._ran in context.context().op_callbacks:
+            op_callbacks.remove_op_callback(self._ran)
+        elif not context.context().op_callbacks:  # Ctrl-C came after half of that
+            execute.execute = execute.quick_execute
 
     def _wrap(self, owner: Any, name: str, around: Callable[..., Any]) -> None:
         """Until the block ends, ``around(function, ...)`` runs in place of a function of TensorFlow's."""
-        before = vars(owner).get(name)
-        if before is None:
-            return
-
-        @wraps(before)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            return before(*args, **kwargs) if self.log.away else around(before, *args, **kwargs)
-
-        self._undo.append((owner, name, before))
-        setattr(owner, name, wrapped)
+        if name in vars(owner):
+            self.log.changes.wrap(owner, name, around)
 
     def _safely(self, write: Callable[..., Any], *arguments: Any) -> Any:
         """Writes something down. A mistake in that ends the recording, with a warning, and never the program."""
@@ -116,7 +111,7 @@ class Watcher:
     # -- what is seen -----------------------------------------------------------------------------------------------------
 
     def _ran(self, op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
-        if graph is None and not self.log.away:  # not while a tf.function is traced
+        if graph is None and self.log.changes.here:  # not while a tf.function is traced
             op = op_type.decode() if isinstance(op_type, bytes) else op_type
             if self._applying and not changes_variable(op):
                 return
@@ -397,9 +392,11 @@ class Watcher:
         return [(row, asked) for row, asked in rows if asked is not None
                 and (asked.dtype.is_floating or asked.dtype.is_complex or asked.dtype == tf.resource)]  # fmt: skip
 
-    def _passing(self, op_name: str, attrs: Any, num_inputs: Any, inputs: Any, outputs: Any, out_grads: Any, *rest: Any) -> Any:
+    def _passing(
+        self, function: Any, op_name: str, attrs: Any, num_inputs: Any, inputs: Any, outputs: Any, out_grads: Any, *rest: Any
+    ) -> Any:
         """An operation of the sweep: TensorFlow's own function computes what it gives."""
-        gives = self._gradient_function(op_name, attrs, num_inputs, inputs, outputs, out_grads, *rest)
+        gives = function(op_name, attrs, num_inputs, inputs, outputs, out_grads, *rest)
         if self.recording.failure is None:
             self._passed.append((op_name, inputs, list(out_grads), list(gives) if isinstance(gives, (list, tuple)) else [gives]))
         return gives
@@ -424,6 +421,11 @@ class Watcher:
                 if adjoint is not None and row not in sweep.adjoints:
                     sweep.arrive(row, log.keep(adjoint))
         Sent(log, sweep, adjoints).write(passed)
+
+
+def _register() -> None:
+    """TensorFlow's sweep, which is no Python, asks the function that ``backprop`` has now."""
+    pywrap_tfe.TFE_Py_RegisterGradientFunction(backprop._gradient_function)
 
 
 class Sent:
@@ -480,7 +482,7 @@ class Sent:
             if before is None:
                 total = product
             else:
-                with record.stop_recording():
+                with unrecorded():
                     total = tf.convert_to_tensor(before) + tf.convert_to_tensor(product)
             self.sums[row] = total
             kept = self.log.keep(product)

@@ -28,7 +28,8 @@ from .need import need
 
 torch = need("torch", "PyTorch", (2, 4))
 
-from .recording import Recording, block  # noqa: E402 - behind the check
+from .changes import Block  # noqa: E402 - behind the check
+from .recording import Recording  # noqa: E402
 from .torch_log import Log  # noqa: E402
 from .torch_mode import Watcher  # noqa: E402
 
@@ -86,4 +87,4 @@ def record() -> AbstractContextManager[TorchRecording]:
     ['x', 'sin', 'y']
     """
     recording = TorchRecording()
-    return block(recording, Watcher(recording))
+    return Block(recording, Watcher(recording))

@@ -26,7 +26,7 @@ class Graph:
         self._nodes: dict[Any, dict[int, int]] = {}  # node of autograd -> output -> row
         self._handles: list[Any] = []
         self._leaf_nodes: set[Any] = set()  # what writes .grad
-        self._bare: list[torch.Tensor] = []  # leaves that had no hooks
+        self._leaves: list[tuple[torch.Tensor, Any]] = []  # the hooks on leaves
         self._task = -1
         self._sweep: Sweep | None = None
         self._sums: dict[int, torch.Tensor] = {}  # adjoints so far, of rows to which something was sent
@@ -41,8 +41,6 @@ class Graph:
 
     def watch_leaf(self, tensor: torch.Tensor) -> None:
         """The same for a leaf, once: it may have several rows, one for each state."""
-        if tensor._backward_hooks is None:
-            self._bare.append(tensor)
         ref = weakref.ref(tensor)
 
         def arrive(adjoint: torch.Tensor) -> None:
@@ -52,7 +50,9 @@ class Graph:
             for row in [row for row in rows if row in self._sums] or rows[-1:]:
                 self._arrive(row, True, adjoint)
 
-        self._handles.append(tensor.register_hook(partial(self._guarded, arrive)))
+        hook = partial(self._guarded, arrive)
+        self._leaves.append((tensor, hook))
+        tensor.register_hook(hook)
 
     def connect(self, rows: list[int], outputs: list[torch.Tensor]) -> None:
         """Reads what the call that made ``outputs`` sends back to the rows that it read."""
@@ -124,11 +124,15 @@ class Graph:
         log = self.log
         if log.recording.failure is not None:
             return
+        enabled = torch.is_grad_enabled()
         try:
-            with torch._C.DisableTorchFunction(), torch.no_grad():
+            with torch._C.DisableTorchFunction():
+                torch._C._set_grad_enabled(False)  # no_grad() would leave it so where Ctrl-C comes into its __enter__
                 read(*arguments)
         except Exception as error:
             log.recording.fail(error)
+        finally:
+            torch._C._set_grad_enabled(enabled)
 
     def _now(self) -> Sweep:
         """The backward pass that runs: one for each call of the program's, although a checkpoint's has others inside."""
@@ -203,15 +207,18 @@ class Graph:
     # -- afterwards -----------------------------------------------------------------------------------------------------
 
     def release(self) -> None:
-        """Takes away all hooks; leaves are as they were."""
+        """Takes away all hooks; leaves are as they were. It may be called again where Ctrl-C came."""
         for handle in self._handles:
             handle.remove()
-        for tensor in self._bare:
-            if not tensor._backward_hooks:
+        for tensor, ours in self._leaves:
+            hooks = tensor._backward_hooks or {}
+            for key in [key for key, hook in hooks.items() if hook is ours]:
+                del hooks[key]
+            if not hooks:
                 tensor._backward_hooks = None
         for sweep in self.log.recording.sweeps:
             self._settle(sweep)
-        self._handles, self._bare, self._leaf_nodes = [], [], set()
+        self._handles, self._leaves, self._leaf_nodes = [], [], set()
         self._nodes, self._sums, self._last, self._raw = {}, {}, {}, {}
 
     def _settle(self, sweep: Sweep) -> None:

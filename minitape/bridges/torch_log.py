@@ -199,17 +199,15 @@ class Log:
         site = here() if born is None or born[0]() is not tensor else born[1]
         kind = "variable" if isinstance(tensor, torch.nn.Parameter) else "source" if tensor.requires_grad else "constant"
         earlier = self.leaf_rows(tensor)
-        row = self.recording.leaf(
-            self.keeper.keep(tensor, copy=True), kind=kind, version=len(earlier), site=site,
-            dtype=dtype_of(tensor), shape=tensor.shape, differentiable=tensor.requires_grad,
-        )  # fmt: skip
         if not came:
             why, came, site = self._made_of(tensor, site)
-            self.entries[row].site = site
         latest = self.rows_of(tensor)[-1:]
         if latest and self.entries[latest[0]].kind == "operation":  # a result that became a leaf by requires_grad_()
             came = latest
-        self.entries[row].extra = Extra(tensor, why, came)
+        row = self.recording.leaf(
+            self.keeper.keep(tensor, copy=True), kind=kind, version=len(earlier), site=site,
+            dtype=dtype_of(tensor), shape=tensor.shape, differentiable=tensor.requires_grad, extra=Extra(tensor, why, came),
+        )  # fmt: skip
         self.remember(tensor, row)
         self.has_hook(row, tensor)
         birth = self._births.get(id(tensor))
@@ -251,9 +249,8 @@ class Log:
             row = self.recording.operation(
                 op.strip("_") or op, inputs, self.keeper.keep(tensor), label=label, call=rows[0] if rows else None,
                 output=number, site=site, dtype=dtype_of(tensor), shape=tensor.shape, scope=self.scope,
-                cut=CUTS.get(reason) if on_way else None, differentiable=tensor.requires_grad,
+                cut=CUTS.get(reason) if on_way else None, differentiable=tensor.requires_grad, extra=Extra(tensor, reason),
             )  # fmt: skip
-            self.entries[row].extra = Extra(tensor, reason)
             self.remember(tensor, row)
             rows.append(row)
         self.graph.connect(rows, outputs)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import weakref
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import partial
+from types import GeneratorType
 from typing import Any
 
 import torch
@@ -13,9 +15,11 @@ from torch.nn.modules import module as modules
 from torch.nn.modules._functions import BackwardHookFunction
 from torch.nn.parameter import UninitializedTensorMixin
 from torch.optim import optimizer as optimizers
-from torch.overrides import TorchFunctionMode
+from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
+from torch.utils.hooks import RemovableHandle
 
 from ..engine.frames import own_file
+from .changes import Changes
 from .site import here
 from .torch_log import Log, differentiable
 
@@ -39,11 +43,27 @@ class Mode(TorchFunctionMode):
     def __init__(self, watcher: Watcher) -> None:
         super().__init__()
         self.watcher = watcher
+        self.above: list[Any] = []  # the modes that began after it, while it is taken away
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if torch.compiler.is_dynamo_compiling():  # torch.compile reads this text, and must find the program's own call
+        if torch.compiler.is_dynamo_compiling() or self.watcher.changes.thread is None:  # torch.compile reads this text, and must find the program's own call
             return func(*args, **(kwargs or {}))
         return self.watcher.call(func, args, kwargs or {})
+
+    def leave(self) -> None:
+        """Takes it away, also from below others: a generator that nobody asks any further ends late."""
+        if self not in _get_current_function_mode_stack():  # Ctrl-C came while PyTorch had put it aside, in a generator that brings it back
+            for holder in gc.get_referrers(self):
+                if isinstance(holder, GeneratorType) and holder.gi_suspended:
+                    holder.close()
+        modes = _get_current_function_mode_stack()
+        if self in modes:
+            self.above = self.above or modes[modes.index(self) + 1 :]
+        while self in _get_current_function_mode_stack():
+            _pop_mode()
+        for mode in self.above:
+            if mode not in _get_current_function_mode_stack():
+                _push_mode(mode)
 
 
 class Watcher:
@@ -57,75 +77,61 @@ class Watcher:
         self._mode = Mode(self)
         self._path: list[tuple[Any, tuple[str, ...]]] = []  # the modules that run
         self._children: weakref.WeakKeyDictionary[Any, dict[int, str]] = weakref.WeakKeyDictionary()
-        self._handles: list[Any] = []
-        self._apply: Any = None
-        self._made: list[tuple[Any, str, Any]] = []  # classes, and a method of theirs as it was
+        self.changes = Changes()
 
     # -- the block ------------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """From now on calls are seen."""
-        self._handles = [
-            modules.register_module_forward_pre_hook(self._enter),
-            modules.register_module_forward_hook(self._leave, always_call=True),
-            optimizers.register_optimizer_step_pre_hook(self._before_step),
-            optimizers.register_optimizer_step_post_hook(self._after_step),
-        ]
-        self._apply = original = torch.autograd.Function.__dict__["apply"]
-        watcher = self
-
-        def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            return watcher.custom(cls, original.__get__(None, cls), args, kwargs)
-
-        torch.autograd.Function.apply = classmethod(apply)
-        for kind in (torch.nn.Parameter, torch.autograd.Variable):
-            self._made.append((kind, "__new__", kind.__dict__.get("__new__")))
-            kind.__new__ = staticmethod(self._leaf_maker(kind.__new__))
-        for name in ("register_full_backward_hook", "register_full_backward_pre_hook"):
-            register = torch.nn.Module.__dict__[name]
-            self._made.append((torch.nn.Module, name, register))
-            setattr(torch.nn.Module, name, self._hook_maker(register))
+        changes = self.changes
+        changes.begin()
+        changes.note(self.log.graph.release)
+        self._hook(self._enter, modules._global_forward_pre_hooks)
+        self._hook(self._leave, modules._global_forward_hooks, modules._global_forward_hooks_always_called)
+        self._hook(self._before_step, optimizers._global_optimizer_pre_hooks)
+        self._hook(self._after_step, optimizers._global_optimizer_post_hooks)
+        changes.wrap(torch.autograd.Function, "apply", self.custom)
+        changes.wrap(torch.nn.Parameter, "__new__", self._new_leaf)
+        changes.wrap(torch.autograd.Variable, "__new__", self._new_leaf)
+        changes.wrap(torch.nn.Module, "register_full_backward_hook", self._new_hook)
+        changes.wrap(torch.nn.Module, "register_full_backward_pre_hook", self._new_hook)
+        changes.note(self._mode.leave)
         self._mode.__enter__()
 
     def end(self) -> None:
         """PyTorch is as it was."""
-        self._mode.__exit__(None, None, None)
-        torch.autograd.Function.apply = self._apply
-        for kind, name, before in self._made:
-            if before is None:
-                delattr(kind, name)
-            else:
-                setattr(kind, name, before)
-        for handle in self._handles:
-            handle.remove()
-        self.log.graph.release()
+        self.changes.undo()
 
-    def _leaf_maker(self, make: Callable[..., Any]) -> Callable[..., Any]:
+    def _hook(self, hook: Callable[..., None], hooks: dict[int, Any], *marks: dict[int, bool]) -> None:
+        """A hook on all modules or optimizers, as PyTorch's functions put it there, which give the handle back too late for Ctrl-C."""
+        handle = RemovableHandle(hooks, extra_dict=[*marks])
+
+        def heard(*args: Any) -> None:
+            if not torch.compiler.is_dynamo_compiling() and self.changes.here:
+                hook(*args)
+
+        self.changes.note(handle.remove)
+        for mark in marks:
+            mark[handle.id] = True
+        hooks[handle.id] = heard
+
+    def _new_leaf(self, make: Callable[..., Any], cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
         """``nn.Parameter(t)`` and ``Variable(t)``, which no mode sees."""
+        if data is None:  # each class has a default of its own
+            return make(cls, *args, **kwargs)
+        result = make(cls, data, *args, **kwargs)
+        frame = sys._getframe(2)
+        by_user = not own_file(frame.f_code.co_filename)  # and not by a module that is built or copied
+        if isinstance(result, torch.Tensor):
+            self._safely(self.log.parameter, result, not by_user or isinstance(frame.f_locals.get("self"), torch.nn.Module))
+        if by_user and isinstance(data, torch.Tensor) and isinstance(result, torch.Tensor) and not self.quiet:
+            self._safely(self.log.made, result, [data], "wrapped")
+        return result
 
-        def made(cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
-            if data is None:  # each class has a default of its own
-                return make(cls, *args, **kwargs)
-            result = make(cls, data, *args, **kwargs)
-            frame = sys._getframe(1)
-            by_user = not own_file(frame.f_code.co_filename)  # and not by a module that is built or copied
-            if isinstance(result, torch.Tensor):
-                self._safely(self.log.parameter, result, not by_user or isinstance(frame.f_locals.get("self"), torch.nn.Module))
-            if by_user and isinstance(data, torch.Tensor) and isinstance(result, torch.Tensor) and not self.quiet:
-                self._safely(self.log.made, result, [data], "wrapped")
-            return result
-
-        return made
-
-    def _hook_maker(self, register: Callable[..., Any]) -> Callable[..., Any]:
-        """The methods that put a hook on a module's backward pass."""
-
-        @wraps(register)
-        def hooked(module: Any, *args: Any, **kwargs: Any) -> Any:
-            self._safely(self.log.hooked, module)
-            return register(module, *args, **kwargs)
-
-        return hooked
+    def _new_hook(self, register: Callable[..., Any], module: Any, *args: Any, **kwargs: Any) -> Any:
+        """A hook on a module's backward pass."""
+        self._safely(self.log.hooked, module)
+        return register(module, *args, **kwargs)
 
     # -- calls ----------------------------------------------------------------------------------------------------------
 
@@ -134,7 +140,8 @@ class Watcher:
         name = getattr(func, "__name__", "")
         if self.inside is not None:
             self.inside += [t for t in tensors_in((args, kwargs)) if t.requires_grad and t.is_leaf]
-        if self.quiet or name in SILENT or self.recording.failure is not None or torch._C._are_functorch_transforms_active():
+        unseen = torch._C._are_functorch_transforms_active() or torch._C._is_tracing()  # torch.jit.trace writes down what we would do
+        if self.quiet or name in SILENT or self.recording.failure is not None or unseen:
             return func(*args, **kwargs)
         if name in HOOKS:
             self._safely(self.log.hooked, args[0])
@@ -160,7 +167,8 @@ class Watcher:
         """Writes something down. A mistake in that ends the recording, with a warning, and never the program."""
         try:
             with torch._C.DisableTorchFunction():  # what is called here is not the program's
-                return write(*arguments)
+                result = write(*arguments)
+            return result  # noqa: RET504 - in the block, Ctrl-C could come behind it and before its end
         except Exception as error:
             self.recording.fail(error)
             return None
@@ -258,8 +266,9 @@ class Watcher:
             return "integer"
         return ""
 
-    def custom(self, cls: Any, apply: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def custom(self, function: Callable[..., Any], cls: Any, *args: Any, **kwargs: Any) -> Any:
         """A call of the user's own ``torch.autograd.Function``: one row, whatever it calls."""
+        apply = partial(function, cls)
         if self.quiet:
             return apply(*args, **kwargs)
         self.quiet += 1

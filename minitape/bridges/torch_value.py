@@ -68,8 +68,8 @@ class TensorValue:
             tensor = self.current()
             if tensor is None or tensor.is_meta or tensor.is_sparse:
                 return False, True
-            with torch.no_grad():
-                self._facts = bool(tensor.numel()) and not bool(tensor.any()), bool(torch.isfinite(tensor).all())
+            plain = tensor.detach()
+            self._facts = bool(plain.numel()) and not bool(plain.any()), bool(torch.isfinite(plain).all())
         return self._facts
 
 

@@ -259,7 +259,12 @@ def words_alone() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        warnings.warn(f"explain() could not write a patch, which is a mistake of minitape's own: {error!r}", stacklevel=2)
+        mistaken("explain() could not write a patch", error)
+
+
+def mistaken(what: str, error: Exception) -> None:
+    """Warns of a mistake that costs a part of an answer only."""
+    warnings.warn(f"{what}, which is a mistake of minitape's own: {error!r}", stacklevel=3)
 
 
 def _unwatched(name: str, source: End, inquiry: Inquiry | None) -> str:

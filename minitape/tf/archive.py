@@ -11,14 +11,17 @@ import math
 import os
 import zipfile
 import zlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..engine.beside import beside
+
 
 def write(path: Any, arrays: dict[str, Any]) -> None:
-    """Writes arrays into a file by their names; ValueError for one that only a pickle could hold."""
-    with open(path, "wb") as file:
+    """Writes arrays into a file by their names; ValueError for one that only a pickle could hold. An older file stays until this one is whole."""
+    with beside(Path(path)) as part, open(part, "wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
 
 

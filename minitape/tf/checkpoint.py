@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import dtypes, errors
+from ..engine.beside import beside
 from ..engine.invalid import unsupported
 from ..engine.variable import ResourceVariable
 from .archive import arrays_in, write
@@ -167,7 +168,8 @@ class Checkpoint:
         self.save_counter.assign_add(1)
         prefix = f"{os.fspath(file_prefix)}-{int(self.save_counter.numpy())}"
         self.write(prefix)
-        (Path(prefix).parent / "checkpoint").write_text(f'model_checkpoint_path: "{Path(prefix).name}"\n')
+        with beside(Path(prefix).parent / "checkpoint") as part:
+            part.write_text(f'model_checkpoint_path: "{Path(prefix).name}"\n')
         return prefix
 
     def read(self, save_path: Any, options: Any = None) -> CheckpointLoadStatus:

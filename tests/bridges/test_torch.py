@@ -297,6 +297,16 @@ def test_a_compiled_function_computes_the_same():
     assert same(y, (x.sin() * 2).sum()) and same(x.grad, 2 * x.cos())
 
 
+@pytest.mark.filterwarnings("ignore:Using .torch.compile.module.. when there are global hooks", "ignore:.torch.jit.trace:DeprecationWarning")
+def test_compiled_and_traced_modules_compute_the_same():
+    net, x = torch.nn.Linear(3, 2), torch.randn(4, 3)
+    with bridge.record() as recording:
+        compiled = torch.compile(net, backend="eager")(x)
+        traced = torch.jit.trace(net, x)(x)
+    assert recording.failure is None
+    assert same(compiled, net(x)) and same(traced, net(x))
+
+
 def test_an_adjoint_is_what_is_left_after_hooks_of_the_program():
     w = torch.tensor(1.0, requires_grad=True)
     with bridge.record() as recording:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from minitape.tf.archive import arrays_in, write
 
 
 class Dense(tf.Module):
@@ -145,6 +146,14 @@ def test_a_pickle_in_the_file_is_refused(tmp_path):
         np.savez(file, **{"v/.ATTRIBUTES/VARIABLE_VALUE": np.array([object()], dtype=object)})
     with pytest.raises(ValueError, match="pickle"):
         tf.train.Checkpoint(v=tf.Variable(1.0)).restore(tmp_path / "c")
+
+
+def test_a_file_that_cannot_be_written_whole_leaves_the_old_one(tmp_path):
+    write(tmp_path / "file", {"a": np.ones(2)})
+    with pytest.raises(ValueError, match="Object arrays cannot be saved"):
+        write(tmp_path / "file", {"a": np.zeros(2), "b": np.array([None])})
+    assert arrays_in(tmp_path / "file", "file")["a"].tolist() == [1.0, 1.0]
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_the_manager_keeps_the_last_ones(tmp_path):

@@ -1,0 +1,138 @@
+"""Ctrl-C wherever Python looks for it while a bridge's block begins, runs and ends leaves the framework as it was.
+
+What a block changes is not listed here: all modules and classes of the framework are compared, before the block and inside of it.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+import pytest
+from test_interrupts import interrupted, told_how_many
+from test_interrupts_bytecode import Instructions, looks, told
+
+from minitape.bridges import Recording
+from tests.bridges.frameworks import FRAMEWORKS
+
+NAMED = {framework.name: framework for framework in FRAMEWORKS}
+CASES = [
+    ("torch", "block", ""),
+    ("torch", "program", "(w * w).sum().backward()"),
+    ("tensorflow", "block", ""),
+    ("tensorflow", "program", "with tf.GradientTape() as tape:\n    y = tf.reduce_sum(w * w)\ntape.gradient(y, w)"),
+    ("jax", "function", ""),
+]
+WHERE = ("/minitape/", "/torch/", "/tensorflow/", "/keras/", "/contextlib.py")
+
+
+class Everywhere(Instructions):
+    """In the framework's own functions, too, that are called on the way into a block and out of it."""
+
+    def __call__(self, frame, event, arg):
+        if event == "call":
+            if not any(part in frame.f_code.co_filename for part in WHERE) and frame.f_code.co_name != "disable_jit":
+                return None  # JAX traces and computes: what it does at Ctrl-C is its own
+            frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        elif event == "opcode" and frame.f_lasti in looks(frame.f_code):
+            if len(self.seen) == self.stop:
+                raise KeyboardInterrupt
+            self.seen.append((frame.f_code, frame.f_lasti))
+        return self
+
+
+def contents(name, known=()):
+    """What the modules and classes of a framework hold, and what their dictionaries hold: (a mapping, its values by name)."""
+    found = {}
+    for module in [module for path, module in sys.modules.items() if path.partition(".")[0] in (name, "keras")] if not known else ():
+        found[id(vars(module))] = vars(module)
+        for value in list(vars(module).values()):
+            if issubclass(type(value), type):  # some objects warn of a look at their attributes
+                found[id(value)] = vars(value)
+            elif issubclass(type(value), dict):
+                found[id(value)] = value
+    return [(held, {key: value for key, value in held.items() if type(value) is not int}) for held in known or found.values()]
+
+
+def different(before):
+    """The mappings that hold something else by now."""
+    return [held for (held, then), (_, now) in zip(before, contents("", [held for held, _ in before]), strict=True)
+            if then.keys() != now.keys() or any(now[key] is not value for key, value in then.items())]  # fmt: skip
+
+
+def hidden(name, w):
+    """What a framework keeps for a thread, or for a tensor."""
+    if name == "torch":
+        import torch
+        from torch.overrides import _get_current_function_mode_stack
+
+        modes = _get_current_function_mode_stack(), torch.is_grad_enabled(), torch._C._is_torch_function_enabled()
+        return modes, w._backward_hooks, w._post_accumulate_grad_hooks
+    if name == "jax":
+        import jax
+
+        return jax.config.jax_disable_jit
+    from tensorflow.python import pywrap_tfe
+    from tensorflow.python.eager import context
+
+    return list(context.context().op_callbacks), context.context().invoking_op_callbacks, pywrap_tfe.TFE_Py_TapeSetIsStopped()
+
+
+def subject(framework):
+    """A leaf, and a function with a block in which a program may run."""
+    module = framework.module
+    if framework.name == "jax":
+        w = module.numpy.ones(2)
+        return w, lambda program: framework.bridge.record(lambda w: module.numpy.sum(w * w), w)
+    w = module.ones(2, requires_grad=True) if framework.name == "torch" else module.Variable([1.0, 2.0])
+
+    def recorded(program):
+        try:
+            with framework.bridge.record():
+                exec(program, {framework.short: module, "w": w})
+        except SystemError as error:  # what some of TensorFlow's C++ makes of it
+            raise KeyboardInterrupt from error
+
+    return w, recorded
+
+
+@pytest.mark.parametrize(("name", "what", "text"), CASES, ids=[f"{name}-{what}" for name, what, _ in CASES])
+def test_ctrl_c_leaves_the_framework_as_it_was(name, what, text, longest):
+    framework, program = NAMED[name], compile(text, "program", "exec")
+    w, recorded = subject(framework)
+    recorded(program)  # what is made at the first use is there
+    before, threads = contents(name), hidden(name, w)
+    if what != "function":
+        with framework.bridge.record():
+            changed = {id(held) for held in different(before)}
+        assert len(changed) > 4 and not different(before)
+        before = [(held, then) for held, then in before if id(held) in changed]
+    else:
+        before = []
+    seen = interrupted(recorded, program, None, Everywhere)[0].seen
+    for stop in told_how_many(range(0, len(seen), 1 if longest or what == "block" else 1 + len(seen) // 50)):
+        found, _caught = interrupted(recorded, program, stop, Everywhere)
+        assert not different(before) and hidden(name, w) == threads, told(found.seen)
+    del _caught
+    gc.collect()
+    assert not [one for one in gc.get_objects() if Recording in type(one).__mro__]
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, what, text in CASES if what == "program"], ids=["torch", "tensorflow"])
+def test_a_block_that_ends_late_leaves_alone_what_a_later_one_has_changed(name, text):
+    framework = NAMED[name]
+    w, recorded = subject(framework)
+    recorded(text)
+    before, threads = contents(name), hidden(name, w)
+
+    def waiting():
+        with framework.bridge.record() as recording:
+            yield recording
+
+    late = waiting()
+    first = next(late)
+    with framework.bridge.record() as second:
+        late.close()
+        exec(text, {framework.short: framework.module, "w": w})
+    assert (len(first.sweeps), len(second.sweeps)) == (0, 1)
+    assert not different(before) and hidden(name, w) == threads
