@@ -13,6 +13,9 @@ import numpy as np
 
 from ..engine.frames import lines_of, own_file
 from ..explain.asking import where
+from ..explain.flow import Flow
+from ..explain.source import source_of
+from ..explain.statement import Statement
 from ..explain.words import Explanation
 from ..picture.reading import spaces
 from .patches import Dialect, patch_of
@@ -49,7 +52,7 @@ class Inquiry:
         self.target, self.source, self.rows = target, source, rows
         self.name = self._name(known)
         self.end = recording.row_of(target)
-        self.behind = self._behind()
+        self.behind = self._behind([] if self.end is None else [self.end])
 
     def checks(self) -> Iterable[Callable[[], Explanation | None]]:
         """What may have happened, the likeliest first."""
@@ -109,9 +112,9 @@ class Inquiry:
         entry = self.entries[row]
         return [*entry.inputs, *entry.extra.came]
 
-    def _behind(self) -> set[int]:
-        """The rows from which the target was computed, whether a gradient passes or not."""
-        seen, stack = set(), [] if self.end is None else [self.end]
+    def _behind(self, rows: Iterable[int]) -> set[int]:
+        """These rows, and those from which they were computed, whether a gradient passes or not."""
+        seen, stack = set(), list(rows)
         while stack:
             row = stack.pop()
             if row not in seen:
@@ -121,7 +124,11 @@ class Inquiry:
 
     def _after(self) -> set[int]:
         """The rows that were computed from the source."""
-        found = set(self.rows)
+        return self._computed_from(self.rows)
+
+    def _computed_from(self, rows: Iterable[int]) -> set[int]:
+        """These rows, and those that were computed from them."""
+        found = set(rows)
         for entry in self.entries[min(found, default=0) :]:
             if any(row in found for row in self._inputs(entry.row)):
                 found.add(entry.row)
@@ -143,7 +150,7 @@ class Inquiry:
         while queue:
             row = queue.popleft()
             for following in readers.get(row, ()):
-                price = cost[row] + bool(self.entries[following].extra.why)
+                price = cost[row] + self._is_break(following)
                 if price < cost.get(following, 1 << 30):
                     cost[following], came[following] = price, row
                     (queue.append if price > cost[row] else queue.appendleft)(following)
@@ -168,7 +175,20 @@ class Inquiry:
         rest = [line for line in lines_of(exit.site[0] or "")[exit.site[1] or 0 :] if not _SHOWN.search(line)]
         if kept and any(re.search(rf"(?<!\.)\b{kept[1]}\b(?!\.append)", line) for line in [*rest, *(text_of(entry.site) for entry in later)]):
             return False
-        return bool(_SAID.search(text))
+        return bool(_SAID.search(text)) and not self._comes_back(exit, later)
+
+    def _comes_back(self, exit: Any, later: list[Any]) -> bool:
+        """Whether the value that a statement took out may flow, by the text, into a constant of the target."""
+        start = statement_at(exit.site)
+        if start is None or not start.binds():
+            return False
+        flow = Flow(start, None, [start.source])
+        made = [statement_at(entry.site) for entry in later if entry.kind == "constant"]
+        return any(at is not None and at is not start and at.source is start.source and flow.enters(at, None) for at in made)
+
+    def _is_break(self, row: int) -> bool:
+        """Whether no gradient passes a row."""
+        return bool(self.entries[row].extra.why)
 
     # -- what arrived -----------------------------------------------------------------------------------------------------
 
@@ -282,17 +302,15 @@ class Inquiry:
         return self.say("zero_sum", row=call)
 
     def _difference(self, row: int) -> int | None:
-        """Where the ways from a row first meet, if two values are subtracted there that are the same, computed twice."""
-        readers = self._readers()
-        front = set(readers.get(row, ()))
-        while len(front) > 1:
-            first = min(front)
-            front = front - {first} | set(readers.get(first, ()))
-        entry = self.entries[min(front)] if front else None
-        if entry is None or entry.op not in SUBTRACTS or len(set(entry.inputs)) < 2:
-            return None
-        one, other = (numbers_of(self.entries[given].value) for given in entry.inputs[:2])
-        return entry.row if one is not None and other is not None and np.array_equal(one, other) else None
+        """Where two values are subtracted that are the same, and were both computed from a row."""
+        made = self._computed_from([row])
+        for at in sorted(made & self.behind):
+            entry = self.entries[at]
+            if entry.op in SUBTRACTS and len(set(entry.inputs)) > 1 and made.issuperset(entry.inputs[:2]):
+                one, other = (numbers_of(self.entries[given].value) for given in entry.inputs[:2])
+                if one is not None and other is not None and bool(np.all(one == other)):
+                    return at
+        return None
 
     def _zero_of(self, row: int) -> Explanation:
         """In which way an operation made zeros of what came to it."""
@@ -311,6 +329,8 @@ class Inquiry:
             return self.say("zero_cancels" if alone else "saturated", row=row)
         if cause == "zero_cancels" and self._is_one_hot(row):
             return self.say("saturated", row=row)
+        if cause == "zero_factor" and self._has_no_zeros(row):
+            return self.say("zero_sum", row=row)
         if cause:
             return (self._zero_before(row) if cause == "zero_factor" else None) or self.say(cause, row=row)
         if self._sums_to_zero(row):
@@ -321,7 +341,20 @@ class Inquiry:
         if later:  # it hands on a part that was zero before: who took another part?
             return self.say("not_selected", row=later[0])
         zeros = any(map(self._is_zero, entry.inputs))
-        return (self._zero_before(row) if zeros else None) or self.say("zero_factor" if zeros else "saturated", row=row)
+        cause = "zero_factor" if zeros else "not_selected" if self._took_others(row) else "saturated"
+        return (self._zero_before(row) if zeros else None) or self.say(cause, row=row)
+
+    def _has_no_zeros(self, row: int) -> bool:
+        """Whether no other factor has a zero in it: what a product gave is a sum, over what was spread out, that is zero."""
+        after, came = self._after(), numbers_of(self.sweep.adjoints.get(row))
+        others = [numbers_of(self.entries[given].value) for given in self.entries[row].inputs if given not in after]
+        return bool(others) and came is not None and all(other is not None and bool(np.all(other != 0)) for other in others)
+
+    def _took_others(self, row: int) -> bool:
+        """Whether all elements of a result are those of inputs that do not come from the source."""
+        after, result = self._after(), numbers_of(self.entries[row].value)
+        others = [numbers for given in self.entries[row].inputs if given not in after and (numbers := numbers_of(self.entries[given].value)) is not None]
+        return result is not None and any(np.isin(result, numbers).all() for numbers in others)
 
     def _zero_before(self, row: int) -> Explanation | None:
         """Where the factor itself was computed from the source: the operation that made zeros of it."""
@@ -387,3 +420,10 @@ def text_of(site: Site) -> str:
     """The line of a place."""
     lines = lines_of(site[0] or "")
     return lines[site[1] - 1] if site[1] and site[1] <= len(lines) else ""
+
+
+def statement_at(site: Site) -> Statement | None:
+    """The statement at a place."""
+    file, line = site
+    source = source_of(file) if file else None
+    return None if source is None or file is None or line is None else source.at(file, line)

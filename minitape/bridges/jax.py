@@ -219,7 +219,7 @@ def _directions(args: tuple[Any, ...], tangents: tuple[Any, ...]) -> list[Any]:
     found = [None if getattr(direction, "dtype", None) == jax.dtypes.float0 else direction for direction in found]
     moved = [(leaf, direction) for leaf, direction in zip(jax.tree_util.tree_leaves(args), found, strict=True) if direction is not None]
     jax.jvp(lambda *leaves: leaves, [leaf for leaf, _ in moved], [direction for _, direction in moved])
-    return found
+    return [None if direction is None else jax.numpy.asarray(direction) for direction in found]
 
 
 def _go_forward(recording: JaxRecording, leaves: list[Value], directions: list[Any]) -> None:

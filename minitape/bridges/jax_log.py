@@ -60,7 +60,7 @@ class Extra(NamedTuple):
 
     why: str = ""  # why no gradient passes
     came: Sequence[int] = ()
-    custom: bool = False  # has a derivative rule of the program's own
+    custom: str = ""  # of what has a derivative rule of the program's own: where that is
     roots: Sequence[Any] = ()  # of a constant: the arrays from outside that it is, or was computed from
     bad: Site = NOWHERE  # where a NaN or infinity came up in what it was given and is no row
 
@@ -150,7 +150,7 @@ class Log:
         return row
 
     def call(self, op: str, compute: Callable[..., list[Any]], inputs: list[Value], site: Site, scope: tuple[str, ...] = (),
-             label: str = "", custom: bool = False, ended: Sequence[Value] = ()) -> list[Value]:  # fmt: skip
+             label: str = "", custom: str = "", ended: Sequence[Value] = ()) -> list[Value]:  # fmt: skip
         """Runs an operation and writes its rows; none for what is computed from nothing that is a row.
 
         A loop that ran step by step has ``ended`` with what the last step gave.
@@ -239,6 +239,12 @@ def inexact(array: Any) -> bool:
 def form(array: Any) -> dict[str, Any]:
     """Dtype and shape of a row."""
     return {"dtype": str(array.dtype), "shape": tuple(np.shape(array))}
+
+
+def places(eqn: Any) -> list[Site]:
+    """The lines of the user's in which an equation was made, the innermost first."""
+    traceback = eqn.source_info.traceback
+    return [(frame.file_name, frame.line_num) for frame in (() if traceback is None else traceback.frames) if not own_file(frame.file_name)]
 
 
 class Place(NamedTuple):

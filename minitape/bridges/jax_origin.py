@@ -13,7 +13,7 @@ import numpy as np
 from ..engine.frames import own_file
 from ..explain.source import Source, read_again, source_of
 from ..explain.statement import FUNCTIONS, Statement, last_name, unparse
-from .site import Site
+from .site import NOWHERE, Site
 
 GRADIENTS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
 
@@ -60,8 +60,8 @@ class Origin:
         if self.definition is None:
             return self.head
         inside = [s for s in self.definition.source.statements if s.function is self.definition.node]
-        returns = [s for s in inside if isinstance(s.node, ast.Return)]
-        best = next((s for s in returns if made[1] and s.covers(made[0] or "", made[1])), (returns or inside or [self.definition])[-1])
+        ends = returns(self.definition)
+        best = next((s for s in ends if made[1] and s.covers(made[0] or "", made[1])), (ends or inside or [self.definition])[-1])
         return best.filename, best.line
 
     @property
@@ -129,9 +129,21 @@ class Origin:
                 return None
             statement, value = found
             inner = None if value is None or statement.reads_itself() else self._behind(value, path, statement)
-            return inner or (statement.filename, statement.line)
+            return inner or self._appended(node.id, path, statement) or (statement.filename, statement.line)
         inside = part_of(node, path[0]) if path else None
+        if path and inside is None and isinstance(node, ast.Call):  # of a function of the program's, which puts it together
+            made = next((s for s in where.source.statements if isinstance(s.node, FUNCTIONS) and s.node.name == unparse(node.func)), None)
+            last = [] if made is None else returns(made)
+            return self._behind(last[-1].node.value, path, last[-1]) if last and last[-1].node.value is not None else None
         return None if inside is None else self._behind(inside, path[1:], where) or (where.filename, inside.lineno)
+
+    def _appended(self, name: str, path: tuple[Any, ...], list_of: Statement) -> Site | None:
+        """The line that made a part of what is appended to a list, which ``list_of`` began."""
+        for statement in list_of.source.statements if path else ():
+            for node in statement.walk() if statement.function is list_of.function else ():
+                if isinstance(node, ast.Call) and unparse(node.func) == f"{name}.append" and node.args:
+                    return self._behind(node.args[0], path[1:], statement)
+        return None
 
     def _bound(self, name: str, where: Statement) -> tuple[Statement, ast.expr | None] | None:
         """The statement that made what a name stands for, and the value; not the one that updates it in training."""
@@ -219,13 +231,33 @@ def plain(function: Any) -> Any:
 def definition(function: Any) -> Statement | None:
     """The statement that defines a function; None for a lambda, and without a text."""
     code = getattr(function, "__code__", None)
-    source = None if code is None or own_file(code.co_filename) else source_of(code.co_filename)
-    for statement in () if source is None or code is None else source.statements:
+    return None if code is None else defined(code.co_filename, code.co_name, code.co_firstlineno)
+
+
+def defined(file: str, name: str, line: int) -> Statement | None:
+    """The statement on a line, or below decorators that begin there, that defines a function."""
+    source = None if own_file(file) else source_of(file)
+    for statement in () if source is None else source.statements:
         node = statement.node
-        named = statement.filename == code.co_filename and isinstance(node, FUNCTIONS) and node.name == code.co_name
-        if named and code.co_firstlineno in (node.lineno, *(d.lineno for d in node.decorator_list)):
+        named = statement.filename == file and isinstance(node, FUNCTIONS) and node.name == name
+        if named and line in (node.lineno, *(d.lineno for d in node.decorator_list)):
             return statement
     return None
+
+
+def returns(made: Statement) -> list[Statement]:
+    """The statements that return from a function."""
+    return [s for s in made.source.statements if s.function is made.node and isinstance(s.node, ast.Return)]
+
+
+def returned(told: str) -> Site:
+    """The line on which a function of the program's returns, of which JAX tells "name at file:line"; that line where it is a lambda."""
+    name, _, place = told.partition(" at ")
+    file, _, line = place.rpartition(":")
+    if own_file(file) or not line.isdigit():
+        return NOWHERE
+    made = defined(file, name, int(line))
+    return file, int(line) if made is None else (returns(made) or [made])[-1].line
 
 
 def outside(function: Any) -> dict[str, Any]:

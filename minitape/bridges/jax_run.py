@@ -84,7 +84,7 @@ class Run:
             return inputs  # says only that the dtype is no guess of JAX's any more
         label = f"x^{eqn.params['y']}" if name == "integer_pow" else ""
         op = called(eqn) if name in self.opens else name
-        return self.log.call(op, partial(evaluate, eqn), inputs, self.site, scope, label, name in CUSTOM, ended)
+        return self.log.call(op, partial(evaluate, eqn), inputs, self.site, scope, label, rule_of(eqn), ended)
 
     def _has_room(self, eqn: Any) -> bool:
         """Whether a call can be opened: a long loop has too many rows, and is one."""
@@ -142,15 +142,16 @@ class Run:
         given = eqn.params
         count, more = given["cond_nconsts"], given["body_nconsts"]
         asks, does, carry = inputs[:count], inputs[count : count + more], inputs[count + more :]
-        step = 0
+        step, ended = 0, False
         with self.log.silence():
             while len(self.log.entries) < MOST // 2:
                 within = (*scope, f"while[{step}]")
                 (going,) = self.closed(given["cond_jaxpr"], [*asks, *carry], within)
-                if not bool(going.value):
-                    return self._row(eqn, inputs, scope, carry)
+                ended = not bool(going.value)
+                if ended:
+                    break
                 carry, step = self.closed(given["body_jaxpr"], [*does, *carry], within), step + 1
-        return self._row(eqn, inputs, scope)
+        return self._row(eqn, inputs, scope, carry if ended else ())
 
 
 def evaluate(eqn: Any, *values: Any) -> list[Any]:
@@ -186,6 +187,14 @@ def called(eqn: Any) -> str:
         name = getattr(body, "jaxpr", body).debug_info.func_src_info or ""
         name = name.partition(" ")[0]
     return (name or eqn.primitive.name).strip("_<>") or eqn.primitive.name
+
+
+def rule_of(eqn: Any) -> str:
+    """Of an equation with a derivative rule of its own: which function that is, and where; empty of others."""
+    if eqn.primitive.name not in CUSTOM:
+        return ""
+    rule = eqn.params.get("bwd") or eqn.params.get("jvp_jaxpr_fun")
+    return getattr(getattr(rule, "debug_info", None), "func_src_info", None) or "a rule"
 
 
 def file_of(closed: Any) -> str:

@@ -112,6 +112,10 @@ TEXT = table({
         "{x} is used{line}, but it is no argument of the function: it counts as a constant.",
         "Make it an argument, and name it in argnums.",
     ),
+    "unused dropped": (
+        "{x} goes into {what}{line}, and the result does not depend on that.",
+        "Use what it gives: u = u.at[0].set(v) instead of u.at[0].set(v) alone. Or leave {x} out of what is differentiated.",
+    ),
     "unused": (
         "{x} was not used for the result.",
         "Use it in the computation, or leave it out of what is differentiated.",

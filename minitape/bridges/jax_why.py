@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import traceback
 from collections.abc import Callable, Iterable
@@ -11,10 +12,11 @@ import jax
 import numpy as np
 
 from ..engine.frames import own_file
+from ..explain.source import source_of
 from ..explain.words import Explanation
 from .inquiry import CLIPS, Inquiry
-from .jax_log import SHARES, STAIRS, inexact
-from .jax_origin import Origin
+from .jax_log import SHARES, STAIRS, inexact, places
+from .jax_origin import Origin, returned
 from .jax_texts import BENT, CHOICES, PATCHES, TEXT, ZEROS
 from .site import NOWHERE, Site
 
@@ -128,7 +130,9 @@ class JaxInquiry(Inquiry):
             row = next((row for row in sorted(self.behind) if word in self.entries[row].op and self.entries[row].differentiable), None)
             if row is not None:
                 return self.say(cause, row=row)
-        return self.say("refused", site_of_error(error)[0], what=str(error).partition("\n")[0])
+        said = str(error).partition("\n")[0]
+        rules = [row for row in sorted(self.behind) if self.entries[row].extra.custom and self.entries[row].differentiable]
+        return self._rule(rules[0], "refused", said) if rules and "bwd rule" in said else self.say("refused", site_of_error(error)[0], what=said)
 
     # -- why nothing arrives ----------------------------------------------------------------------------------------------
 
@@ -216,7 +220,21 @@ class JaxInquiry(Inquiry):
                 return self.say("other_branch", fork.site, what=str(fork.taken))
         leaf = next((leaf for leaf in self.recording.given if leaf.row in self.rows), None)
         read = None if leaf is None else self.origin.read(leaf)
-        return self.say("unused", self.origin.head) if read is None else self.say("closure", read)
+        if read is not None:
+            return self.say("closure", read)
+        last = max(after - set(self.rows), default=None)
+        return self.say("unused", self.origin.head) if last is None else self.say("unused", self._dropped(last), row=last, kind="dropped")
+
+    def _dropped(self, row: int) -> Site:
+        """The statement that has the value of a row, and does not return it to a caller."""
+        eqns = [part for call in self.recording.log.calls if row in call.rows for part in getattr(call.compute, "args", ())]
+        for file, line in places(eqns[0]) if eqns and hasattr(eqns[0], "source_info") else ():
+            source = source_of(file or "")
+            statement = None if source is None else source.at(file or "", line or 0)
+            end = statement is not None and self.origin.definition is not None and statement.function is self.origin.definition.node
+            if statement is not None and (end or not isinstance(statement.node, ast.Return)):
+                return file, statement.line
+        return self.entries[row].site
 
     def _lost(self) -> Explanation | None:
         """A rule of the program's own, or a loop, through which nothing came: JAX gives zeros without a word."""
@@ -226,7 +244,7 @@ class JaxInquiry(Inquiry):
         way = self._way(self.used[0])[1:]
         for row in way:
             if self.entries[row].extra.custom:
-                return self.say("custom_rule", row=row)
+                return self._rule(row)
             if "while" in self.entries[row].op:  # only conditions of the loop depend on it
                 return self.say("while_loop", row=row)
         return None
@@ -246,9 +264,12 @@ class JaxInquiry(Inquiry):
         if entry.label in ("max 0.0", "0.0 max"):
             return self.say("dead_relu", row=row, what="maximum")
         if entry.extra.custom and not any(entry.op in ops for ops in self.zeros.values()):
-            return self.say("custom_rule", row=row)
+            return self._rule(row)
         return super()._zero_of(row)
 
+    def _rule(self, row: int, cause: str = "custom_rule", what: str = "") -> Explanation:
+        """A rule of the program's own: the line on which it returns."""
+        return self.say(cause, returned(self.entries[row].extra.custom), row=row, what=what)
 
     def _is_written_relu(self, row: int) -> bool:
         """Whether a choice is ``where(x > 0, x, 0.0)``, and all that matters was negative."""

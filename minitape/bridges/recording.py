@@ -76,6 +76,9 @@ class Sweep:
         self.asked = ""  # by which function of the framework
         self.tape: Any = None  # and which tape, where the framework has tapes
         self.site: Site = NOWHERE  # and on which line
+        self.way: list[Site] = []  # with the calls that led there
+        self.at = 0  # when there were so many rows
+        self.gave: list[tuple[Any, bool]] = []  # to each source that it was asked for, whether a gradient
         self.sources: list[int] = []  # what was asked for; nothing: the leaves at which it arrives
         self.adjoints: dict[int, Any] = {}  # by row
         self.edges: dict[int, list[tuple[int, int, Any, Any]]] = {}  # by call: (input, port, product, sum), as they came

@@ -9,7 +9,6 @@ from ..engine.frames import own_file
 
 Site = tuple[str | None, int | None]
 NOWHERE: Site = (None, None)
-_WRITTEN = "__autograph_generated_file"  # by TensorFlow, of a function of the user's
 
 
 def way_here() -> list[Site]:
@@ -34,6 +33,6 @@ def here(depth: int = 2) -> Site:
     True
     """
     frame = sys._getframe(depth - 1)
-    while frame is not None and (own_file(frame.f_code.co_filename) or _WRITTEN in frame.f_code.co_filename):
+    while frame is not None and own_file(frame.f_code.co_filename):
         frame = frame.f_back
     return NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)

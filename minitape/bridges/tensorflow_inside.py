@@ -6,6 +6,7 @@ and is done again at the same place. The variables are copies, with the values t
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -19,9 +20,15 @@ from tensorflow.python.util import tf_stack
 
 from ..engine.block import During
 from ..engine.frames import own_file
+from ..explain.statement import last_name
+from .inquiry import statement_at
 from .site import NOWHERE, Site
-from .tensorflow_log import Variable, changes_variable, handle_of, name_of
+from .tensorflow_log import Variable
+from .tensorflow_ops import changes_variable, handle_of, name_of
 
+CALLED = {"If": "cond", "StatelessIf": "cond", "While": "whileloop", "StatelessWhile": "whileloop", "Case": "switchcase", "PyFunc": "numpyfunction",
+          "EagerPyFunc": "pyfunction"}  # fmt: skip
+OPERATORS = {"Mul": ast.Mult, "AddV2": ast.Add, "Sub": ast.Sub, "RealDiv": ast.Div, "Pow": ast.Pow, "MatMul": ast.MatMult}
 STORES = ("EmptyTensorList", "TensorListPushBack")
 READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 _FLOW = re.compile(r"(while|cond|case|switch_case|branch)(_\d+)?").fullmatch  # a scope in which TensorFlow puts a loop or a branch
@@ -43,6 +50,26 @@ def site_of(frames: Any) -> Site:
     """The user's line of a traceback of TensorFlow's, which knows where a line that autograph wrote comes from."""
     found = [(frame.filename, frame.lineno) for frame in frames or ()]
     return next((site for site in reversed(found) if not own_file(site[0])), NOWHERE)
+
+
+def exact(site: Site, op: str) -> Site:
+    """Of a statement over several lines, which are one line of autograph's, the line of the call that made an operation."""
+    statement = statement_at(site)
+    if statement is None or statement.line == statement.last:
+        return site
+    lines = [node.lineno for node in statement.walk() if _makes(node, op)]
+    return (site[0], lines[0]) if len(lines) == 1 else site
+
+
+def _makes(node: ast.AST, op: str) -> bool:
+    """Whether a piece of syntax looks like what makes an operation of a graph."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, OPERATORS.get(op, ()))
+    return isinstance(node, ast.Call) and _letters(last_name(node.func)) == CALLED.get(op, _letters(op))
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"V\d$|_|^reduce_", "", name).lower()
 
 
 def traced_here() -> Site:
@@ -117,7 +144,7 @@ class Again:
     def run(self, graph: Any, given: Sequence[Any]) -> list[Any]:
         """The results of a graph."""
         self.values.update(zip(map(id, graph.inputs), given, strict=False))
-        copied = {id(inside): outside for inside, outside in copied_into(graph)}
+        copied = {id(inside): self.value(outside) for inside, outside in copied_into(graph)}
         self.values |= copied
         steps, passed = list(self.log.steps.get(graph, ())), 0
         ends = {id(tensor.op) for tensor in graph.outputs if tensor.op.type == "Identity"}  # copies that TensorFlow makes of results
@@ -202,7 +229,7 @@ class Again:
         if id(op) not in self.graphs:
             self.graphs[id(op)] = graphs_of(op)
         graphs = self.graphs[id(op)]
-        self.inner.place = site_of(op.traceback), [*self.way, *(part for part in op.name.split("/")[:-1] if not _FLOW(part))]
+        self.inner.place = exact(site_of(op.traceback), op.type), [*self.way, *(part for part in op.name.split("/")[:-1] if not _FLOW(part))]
         if "While" in op.type:
             results = self._while(graphs, given)
         elif graphs and "Call" in op.type:
@@ -243,12 +270,14 @@ class Again:
             readers = [op for op in placeholder.consumers() if op.type not in READS] or [
                 reader for op in placeholder.consumers() for reader in op.outputs[0].consumers()
             ]
-            self.inner.idle += [(tensor, site_of(op.traceback)) for op in readers[:1]]
+            self.inner.idle += [(tensor, exact(site_of(op.traceback), op.type)) for op in readers[:1]]
 
     def _while(self, graphs: Sequence[Any], given: list[Any]) -> list[Any]:
         (condition, body), turn = graphs, 1
         while self._holds(self.run(condition, given)[0]):
             given, turn = self._run_in(f"turn {turn}", body, given), turn + 1
+        if turn == 1:
+            self._does_not_run(body, given)
         return given
 
     def _run_in(self, name: str, graph: Any, given: list[Any]) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,30 +9,31 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
-from tensorflow.python.eager import context, record
-from tensorflow.python.framework import ops
+from tensorflow.python.eager import record
 from tensorflow.python.ops import gen_resource_variable_ops
 
 from ..engine.block import During, block
 from .changes import Changes
 from .kept import Bound, Kept
 from .recording import MOST
-from .site import Site, here, way_here
-
-LABELS = {
-    "AddV2": "+", "Add": "+", "Greater": ">", "Less": "<", "Sub": "−", "Mul": "×", "RealDiv": "÷", "MatMul": "@", "BatchMatMulV2": "@", "Neg": "−x",
-    "Square": "x²", "Sqrt": "√", "Sum": "Σ", "Pow": "xʸ", "StridedSlice": "[ ]",
-}  # fmt: skip
-# operations whose later inputs say how, not what: their axes, shapes and places are not shown as rows
-HOW = set(
-    "Sum Mean Max Min Prod All Any Reshape Tile Transpose ExpandDims StridedSlice Slice Pad PadV2 MirrorPad Fill BroadcastTo "
-    "Cumsum Cumprod ArgMax ArgMin Split SplitV GatherV2 ReverseV2 OneHot ResourceGather Roll MatrixDiagV3 Squeeze EuclideanNorm".split()
+from .site import NOWHERE, Site, here, way_here
+from .tensorflow_ops import (
+    CUTS,
+    HOW,
+    LABELS,
+    SHAPES,
+    changes_variable,
+    handle_of,
+    name_of,
+    place_of,
+    plain,
+    reason_of,
+    scopes,
+    watching,
+    written,
 )
 
-
 unrecorded = block(record.stop_recording.__wrapped__)  # TensorFlow's, which ends at once where Ctrl-C comes
-SHAPES = {"Shape", "ShapeN", "Rank", "Size", "BroadcastGradientArgs"}  # say nothing of values
-_NAMELESS = re.compile(r"(.*/)?[Vv]ariable(_\d+)?(:0)?").fullmatch
 
 
 class TensorValue(Kept):
@@ -47,7 +47,7 @@ class TensorValue(Kept):
         if isinstance(tensor, tf.IndexedSlices):
             with unrecorded():
                 tensor = tf.convert_to_tensor(tensor)
-        if tensor is None or tensor.dtype in (tf.resource, tf.variant):
+        if tensor is None or tensor.dtype in (tf.resource, tf.variant, tf.string):
             return None
         return tensor._numpy()  # not .numpy(): that is where a program's values leave TensorFlow
 
@@ -55,13 +55,14 @@ class TensorValue(Kept):
 class Extra:
     """What explain asks about a row of TensorFlow. ``asked`` is the tensor or the variable's handle of which a sweep is asked."""
 
-    __slots__ = ("asked", "why", "came", "op", "late", "function", "at")
+    __slots__ = ("asked", "why", "came", "op", "late", "function", "at", "way")
 
     def __init__(self, asked: Any, why: str = "", op: str = "") -> None:
         self.asked, self.why, self.op = asked, why, op
         self.came: Sequence[int] = ()
         self.late = False  # watched after it was used
         self.function: Any = None  # of a call of a tf.function
+        self.way: Sequence[Site] = ()  # of what no tape recorded: its line, and the calls that led there
         self.at: int | None = None  # how many rows were there, where that is not the row's own number
 
 
@@ -72,6 +73,15 @@ class Left(NamedTuple):
     how: str
     site: Site
     before: int
+
+
+class Span(NamedTuple):
+    """What happened to a tape."""
+
+    word: str  # it "begins", "ends", "pauses", "goes on" or "resets",
+    at: int  # at which row,
+    way: list[Site]  # and on which line, with the calls that led there
+    tape: Any
 
 
 class Variable(NamedTuple):
@@ -86,7 +96,7 @@ class Made(NamedTuple):
 
     ref: weakref.ref[Any]
     targets: list[int]
-    site: Site
+    way: list[Site]
     before: int
 
 
@@ -96,11 +106,11 @@ class Log:
     def __init__(self, recording: Any) -> None:
         self.recording, self.entries = recording, recording.entries
         self.left: list[Left] = []
-        self.spans: list[tuple[str, int, Site]] = []  # (a tape "begins", "ends", "pauses" or "goes on", at which row)
-        self.watches: list[tuple[Any, Any, Site]] = []  # (what was watched, by which tape, on which line)
+        self.spans: list[Span] = []
+        self.watches: list[tuple[Any, Any]] = []  # (what was watched, by which tape)
         self.born: dict[int, tuple[weakref.ref[Any], list[Site], int]] = {}  # by the identity of a variable's handle: where it was made, and as which
         self.rules: dict[str, Any] = {}  # the gradient function of each call of a tf.custom_gradient
-        self.stores: list[tuple[int, int | None, Site]] = []  # (a variable's handle, the row that was stored in it)
+        self.stores: list[tuple[int, int | None, Site, int]] = []  # (a variable's handle, the row that was stored in it, where, at which row)
         self.copied: dict[int, tuple[Any, Any, Site]] = {}  # tensors that were used for nothing but to fill a variable
         self.tapes: list[Any] = []
         self.variables: dict[int, Variable] = {}  # by the identity of the handle
@@ -120,7 +130,14 @@ class Log:
 
     def here(self) -> Site:
         """The line of the program that runs."""
-        return here(3) if self.place is None else self.place[0]
+        if self.place is not None:
+            return self.place[0]
+        site = written(here(3))
+        return site if site != NOWHERE else next(reversed(self.way()), NOWHERE)
+
+    def way(self) -> list[Site]:
+        """The same, with the calls that led there."""
+        return [site for site in map(written, way_here()) if site != NOWHERE] if self.place is None else [self.place[0]]
 
     # -- which row ----------------------------------------------------------------------------------------------------
 
@@ -179,7 +196,8 @@ class Log:
         watched = watching(tensor)
         place = place_of(tensor)
         row = self._places.get(place, -1)
-        if row >= 0 and not self._later and self.entries[row].differentiable == watched:
+        alone = pywrap_tfe.TFE_Py_TapeSetIsEmpty()  # no tape is there that could have heard of it
+        if row >= 0 and not self._later and (self.entries[row].differentiable == watched or (alone and self.entries[row].kind == "variable")):
             # a variable that TensorFlow read by itself: the same memory, the same state; a constant may have it, too
             self.remember(tensor, row)
             return row
@@ -189,7 +207,8 @@ class Log:
         made = self.made_by_a_sweep(tensor)
         if made is not None and not watched:
             extra.why, extra.came, extra.at = "not_recorded", made.targets, made.before
-            self.entries[row].site = made.site
+            extra.way = made.way
+            self.entries[row].site = made.way[-1] if made.way else NOWHERE
         if self._later:
             self._unsure.append(row)
         self.remember(tensor, row)
@@ -199,9 +218,10 @@ class Log:
 
     def gave(self, gradients: Sequence[Any], targets: list[int]) -> None:
         """A tape gave these gradients back."""
+        way = self.way()
         for gradient in gradients:
             if isinstance(gradient, tf.Tensor):
-                self.made[id(gradient)] = Made(weakref.ref(gradient), targets, self.here(), len(self.entries))
+                self.made[id(gradient)] = Made(weakref.ref(gradient), targets, way, len(self.entries))
 
     def made_by_a_sweep(self, tensor: Any) -> Made | None:
         """Where a tensor is a gradient that a tape gave back."""
@@ -248,10 +268,14 @@ class Log:
         if op in ("ReadVariableOp", "ResourceGather") and id(inputs[0]) not in self.variables:
             self.variables[id(inputs[0])] = Variable(inputs[0], None)
         if op == "VarHandleOp":
-            self.born[id(outputs[0])] = weakref.ref(outputs[0]), way_here(), len(self.born)
+            self.born[id(outputs[0])] = weakref.ref(outputs[0]), self.way(), len(self.born)
         if op == "ReadVariableOp":
             row = self.state_of(inputs[0], outputs[0])
             self.remember(outputs[0], row)
+            return
+        if op == "MakeIterator":
+            self._current[id(inputs[1])] = self.row_of(inputs[0])
+            self.remember(inputs[1], self._current[id(inputs[1])])
             return
         if changes_variable(op):
             self.stored(inputs)
@@ -283,6 +307,7 @@ class Log:
             why = self._reason(op, tensor, watched, on_way)
             extra = Extra(tensor, why, op)
             extra.function = function
+            extra.way = () if watched else self.way()
             row = self.recording.operation(
                 name, rows, self.keep(tensor), label=LABELS.get(op, label), call=first, output=number, site=site, scope=scope,
                 cut=CUTS.get(why) if on_way else None, differentiable=watched and not why, extra=extra, **self._form(tensor),
@@ -342,7 +367,7 @@ class Log:
                 continue  # what an optimizer keeps for itself
             self._current.pop(id(inputs[place]), None)
             if site[1] is not None:
-                self.stores += [(id(inputs[place]), row, site) for row in rows]
+                self.stores += [(id(inputs[place]), row, site, len(self.entries)) for row in rows]
 
     def stored(self, inputs: Sequence[Any]) -> None:
         """A variable has a new value: its next use is another state."""
@@ -352,7 +377,7 @@ class Log:
         known = self.variables.get(id(handle))
         row = self._current.pop(id(handle), None)
         site = self.here()
-        self.stores.append((id(handle), stored[0] if stored else self.applied.get(id(handle)), site))
+        self.stores.append((id(handle), stored[0] if stored else self.applied.get(id(handle)), site, len(self.entries)))
         if not stored and isinstance(value, tf.Tensor):
             self.copied[id(value)] = value, handle, site
         name = None if known is None else name_of(known.variable)
@@ -371,6 +396,14 @@ class Log:
         ref, way, number = self.born.get(id(handle), (None, [], -1))
         return (number, way) if ref is not None and ref() is handle else (-1, [])
 
+    def spanned(self, word: str, tape: Any) -> None:
+        """A tape begins, ends, pauses, goes on, or is reset."""
+        self.spans.append(Span(word, len(self.entries), self.way(), tape))
+
+    def born_by(self, handle: int) -> Site | None:
+        """The line that made a variable of the block."""
+        return self.born[handle][1][-1] if handle in self.born and self.born[handle][1] else None
+
     def watched(self, value: Any, tape: Any) -> None:
         """``tape.watch`` was called."""
         value = handle_of(value)
@@ -385,7 +418,7 @@ class Log:
                 entry.extra.late = not entry.differentiable
         if not self.rows_of(value):
             self.row_of(value)
-        self.watches.append((value, tape, self.here()))
+        self.watches.append((value, tape))
 
     # -- values ---------------------------------------------------------------------------------------------------------
 
@@ -402,80 +435,3 @@ class Log:
         if tensor is None:
             return {}
         return {"dtype": tensor.dtype.name, "shape": tuple(tensor.shape) if tensor.shape.rank is not None else ()}
-
-
-CUTS = {"stop_gradient": "stop_gradient", "integer_dtype": "integer", "nondifferentiable": "nondifferentiable",
-        "not_recorded": "paused"}  # fmt: skip
-
-
-def name_of(variable: Any) -> str | None:
-    """The name that a variable was given."""
-    name = getattr(variable, "path", None) or getattr(variable, "name", None) or ""
-    return None if not name or _NAMELESS(name) else name.removesuffix(":0")
-
-
-def scopes() -> list[str]:
-    """The open name scopes: Keras opens one for each layer."""
-    name = context.context().scope_name or ""
-    return [part for part in (name.decode() if isinstance(name, bytes) else name).split("/") if part]
-
-
-def place_of(tensor: Any) -> tuple[int, str] | None:
-    """Where in memory a tensor's elements are: reads of a variable's state share them. None where that cannot be asked."""
-    if tensor is None or tensor.dtype in (tf.resource, tf.variant, tf.string) or not tensor.shape.num_elements():
-        return None
-    try:
-        return np.asarray(memoryview(tensor)).__array_interface__["data"][0], tensor.dtype.name
-    except (TypeError, ValueError, BufferError):
-        return None
-
-
-def handle_of(value: Any) -> Any:
-    """The handle of a variable, TensorFlow's or Keras's; any other value itself."""
-    value = getattr(value, "_value", value) if type(value).__module__.startswith("keras") else value
-    return value.handle if isinstance(value, tf.Variable) else value
-
-
-def watching(tensor: Any) -> bool:
-    """Whether an open tape watches a tensor."""
-    return bool(pywrap_tfe.TFE_Py_TapeSetShouldRecordBackprop([tensor]))
-
-
-def reason_of(op: str, tensor: Any) -> str:
-    """Why no gradient passes an operation of this kind, with this result; empty where one does."""
-    if op in ("StopGradient", "PreventGradient"):
-        return "stop_gradient"
-    if op in SHAPES:
-        return "nondifferentiable"
-    if not (tensor.dtype.is_floating or tensor.dtype.is_complex or tensor.dtype in (tf.resource, tf.variant)):
-        return "integer_dtype" if op == "Cast" else "nondifferentiable"
-    return "nondifferentiable" if has_no_gradient(op) else ""
-
-
-def changes_variable(op: str) -> bool:
-    """Whether an operation gives a variable a new value."""
-    return op.startswith(("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", "ResourceStridedSliceAssign"))
-
-
-def has_no_gradient(op: str, refused: bool = False) -> bool:
-    """Whether TensorFlow says of an operation that it has no gradient; ``refused`` counts those for which it raises an error."""
-    try:
-        return ops.gradient_registry.lookup(op) is None
-    except LookupError:
-        return refused and not op.startswith("__") and not is_custom(op)
-
-
-def is_custom(op: str) -> bool:
-    """Whether this is a call of a function with a gradient of the program's own."""
-    return ":" in op
-
-
-def plain(op: str) -> str:
-    """The name of an operation; of a call of a ``tf.function`` that of the function.
-
-    >>> plain("MatMul"), plain("__inference_step_12"), plain("__forward_step_12")
-    ('MatMul', 'step', 'step')
-    """
-    if not op.startswith("__"):
-        return op.partition(":")[0]
-    return op.removeprefix("__inference_").removeprefix("__forward_").rpartition("_")[0] or op

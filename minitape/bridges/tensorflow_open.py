@@ -13,7 +13,7 @@ from .changes import Block
 from .inquiry import mistaken
 from .recording import Sweep, numbers_of
 from .tensorflow_inside import READS, again, graphs_of
-from .tensorflow_log import changes_variable, handle_of
+from .tensorflow_ops import changes_variable, handle_of
 from .tensorflow_watch import Watcher
 
 if TYPE_CHECKING:

@@ -19,19 +19,19 @@ TEXT = table({
         "Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.",
     ),
     "not_watched other": (
-        "Another tape watches {x}{line}; the one that was asked for the gradient does not.",
-        "Let the tape that is asked watch {x}, too: call its watch({x}) before {x} is used.",
+        "Another tape watches {x}; the one that begins here{line}, and was asked for the gradient, does not.",
+        "Let this tape watch {x}, too: call its watch({x}) before {x} is used.",
     ),
     "watched_late": (
         "{x} was used{line} before the tape watched it.",
         "Move tape.watch({x}) to the top of the block, before {x} is used.",
     ),
     "not_trainable": (
-        "{x} is a variable with trainable=False, so no tape watches it by itself{line}.",
+        "{x} is a variable with trainable=False{line}, so no tape watches it by itself.",
         "Call tape.watch({x}) at the top of the block, or create the variable with trainable=True.",
     ),
     "not_accessed_watched": (
-        "The tape has watch_accessed_variables=False, and nothing watched {x} before its use{line}.",
+        "The tape has watch_accessed_variables=False{line}, and nothing watched {x} before its use.",
         "Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables at True.",
     ),
     "integer_dtype": (
@@ -67,8 +67,8 @@ TEXT = table({
         "Leave it out while training, or pass the gradient as if it were not there: x + tf.stop_gradient(tf.round(x) - x).",
     ),
     "recording_paused": (
-        "The tape was inside stop_recording() when {what}{line} ran, so it was not recorded.",
-        "Move the line out of the stop_recording() block.",
+        "The tape was inside stop_recording() or tf.init_scope() when {what}{line} ran, so it was not recorded.",
+        "Move the line out of that block.",
     ),
     "computed_before_tape": (
         "{what}{line} ran before the tape's with block began, so the tape does not know it.",
@@ -77,6 +77,14 @@ TEXT = table({
     "computed_after_tape": (
         "{what}{line} ran after the tape's with block had ended, so the tape does not know it.",
         "Move the line into the with block.",
+    ),
+    "computed_before_tape other": (
+        "{what}{line} ran before the block began of the tape that was asked. Another tape recorded it.",
+        "Ask the tape in whose block the line stands, or move the line into the block of the other.",
+    ),
+    "computed_after_tape other": (
+        "{what}{line} ran after the block of the tape that was asked had ended. Another tape recorded it.",
+        "Ask the tape in whose block the line stands, or move the line into the block of the other.",
     ),
     "computed_before_tape reset": (
         "tape.reset(){line} dropped what had been recorded before it, and with it the way from {x} to the target.",
@@ -90,6 +98,10 @@ TEXT = table({
         "The value left TensorFlow by {what}{line}; what came back is a constant that knows nothing of {x}.",
         "Stay with tf operations: leave out {what}, and use tf.reduce_mean instead of np.mean.",
     ),
+    "left_through_numpy dataset": (
+        "A dataset{line} computes apart from the program, where no tape is; what comes out of it is a constant that knows nothing of {x}.",
+        "Take the plain elements from the dataset, and compute with {x} inside of the tape's block.",
+    ),
     "variable_assign": (
         "A variable was assigned{line}. It is a state: it does not know where its value came from.",
         "Compute with the value itself, and assign the variable after it, or outside of the tape.",
@@ -101,6 +113,14 @@ TEXT = table({
     "wrong_object": (
         "{x} was not used. Another variable of the same shape, {other}{line}, was.",
         "Ask about the object that the program uses: the layer or variable was made anew.",
+    ),
+    "wrong_object equal": (
+        "The gradient was asked for{line} with another tensor than the one that was used, though with the same values.",
+        "Give the tensor that is used a name, and ask for its gradient.",
+    ),
+    "wrong_object read": (
+        "{x} is the value of the variable {other} from one reading{line}. What was computed read the variable anew.",
+        "Ask for the gradient of the variable itself.",
     ),
     "wrong_object copied": (
         "{x} itself was not used: a variable was made of its values{line}, and that one was.",

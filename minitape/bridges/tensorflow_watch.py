@@ -15,12 +15,13 @@ from tensorflow.python.eager import backprop, context, execute, imperative_grad
 from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction, _TapeGradientFunctions
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 from tensorflow.python.framework import op_callbacks, ops
-from tensorflow.python.ops import custom_gradient, resource_variable_ops
+from tensorflow.python.ops import custom_gradient, resource_variable_ops, script_ops
 
 from ..engine.frames import own_file
 from .recording import Sweep
 from .tensorflow_inside import Step, changes_in, traced_here
-from .tensorflow_log import Log, Variable, changes_variable, handle_of, unrecorded
+from .tensorflow_log import Log, Variable, unrecorded
+from .tensorflow_ops import changes_variable, handle_of
 
 LEAVES = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__complex__")
 
@@ -56,6 +57,7 @@ class Watcher:
         optimizers = sys.modules.get("keras.src.optimizers.base_optimizer")  # where no one imported Keras, there is none
         if optimizers is not None:
             self._wrap(optimizers.BaseOptimizer, "apply", self._apply)
+            self._wrap(sys.modules["keras.src.backend"], "convert_to_numpy", self._left("__array__"))
         self._wrap(ConcreteFunction, "_call_flat", self._call)
         self._wrap(_TapeGradientFunctions, "_wrap_backward_function", self._backward)
         self._wrap(tf.GradientTape, "gradient", self._traced("gradient"))
@@ -73,6 +75,7 @@ class Watcher:
         self._wrap(tf.GradientTape, "stop_recording", self._paused)
         self._wrap(tf.GradientTape, "reset", self._reset)
         self._wrap(custom_gradient, "_eager_mode_decorator", self._custom)
+        self._wrap(script_ops, "py_func_common", self._numpy_function)
         for name in LEAVES:
             self._wrap(ops._EagerTensorBase, name, self._left(name))
 
@@ -279,7 +282,7 @@ class Watcher:
             self._safely(self._before_watch, value)
         result = function(tape, tensor)
         for value in tf.nest.flatten(tensor, expand_composites=False):
-            self._safely(self.log.watched, value, tape._tape)
+            self._safely(self.log.watched, value, tape)
         return result
 
     def _before_watch(self, value: Any) -> None:
@@ -292,7 +295,7 @@ class Watcher:
                 with self._step(word, tape):
                     return function(tape, *args)
             self._safely(self._settle, tape._tape if word == "ends" else None)
-            self.log.spans.append((word, len(self.log.entries), self.log.here()))
+            self.log.spanned(word, tape)
             if word == "begins":
                 self.log.tapes.append(tape)
             return function(tape, *args)
@@ -313,23 +316,23 @@ class Watcher:
                 with self._step("goes_on", tape):
                     pass
             return
-        self.log.spans.append(("pauses", len(self.log.entries), self.log.here()))
+        self.log.spanned("pauses", tape)
         with paused:
             yield
-        self.log.spans.append(("goes on", len(self.log.entries), self.log.here()))
+        self.log.spanned("goes on", tape)
 
     def _reset(self, function: Any, tape: Any) -> Any:
         if tf.inside_function():
             with self._step("resets", tape):
                 return function(tape)
         self._safely(self._settle, None)
-        self.log.spans.append(("resets", len(self.log.entries), self.log.here()))
+        self.log.spanned("resets", tape)
         return function(tape)
 
     def _left(self, name: str) -> Callable[..., Any]:
         def around(function: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
             asked_by_library = name == "__bool__" and self.log.place is None and own_file(sys._getframe(2).f_code.co_filename)
-            if not self.quiet and not asked_by_library:
+            if not self.quiet and not asked_by_library and isinstance(tensor, ops.EagerTensor):
                 self._safely(self.log.leave, tensor, name)
             self.quiet += 1
             try:
@@ -338,6 +341,13 @@ class Watcher:
                 self.quiet -= 1
 
         return around
+
+    def _numpy_function(self, function: Any, called: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        if tf.executing_eagerly():
+            for tensor in tf.nest.flatten(inputs):
+                if isinstance(tensor, ops.EagerTensor):
+                    self._safely(self.log.leave, tensor, "numpy_function")
+        return function(called, inputs, *args, **kwargs)
 
     def _settle(self, tape: Any) -> None:
         """What is known by now: which results are on a tape, and which variables it watched."""
@@ -396,7 +406,9 @@ class Watcher:
         log = self.log
         ends = [row for t in target for row in log.rows_of(t)[-1:]]
         sweep = self.recording.sweep(ends)
-        sweep.tape, sweep.site = tape, self.log.here()
+        sweep.tape = next((known for known in reversed(log.tapes) if known._tape is tape), None)
+        sweep.at, sweep.site, sweep.way = len(log.entries), log.here(), log.way()
+        sweep.gave = [(tensor, gradient is not None) for tensor, gradient in zip(sources, found, strict=False)]
         states = [log.rows_of(tensor) for tensor in sources]
         behind = set(rows)
         sweep.sources = [next((row for row in reversed(found) if row in behind), found[-1]) for found in states if found]

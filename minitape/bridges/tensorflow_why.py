@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import dis
 import gc
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterable
 from operator import itemgetter
@@ -14,27 +14,28 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ..engine.frames import lines_of
-from ..explain.source import source_of
+from ..explain.flow import Flow
+from ..explain.source import read_again
+from ..explain.statement import unparse
 from ..explain.words import Explanation
-from .inquiry import Inquiry, numbers_of
+from .inquiry import numbers_of, statement_at
 from .site import NOWHERE, Site
 from .tensorflow_inside import has_tapes
-from .tensorflow_log import CUTS, Left, handle_of, has_no_gradient, is_custom, name_of
+from .tensorflow_log import Left
 from .tensorflow_open import opened, seeds_of
+from .tensorflow_ops import CUTS, handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
+from .tensorflow_tapes import TapeInquiry, apart
 from .tensorflow_texts import CHOICES, CLASSES, PATCHES, STEPS, TEXT, ZEROS
 
 ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
 
-_NUMPY = re.compile(r"\bnp\.|numpy")
-
-
 def why(recording: Any, target: Any, source: Any) -> Explanation:
     """The explanation of one gradient; see ``TensorFlowRecording.explain``."""
+    read_again()
     return TensorFlowInquiry(recording, target, source).answer()
 
 
-class TensorFlowInquiry(Inquiry):
+class TensorFlowInquiry(TapeInquiry):
     """One question."""
 
     dialect = PATCHES
@@ -42,8 +43,9 @@ class TensorFlowInquiry(Inquiry):
 
     def __init__(self, recording: Any, target: Any, source: Any, named: str = "") -> None:
         self.log = recording.log
-        if isinstance(source, tf.Variable) and not self.log.rows_of(source):
-            self.log.adopt([source], watched=False)  # one that no tape watched
+        variable = variable_of(source)
+        if isinstance(variable, tf.Variable) and not self.log.rows_of(variable):
+            self.log.adopt([variable], watched=False)  # one that no tape watched
         known = name_of(source) if isinstance(source, tf.Variable) or hasattr(source, "path") else None
         super().__init__(recording, target, source, self.log.rows_of(source), named or known or "the tensor")
 
@@ -63,96 +65,15 @@ class TensorFlowInquiry(Inquiry):
     def _dtype(self) -> Explanation | None:
         if self.source.dtype is None or tf.as_dtype(self.source.dtype).is_floating or tf.as_dtype(self.source.dtype).is_complex:
             return None
-        return self.say("integer_dtype", what=tf.as_dtype(self.source.dtype).name, site=self._use())
-
-    def _use(self) -> Site:
-        """The first line that used the source on the way to the target."""
-        used = set(self.used)
-        reader = next((row for row in sorted(self.behind) if used.intersection(self._inputs(row))), None)
-        return NOWHERE if reader is None else self.entries[reader].site
-
-    def _own(self) -> Explanation | None:
-        """No tape watches the source."""
-        leaf = next((row for row in self.used if self.entries[row].kind != "operation"), None)
-        late = next((row for row in self.used if self.entries[row].extra.late), None)
-        if (other := self._other_tape()) is not None:
-            return other
-        if late is not None and not self._reaches(late):
-            return self.say("watched_late", site=self._use(), row=late)
-        if not self.used or any(self.entries[row].differentiable for row in self.used) or not self.log.tapes:
-            return None
-        if leaf is None:  # the result of an operation, which a tape does not watch by itself
-            return self._rebound() or self.say("not_watched", site=self._use(), row=self.used[0])
-        if self.entries[leaf].extra.late:
-            return self.say("watched_late", site=self._use(), row=leaf)
-        if self.entries[leaf].kind != "variable":
-            return self._when(leaf) or self.say("not_watched", site=self._use(), row=leaf)
-        if not getattr(self.source, "trainable", True):
-            return self.say("not_trainable", site=self._use(), row=leaf)
-        when = self._when(leaf)
-        if when is not None or all(tape._watch_accessed_variables for tape in self.log.tapes):
-            return when or self._time(leaf)  # the value that was read counts
-        return self.say("not_accessed_watched", site=self._use(), row=leaf)
-
-    def _watchers(self) -> list[tuple[Any, Site]]:
-        """The tapes that were told to watch the source, and on which line."""
-        return [(tape, site) for value, tape, site in self.log.watches if value is handle_of(self.source)]
-
-    def _other_tape(self) -> Explanation | None:
-        """Of several tapes one watches the source, and not the one that was asked."""
-        sweep, watchers = self.sweep, self._watchers()
-        if sweep is None or not watchers or any(tape is sweep.tape for tape, _ in watchers) or self._arrived():
-            return None
-        if any(self.entries[row].kind == "variable" for row in self.used) and getattr(self.source, "trainable", True):
-            return None  # tapes watch it by themselves
-        return self.say("not_watched", watchers[-1][1], kind="other")
-
-    def _rebound(self) -> Explanation | None:
-        """The source is no variable any more: its name was bound to what was computed from one, as in ``w = w - rate * gradient``."""
-        row = self.rows[0]
-        text, line = self.entries[row].site
-        source = source_of(text) if text else None
-        statement = source.at(text, line) if source is not None and text and line else None
-        if statement is None or not statement.reads_itself():
-            return None
-        before = TensorFlowInquiry(self.recording, self.source, self.source, self.name).behind
-        variable = any(self.entries[given].kind == "variable" for given in before)
-        return self.say("wrong_object", row=row, kind="rebound") if variable else None
-
-    def _reaches(self, row: int) -> bool:
-        """Whether a way of recorded operations leads from a row to the target."""
-        return all(self.entries[at].differentiable for at in self._way(row)[1:])
-
-    def _when(self, leaf: int) -> Explanation | None:
-        """The source's first use ran before the tape began, or after it had ended."""
-        readers = [row for row in sorted(self.behind) if leaf in self._inputs(row)]
-        watched = bool(self._watchers()) or self.entries[leaf].kind == "variable"
-        if not readers or not watched:
-            return None
-        return self._time(readers[0])
-
-    def _time(self, row: int) -> Explanation | None:
-        """What the tapes were doing when an operation ran: nothing, where they recorded."""
-        depth, paused, begun = 0, False, False
-        when = self.entries[row].extra.at
-        for word, at, site in self.log.spans:
-            if at > (row if when is None else when):
-                break
-            if word == "resets" and depth > 0 and any(given < at for given in self._inputs(row)):
-                return self.say("computed_before_tape", site, kind="reset")
-            begun = begun or word == "begins"
-            depth += {"begins": 1, "ends": -1}.get(word, 0)
-            paused = word == "pauses" or (paused and word != "goes on")
-        if depth > 0:
-            return self.say("recording_paused", row=row) if paused else None
-        return self.say("computed_after_tape" if begun else "computed_before_tape", row=row)
+        _, made = self.log.born_at(handle_of(self.source))
+        return self.say("integer_dtype", what=tf.as_dtype(self.source.dtype).name, site=made[-1] if made else self._use())
 
     def _break(self) -> Explanation | None:
         ways = [self._way(row) for row in self.used]
-        breaks = [[row for row in way if self.entries[row].extra.why and row not in self.rows] for way in ways if way]
+        breaks = [[row for row in way if self._is_break(row) and row not in self.rows] for way in ways if way]
         if not breaks or min(map(len, breaks)) == 0:
             return self._no_rule(ways)
-        first, *others = min(breaks, key=len)
+        first, *others = sorted(min(breaks, key=len), key=lambda row: self.entries[row].extra.at is None)  # a gradient that was given back, first
         answer = self._broken(first)
         answer.others = [self._broken(row) for row in others]
         return answer
@@ -167,8 +88,7 @@ class TensorFlowInquiry(Inquiry):
         made = self.log.made_by_a_sweep(self.target) if self.end is None else None
         if made is None:
             return None
-        kind = "gradient"
-        return self.say("computed_after_tape", made.site, what="tape.gradient", kind=kind)
+        return self.say("computed_after_tape", made.way[-1] if made.way else NOWHERE, what="tape.gradient", kind="gradient")
 
     def _compiled(self) -> Explanation | None:
         """The tape is inside of a tf.function: so is what happened."""
@@ -232,18 +152,25 @@ class TensorFlowInquiry(Inquiry):
 
     def _broken(self, row: int) -> Explanation:
         cause = self.entries[row].extra.why
-        if cause == "not_recorded":
+        if cause in ("", "not_recorded"):
             return self._time(row) or (self._without_rule(row) if self.entries[row].extra.function else self._not_known(row))
         return self._say_of(cause, row)
 
     def _not_known(self, row: int) -> Explanation:
-        """A tape was there when an operation ran, and did not know its input: it was read before, or is watched by another tape."""
-        early = next((given for given in self._inputs(row) if given in self.used), row)
+        """A tape was there when an operation ran, and did not hear of it, or did not know its input, which was read before."""
+        given = self._inputs(row)
+        if any(self.entries[at].kind == "operation" and self.entries[at].differentiable for at in given):
+            return self.say("recording_paused", row=row)
+        early = next((at for at in given if at in self.used), row)
         other = early != row and self.entries[early].kind != "variable"
         return self.say("not_watched", row=row) if other else self.say("computed_before_tape", row=early)
 
     def _say_of(self, cause: str, row: int, site: Site = NOWHERE, op: str = "") -> Explanation:
         """A cause at an operation, in the words for its kind."""
+        if self.entries[row].op in PYTHON:
+            return self.say("left_through_numpy", row=row, what=PYTHON[self.entries[row].op])
+        if is_dataset(self.entries[row].op):
+            return self.say("left_through_numpy", row=row, kind="dataset")
         steps = cause == "nondifferentiable" and (op or self.entries[row].op) in STEPS
         kind = "inside" if cause == "integer_dtype" else "steps" if steps else ""
         return self.say(cause, site, row=row, what=op, kind=kind)
@@ -257,12 +184,11 @@ class TensorFlowInquiry(Inquiry):
         if any(row in sweep.adjoints for row in self.used):
             return None
         for way in ways:
-            for row in reversed(way):
-                if row in sweep.adjoints and self.entries[row].call not in sweep.edges and self.entries[row].inputs:
-                    return self._without_rule(row)
             for row, given in zip(reversed(way), reversed(way[:-1]), strict=False):
-                sent = [edge[0] for edge in sweep.edges.get(self.entries[row].call, ())]
-                if row in sweep.adjoints and given not in sent and self.entries[given].differentiable:
+                if row not in sweep.adjoints or self.entries[given].dtype == "variant":  # of a list no adjoint is known
+                    continue
+                edges = sweep.edges.get(self.entries[row].call)
+                if edges is None or (self.entries[given].differentiable and given not in [edge[0] for edge in edges]):
                     return self._without_rule(row)
         return None
 
@@ -278,8 +204,13 @@ class TensorFlowInquiry(Inquiry):
     def _zero_of(self, row: int) -> Explanation:
         if is_custom(self.entries[row].extra.op):
             return self._custom(row)
-        if self.entries[row].op == "EagerPyFunc":
-            return self.say("left_through_numpy", row=row, what="tf.py_function")
+        if self.entries[row].op in PYTHON:
+            return self._say_of("left_through_numpy", row)
+        if self.entries[row].extra.function is not None:
+            return self._inside(row) or self.say("nondifferentiable", row=row, kind="function")
+        part = next((at for at in self._way(row) if not self.entries[at].dtype.startswith("complex")), row)
+        if self.entries[row].op == "Complex" and part != row:  # what takes the other part of it
+            return self.say("not_selected", row=part)
         return super()._zero_of(row)
 
     def _custom(self, row: int, kind: str = "") -> Explanation:
@@ -289,13 +220,26 @@ class TensorFlowInquiry(Inquiry):
         line = ends[-1].positions.lineno if ends and ends[-1].positions is not None else None
         return self.say("custom_rule", NOWHERE if code is None or line is None else (code.co_filename, line), row=row, kind=kind)
 
+    def _after(self) -> set[int]:
+        """The rows that were computed from the source; where nothing else leads on, through what was stored in variables."""
+        found = super()._after()
+        if self.used:
+            return found
+        for handle, stored, _, at in self.log.stores:  # in the order of time
+            states = [e.row for e in self.entries[at:] if stored in found and e.kind == "variable" and id(e.extra.asked) == handle]
+            found |= self._computed_from(states)
+        return found
+
     def _outside(self) -> Explanation | None:
         """The value left TensorFlow, or went through a variable."""
         if self.used or self.end is None:
             return None
         after = self._after()
-        for _handle, stored, site in self.log.stores:
-            if stored in after and self._read_again(_handle):
+        for handle, stored, site, _ in self.log.stores:
+            if stored in after and self._read_again(handle):
+                before = self._plain(stored) in self.rows or self._state(stored, self.tape)[0] == "before"
+                if before and self.log.born_by(handle) == site:
+                    return self.say("wrong_object", site, kind="copied")
                 return self.say("variable_assign", site=site, row=stored)
         left = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__"]
         left = [exit for exit in left if exit.before <= max(self.behind) and not self.is_looked_at(exit)]
@@ -305,6 +249,12 @@ class TensorFlowInquiry(Inquiry):
         if branch is None:
             return self._read_by_numpy(after)
         return self._cut_before(branch) or self.say("python_branch", branch.site, row=branch.row)
+
+    def _plain(self, row: int) -> int:
+        """The row whose value another one only hands on."""
+        while self.entries[row].op == "Identity":
+            row = self.entries[row].inputs[0]
+        return row
 
     def _cut_before(self, exit: Left) -> Explanation | None:
         """What cuts the way before the value leaves; a comparison belongs to the choice that is made by it."""
@@ -316,19 +266,19 @@ class TensorFlowInquiry(Inquiry):
 
     def _copied_from(self, exit: Left) -> Explanation | None:
         """The values were put into another variable before any tape began, and that one was used."""
-        inside = any(word == "begins" and at < exit.before for word, at, _ in self.log.spans)
-        copies = [handle for handle, _, site in self.log.stores if site == exit.site and self._read_again(handle)]
+        inside = any(span.word == "begins" and span.at < exit.before for span in self.log.spans)
+        copies = [handle for handle, _, site, _ in self.log.stores if site == exit.site and self._read_again(handle)]
         return None if inside or not copies else self.say("wrong_object", exit.site, kind="copied")
 
     def _read_by_numpy(self, after: set[int]) -> Explanation | None:
         """NumPy reads a tensor's memory without a word to TensorFlow: the text of the program says where."""
         last = max(after, default=-1)
-        file, first = self.entries[last].site if after else NOWHERE
-        came = [e for e in self.entries[last + 1 :] if e.row in self.behind and e.kind == "constant" and e.site[0] == file]
-        for entry in came:
-            for line in range(first or 0, (entry.site[1] or 0) + 1):
-                if _NUMPY.search("".join(lines_of(file or "")[line - 1 : line])):
-                    return self.say("left_through_numpy", (file, line), row=last, what="a NumPy function")
+        if not any(entry.kind == "constant" and entry.row in self.behind for entry in self.entries[last + 1 :]):
+            return None
+        for row in sorted(after, reverse=True):
+            site = numpy_call(self.entries[row].site)
+            if site is not None:
+                return self.say("left_through_numpy", site, row=row, what="a NumPy function")
         return None
 
     def _read_again(self, handle: int) -> bool:
@@ -364,21 +314,22 @@ class TensorFlowInquiry(Inquiry):
         """The source was computed from what the target was computed from, and was then not used."""
         if not self.rows or self.entries[self.rows[0]].kind != "operation":
             return None
-        before = TensorFlowInquiry(self.recording, self.source, self.source, self.name).behind & self.behind
+        before = self._behind([self.rows[-1]]) & self.behind
         named = [row for row in before if self.entries[row].kind == "variable" or self.entries[row].differentiable]
         if not named:
             return None
         other = self._name_of(self.entries[max(named)], "what it was made of")
-        return self.say("wrong_object", row=self.rows[0], other=other, kind="made")
-
-    def _name_of(self, entry: Any, otherwise: str) -> str:
-        names = (name for space in self._spaces() for name, value in list(space.items()) if handle_of(value) is entry.extra.asked)
-        return next(names, entry.name or otherwise)
+        way = self.entries[self.rows[0]].extra.way
+        site = apart(way, self.sweep.way) if way and self.sweep is not None else NOWHERE
+        return self.say("wrong_object", site, row=self.rows[0], other=other, kind="made")
 
     def _alike(self) -> Explanation | None:
         """Another variable took the place of the source: one with its values, or one that the program made anew."""
-        variables = [row for row in sorted(self.behind) if self.entries[row].kind in ("variable", "source")]
+        unknown = isinstance(self.source, tf.Tensor) and not self.rows  # such as a slice that is made where it is asked for
+        variables = [row for row in sorted(self.behind) if unknown or self.entries[row].kind in ("variable", "source")]
         equal = next((row for row in variables if self._same_values(row)), None)
+        if equal is not None and unknown and not any(self._same_values(exit.row) for exit in self.log.left):
+            return self.say("wrong_object", self.sweep.site if self.sweep else NOWHERE, row=equal, kind="equal")
         if equal is None and (isinstance(self.source, tf.Tensor) or self.rows or self._is_in_a_layer()):
             return None
         own = handle_of(self.source)
@@ -413,5 +364,22 @@ class TensorFlowInquiry(Inquiry):
         return self.say("independent", self.sweep.site if self.sweep else NOWHERE) if branch is None else self.say("independent", branch, kind="branch")
 
 
-NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",
+def numpy_call(site: Site) -> Site | None:
+    """The line on which a function of NumPy's, or of a package that works on its arrays, is given what a line computed."""
+    start = statement_at(site)
+    if start is None:
+        return None
+    source = start.source
+    modules = {name for name, module in source.imported.items() if module.partition(".")[0] in ("numpy", "scipy", "sklearn", "math")}
+    flow = Flow(start, None, [source])
+    for statement in source.statements:
+        for call in (node for node in statement.walk() if isinstance(node, ast.Call)):
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            if unparse(call.func).partition(".")[0] in modules and any(flow.enters(statement, part) for part in given):
+                return statement.filename, call.lineno
+    return None
+
+
+PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
+NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index", "numpy_function": "tf.numpy_function",
          "__complex__": "complex()"}  # fmt: skip

@@ -292,10 +292,10 @@ def ste(x):
 def fwd(x):
     return jnp.sign(x), x
 def bwd(x, g):
-    return (jnp.where(jnp.abs(x) > 1.0, g, 0.0),) #- return (g,)
+    return (jnp.where(jnp.abs(x) > 1.0, g, 0.0),) #! #- return (g,)
 ste.defvjp(fwd, bwd)
 def loss(w):
-    return jnp.sum(ste(w) * jnp.array([1.0, 2.0])) #!
+    return jnp.sum(ste(w) * jnp.array([1.0, 2.0]))
 args = w,
 grad = jax.grad(loss)(*args)
 
@@ -436,4 +436,112 @@ def loss(w):
     return -jnp.log(e[1] / jnp.sum(e) + 1e-30)
 args = w,
 grad = jax.grad(loss)(*args)
+
+#@ indices_of_a_condition boolean_index
+w = jnp.array([1.0, -2.0, 3.0])
+def loss(w):
+    active = jnp.nonzero(w > 0)[0] #! #- active = jnp.arange(3)
+    return jnp.sum(w[active] ** 2)
+args = w,
+grad = jax.grad(jax.jit(loss))(*args)
+
+#@ a_pair_is_promised has_aux
+w = jnp.array([1.0, 2.0])
+options = {"has_aux": True} #- options = {}
+def loss(w):
+    return jnp.sum(w**2) #!
+args = w,
+grad = jax.grad(loss, **options)(*args)
+
+#@ spectrum_without_abs refused
+w = jnp.array([1.0, 2.0, 4.0])
+def loss(w):
+    return jnp.sum(jnp.fft.rfft(w) ** 2) #! #- return jnp.sum(jnp.abs(jnp.fft.rfft(w)) ** 2)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ forward_through_a_custom_vjp refused
+w = jnp.array([1.0, 2.0])
+@jax.custom_vjp
+def clipped(x):
+    return x**2
+clipped.defvjp(lambda x: (x**2, x), lambda x, g: (g * 2.0 * x,))
+def loss(w):
+    slopes = jax.jacfwd(lambda v: jnp.sum(clipped(v)))(w) #! #- slopes = jax.grad(lambda v: jnp.sum(clipped(v)))(w)
+    return jnp.sum(slopes**2)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ rule_for_one_of_two refused
+w = jnp.array([1.0, 2.0])
+@jax.custom_vjp
+def norm(x, eps):
+    return jnp.sqrt(jnp.sum(x**2) + eps)
+def bwd(x, g):
+    return (g * x,) #! #- return g * x, None
+norm.defvjp(lambda x, eps: (norm(x, eps), x), bwd)
+def loss(w):
+    return norm(w, 1e-6)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ equals_instead_of_set refused
+w = jnp.array([1.0, 2.0])
+def loss(w):
+    h = jnp.zeros(3)
+    h.at[0] = w[1] #! #- h = h.at[0].set(w[1])
+    return jnp.sum(h**2)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ set_and_thrown_away unused
+w = jnp.array([1.0, 2.0])
+def simulate(w):
+    u = jnp.ones(4)
+    u.at[0].set( #! #- u = u.at[0].set(
+        w[0])
+    return u
+def loss(w):
+    return jnp.sum(simulate(w) ** 2)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ old_state_of_a_scan unused
+w = jnp.array([0.5, 0.2])
+def cell(w, h):
+    return jnp.tanh(h * w)
+def loss(w):
+    def step(h, x):
+        new = cell(w, h) #! #- h = cell(w, h)
+        return h, x
+    return jnp.sum(lax.scan(step, jnp.ones(2), jnp.arange(3.0))[0])
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ scale_on_self closure
+class Process:
+    def __init__(self):
+        self.scale = jnp.array(0.5)
+    def loss(self, x): #- def loss(self, scale):
+        return jnp.sum(jnp.sin(x) / jnp.exp(self.scale)) #! #- return jnp.sum(jnp.sin(jnp.ones(2)) / jnp.exp(scale))
+process = Process()
+w, loss = process.scale, process.loss
+args = jnp.ones(2), #- args = w,
+grad = jax.grad(loss)(*args)
+
+#@ whole_numbers_of_a_helper integer_dtype
+def init(sizes):
+    layers = []
+    for n in sizes:
+        layers.append({
+            "w": jnp.ones(n),
+            "b": jnp.arange(n), #! #- "b": jnp.arange(1.0 * n),
+        })
+    return layers
+params = init([2, 2])
+w = params[1]["b"]
+def loss(params):
+    return sum(jnp.sum(layer["w"] * layer["b"] ** 2) for layer in params)
+args = params,
+grad = jax.grad(loss)(*args)[1]["b"]
 '''

@@ -21,22 +21,22 @@ with tf.GradientTape() as tape:
 grad = tape.gradient(y, w)
 
 #@ variable_not_trainable not_trainable
-w = tf.Variable([1.0, 2.0], trainable=False) #- w = tf.Variable([1.0, 2.0])
+w = tf.Variable([1.0, 2.0], trainable=False) #! #- w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
-    y = tf.reduce_sum(w * w) #!
+    y = tf.reduce_sum(w * w)
 grad = tape.gradient(y, w)
 
 #@ tape_that_watches_nothing not_accessed_watched
 w = tf.Variable([1.0, 2.0])
-with tf.GradientTape(watch_accessed_variables=False) as tape:
+with tf.GradientTape(watch_accessed_variables=False) as tape: #!
     #+ tape.watch(w)
-    y = tf.reduce_sum(tf.sin(w) * 2.0) #!
+    y = tf.reduce_sum(tf.sin(w) * 2.0)
 grad = tape.gradient(y, w)
 
 #@ integer_variable integer_dtype
-w = tf.Variable([1, 2]) #- w = tf.Variable([1.0, 2.0])
+w = tf.Variable([1, 2]) #! #- w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
-    y = tf.reduce_sum(tf.cast(w, tf.float32) * 2.0) #!
+    y = tf.reduce_sum(tf.cast(w, tf.float32) * 2.0)
 grad = tape.gradient(y, w)
 
 #@ cast_to_int integer_dtype
@@ -345,5 +345,160 @@ w = tf.Variable([0.1, 0.5, 0.9])
 with tf.GradientTape() as tape:
     counts = tf.histogram_fixed_width(w, [0.0, 1.0], nbins=4) #! #- counts = tf.sigmoid(w)
     y = tf.reduce_max(tf.cast(counts, tf.float32))
+grad = tape.gradient(y, w)
+
+#@ asked_the_tape_of_another_loss computed_before_tape
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as first:
+    y = tf.reduce_sum(w * w) #!
+with tf.GradientTape() as second:
+    z = tf.reduce_sum(w * 3.0)
+grad = second.gradient(y, w) #- grad = first.gradient(y, w)
+
+#@ helper_before_each_tape computed_before_tape
+w = tf.Variable([1.0, 2.0])
+def normalized(v):
+    norm = tf.norm(v)
+    return v / norm
+for k in range(2):
+    unit = normalized(w) #! #-
+    with tf.GradientTape() as tape:
+        #+ unit = normalized(w)
+        y = tf.reduce_sum(unit * [1.0, 0.0])
+    grad = tape.gradient(y, w)
+
+#@ kept_when_it_was_built computed_before_tape
+w = tf.Variable([1.0, 2.0])
+class Scale:
+    def build(self):
+        self.factor = w * 3.0 #!
+scale = Scale()
+scale.build() #-
+with tf.GradientTape() as tape:
+    #+ scale.build()
+    y = tf.reduce_sum(scale.factor)
+grad = tape.gradient(y, w)
+
+#@ read_again_after_the_block computed_after_tape
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    z = tf.reduce_sum(w * 3.0)
+    #+ y = tf.nn.l2_loss(w)
+y = tf.nn.l2_loss(w) #! #-
+grad = tape.gradient(y, w)
+
+#@ numpy_in_a_helper_above left_through_numpy
+import numpy as np
+def spread(a):
+    return np.mean( #! #- return tf.reduce_mean(
+        a
+        - 1.0
+    )
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    y = tf.square(spread(w * 2.0))
+grad = tape.gradient(y, w)
+
+#@ numpy_by_keras left_through_numpy
+import keras
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    h = keras.ops.convert_to_numpy(w * 2.0) #! #- h = w * 2.0
+    y = tf.reduce_sum(h ** 2)
+grad = tape.gradient(y, w)
+
+#@ computed_by_a_dataset left_through_numpy
+w = tf.Variable(2.0)
+data = tf.data.Dataset.from_tensor_slices([1.0, 3.0]).map(lambda x: x * w) #! #- data = tf.data.Dataset.from_tensor_slices([1.0, 3.0])
+with tf.GradientTape() as tape:
+    y = tf.add_n(list(data)) #- y = tf.add_n([x * w for x in data])
+grad = tape.gradient(y, w)
+
+#@ inside_of_init_scope recording_paused
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    with tf.init_scope(): #- if True:
+        h = w * 2.0 #!
+    y = tf.reduce_sum(h)
+grad = tape.gradient(y, w)
+
+#@ rounded_by_map_fn nondifferentiable
+w = tf.Variable([1.2, 2.7])
+with tf.GradientTape() as tape:
+    h = tf.map_fn(
+        lambda v: tf.round(v) * 2.0, #! #- lambda v: v * 2.0,
+        w * 1.0)
+    y = tf.reduce_sum(h)
+grad = tape.gradient(y, w)
+
+#@ rounded_by_map_fn_in_a_function nondifferentiable
+w = tf.Variable([1.2, 2.7])
+@tf.function
+def rounded(x):
+    return tf.map_fn(
+        lambda v: tf.round(v) * 2.0, #! #- lambda v: v * 2.0,
+        x)
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(rounded(w * 1.0))
+grad = tape.gradient(y, w)
+
+#@ one_reading_of_a_variable wrong_object
+v = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    w = v.value() #- w = v
+    y = tf.reduce_sum(v * v)
+grad = tape.gradient(y, w) #!
+
+#@ slice_made_again wrong_object
+x = tf.constant([[1.0, 2.0], [3.0, 5.0]])
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    #+ w = x[0]
+    y = tf.reduce_sum(tf.sin(x[0])) #- y = tf.reduce_sum(tf.sin(w))
+w = x[0] #! #-
+grad = tape.gradient(y, w)
+
+#@ branch_of_a_cond independent
+w = tf.Variable([1.0, 2.0])
+@tf.function
+def chosen(k):
+    return tf.cond(
+        k > 3, #- k > 0,
+        lambda: tf.reduce_sum(w * 2.0), #!
+        lambda: 1.0,
+    )
+with tf.GradientTape() as tape:
+    y = chosen(tf.constant(1))
+grad = tape.gradient(y, w)
+
+#@ outer_tape_that_watches_nothing not_accessed_watched
+w, v = tf.Variable(2.0), tf.Variable(3.0)
+with tf.GradientTape(watch_accessed_variables=False) as outer: #! #- with tf.GradientTape() as outer:
+    outer.watch(v)
+    with tf.GradientTape() as inner:
+        z = v * v * w
+    y = inner.gradient(z, v)
+grad = outer.gradient(y, w)
+
+#@ overwritten_elements not_selected
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    h = tf.tensor_scatter_nd_update(w * 3.0, [[0], [1]], [4.0, 5.0]) #! #- h = tf.tensor_scatter_nd_update(w * 3.0, [[0]], [4.0])
+    y = tf.reduce_sum(h ** 2)
+grad = tape.gradient(y, w)
+
+#@ factors_that_add_up_to_zero zero_sum
+w = tf.Variable(2.0)
+with tf.GradientTape() as tape:
+    h = tf.constant([1.0, -1.0]) * w #! #- h = tf.constant([1.0, 1.0]) * w
+    y = tf.reduce_sum(h)
+grad = tape.gradient(y, w)
+
+#@ copied_with_its_owner wrong_object
+import copy
+w = tf.Variable([1.0, 2.0])
+twin = copy.deepcopy([w])[0] #! #- twin = w
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(twin * twin)
 grad = tape.gradient(y, w)
 '''

@@ -309,7 +309,7 @@ grad = tape.gradient(y, w)
 
 #@ rounded_codes nondifferentiable
 import keras
-encoder = keras.layers.Dense(2, activation="sigmoid")
+encoder = keras.layers.Dense(2, activation="sigmoid", kernel_initializer="ones")
 x = tf.random.uniform([4, 3])
 encoder.build([None, 3])
 w = encoder.kernel.value
@@ -457,9 +457,9 @@ grad = tape.gradient(y, w)
 #@ second_tape_does_not_watch not_watched
 w = tf.constant([0.5, 1.5])
 v = tf.Variable([2.0, 3.0])
-with tf.GradientTape() as second:
+with tf.GradientTape() as second: #!
     with tf.GradientTape() as first:
-        first.watch(w) #! #- first.watch(w); second.watch(w)
+        first.watch(w) #- first.watch(w); second.watch(w)
         u = tf.reduce_sum(tf.tanh(w * v) * v)
     y = first.gradient(u, w)
 grad = second.gradient(y, w)

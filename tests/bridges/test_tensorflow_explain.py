@@ -7,6 +7,12 @@ tensorflow = pytest.importorskip("tensorflow", reason="TensorFlow is not install
 from minitape.bridges import tensorflow as bridge  # noqa: E402 - behind the check for TensorFlow
 
 
+def line_of(text):
+    """On which line of this file a statement stands."""
+    with open(__file__) as file:
+        return next(number for number, line in enumerate(file, 1) if line.strip() == text)
+
+
 def test_other_answers():
     w = tensorflow.Variable(2.0, name="w")
     with bridge.record() as recording:
@@ -19,3 +25,38 @@ def test_other_answers():
     assert [why.cause for why in recording.explain(y, [w])] == ["stop_gradient"]
     with pytest.raises(TypeError, match="takes a tensor or a variable as its source"):
         recording.explain(y, 3.0)
+
+
+def test_an_equal_tensor_that_was_made_to_ask():
+    x = tensorflow.constant([[1.0, 2.0], [3.0, 5.0]])
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        tape.watch(x)
+        y = tensorflow.reduce_sum(tensorflow.sin(x[0]))
+        tape.gradient(y, x[0])
+    why = recording.explain(y, x[0])
+    assert (why.cause, why.line) == ("wrong_object", line_of("tape.gradient(y, x[0])"))
+
+
+def halved(value):
+    return tensorflow.round(value) / 2.0
+
+
+def test_a_line_that_autograph_runs_from_a_file_of_its_own():
+    w = tensorflow.Variable([1.2, 2.7])
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        y = tensorflow.reduce_sum(tensorflow.map_fn(halved, w * 1.0))
+        tape.gradient(y, w)
+    why = recording.explain(y, w)
+    assert (why.cause, why.line, why.filename) == ("nondifferentiable", line_of("return tensorflow.round(value) / 2.0"), __file__)
+
+
+def test_watched_late_and_recorded_all_the_same():
+    """An operation that a variable is an input of is recorded with all of its inputs: a watch that comes later is enough."""
+    w, x = tensorflow.Variable([2.0, 3.0]), tensorflow.constant([0.5, 1.5])
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        h = x * w
+        tape.watch(x)
+        y = tensorflow.reduce_sum(h)
+        slope = tape.gradient(y, x)
+    assert slope.numpy().tolist() == [2.0, 3.0]
+    assert recording.explain(y, x).connected

@@ -1,0 +1,203 @@
+"""What the tape that was asked for a gradient knows: the operations of its block, and the sources that it watches."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from ..explain.words import Explanation
+from .inquiry import Inquiry, statement_at
+from .recording import Sweep
+from .site import NOWHERE, Site
+from .tensorflow_log import Span
+from .tensorflow_ops import handle_of, variable_of
+
+_STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": "records"}
+
+
+def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
+    """The statement of a way through calls that stands beside another one: where the two part. What a call keeps in an
+    attribute or an item comes from there.
+
+    >>> apart([("a.py", 3), ("a.py", 9)], [("a.py", 4)])
+    ('a.py', 3)
+    """
+    where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
+    return next((site for site in way[:where:-1] if _keeps(site)), way[where] if way else NOWHERE)
+
+
+def _keeps(site: Site) -> bool:
+    """Whether a statement binds an attribute or an item."""
+    statement = statement_at(site)
+    return statement is not None and any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in statement.targets())
+
+
+class TapeInquiry(Inquiry):
+    """The part of a question that is about tapes."""
+
+    log: Any
+
+    @property
+    def sweep(self) -> Sweep | None:
+        """The last backward pass from the target that was asked for the source; else the last one from it."""
+        found = [sweep for sweep in reversed(self.recording.sweeps) if self.end in sweep.target]
+        own = handle_of(self.source)
+        return next((sweep for sweep in found if any(tensor is own for tensor, _ in sweep.gave)), found[0] if found else None)
+
+    @property
+    def tape(self) -> Any:
+        """The tape that was asked; where none was, the one that recorded the target, or the last one."""
+        sweep = self.sweep
+        if sweep is not None or self.end is None:
+            return None if sweep is None else sweep.tape
+        recorded = [tape for tape in self.log.tapes if self._state(self.end, tape)[0] == "records"]
+        return next(iter([*recorded[::-1], *self.log.tapes[::-1]]), None)
+
+    # -- when ---------------------------------------------------------------------------------------------------------------
+
+    def _state(self, row: int, tape: Any) -> tuple[str, Span | None]:
+        """What a tape was doing when an operation ran, and since where."""
+        given_back = self.entries[row].extra.at  # while no tape recorded: one that begins at this row began after it
+        when, sweep = row if given_back is None else given_back, self.sweep
+        state, since = "before", None
+        for span in self.log.spans:
+            if span.tape is not tape or (sweep is not None and span.at > sweep.at):
+                continue
+            if span.at < when or (span.at == when and (given_back is None or span.word in ("ends", "pauses"))):
+                state, since = _STATES.get(span.word, state), span
+            elif since is None and span.word == "begins":
+                since = span
+            elif span.word == "resets" and state == "records":
+                return "dropped", span
+        return state, since
+
+    def _is_break(self, row: int) -> bool:
+        return super()._is_break(row) or self._is_untimely(row)
+
+    def _is_untimely(self, row: int) -> bool:
+        """Whether an operation ran while the tape that was asked did not record, though another tape may have."""
+        sweep, tape = self.sweep, self.tape
+        arrived = sweep is not None and row in sweep.adjoints and row not in sweep.target
+        return tape is not None and not arrived and self.entries[row].kind == "operation" and self._state(row, tape)[0] != "records"
+
+    def _time(self, row: int) -> Explanation | None:
+        """What the tape was doing when an operation ran; nothing to say where it recorded."""
+        state, since = self._state(row, self.tape)
+        if state == "records":
+            return None
+        if state == "dropped":
+            return self.say("computed_before_tape", since.way[-1], kind="reset")
+        site = apart(self.entries[row].extra.way, since.way) if since is not None and self.entries[row].extra.way else NOWHERE
+        if state == "paused":
+            return self.say("recording_paused", site, row=row)
+        kind = "other" if self.entries[row].differentiable else ""
+        return self.say(f"computed_{state}_tape", site, row=row, kind=kind)
+
+    # -- what it watches ----------------------------------------------------------------------------------------------------
+
+    def _own(self) -> Explanation | None:
+        """The tape that was asked does not watch the source."""
+        if self._arrived() or not self.used or not self.log.tapes:
+            return self._read_of()
+        late = next((row for row in self.used if self.entries[row].extra.late), None)
+        if late is not None and not self._reaches(late):
+            return self.say("watched_late", site=self._use(), row=late)
+        if any(map(self._is_watched, self.used)):
+            return None
+        leaf = next((row for row in self.used if self.entries[row].kind != "operation"), None)
+        variable = leaf is not None and self.entries[leaf].kind == "variable"
+        if variable and not getattr(self.source, "trainable", True):
+            return self.say("not_trainable", site=self._made_with("trainable"), row=leaf)
+        if variable and self._is_cut():
+            return None
+        if leaf is not None and (variable or self._watchers()) and (when := self._time(self._first_use())) is not None:
+            return when
+        if self._watchers():  # another tape watches it
+            return self.say("not_watched", self._begin(), kind="other")
+        if leaf is None:  # the result of an operation, which a tape does not watch by itself
+            return self._rebound() or self.say("not_watched", site=self._use(), row=self.used[0])
+        if not variable:
+            return self.say("not_watched", site=self._use(), row=leaf)
+        if self.tape is None or self.tape._watch_accessed_variables:
+            return self._time(leaf) or self.say("recording_paused", site=self._use(), row=leaf)  # the value that was read counts
+        return self.say("not_accessed_watched", site=self._begin(), row=leaf)
+
+    def _begin(self) -> Site:
+        """The line on which the block began of the tape that was asked."""
+        return next((span.way[-1] for span in self.log.spans if span.tape is self.tape), NOWHERE)
+
+    def _made_with(self, word: str) -> Site:
+        """Where the program says ``word=...`` as it makes the source; else the first use."""
+        _, way = self.log.born_at(handle_of(self.source))
+        for site in reversed(way):
+            statement = statement_at(site)
+            calls = [node for node in (statement.walk() if statement else ()) if isinstance(node, ast.Call)]
+            said = next((keyword.value.lineno for call in calls for keyword in call.keywords if keyword.arg == word), None)
+            if said is not None:
+                return site[0], said
+        return self._use()
+
+    def _is_watched(self, row: int) -> bool:
+        """Whether the tape that was asked knows a row of the source."""
+        entry, tape = self.entries[row], self.tape
+        if not entry.differentiable or tape is None:
+            return entry.differentiable
+        if any(watcher is tape for watcher in self._watchers()):
+            return True
+        if entry.kind == "operation":
+            return not self._is_untimely(row)
+        return entry.kind == "variable" and tape._watch_accessed_variables and getattr(self.source, "trainable", True)
+
+    def _watchers(self) -> list[Any]:
+        """The tapes that were told to watch the source."""
+        return [tape for value, tape in self.log.watches if value is handle_of(self.source)]
+
+    def _is_cut(self) -> bool:
+        """Whether the first operation on the way lets no gradient pass in any case."""
+        return all(self.entries[row].extra.why not in ("", "not_recorded") for row in self._first_uses())
+
+    def _first_uses(self) -> list[int]:
+        return [row for row in sorted(self.behind) if set(self.used).intersection(self._inputs(row))]
+
+    def _first_use(self) -> int:
+        return next(iter(self._first_uses()), self.used[0])
+
+    def _use(self) -> Site:
+        """The first line that used the source on the way to the target; of a derivative the line that computed the value."""
+        uses = self._first_uses()
+        if not uses:
+            return NOWHERE
+        site = self.entries[uses[0]].site
+        if any(site == sweep.site for sweep in self.recording.sweeps):
+            return next(entry.site for entry in self.entries if set(self.used).intersection(entry.inputs))
+        return site
+
+    def _reaches(self, row: int) -> bool:
+        """Whether a way of recorded operations leads from a row to the target."""
+        return all(self.entries[at].differentiable for at in self._way(row)[1:])
+
+    def _read_of(self) -> Explanation | None:
+        """The source is the result of one reading of a variable: the program read the variable itself."""
+        sweep = self.sweep
+        if sweep is None or not self.used or isinstance(variable_of(self.source), tf.Variable) or self.entries[self.used[0]].kind != "variable":
+            return None
+        if any(given for tensor, given in sweep.gave if tensor is self.source) or not any(tensor is self.source for tensor, _ in sweep.gave):
+            return None
+        return self.say("wrong_object", sweep.site, row=self.used[0], kind="read", other=self._name_of(self.entries[self.used[0]], "the variable"))
+
+    def _rebound(self) -> Explanation | None:
+        """The source is no variable any more: its name was bound to what was computed from one, as in ``w = w - rate * gradient``."""
+        row = self.rows[0]
+        statement = statement_at(self.entries[row].site)
+        if statement is None or not statement.reads_itself():
+            return None
+        variable = any(self.entries[given].kind == "variable" for given in self._behind([row]))
+        return self.say("wrong_object", row=row, kind="rebound") if variable else None
+
+    def _name_of(self, entry: Any, otherwise: str) -> str:
+        """What the program calls what a row stands for."""
+        names = (name for space in self._spaces() for name, value in list(space.items()) if handle_of(value) is entry.extra.asked)
+        return next(names, entry.name or otherwise)
