@@ -10,7 +10,8 @@ computed. Nothing of a framework is imported before its bridge is.
     ``replay``      a recording that was kept as a snapshot, without its framework
     ``site``        on which line of the user's the program stands
     ``inquiry``     what explain asks of a recording, in every framework; ``texts``: the sentences that are the same in all
-    ``patches``     the line to blame as it should be; each framework's ``*_texts`` says which of ``edits`` mend which cause
+    ``patches``     the lines as they should be; each framework's ``*_texts`` says what mends which cause: of ``edits`` and
+                    ``edits_values`` on the line to blame, of ``plans`` and ``plans_blocks`` elsewhere in the program
     ``torch``       PyTorch: ``record()`` and what it adds to a recording
     ``torch_mode``  ... what is called in the block, and in which module
     ``torch_log``   ... the rows that are made of it

@@ -1,20 +1,15 @@
-"""What mends a line: each edit says what should stand in the place of a piece of syntax, or None; see :mod:`patches`."""
+"""What mends a line where nothing arrives: each edit says what should stand in the place of a piece of syntax, or None; see :mod:`patches`."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
-
-import numpy as np
 
 from ..explain.patches import left, parsed, rewritten, slim
 from ..explain.statement import Statement, last_name, parameters, unparse
-from .patches import REBUILDS, Change, Edit, Spot, builds, is_call
-from .recording import numbers_of
-
-_FLOATS = {"float", "float32", "float64", "double"}
+from .patches import REBUILDS, Change, Edit, Mend, Spot, Step, builds, is_call, told
 
 
 def method(*names: str) -> Edit:
@@ -86,6 +81,16 @@ def renamed(**names: str) -> Edit:
     return edit
 
 
+def texts(**names: str) -> Edit:
+    """Another name of a function, where it is given as a text: ``activation="leaky_relu"``."""
+
+    def edit(spot: Spot, node: Any) -> Change | None:
+        known = isinstance(node, ast.keyword) and isinstance(node.value, ast.Constant) and node.value.value in names
+        return (node.value, f'"{names[node.value.value]}"') if known else None
+
+    return edit
+
+
 def on_operand(template: str, *names: str) -> Edit:
     """``name(x)`` and ``x.name()`` with another operand: the template of {x}."""
 
@@ -97,123 +102,7 @@ def on_operand(template: str, *names: str) -> Edit:
     return edit
 
 
-def at_zero(edit: Edit) -> Edit:
-    """An edit that is right where elements are zero, none is negative, and none has underflowed: the derivative of exp is zero there, too."""
-    return lambda spot, node: edit(spot, node) if spot.least() == 0 and not spot.underflows() else None
-
-
-def power(spot: Spot, node: Any) -> Change | None:
-    """``x ** 0.5`` away from zero."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and spot.least() >= 0:
-        return node.left, f"({slim(node.left)} + 1e-06)"
-    return None
-
-
-def divided(spot: Spot, node: Any) -> Change | None:
-    """A division by something that is zero, and never negative."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and spot.entry is not None and spot.least() == 0 and spot.entry.inputs[-1] in spot.inquiry._after():
-        return node.right, f"({slim(node.right)} + 1e-06)"
-    return None
-
-
-def finite_mask(spot: Spot, node: Any) -> Change | None:
-    """A large finite number for minus infinity."""
-    text, entry = unparse(node) if isinstance(node, ast.expr) else "", spot.entry
-    value = None if entry is None else numbers_of(entry.value)
-    if value is not None and value.ndim and (np.isfinite(value).sum(-1) < 2).all():
-        return None  # nothing is left to choose from: there is no gradient either way
-    return "-1000000000.0" if re.fullmatch(r"-float\(.(inf|infinity).\)|float\(.-(inf|infinity).\)|-[\w.]+\.inf", text) else None
-
-
-def log_softmax(spot: Spot, node: Any) -> Change | None:
-    """``log_softmax(x)`` for ``log(softmax(x))``."""
-    if not is_call(node, "log"):
-        return None
-    inner = spot.operand(node)
-    if not is_call(inner, "softmax") or not isinstance(inner.func, ast.Attribute):
-        return None
-    return unparse(ast.Call(ast.Attribute(inner.func.value, "log_softmax", ast.Load()), inner.args, inner.keywords))
-
-
-def unless_all_zero(edit: Edit) -> Edit:
-    """An edit of a root: where all that it gives is zero, the derivative of what stands below is mostly zero, too."""
-
-    def guarded(spot: Spot, node: Any) -> Change | None:
-        value = None if spot.entry is None else numbers_of(spot.entry.value)
-        return None if value is not None and not value.any() else edit(spot, node)
-
-    return guarded
-
-
-def standard_deviation(root: str, variance: str, *names: str) -> Edit:
-    """The root of the variance and a little."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        if not is_call(node, *names) or not spot.is_module(node.func):
-            return None
-        outer, inner = spot.spelled(root), spot.spelled(variance)
-        return f"{outer}({unparse(ast.Call(parsed(inner), node.args, node.keywords))} + 1e-12)" if outer and inner else None
-
-    return edit
-
-
-def straight_through(spot: Spot, node: Any) -> Change | None:
-    """A step whose gradient passes as if it were not there."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
-        new = spot.through(node, f"{slim(node.left)} / {slim(node.right)}")
-    elif is_call(node, "round", "floor", "ceil", "trunc", "sign", "rint", "fix") and not spot.is_index():
-        around = [n for n in spot.statement.walk() if isinstance(n, ast.Call) and node in ast.walk(n) and last_name(n.func) in ("astype", "int", "long", "to", "cast")]
-        x = spot.operand(node)
-        new = None if x is None or around else spot.through(node, slim(x))
-    else:
-        return None
-    return new
-
-
-def whole_numbers(spot: Spot, node: Any) -> Change | None:
-    """A cast to whole numbers whose gradient passes as if it were not there."""
-    casts = is_call(node, "long", "int", "short", "astype", "to", "type", "cast") and not (isinstance(node.func, ast.Name) and node.func.id == "int")
-    if not casts or (last_name(node.func) not in ("long", "int", "short") and "int" not in "".join(map(unparse, [*node.args[-1:], *(k.value for k in node.keywords)]))):
-        return None
-    x = spot.operand(node)
-    if x is None or spot.is_index():
-        return None
-    call = node
-    if last_name(node.func) == "cast":
-        like = spot.spelled("tf.float32")
-        call = ast.Call(node.func, [node, parsed(like)], []) if like else node
-    return spot.through(call, slim(x))
-
-
-def soft_comparison(spot: Spot, node: Any) -> Change | None:
-    """A sigmoid of the difference, for a comparison that is made a float or chooses between two numbers."""
-    compare: Any
-    if isinstance(node, ast.IfExp):
-        compare, yes, no = node.test, node.body, node.orelse
-    elif is_call(node, "where") and len(node.args) == 3 and all(isinstance(a, ast.Constant) for a in node.args[1:]):
-        compare, yes, no = node.args
-    elif is_call(node, "float", "double") and isinstance(node.func, ast.Attribute) and not node.args:
-        compare, yes, no = node.func.value, ast.Constant(1.0), ast.Constant(0.0)
-    elif is_call(node, "cast", "astype", "to") and (node.args and last_name(node.args[-1]) in _FLOATS):
-        compare, yes, no = spot.operand(node), ast.Constant(1.0), ast.Constant(0.0)
-    else:
-        return None
-    sigmoid = spot.spelled(spot.dialect.sigmoid)
-    if not isinstance(compare, ast.Compare) or len(compare.ops) != 1 or sigmoid is None or not _numbers(yes, no):
-        return None
-    a, b = compare.left, compare.comparators[0]
-    if isinstance(compare.ops[0], (ast.Lt, ast.LtE)):
-        a, b = b, a
-    elif not isinstance(compare.ops[0], (ast.Gt, ast.GtE)):
-        return None
-    zero = isinstance(b, ast.Constant) and b.value == 0
-    soft = f"{sigmoid}({unparse(a)})" if zero else f"{sigmoid}({unparse(a)} - {slim(b)})"
-    high, low = ast.literal_eval(yes), ast.literal_eval(no)
-    scaled = soft if high - low == 1 else f"{high - low} * {soft}"
-    return scaled if low == 0 else f"({low} + {scaled})"
-
-
-def _numbers(*nodes: ast.expr) -> bool:
+def numbers(*nodes: ast.expr) -> bool:
     return all(re.fullmatch(r"-?[\d.]+(e-?\d+)?", unparse(node)) for node in nodes)
 
 
@@ -225,6 +114,51 @@ def larger_of_two(spot: Spot, node: Any) -> Change | None:
     if isinstance(node, ast.IfExp) and (where := spot.spelled("jnp.where")) is not None:
         return f"{where}({unparse(node.test)}, {unparse(node.body)}, {unparse(node.orelse)})"
     return None
+
+
+def chosen(spot: Spot) -> Mend | None:
+    """``x = jnp.where(condition, a, b)`` for an ``if`` whose branches both give ``x`` a value, or return one."""
+    node, where = spot.statement.node, spot.spelled("jnp.where")
+    if not isinstance(node, ast.If) or where is None or len(node.body) != 1:
+        return None
+    beside = [s.node for s in spot.statements if s.block == spot.statement.block and s.function is spot.statement.function and s.order > spot.statement.order]
+    after = [n for n in beside if n.lineno > (node.end_lineno or 0)][:1]
+    (yes,), no = node.body, node.orelse if node.orelse else after
+    if len(no) != 1 or type(yes) is not type(no[0]):
+        return None
+    last = max(node.end_lineno or 0, no[0].end_lineno or 0)
+    if isinstance(yes, ast.Return) and isinstance(no[0], ast.Return) and yes.value is not None and no[0].value is not None:
+        new = f"return {where}({unparse(node.test)}, {unparse(yes.value)}, {unparse(no[0].value)})"
+    elif isinstance(yes, ast.Assign) and isinstance(no[0], ast.Assign) and node.orelse and list(map(unparse, yes.targets)) == list(map(unparse, no[0].targets)) and len(yes.targets) == 1:
+        new = f"{unparse(yes.targets[0])} = {where}({unparse(node.test)}, {unparse(yes.value)}, {unparse(no[0].value)})"
+    else:
+        return None
+    return spot.checked([Step(node.lineno, last, " " * node.col_offset + new)])
+
+
+def counted(spot: Spot) -> Mend | None:
+    """A loop with a fixed number of steps for one that asks a value whether to go on."""
+    node = spot.statement.node
+    if not isinstance(node, ast.While) or node.orelse:
+        return None
+    new = [Step(node.lineno, node.test.end_lineno or node.lineno, " " * node.col_offset + "for _ in range(20):")]
+    return spot.checked(new, f"For a loop, take as many steps as it needs at most. {told(new)}")
+
+
+def scanned(spot: Spot, node: Any) -> Change | None:
+    """``lax.scan`` with a fixed number of steps for ``lax.while_loop``, whose state does not change when its condition has ended."""
+    scan, tree, where = (spot.spelled(path) for path in ("lax.scan", "jax.tree.map", "jnp.where"))
+    if not is_call(node, "while_loop") or len(node.args) != 3 or None in (scan, tree, where):
+        return None
+    go_on, step, begin = node.args
+    bodies = [step, *spot.source.functions.get(unparse(step), [])]
+    if any(isinstance(n, ast.Compare) for body in bodies for n in ast.walk(body)):  # a search, whose steps only choose: no gradient passes that
+        return None
+    names = [n.arg for f in (go_on, step) if isinstance(f, ast.Lambda) for n in f.args.args]
+    state, new, old = (next(c for c in (wish, f"{wish}_") if c not in names) for wish in ("state", "new", "old"))
+    goes, steps = (f"({unparse(f)})" if isinstance(f, ast.Lambda) else unparse(f) for f in (go_on, step))
+    chosen = f"{tree}(lambda {new}, {old}: {where}({goes}({state}), {new}, {old}), {steps}({state}), {state})"
+    return f"{scan}(lambda {state}, _: ({chosen}, None), {unparse(begin)}, length=100)[0]"
 
 
 def masked(spot: Spot, node: Any) -> Change | None:
@@ -245,31 +179,42 @@ def _picks(node: Any) -> bool:
 
 def stayed(spot: Spot, node: Any) -> Change | None:
     """The expression without what leads out to NumPy and Python, and with the framework's functions in place of theirs."""
-    statement = spot.statement
-    if not isinstance(statement.node, (ast.Assign, ast.Return)) or any(isinstance(n, (ast.ListComp, ast.GeneratorExp, ast.List, ast.Dict, ast.Lambda)) for n in statement.walk()):
+    if not isinstance(spot.statement.node, (ast.Assign, ast.Return)) or node is not spot.statement.node.value or spot.rebuilt():
         return None
-    if node is not statement.value() or spot.rebuilt():
+    return inside(spot, node)
+
+
+def inside(spot: Spot, node: Any, tensors: Container[str] = ()) -> str | None:
+    """An expression that stays in the framework; None where it does, or where that cannot be written. ``tensors`` are names of such
+    values, and ``f()`` a function that returns one."""
+    lists = [n for n in ast.walk(node) if isinstance(n, ast.List)]
+    built = any(is_call(n, *REBUILDS) and n.args and n.args[0] in lists for n in ast.walk(node))
+    if built or any(isinstance(n, (ast.ListComp, ast.GeneratorExp, ast.Dict, ast.Lambda)) for n in ast.walk(node)):
         return None
-    new = rewritten(node, lambda n: _inside(spot, n))
+    new = rewritten(node, lambda n: _inside(spot, n, tensors))
     text = unparse(ast.fix_missing_locations(new))
     return None if text == unparse(node) or any(_foreign(spot, n) for n in ast.walk(new)) else text
 
 
-def _inside(spot: Spot, node: ast.AST) -> ast.AST | None:
+def _inside(spot: Spot, node: ast.AST, tensors: Container[str]) -> ast.AST | None:
     if not isinstance(node, ast.Call):
         return None
+
+    def further(part: ast.AST) -> Any:
+        return rewritten(part, lambda n: _inside(spot, n, tensors))
+
     inner = left(node)
     if inner is not None:
         while is_call(inner, "detach", "cpu") and isinstance(inner.func, ast.Attribute):
             inner = inner.func.value
-        return rewritten(inner, lambda n: _inside(spot, n))
+        return further(inner)
     if is_call(node, *REBUILDS) and len(node.args) == 1 and not isinstance(node.args[0], (ast.Constant, ast.List)):
-        made = rewritten(node.args[0], lambda n: _inside(spot, n))
-        return made if unparse(made) != unparse(node.args[0]) else None
+        given = node.args[0]
+        made = further(given)
+        tensor = unparse(given) in tensors or (isinstance(given, ast.Call) and f"{last_name(given.func)}()" in tensors)
+        return made if tensor or unparse(made) != unparse(given) else None
     instead = _of_framework(spot, node.func)
-    if instead is None:
-        return None
-    return ast.Call(parsed(instead), [rewritten(a, lambda n: _inside(spot, n)) for a in node.args], node.keywords)
+    return None if instead is None else ast.Call(parsed(instead), [further(a) for a in node.args], node.keywords)
 
 
 def _of_framework(spot: Spot, function: ast.expr) -> str | None:
@@ -282,7 +227,12 @@ def _of_framework(spot: Spot, function: ast.expr) -> str | None:
     return spot.spelled(named) if named else None
 
 
+_NUMBERS = {"float16", "float32", "float64", "int32", "int64", "pi", "inf", "newaxis", "e"}
+
+
 def _foreign(spot: Spot, node: ast.AST) -> bool:
+    if last_name(node) in _NUMBERS:
+        return False
     root = unparse(node).partition(".")[0] if isinstance(node, ast.Attribute) else ""
     return spot.source.imported.get(root, "").partition(".")[0] in ("numpy", "math", "scipy")
 
@@ -347,7 +297,7 @@ def stacked(spot: Spot, node: Any) -> Change | None:
 def _stack(stack: str, node: ast.expr) -> str:
     if isinstance(node, (ast.List, ast.Tuple)):
         return f"{stack}([{', '.join(_stack(stack, part) for part in node.elts)}])"
-    return f"{stack.rpartition('.')[0]}.tensor({unparse(node)})" if _numbers(node) else unparse(node)
+    return f"{stack.rpartition('.')[0]}.tensor({unparse(node)})" if numbers(node) else unparse(node)
 
 
 def with_requires_grad(spot: Spot, node: Any) -> Change | None:
@@ -377,9 +327,9 @@ def before_use(template: str) -> Edit:
     """A line before the use of the source by its name, with which the source has a gradient."""
 
     def edit(spot: Spot, node: Any) -> Change | None:
-        name = spot.inquiry.name
+        name = spot.inquiry.path or spot.inquiry.name
         simple = node is spot.statement.node and isinstance(node, (ast.Assign, ast.Expr, ast.Return, ast.AugAssign))
-        if not simple or not any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in spot.statement.walk()):
+        if not simple or not any(isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load) and unparse(n) == name for n in spot.statement.walk()):
             return None
         tape = "" if "{tape}" not in template else _tape(spot.statement)
         return None if tape is None else f"{template.format(x=name, tape=tape)}\n{unparse(node)}"
@@ -396,7 +346,8 @@ def _tape(statement: Statement) -> str | None:
 
 def float_maker(spot: Spot, node: Any) -> Change | None:
     """``dtype=tf.float32`` in the call that makes the source of whole numbers."""
-    if not (is_call(node, "Variable", "constant") and node is spot.statement.value() and spot.inquiry.name in spot.statement.binds()):
+    whole = "int" in str(getattr(spot.inquiry.source, "dtype", ""))
+    if not (whole and is_call(node, "Variable", "constant") and node is spot.statement.value() and spot.inquiry.name in spot.statement.binds()):
         return None
     like = spot.spelled("tf.float32")
     more = [k for k in node.keywords if k.arg != "dtype"]
@@ -414,19 +365,10 @@ def variable_kept(spot: Spot, node: Any) -> Change | None:
     return None
 
 
-def set_at(spot: Spot, node: Any) -> Change | None:
-    """``x = x.at[i].set(v)`` for ``x[i] = v``."""
-    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript) and isinstance(node.targets[0].value, ast.Name):
-        x, index = node.targets[0].value.id, unparse(node.targets[0].slice)
-        if sum(isinstance(target, ast.Subscript) for s in spot.source.statements for target in s.targets()) > 1:
-            return None  # each would have to change
-        return f"{x} = {x}.at[{index}].set({unparse(node.value)})"
-    return None
-
-
 def one_float(spot: Spot, node: Any) -> Change | None:
-    """``2.0`` for the one whole number that a statement or a dictionary gives a name to."""
+    """``2.0`` for the one whole number, or array of one, that a statement or a dictionary gives a name to."""
     values = node.values if isinstance(node, ast.Dict) else [node.value] if isinstance(node, (ast.Assign, ast.keyword)) else []
+    values = [value.args[0] if is_call(value, "array", "asarray") and len(value.args) == 1 and not value.keywords else value for value in values]
     whole = [value for value in values if isinstance(value, ast.Constant) and type(value.value) is int]
     return (whole[0], f"{unparse(whole[0])}.0") if len(whole) == 1 else None
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,9 @@ from ..explain.asking import where
 from ..explain.flow import Flow
 from ..explain.source import source_of
 from ..explain.statement import Statement
-from ..explain.words import Explanation
+from ..explain.words import Explanation, words_alone
 from ..picture.reading import spaces
-from .patches import Dialect, patch_of
+from .patches import Dialect, mend
 from .recording import Sweep, numbers_of
 from .site import NOWHERE, Site
 
@@ -29,11 +29,6 @@ SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
 CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
 _SHOWN = re.compile(r"\bprint\(|plot\w*\(|\bf['\"]|^\s*#|return ")
 _SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")
-
-
-def mistaken(what: str, error: Exception) -> None:
-    """Warns of a mistake in minitape that costs a part of an answer only."""
-    warnings.warn(f"{what}, by a mistake in minitape: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=3)
 
 
 class Inquiry:
@@ -63,10 +58,8 @@ class Inquiry:
         for check in self.checks():
             found = check()
             if found is not None:
-                try:
-                    found.patch = patch_of(self, found)
-                except Exception as error:  # the fix in words is there
-                    mistaken("There is no patch", error)
+                with words_alone():
+                    mend(self, found)
                 return found
         return self.say("connected")
 
@@ -81,7 +74,7 @@ class Inquiry:
         message, fix = self.texts[f"{cause} {kind}".strip()]
         line = "" if site[1] is None else f" ({where(*site)})"
         fields = {"x": self.name, "line": line, "what": what, "other": other}
-        mends = fix.format(**fields | {"x": "x" if self.name == "the tensor" else self.name})
+        mends = fix.format(**fields | {"x": self.path or ("x" if self.name == "the tensor" else self.name)})
         answer = Explanation(cause, message.format(**fields), mends, *site)
         answer._tape, answer._rows = self.recording, [] if row is None else [row]
         return answer
@@ -104,6 +97,24 @@ class Inquiry:
                 if value is self.source and not name.startswith("_"):
                     return name
         return known
+
+    @cached_property
+    def path(self) -> str:
+        """How the program reaches the source: by a name, or by one of what holds it, ``net[0].weight``; empty where nobody can tell."""
+        for space in self._spaces():
+            for name, value in list(space.items()):
+                if name == self.name and value is self.source:
+                    return name
+        held = ((name, value) for space in self._spaces() for name, value in list(space.items()) if not name.startswith("_"))
+        return next((f"{name}{part}" for name, value in held if (part := self.part_of(value))), "")
+
+    def part_of(self, value: Any) -> str:
+        """What to write behind the name of a layer for the source, if that is in it: ``[0].weight``."""
+        return ""
+
+    def recorded(self, value: Any) -> int | None:
+        """The row of one of the framework's values, if it is one."""
+        return self.recording.row_of(value) if hasattr(value, "shape") and hasattr(value, "dtype") else None
 
     # -- the graph of the rows --------------------------------------------------------------------------------------------
 
@@ -159,6 +170,16 @@ class Inquiry:
             way.append(row)
             row = came[row]
         return way[::-1]
+
+    def passes_by(self, row: int) -> bool:
+        """Whether the target was computed from the source on a way without this row, too."""
+        behind, stack = set[int](), [] if self.end in (None, row) else [self.end]
+        while stack:
+            at = stack.pop()
+            if at != row and at not in behind:
+                behind.add(at)
+                stack += self._inputs(at)
+        return any(given in behind for given in self.rows)
 
     def is_looked_at(self, exit: Any) -> bool:
         """Whether the statement that took a value out only shows or logs it.

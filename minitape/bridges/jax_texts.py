@@ -8,8 +8,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from . import edits as edit
+from . import edits_values as value
+from . import plans as plan
 from .jax_log import STEPS
-from .patches import Dialect
+from .patches import Dialect, Whole
 from .texts import table
 
 TEXT = table({
@@ -138,21 +140,33 @@ CANCELS = {"sub", "reduce_precision", "softmax"}
 ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not_selected": CHOICES, "zero_factor": PRODUCTS,
          "zero_cancels": CANCELS}  # fmt: skip
 
-PATCHES = Dialect({"jnp": "jax.numpy", "lax": "jax.lax", "jax": "jax"}, edit.first_of(("jnp", jnp)), stop="lax.stop_gradient", sigmoid="jax.nn.sigmoid", edits={
+_SAFE = [value.masked_before]
+PATCHES = Dialect({"jnp": "jax.numpy", "lax": "jax.lax", "jax": "jax"}, edit.first_of(("jnp", jnp)), stop="lax.stop_gradient", sigmoid="jax.nn.sigmoid", softmax="jax.nn.softmax",
+                  where="jnp.where", sums="jnp.sum", edits={
     "argnums": [edit.with_argnums],
+    "closure": [Whole(plan.handed_over)],
     "integer_dtype": [edit.one_float],
     "not_scalar": [edit.reduced],
-    "integer_cast": [edit.whole_numbers],
+    "has_aux": [Whole(plan.with_aux)],
+    "integer_cast": [value.whole_numbers],
     "stop_gradient": [edit.function("stop_gradient")],
-    "no_derivative": [edit.soft_comparison],
-    "zero_derivative": [edit.straight_through],
-    "left_jax": [edit.set_at, edit.stayed],
-    "refused": [edit.set_at],
-    "branch": [edit.larger_of_two],
+    "no_derivative": [value.soft_comparison, value.soft_choice],
+    "zero_derivative": [value.straight_through],
+    "custom_rule": [plan.without_rule("custom_vjp", "custom_jvp")],
+    "callback": [Whole(plan.called_inside)],
+    "left_jax": [Whole(plan.elements_set), edit.stayed, Whole(plan.stays), Whole(plan.from_jax)],
+    "refused": [Whole(plan.elements_set), Whole(plan.backwards)],
+    "branch": [edit.larger_of_two, Whole(edit.chosen), Whole(edit.counted)],
+    "while_loop": [Whole(plan.static_count), plan.to_try(edit.scanned, "With at most 100 steps, for example:")],
     "boolean_index": [edit.masked],
-    "dead_relu": [edit.renamed(relu="jax.nn.leaky_relu")],
-    "nan_forward": [edit.finite_mask, edit.log_softmax, edit.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt")), edit.divided],
-    "nan_backward": [edit.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm"), edit.unless_all_zero(edit.standard_deviation("jnp.sqrt", "jnp.var", "std")),
+    "dead_relu": [edit.renamed(relu="jax.nn.leaky_relu"), plan.anywhere(edit.renamed(relu="jax.nn.leaky_relu"))],
+    "saturated": [plan.to_try(value.scaled("tanh", "sigmoid", "softmax", "relu6", "hard_tanh", "erf"), "For example:"), plan.to_try(value.probabilities, "If these are logits:")],
+    "not_selected": [plan.to_try(value.mixed, "To mix both:")],
+    "zero_factor": [plan.other_factor("jnp.ones")],
+    "nan_input": [plan.finite_data("jnp.nan_to_num({x}{bounds})")],
+    "nan_forward": [value.finite_mask, value.log_softmax, *_SAFE, value.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt")), value.divided, value.not_below("jnp.maximum({x}, 1e-06)", "log", "sqrt", "log2", "log10", "rsqrt"),
+                    value.overflow("jnp.max")],
+    "nan_backward": [*_SAFE, value.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm"), value.unless_all_zero(value.standard_deviation("jnp.sqrt", "jnp.var", "std")),
                      edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
-                     edit.on_operand("{x} + 1e-06", "acosh", "arccosh"), edit.power],
+                     edit.on_operand("{x} + 1e-06", "acosh", "arccosh"), value.power, value.apart("jnp.diag jnp.linspace"), value.away],
 })  # fmt: skip

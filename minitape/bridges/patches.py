@@ -1,16 +1,17 @@
-"""The line to blame as it should be, where one changed line is a mend: ``Explanation.patch`` of the bridges.
+"""What mends a program, line by line: ``Explanation.patch`` of the bridges where it is one line, else words that name the lines.
 
 Each cause has edits, tried in turn. An edit looks at one piece of the syntax of the statement to blame, and says what should stand in
-its place, or None. A patch is given where exactly one place of the line changes, and the program still parses with it: no patch is
-better than one that does not mend.
+its place, or None; or it looks at the whole program, see :class:`Whole`. A patch is given where exactly one place of the line changes,
+and the program still parses with it: no patch is better than one that does not mend.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,10 +24,36 @@ if TYPE_CHECKING:
     from ..explain.words import Explanation
     from .inquiry import Inquiry
 
-Change = str | tuple[ast.AST, str]  # what stands in a node's place, or in another's
-Edit = Callable[["Spot", Any], "Change | None"]
 REBUILDS = {"tensor", "as_tensor", "from_numpy", "Variable", "Parameter", "constant", "array", "asarray", "FloatTensor"}
 _INDICES = {"embedding", "Embedding", "gather", "index_select", "one_hot", "range", "arange", "bincount", "cross_entropy", "take", "gather_nd", "embedding_lookup"}
+
+
+class Step(NamedTuple):
+    """Lines of a program, and what stands in their place; no text: nothing."""
+
+    first: int
+    last: int
+    text: str
+
+
+class Mend(NamedTuple):
+    """What changes in a program; without words one line of it, which is the patch."""
+
+    steps: list[Step]
+    words: str = ""
+
+
+Change = str | tuple[ast.AST, str]  # what stands in a node's place, or in another's
+Edit = Callable[["Spot", Any], "Change | None"]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An edit that looks at the whole program."""
+
+    plan: Callable[[Spot], Mend | None]
+    several: bool = False  # whether it also mends what breaks the way in the same manner on other lines
+    unplaced: bool = False  # whether it needs no line to blame
 
 
 @dataclass(frozen=True)
@@ -37,17 +64,43 @@ class Dialect:
     function: Callable[[str], str]  # the function that does what NumPy's of this name does; empty: there is none
     stop: str  # the function through which no gradient passes; empty: the method detach
     sigmoid: str
-    edits: dict[str, list[Edit]] = field(default_factory=dict)
+    softmax: str
+    where: str
+    sums: str
+    edits: dict[str, list[Edit | Whole]] = field(default_factory=dict)
 
 
 class Spot:
-    """The statement to blame, and what its program calls things."""
+    """The program, the statement to blame, and what the program calls things."""
 
-    def __init__(self, inquiry: Inquiry, answer: Explanation, statement: Statement) -> None:
-        self.inquiry, self.answer, self.statement = inquiry, answer, statement
-        self.dialect, self.source = inquiry.dialect, statement.source
+    def __init__(self, inquiry: Inquiry, answer: Explanation, source: Source, filename: str, statement: Statement | None) -> None:
+        self.inquiry, self.answer, self.source, self.filename, self._statement = inquiry, answer, source, filename, statement
+        self.dialect = inquiry.dialect
         self.names = {name for s in self.source.statements for name in s.mentions()} | set(self.source.imported)
         self.entry = inquiry.entries[answer._rows[0]] if answer._rows else None
+        self.lines = [line.rstrip("\n") for line in lines_of(filename)]
+
+    @property
+    def statement(self) -> Statement:
+        """The statement to blame, where there is one."""
+        assert self._statement is not None
+        return self._statement
+
+    @property
+    def blamed(self) -> bool:
+        """Whether there is one."""
+        return self._statement is not None
+
+    @property
+    def statements(self) -> list[Statement]:
+        """Those of the file."""
+        return [s for s in self.source.statements if s.filename == self.filename]
+
+    def on(self, statement: Statement) -> Spot:
+        """The same for another statement of the program."""
+        other = copy(self)
+        other._statement = statement
+        return other
 
     def spelled(self, path: str) -> str | None:
         """``jnp.log`` as the program would write it; None where it does not know the module."""
@@ -113,55 +166,104 @@ class Spot:
         return min(elements, default=-np.inf)
 
     def underflows(self) -> bool:
-        """Whether the input of the row is made with exp."""
+        """Whether the input of the row is made with exp, and not a share of the sum of such."""
         given = [self.inquiry.entries[row] for row in (self.entry.inputs if self.entry else [])]
-        return any(word in text.lower() for entry in given for text in (entry.op, *entry.scope) for word in ("exp", "softmax", "sigmoid", "logistic"))
+        return any(word in text.lower() for entry in given for text in (entry.op, *entry.scope) for word in ("exp", "sigmoid", "logistic"))
 
     # -- text -------------------------------------------------------------------------------------------------------------
 
-    def put(self, node: Any, text: str) -> str | None:
-        """The line to blame with a node replaced, without its indentation; None where that is no line of its own."""
-        assert self.answer.filename is not None and self.answer.line is not None
-        lines, at = [line.rstrip("\n") for line in lines_of(self.answer.filename)], self.answer.line - 1
-        old = lines[at].encode()
-        if node.lineno != self.answer.line or node.end_lineno != self.answer.line:
+    def here(self, edit: Edit) -> Mend | None:
+        """The statement with the one place changed that an edit knows."""
+        changes = [(node, new) for node in self.statement.walk() if (new := edit(self, node)) is not None]
+        if not changes or not all(other in ast.walk(changes[0][0]) for other, _ in changes):
             return None
-        if isinstance(node, ast.stmt) and sum(s.line <= self.answer.line <= s.last for s in self.source.statements if s.filename == self.answer.filename and s.block == self.statement.block) > 1:
+        node, new = changes[0]
+        if isinstance(node, ast.stmt) and sum(s.line <= node.lineno <= s.last and s.block == self.statement.block for s in self.statements) > 1:
             return None
-        whole = node is getattr(self.statement.node, "value", None)
-        text = text[1:-1] if whole and _in_brackets(text) else text
-        indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
-        start, end = node.col_offset, node.end_col_offset
-        if text[:1] == "(" and _in_brackets(text) and old[start - 1 : start] == b"(" and old[end : end + 1] in (b")", b","):
-            text = text[1:-1]  # an argument
-        new = (old[:start] + text.replace("\n", "\n" + indent).encode() + old[end:]).decode()
-        if new == lines[at]:
-            return None
+        return self.put([(node, new) if isinstance(new, str) else new])
+
+    def put(self, changes: Sequence[tuple[Any, str]]) -> Mend | None:
+        """The program with nodes replaced, each on one line of its own or a whole statement; None where it is none then."""
+        steps: dict[int, Step] = {}
+        for node, text in sorted(changes, key=lambda change: (-change[0].lineno, -change[0].col_offset)):
+            first, last = node.lineno, node.end_lineno
+            if first != last and not isinstance(node, ast.stmt):
+                return None
+            old = steps[first].text if first in steps else self.lines[first - 1]
+            indent = old[: len(old) - len(old.lstrip())]
+            after = self.lines[last - 1] if last != first else old
+            before, rest = old.encode()[: node.col_offset], after.encode()[node.end_col_offset :]
+            text = self._slim(node, text, before, rest)
+            steps[first] = Step(first, last, (before + text.replace("\n", "\n" + indent).encode() + rest).decode())
+        return self.checked([steps[first] for first in sorted(steps) if steps[first].text != "\n".join(self.lines[first - 1 : steps[first].last])])
+
+    def _slim(self, node: Any, text: str, before: bytes, after: bytes) -> str:
+        """A text without the brackets that it does not need where it stands."""
+        whole = any(node is getattr(s.node, "value", None) for s in self.statements)
+        argument = text[:1] == "(" and before[-1:] == b"(" and after[:1] in (b")", b",")
+        return text[1:-1] if (whole or argument) and _in_brackets(text) else text
+
+    def checked(self, steps: list[Step], words: str = "") -> Mend | None:
+        """What changes, where something does and the program still parses."""
         try:
-            ast.parse("\n".join([*lines[:at], new, *lines[at + 1 :]]))
+            ast.parse(stepped("\n".join(self.lines), steps))
         except SyntaxError:
             return None
-        return "\n".join(line.removeprefix(indent) for line in new.split("\n"))
+        return Mend(steps, words) if steps else None
 
 
-def patch_of(inquiry: Inquiry, answer: Explanation) -> str | None:
-    """What the line to blame should be; None where one line is not enough, or nobody can tell."""
-    if answer.connected or answer.others or answer.line is None or answer.filename is None:
-        return None
+def stepped(text: str, steps: Iterable[Step]) -> str:
+    """A program with some of its lines changed."""
+    lines = text.split("\n")
+    for step in sorted(steps, reverse=True):
+        lines[step.first - 1 : step.last] = step.text.split("\n") if step.text else []
+    return "\n".join(lines)
+
+
+def mend(inquiry: Inquiry, answer: Explanation) -> None:
+    """Adds to an answer the patch, or to its words what to write on which line; nothing where nobody can tell."""
+    if answer.connected or answer._steps is not None:  # it was answered inside of a function
+        return
+    answer._steps = []
+    filename = answer.filename or (inquiry.entries[inquiry.end].site[0] if inquiry.end is not None else None)
+    if filename is None:
+        return
+    alone = all((other.filename, other.line) == (answer.filename, answer.line) for other in answer.others)
+    alike = all(other.cause == answer.cause for other in answer.others)
     read_again()
-    source: Source | None = source_of(answer.filename)
-    statement = None if source is None else source.at(answer.filename, answer.line)
-    if statement is None:
-        return None
-    spot = Spot(inquiry, answer, statement)
+    source: Source | None = source_of(filename)
+    if source is None:
+        return
+    spot = Spot(inquiry, answer, source, filename, source.at(filename, answer.line) if answer.line is not None else None)
     for edit in inquiry.dialect.edits.get(answer.cause, ()):
-        changes = [(node, new) for node in statement.walk() if (new := edit(spot, node)) is not None]
-        if changes:
-            node, new = changes[0]
-            at, text = (node, new) if isinstance(new, str) else new
-            if all(other in ast.walk(node) for other, _ in changes):
-                return spot.put(at, text)
-    return None
+        if not alone and not (alike and isinstance(edit, Whole) and edit.several):
+            continue
+        if not spot.blamed and not (isinstance(edit, Whole) and edit.unplaced):
+            continue
+        found = edit.plan(spot) if isinstance(edit, Whole) else spot.here(edit)
+        if found is not None:
+            answer._steps = found.steps
+            step = found.steps[0]
+            if len(found.steps) == 1 and step.first == step.last and step.text and not found.words:
+                indent = step.text[: len(step.text) - len(step.text.lstrip())]
+                answer.patch = "\n".join(line.removeprefix(indent) for line in step.text.split("\n"))
+                answer.patch_line = step.first
+            answer.fix += " " + (found.words or told(found.steps))
+            return
+
+
+def told(steps: list[Step]) -> str:
+    """Which lines become what.
+
+    >>> told([Step(3, 3, "    y = x"), Step(5, 6, "")])
+    'Line 3 should be `y = x`. Delete lines 5 to 6.'
+    """
+    said = []
+    for first, last, text in steps:
+        where = f"ine {first}" if first == last else f"ines {first} to {last}"
+        lines = [line.strip() for line in text.split("\n")]
+        said.append(f"L{where} should be `{'` and then `'.join(lines)}`." if text else f"Delete l{where}.")
+    return " ".join(said)
 
 
 def _in_brackets(text: str) -> bool:

@@ -9,8 +9,8 @@ import numpy as np
 import tensorflow as tf
 
 from ..engine.block import During
+from ..explain.words import mistaken
 from .changes import Block
-from .inquiry import mistaken
 from .recording import Sweep, numbers_of
 from .tensorflow_inside import READS, again, graphs_of
 from .tensorflow_ops import changes_variable, handle_of

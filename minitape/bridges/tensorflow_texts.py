@@ -9,7 +9,10 @@ import tensorflow as tf
 
 from ..explain.remedies import OF_NUMPY
 from . import edits as edit
-from .patches import Dialect
+from . import edits_values as value
+from . import plans as plan
+from . import plans_blocks as block
+from .patches import Dialect, Whole
 from .texts import table
 
 TEXT = table({
@@ -24,7 +27,7 @@ TEXT = table({
     ),
     "watched_late": (
         "{x} was used{line} before the tape watched it.",
-        "Move tape.watch({x}) to the top of the block, before {x} is used.",
+        "Move tape.watch({x}) up, before {x} is used for the first time.",
     ),
     "not_trainable": (
         "{x} is a variable with trainable=False{line}, so no tape watches it by itself.",
@@ -174,20 +177,36 @@ ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not
          "zero_cancels": CANCELS}  # fmt: skip
 
 _WATCH = edit.before_use("{tape}.watch({x})")
-PATCHES = Dialect({"tf": "tensorflow"}, edit.first_of(("tf", tf), ("tf.math", tf.math), **OF_NUMPY), stop="tf.stop_gradient", sigmoid="tf.sigmoid", edits={
-    "not_watched": [edit.rebound, _WATCH],
-    "watched_late": [_WATCH],
-    "not_trainable": [edit.keyword("trainable", True), edit.frozen, _WATCH],
-    "not_accessed_watched": [edit.keyword("watch_accessed_variables", True), _WATCH],
-    "integer_dtype": [edit.float_maker, edit.whole_numbers],
+_WATCHED = Whole(block.watched)
+_TRAINABLE = edit.keyword("trainable", True)
+_RELU = [edit.renamed(relu="tf.nn.leaky_relu"), edit.texts(relu="leaky_relu")]
+_SCALED = plan.to_try(value.scaled("tanh", "sigmoid", "softmax", "relu6"), "For example:")
+PATCHES = Dialect({"tf": "tensorflow"}, edit.first_of(("tf", tf), ("tf.math", tf.math), **OF_NUMPY), stop="tf.stop_gradient", sigmoid="tf.sigmoid", softmax="tf.nn.softmax",
+                  where="tf.where", sums="tf.reduce_sum", edits={
+    "not_watched": [edit.rebound, _WATCH, _WATCHED],
+    "watched_late": [_WATCH, _WATCHED],
+    "not_trainable": [_TRAINABLE, edit.frozen, plan.anywhere(_TRAINABLE), _WATCH, _WATCHED],
+    "not_accessed_watched": [edit.keyword("watch_accessed_variables", True), _WATCH, plan.anywhere(edit.keyword("watch_accessed_variables", True))],
+    "integer_dtype": [edit.float_maker, value.whole_numbers, plan.anywhere(edit.float_maker)],
+    "wrong_object": [edit.rebound],
     "stop_gradient": [edit.function("stop_gradient")],
-    "nondifferentiable": [edit.straight_through, edit.soft_comparison],
-    "zero_derivative": [edit.straight_through],
-    "left_through_numpy": [edit.stayed],
-    "python_branch": [edit.soft_comparison],
-    "variable_assign": [edit.variable_kept],
-    "dead_relu": [edit.renamed(relu="tf.nn.leaky_relu")],
-    "nan_forward": [edit.finite_mask, edit.log_softmax, edit.at_zero(edit.on_operand("{x} + 1e-06", "log", "rsqrt")), edit.divided],
-    "nan_backward": [edit.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm"), edit.unless_all_zero(edit.standard_deviation("tf.sqrt", "tf.math.reduce_variance", "reduce_std")),
-                     edit.on_operand("{x} * 0.999999", "acos", "asin"), edit.on_operand("{x} + 1e-06", "acosh"), edit.power],
+    "nondifferentiable": [value.straight_through, value.soft_comparison, value.soft_choice],
+    "zero_derivative": [value.straight_through],
+    "custom_rule": [plan.without_rule("custom_gradient")],
+    "recording_paused": [block.without_block("stop_recording")],
+    "computed_before_tape": [Whole(block.into_block)],
+    "computed_after_tape": [Whole(block.into_block)],
+    "left_through_numpy": [edit.stayed, Whole(plan.stays), Whole(plan.called_inside)],
+    "python_branch": [value.soft_comparison, Whole(plan.soft_branch)],
+    "variable_assign": [edit.variable_kept, Whole(block.value_kept)],
+    "independent": [Whole(plan.other_target)],
+    "dead_relu": [_RELU[0], *map(plan.anywhere, _RELU)],
+    "saturated": [_SCALED, plan.to_try(value.probabilities, "If these are logits:")],
+    "not_selected": [plan.to_try(value.mixed, "To mix both:")],
+    "zero_factor": [plan.other_factor("tf.random.normal")],
+    "nan_input": [plan.finite_data("tf.where(tf.math.is_finite({x}), {x}, tf.zeros_like({x}))")],
+    "nan_forward": [value.finite_mask, value.log_softmax, value.masked_before, value.at_zero(edit.on_operand("{x} + 1e-06", "log", "rsqrt")), value.divided, value.not_below("tf.maximum({x}, 1e-06)", "log", "sqrt", "rsqrt"),
+                    value.overflow("tf.reduce_max")],
+    "nan_backward": [value.masked_before, value.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm"), value.unless_all_zero(value.standard_deviation("tf.sqrt", "tf.math.reduce_variance", "reduce_std")),
+                     edit.on_operand("{x} * 0.999999", "acos", "asin"), edit.on_operand("{x} + 1e-06", "acosh"), value.power, value.apart("tf.linalg.diag tf.linspace"), value.away],
 })  # fmt: skip

@@ -78,6 +78,19 @@ class TensorFlowInquiry(TapeInquiry):
         answer.others = [self._broken(row) for row in others]
         return answer
 
+    def part_of(self, value: Any) -> str:
+        if not isinstance(value, (tf.Module, tf.keras.layers.Layer)):
+            return ""
+        own = handle_of(self.source)
+        parts = [*((f".layers[{at}]", layer) for at, layer in enumerate(getattr(value, "layers", ()))), ("", value)]
+        for before, part in parts:
+            for name in vars(part):
+                public = name.lstrip("_")
+                if handle_of(getattr(part, public, None)) is own:
+                    return f"{before}.{public}"
+        at = next((at for at, variable in enumerate(value.variables) if handle_of(variable) is own), None)
+        return "" if at is None else f".variables[{at}]"
+
     def _called(self, row: int) -> str:
         if self.entries[row].kind == "variable":
             return f"Reading {self.name}"

@@ -8,7 +8,10 @@ from __future__ import annotations
 import torch
 
 from . import edits as edit
-from .patches import Dialect
+from . import edits_values as value
+from . import plans as plan
+from . import plans_blocks as block
+from .patches import Dialect, Whole
 from .texts import table
 
 TEXT = table({
@@ -179,25 +182,36 @@ ZEROS = {"zero_derivative": STEPS | SAMPLES, "saturated": CLAMPS | CURVES, "dead
          "zero_cancels": CANCELS}  # fmt: skip
 
 _LOGS = edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")
-PATCHES = Dialect({"torch": "torch"}, edit.first_of(("torch", torch)), stop="", sigmoid="torch.sigmoid", edits={
+_RELU = edit.renamed(relu="torch.nn.functional.leaky_relu", ReLU="torch.nn.LeakyReLU")
+PATCHES = Dialect({"torch": "torch"}, edit.first_of(("torch", torch)), stop="", sigmoid="torch.sigmoid", softmax="torch.softmax", where="torch.where", sums="torch.sum", edits={
     "requires_grad": [edit.keyword("requires_grad", True), edit.frozen, edit.with_requires_grad, edit.before_use("{x}.requires_grad_()")],
     "integer_dtype": [edit.with_requires_grad],
     "detach": [edit.method("detach", "detach_")],
     "data": [edit.attribute("data")],
-    "copied": [edit.stacked],
-    "no_grad": [edit.rebound, edit.sampled],
-    "left_torch": [edit.stayed],
-    "branch": [edit.soft_comparison],
-    "integer_cast": [edit.whole_numbers],
-    "no_derivative": [edit.soft_comparison],
+    "copied": [edit.stacked, Whole(plan.functional)],
+    "no_grad": [edit.rebound, edit.sampled, edit.keyword("use_reentrant", False), block.without_block("no_grad", "inference_mode"), Whole(block.switched_on)],
+    "inference_mode": [block.without_block("inference_mode")],
+    "left_torch": [edit.stayed, Whole(plan.stays)],
+    "branch": [value.soft_comparison, Whole(plan.soft_branch)],
+    "integer_cast": [value.whole_numbers],
+    "no_derivative": [value.soft_comparison, value.soft_choice],
     "non_leaf": [edit.kept],
-    "in_place": [edit.not_in_place],
+    "in_place": [edit.not_in_place, Whole(block.steps_last)],
+    "backward_twice": [Whole(block.kept_graph)],
     "create_graph": [edit.keyword("create_graph", True, "grad", "backward")],
     "not_scalar": [edit.on_operand("{x}.mean()", "backward")],
-    "zero_derivative": [edit.straight_through, edit.sampled],
-    "dead_relu": [edit.renamed(relu="torch.nn.functional.leaky_relu", ReLU="torch.nn.LeakyReLU")],
-    "nan_forward": [edit.finite_mask, edit.log_softmax, edit.at_zero(_LOGS), edit.divided],
-    "nan_backward": [edit.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm", "vector_norm"), edit.unless_all_zero(edit.standard_deviation("torch.sqrt", "torch.var", "std")),
+    "no_backward": [Whole(block.called, unplaced=True)],
+    "hook": [Whole(block.hook_gone)],
+    "no_gradient": [Whole(plan.passed_on)],
+    "zero_derivative": [value.straight_through, edit.sampled],
+    "dead_relu": [_RELU, plan.anywhere(_RELU)],
+    "saturated": [plan.to_try(value.scaled("tanh", "sigmoid", "softmax", "erf", "log_softmax"), "For example:"), plan.to_try(value.probabilities, "If these are logits:")],
+    "not_selected": [plan.to_try(value.mixed, "To mix both:")],
+    "zero_factor": [plan.other_factor("torch.randn")],
+    "nan_input": [plan.finite_data("torch.nan_to_num({x}{bounds})")],
+    "nan_forward": [value.finite_mask, value.log_softmax, value.masked_before, value.at_zero(_LOGS), value.divided, value.not_below("torch.clamp({x}, min=1e-06)", "log", "sqrt", "log2", "log10", "rsqrt"),
+                    value.overflow("torch.max")],
+    "nan_backward": [value.masked_before, value.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm", "vector_norm"), value.unless_all_zero(value.standard_deviation("torch.sqrt", "torch.var", "std")),
                      edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
-                     edit.on_operand("{x} + 1e-06", "acosh"), edit.power],
+                     edit.on_operand("{x} + 1e-06", "acosh"), value.power, value.apart("torch.diag torch.linspace"), value.away],
 })  # fmt: skip

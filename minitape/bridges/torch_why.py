@@ -44,6 +44,17 @@ class TorchInquiry(Inquiry):
         return (self._plain_target, self._error, self._own, self._break, self._outside, self._not_used, self._grad, self._nan,
                 self._zero)  # fmt: skip
 
+    def part_of(self, value: Any) -> str:
+        if not isinstance(value, torch.nn.Module):
+            return ""
+        name = next((name for name, parameter in value.named_parameters() if parameter is self.source), "")
+        text, at = "", value
+        for part in name.split(".") if name else []:
+            item = isinstance(at, (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList, torch.nn.ModuleDict, torch.nn.ParameterDict))
+            text += (f"[{part if part.isdigit() else repr(part)}]") if item else f".{part}"
+            at = getattr(at, part)
+        return text
+
     # -- checks: why nothing arrives --------------------------------------------------------------------------------------
 
     def _plain_target(self) -> Explanation | None:

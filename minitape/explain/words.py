@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import html
-from collections.abc import Hashable
-from contextlib import suppress
+import warnings
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType, ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..engine.above import above
 from ..engine.frames import lines_of
@@ -36,7 +37,7 @@ class Explanation:
     ``connected`` says whether there is a gradient; ``cause`` is one word; ``filename`` and ``line`` are the statement
     to blame (None when there is no single one); ``message`` and ``fix`` are sentences; ``others`` are further breaks on
     the way, and those of ways beside it, each an Explanation of its own. ``name`` is what the source is called, and
-    ``patch`` the line to blame as it should be, where one line is enough.
+    ``patch`` the line as it should be, where one line is enough: the line to blame, or the one that ``patch_line`` names.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -57,6 +58,8 @@ class Explanation:
         self.others = others or []
         self.name = ""
         self.patch: str | None = None
+        self.patch_line: int | None = None
+        self._steps: list[Any] | None = None  # what a bridge found to change, see minitape/bridges/patches.py
         self._tape: GradientTape | None = None
         self._rows: list[int] = []
 
@@ -233,11 +236,35 @@ def _say(found: Finding | Break, name: str, source: End, inquiry: Inquiry | None
     answer = Explanation(cause, message, fix, filename, line)
     answer.name = name
     if advice is not None and inquiry is not None and cause not in ("connected", "independent"):
-        with suppress(Exception):  # the fix in words is there
+        with words_alone():
             answer.patch = patch_of(advice, cause, name)
+            answer.patch_line = line if answer.patch else None
             if cause == "left_through_numpy":
                 answer.fix += changed_in_place(advice) + helper_in_numpy(advice)
     return answer
+
+
+@contextmanager
+def words_alone() -> Iterator[None]:
+    """An explanation is worth giving where its patch cannot be made, and the mistake worth knowing.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     with words_alone():
+    ...         1 / 0
+    >>> print(caught[0].message)
+    explain() could not write a patch, which is a mistake of minitape's own: ZeroDivisionError('division by zero')
+    """
+    try:
+        yield
+    except Exception as error:
+        mistaken("explain() could not write a patch", error)
+
+
+def mistaken(what: str, error: Exception) -> None:
+    """Warns of a mistake that costs a part of an answer only."""
+    warnings.warn(f"{what}, which is a mistake of minitape's own: {error!r}", stacklevel=3)
 
 
 def _unwatched(name: str, source: End, inquiry: Inquiry | None) -> str:

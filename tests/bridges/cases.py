@@ -3,7 +3,6 @@
 import linecache
 import re
 from types import CodeType
-from typing import Any
 
 CASE = re.compile(r"^#@ (\w+) (\w+)\n(.*?)(?=^#@|\Z)", re.M | re.S)
 
@@ -40,12 +39,4 @@ def mended(text: str) -> str:
             instead = line.partition("#-")[2].strip()
             line = indent + instead if instead else ""
         lines.append(re.sub(r" *#!.*$", "", line))
-    return "\n".join(lines) + "\n"
-
-
-def patched(text: str, why: Any) -> str:
-    """The program with the patch of an explanation in the place of the line to blame."""
-    lines = text.splitlines()
-    indent = re.match(" *", lines[why.line - 1])[0]
-    lines[why.line - 1] = "\n".join(indent + line for line in why.patch.split("\n"))
     return "\n".join(lines) + "\n"

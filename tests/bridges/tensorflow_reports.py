@@ -315,7 +315,7 @@ encoder.build([None, 3])
 w = encoder.kernel.value
 with tf.GradientTape() as tape:
     bits = tf.round(encoder(x)) #! #- bits = encoder(x)
-    y = tf.reduce_mean(bits**2)
+    y = tf.reduce_mean((bits - 0.3) ** 2)
 grad = tape.gradient(y, w)
 
 #@ mean_of_centred_values zero_sum

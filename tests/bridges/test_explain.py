@@ -1,8 +1,12 @@
 """``recording.explain`` in every framework: the cause and the line of each program, and that what it advises works."""
 
+import re
+
 import pytest
 
-from .cases import blamed, broken, mended, patched
+from minitape.bridges.patches import stepped
+
+from .cases import blamed, broken, mended
 from .frameworks import FRAMEWORKS, arrived, every_case
 
 # what PyTorch and TensorFlow themselves say in these programs
@@ -13,12 +17,14 @@ FAILS = {"requires_grad", "detach", "data", "no_grad", "inference_mode", "copied
          "leaked_tracer", "refused"}  # fmt: skip
 
 TORCH, TENSORFLOW, JAX = FRAMEWORKS
-PATCHES = [  # None: one line is not enough
+PATCHES = [  # None: one line is not enough, or there are several ways
     (TORCH, "data_of_the_output", "loss = (out ** 2).mean()"),
     (TORCH, "torch_tensor_of_a_list", "v = torch.stack([a * 2, w * 3])"),
     (TORCH, "in_place_relu_after_sigmoid", "y = y.clone()\ny[0] = 0.0"),
     (TORCH, "numpy_in_the_middle", None),
     (TORCH, "index_by_a_parameter", None),
+    (TORCH, "where_hides_the_root", "y = torch.sqrt(torch.where(w > 0, w, 1.0))"),
+    (TORCH, "saturated_sigmoid", None),
     (TENSORFLOW, "numpy_in_the_middle", "z = tf.math.log1p(h)"),
     (TENSORFLOW, "floor_of_a_value", "q = w + tf.stop_gradient(tf.floor(w) - w)"),
     (JAX, "stop_gradient_on_the_way", "h = w * 3.0"),
@@ -35,10 +41,10 @@ def test_cause_and_line(framework, name):
     assert (why.cause, [why.line] if why.line else []) == (cause, blamed(text)), str(why)
     assert why.filename == (f"<{name}>" if blamed(text) else None)
     assert not why.connected and why.message and why.fix
-    assert "{" not in why.message + why.fix and str(why) and why._repr_html_()
-    if why.patch is not None:  # the line as it is printed, in the place of the one to blame
-        space = framework.run(patched(broken(text), why), f"<{name} patched>")
-        assert "error" not in space and arrived(framework.gradient(space)), why.patch
+    assert "{" not in why.message + re.sub("`.*?`", "", why.fix, flags=re.S) and str(why) and why._repr_html_()
+    if why._steps:  # the lines that the fix names, as it says
+        space = framework.run(stepped(broken(text), why._steps), f"<{name} patched>")
+        assert "error" not in space and arrived(framework.gradient(space)), why.fix
 
 
 @pytest.mark.parametrize(("framework", "name"), every_case())
@@ -54,6 +60,24 @@ def test_what_mends_it(framework, name):
 def test_every_cause_has_words_and_a_program(framework):
     causes = {key.partition(" ")[0] for key in framework.texts}
     assert {cause for cause, _ in framework.cases.values()} == causes - framework.without
+
+
+FIXES = [  # how they end where the lines to change are not the one to blame
+    (TORCH, "backward_twice", "Line 4 should be `first.backward(retain_graph=True)`."),
+    (TORCH, "nan_in_the_data", "Line 3 should be `loss = ((torch.nan_to_num(x) @ w) ** 2).mean()`."),
+    (TORCH, "forward_under_no_grad", "Delete line 3 (`with torch.no_grad():`), and move line 4 one level to the left."),
+    (TORCH, "numpy_in_the_middle", "Line 4 should be `z = torch.log1p(y)`. Line 5 should be `loss = z.sum().requires_grad_()`."),
+    (TORCH, "adam_step_between", "Move line 9 (`opt.step()`) down, below line 10."),
+    (JAX, "if_on_a_value", "Lines 3 to 5 should be `return jnp.where(jnp.sum(w) > 1.0, jnp.sum(w ** 2), jnp.sum(w))`."),
+]
+
+
+@pytest.mark.parametrize(("framework", "name", "end"), FIXES, ids=lambda value: getattr(value, "name", None))
+def test_lines_of_the_fix(framework, name, end):
+    _, _, why = framework.recorded(broken(framework.cases[name][1]), f"<{name}>")
+    assert why.fix.endswith(end), why.fix
+    assert (why.patch is None) is (len(why._steps) > 1 or end.startswith(("Delete", "Move", "Lines")))
+    assert why.patch is None or f"Line {why.patch_line} " in end
 
 
 @pytest.mark.parametrize(("framework", "name", "patch"), PATCHES, ids=lambda value: getattr(value, "name", None))

@@ -1,0 +1,375 @@
+"""What mends a program elsewhere than on the line to blame, or on several lines: calls, functions, the other factor, data; see :mod:`patches`."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from typing import Any
+
+import numpy as np
+
+from ..explain.patches import slim
+from ..explain.statement import FUNCTIONS, last_name, parameters, unparse
+from .edits import inside, renamed
+from .edits_values import between
+from .patches import Edit, Mend, Spot, Step, Whole, is_call, told
+from .plans_blocks import ASKS
+from .recording import numbers_of
+
+_HARD = ("round", "floor", "ceil", "sign", "argmax", "stop_gradient", "cast", "astype", "py_function", "numpy_function")
+_OPPOSITE = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt}
+_OTHER_WAY = {"equal": "not_equal", "not_equal": "equal", "greater": "less_equal", "less_equal": "greater", "less": "greater_equal", "greater_equal": "less"}
+
+
+def anywhere(edit: Edit) -> Whole:
+    """An edit of the one place in the program that it knows."""
+
+    def plan(spot: Spot) -> Mend | None:
+        found = [s for s in spot.statements for node in s.walk() if edit(spot.on(s), node) is not None]
+        return spot.on(found[0]).here(edit) if len(found) == 1 else None
+
+    return Whole(plan)
+
+
+def to_try(edit: Edit, lead: str) -> Whole:
+    """An edit that is one way of several: it is told, and is no patch. It is of the line to blame, or of the one place that it knows."""
+
+    def plan(spot: Spot) -> Mend | None:
+        found = spot.here(edit) or anywhere(edit).plan(spot)
+        return None if found is None else Mend(found.steps, f"{lead} {told(found.steps)}")
+
+    return Whole(plan)
+
+
+def with_aux(spot: Spot) -> Mend | None:
+    """``has_aux=True`` where the gradient of a function is asked for that returns more than the loss."""
+    asked, changes = spot.inquiry.origin.function.__name__, []
+    returned: Any = spot.statement.node
+    if isinstance(returned, ast.Return) and isinstance(returned.value, ast.Dict):
+        keys = [unparse(key) for key in returned.value.keys if key is not None]
+        best = next((i for i, key in enumerate(keys) if "loss" in key), 0)
+        changes.append((returned.value, f"{unparse(returned.value.values[best])}, {unparse(returned.value)}"))
+    elif not isinstance(returned, ast.Return) or not isinstance(returned.value, ast.Tuple) or getattr(spot.inquiry.recording.value[0], "shape", None) != ():
+        return None
+    calls = [(s, n) for s in spot.statements for n in s.walk() if is_call(n, "grad", "value_and_grad") and len(n.args) == 1 and unparse(n.args[0]) == asked]
+    if len(calls) != 1:
+        return None
+    statement, grad = calls[0]
+    changes.append((grad.args[-1], f"{asked}, has_aux=True"))
+    for s in spot.statements:
+        call = s.value()
+        if isinstance(s.node, ast.Assign) and isinstance(call, ast.Call) and (call.func is grad or (grad is statement.value() and unparse(call.func) in statement.binds())):
+            target = s.node.targets[0]
+            if is_call(grad, "grad") and isinstance(target, ast.Name):
+                changes.append((target, f"{target.id}, aux"))
+            elif is_call(grad, "value_and_grad") and isinstance(target, ast.Tuple) and isinstance(target.elts[0], ast.Name):
+                changes.append((target.elts[0], f"({target.elts[0].id}, aux)"))
+    return spot.put(changes)
+
+
+def static_count(spot: Spot) -> Mend | None:
+    """``static_argnames`` where a loop has its number of steps from an argument of a compiled function."""
+    loops = [n for n in spot.statement.walk() if is_call(n, "fori_loop")]
+    around = [s.node for s in spot.statement.around if isinstance(s.node, FUNCTIONS)]
+    for function in around:
+        names = [unparse(a) for n in loops for a in n.args[:2] if unparse(a) in parameters(function)]
+        jits = [d for d in function.decorator_list if last_name(d) == "jit"]
+        if len(names) == 1 and jits:
+            at, jit = jits[0].lineno, unparse(jits[0])
+            new = f"@lambda f: {jit}(f, static_argnames={names[0]!r})"
+            if spot.source.imported.get("partial") == "functools":
+                new = f"@partial({jit}, static_argnames={names[0]!r})"
+            elif "functools" in spot.source.imported:
+                new = f"@functools.partial({jit}, static_argnames={names[0]!r})"
+            line = spot.lines[at - 1]
+            return spot.checked([Step(at, at, line[: len(line) - len(line.lstrip())] + new)])
+    return None
+
+
+def handed_over(spot: Spot) -> Mend | None:
+    """The argument by its own name, where a function reads it by the name that it has outside."""
+    function = next((s.node for s in reversed(spot.statement.around) if isinstance(s.node, FUNCTIONS)), None)
+    if function is None:
+        return None
+    calls = [n for s in spot.statements for n in s.walk() if isinstance(n, ast.Call) and function.name in {last_name(a) for a in [n.func, *getattr(n.func, "args", [])]}]
+    own = parameters(function)
+    for position, name in enumerate(own):
+        given = {unparse(call.args[position]) for call in calls if position < len(call.args)}
+        outside = next(iter(given)) if len(given) == 1 else ""
+        read = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == outside]
+        if outside.isidentifier() and outside not in own and read and all(isinstance(n.ctx, ast.Load) for n in read):
+            return spot.put([(n, name) for n in read])
+    return None
+
+
+def elements_set(spot: Spot) -> Mend | None:
+    """``x = x.at[i].set(v)`` for each ``x[i] = v``, of an array of jax.numpy."""
+    first: Any = spot.statement.node
+    targets = first.targets if isinstance(first, ast.Assign) else [first.target] if isinstance(first, ast.AugAssign) else []
+    if not targets or not isinstance(targets[0], ast.Subscript) or not isinstance(targets[0].value, ast.Name):
+        return None
+    x, changes = targets[0].value.id, []
+    for s in spot.statements:
+        node: Any = s.node
+        if s.function is not spot.statement.function:
+            continue
+        items = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+        if items and all(isinstance(item, ast.Subscript) and unparse(item.value) == x for item in items):
+            step = {ast.Add: "add", ast.Mult: "multiply"}.get(type(node.op)) if isinstance(node, ast.AugAssign) else "set"
+            if step is None:
+                return None
+            changes.append((node, f"{x} = {x}" + "".join(f".at[{unparse(item.slice)}].{step}({unparse(node.value)})" for item in items)))
+        elif x in s.binds() and s.value() is not None and (new := inside(spot.on(s), s.value())) is not None:
+            changes.append((s.value(), new))
+    return spot.put(changes)
+
+
+def stays(spot: Spot) -> Mend | None:
+    """All lines on which a value goes through NumPy, with functions of the framework."""
+    changes: list[tuple[Any, str]] = []
+    waiting, seen, tensors = [spot.statement], {spot.statement}, set()
+    while waiting:
+        s = waiting.pop(0)
+        value = s.node.value if isinstance(s.node, (ast.Assign, ast.Return)) else None
+        new = None if value is None else inside(spot.on(s), value, tensors)
+        if new is None:
+            if s is spot.statement or any(is_call(n, "numpy", "item", "extend", "append") for n in s.walk()):
+                return None
+            continue
+        changes.append((value, new))
+        tensors |= {f"{s.function.name}()"} if isinstance(s.node, ast.Return) and s.function else set(s.binds())
+        after = [r for r in spot.on(s).readers() if r not in seen and any(_reads(n, tensors) for n in r.walk())]
+        seen |= set(after)
+        waiting += after
+    return spot.put(changes) if len(changes) > 1 else None
+
+
+def _reads(node: ast.AST, tensors: set[str]) -> bool:
+    return (isinstance(node, ast.Call) and f"{last_name(node.func)}()" in tensors) or (isinstance(node, ast.expr) and unparse(node) in tensors)
+
+
+def passed_on(spot: Spot) -> Mend | None:
+    """The adjoint itself, returned by the backward of a function of the program's own that has one argument."""
+    called = {last_name(n.func.value) for n in spot.statement.walk() if is_call(n, "apply") and isinstance(n.func, ast.Attribute)}
+    ends = [s for s in spot.statements if s.class_name in called and s.function is not None and s.function.name == "backward" and isinstance(s.node, ast.Return)]
+    ends = ends or [s for s in spot.statements if s.function is not None and s.function.name == "backward" and isinstance(s.node, ast.Return)]
+    if len(ends) != 1 or ends[0].function is None or len(parameters(ends[0].function)) != 2:
+        return None
+    forward = [f for f in spot.source.functions.get("forward", []) if spot.source.methods.get(id(f)) == ends[0].class_name]
+    adjoint = parameters(ends[0].function)[1]
+    value: Any = getattr(ends[0].node, "value", None)
+    if len(forward) != 1 or len(parameters(forward[0])) != 2 or value is None:
+        return None
+    found = spot.put([(value, adjoint)])
+    return None if found is None else Mend(found.steps, f"Where it should pass unchanged, line {value.lineno} is `return {adjoint}`.")
+
+
+def other_target(spot: Spot) -> Mend | None:
+    """Another result that the source does have an influence on, where its gradient is asked for."""
+    inquiry = spot.inquiry
+    after = inquiry._after() - set(inquiry.rows)
+    rows = {name: row for space in inquiry._spaces() for name, value in list(space.items())
+            if not name.startswith("_") and (row := inquiry.recorded(value)) in after and inquiry.entries[row].shape == ()}  # fmt: skip
+    if len(rows) != 1:
+        return None
+    (name, row), calls = *rows.items(), [n for n in spot.statement.walk() if is_call(n, *ASKS)] if spot.blamed else []
+    found = spot.put([(calls[0].args[0], name)]) if len(calls) == 1 and calls[0].args else None
+    words = f"{name} (line {inquiry.entries[row].site[1]}) was computed with {inquiry.path or inquiry.name}: ask for its gradient."
+    return None if found is None else Mend(found.steps, f"{words} {told(found.steps)}")
+
+
+def without_rule(*decorators: str) -> Whole:
+    """The rule of a function's own taken away: the framework derives what the function computes."""
+
+    def plan(spot: Spot) -> Mend | None:
+        around = [s for s in spot.statement.around if isinstance(s.node, FUNCTIONS)]
+        called = {last_name(n.func) for n in spot.statement.walk() if isinstance(n, ast.Call)}
+        for s in [*around, *(s for s in spot.statements if isinstance(s.node, FUNCTIONS) and s.node.name in called)]:
+            node: Any = s.node
+            rules = [d for d in node.decorator_list if last_name(d) in decorators]
+            ends: list[Any] = [r.node for r in spot.statements if r.function is node and isinstance(r.node, ast.Return)]
+            made = [n for r in ends for n in ast.walk(getattr(r.value, "elts", [r.value])[0] if "custom_gradient" in decorators else r.value)]
+            hard = any(isinstance(n, ast.Compare) or is_call(n, *_HARD) for n in made) or any(is_call(n, "while_loop", "pure_callback") for n in ast.walk(node))
+            if not rules or hard:
+                continue
+            steps = [Step(rules[0].lineno, rules[0].lineno, "")]
+            for other in spot.statements:
+                more = [d for d in getattr(other.node, "decorator_list", []) if unparse(d).startswith(f"{node.name}.def")]
+                if isinstance(other.node, ast.Expr) and isinstance(other.node.value, ast.Call) and unparse(other.node.value.func) in (f"{node.name}.defvjp", f"{node.name}.defjvp", f"{node.name}.defjvps"):
+                    steps.append(Step(other.line, other.last, ""))
+                elif more:
+                    steps.append(Step(more[0].lineno, other.last, ""))
+            if "custom_gradient" in decorators:  # it returns its gradient function as well
+                found = spot.put([(r.value, unparse(r.value.elts[0])) for r in ends if isinstance(r.value, ast.Tuple) and len(r.value.elts) == 2])
+                if found is None:
+                    continue
+                steps += found.steps
+            return spot.checked(steps, f"Or do without a rule of its own. {told(sorted(steps))}")
+        return None
+
+    return Whole(plan)
+
+
+def backwards(spot: Spot) -> Mend | None:
+    """``jax.jacrev`` for ``jax.jacfwd``, where a rule knows the way back only."""
+    return anywhere(renamed(jacfwd="jax.jacrev")).plan(spot) if "jacrev" in spot.answer.fix else None
+
+
+def from_jax(spot: Spot) -> Mend | None:
+    """``jax.scipy`` for SciPy, where the function to blame calls it."""
+    used = spot.statement.mentions()
+    found: list[Any] = [s.node for s in spot.statements if isinstance(s.node, ast.ImportFrom) and (s.node.module or "").partition(".")[0] == "scipy" and used & {a.asname or a.name for a in s.node.names}]
+    if len(found) != 1 or not all(_importable(f"jax.{found[0].module}", a.name) for a in found[0].names):
+        return None
+    return spot.put([(found[0], unparse(ast.ImportFrom(f"jax.{found[0].module}", found[0].names, 0)))])
+
+
+def _importable(module: str, name: str) -> bool:
+    for path, part in ((module, name), (f"{module}.{name}", "__name__")):
+        try:
+            if hasattr(importlib.import_module(path), part):
+                return True
+        except ImportError:
+            continue
+    return False
+
+
+def called_inside(spot: Spot) -> Mend | None:
+    """A function of the program's own called as it is, for a callback that computes outside of the framework."""
+    calls: list[Any] = [n for n in spot.statement.walk() if is_call(n, "pure_callback", "numpy_function", "py_function")]
+    function = spot.source.functions.get(unparse(calls[0].args[0]), []) if len(calls) == 1 and calls[0].args else []
+    if len(function) != 1:
+        return None
+    first = calls[0].args[2:] if last_name(calls[0].func) == "pure_callback" else getattr(calls[0].args[1], "elts", [])
+    changes = [(calls[0], f"{function[0].name}({', '.join(map(unparse, first))})")]
+    for s in spot.statements:
+        value = getattr(s.node, "value", None) if s.function is function[0] and isinstance(s.node, (ast.Assign, ast.Return)) else None
+        new = None if value is None else inside(spot.on(s), value)
+        changes += [] if new is None else [(value, new)]
+    return spot.put(changes) if len(changes) > 1 else None
+
+
+def soft_branch(spot: Spot) -> Mend | None:
+    """A weight between 0 and 1 for an ``if``: of what it appends, or of the two values that a name gets."""
+    node: Any = spot.statement.node
+    if not isinstance(node, ast.If) or len(node.body) != 1 or len(node.orelse) > 1 or (soft := between(spot, node.test)) is None:
+        return None
+    yes, no = node.body[0], node.orelse[0] if node.orelse else None
+    if no is None and isinstance(yes, ast.Expr) and is_call(yes.value, "append") and len(yes.value.args) == 1:
+        new = f"{unparse(yes.value.func)}({soft} * {slim(yes.value.args[0])})"
+    elif isinstance(yes, ast.Assign) and isinstance(no, ast.Assign) and list(map(unparse, yes.targets)) == list(map(unparse, no.targets)):
+        new = f"{' = '.join(map(unparse, yes.targets))} = {slim(no.value)} + ({unparse(yes.value)} - {slim(no.value)}) * {soft}"
+    elif no is None and isinstance(yes, ast.Assign) and len(yes.targets) == 1 and isinstance(yes.targets[0], ast.Name):
+        x = yes.targets[0].id
+        new = f"{x} = {x} + ({unparse(yes.value)} - {x}) * {soft}"
+    else:
+        return None
+    steps = [Step(node.lineno, node.end_lineno, " " * node.col_offset + new)]
+    return spot.checked(steps, f"To mix both: {told(steps)}")
+
+
+def functional(spot: Spot) -> Mend | None:
+    """``functional_call`` with a tensor as a weight, for a module that it is made a parameter of."""
+    node: Any = spot.statement.node
+    wrapped = isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Attribute) and is_call(node.value, "Parameter")
+    call = spot.spelled("torch.func.functional_call")
+    if not wrapped or call is None or len(node.value.args) != 1:
+        return None
+    module, weight = unparse(node.targets[0].value), unparse(node.value.args[0])
+    later = [s for s in spot.statements if s.block == spot.statement.block and s.function is spot.statement.function and s.order > spot.statement.order]
+    runs: list[Any] = [n for s in later for n in s.walk() if isinstance(n, ast.Call) and unparse(n.func) == module]
+    if len(runs) != 1 or runs[0].keywords:
+        return None
+    given = ", ".join(map(unparse, runs[0].args)) + ("," if len(runs[0].args) == 1 else "")
+    found = spot.put([(runs[0], f"{call}({module}, {{{node.targets[0].attr!r}: {weight}}}, ({given}))")])
+    return None if found is None else spot.checked([Step(node.lineno, node.end_lineno, ""), *found.steps])
+
+
+def finite_data(template: str) -> Whole:
+    """Finite numbers for NaNs and infinities, where the data are used for the first time."""
+
+    def plan(spot: Spot) -> Mend | None:
+        inquiry, entry = spot.inquiry, spot.entry
+        if entry is None:
+            return None
+        after = inquiry._after()
+        readers = [row for row in inquiry.behind if entry.row in inquiry._inputs(row) and inquiry.entries[row].dtype != "bool"]
+        reader = min(readers, key=lambda row: (row not in after, row), default=None)
+        at = None if reader is None else spot.source.at(spot.filename, inquiry.entries[reader].site[1] or 0)
+        names = {entry.name or "", *(spot.statement.binds() if spot.blamed and at is not spot.statement else [])}
+        names |= {name for space in inquiry._spaces() for name, value in list(space.items()) if inquiry.recorded(value) == entry.row or _not_finite(value)}
+        read = [] if at is None else [n for n in at.walk() if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load) and unparse(n) in names]
+        numbers = numbers_of(entry.value)
+        bounds = "" if numbers is None or not np.isinf(numbers).any() else ", posinf=10000.0, neginf=-10000.0"
+        text = spot.spelled(template.partition("(")[0])
+        return spot.put([(n, (text + "(" + template.partition("(")[2]).format(x=unparse(n), bounds=bounds)) for n in read]) if read and text else None
+
+    return Whole(plan)
+
+
+def _not_finite(value: Any) -> bool:
+    """Whether a value is an array of NumPy's, which is no row itself, with NaNs or infinities."""
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all()
+
+
+def other_factor(small: str) -> Whole:
+    """The factor that is zero: where it was made, and what it may be instead."""
+
+    def plan(spot: Spot) -> Mend | None:
+        inquiry, entry = spot.inquiry, spot.entry
+        after = inquiry._after()
+        zeros = [] if entry is None else [row for row in entry.inputs if row not in after and inquiry._is_zero(row)]
+        if not zeros:
+            return _number(spot)
+        row = zeros[0]
+        while inquiry.entries[row].dtype != "bool" and (given := [i for i in inquiry.entries[row].inputs if inquiry._is_zero(i)]):
+            row = given[0]
+        return _condition(spot, row) or _made_of_zeros(spot, row, small)
+
+    return Whole(plan)
+
+
+def _number(spot: Spot) -> Mend | None:
+    """A number of Python's that is zero as a factor."""
+    names = [n for m in spot.statement.walk() if isinstance(m, ast.BinOp) and isinstance(m.op, ast.Mult) for n in (m.left, m.right) if isinstance(n, ast.Name)]
+    for name in names:
+        zero = any(space.get(name.id, 1) == 0 for space in map(dict, spot.inquiry._spaces()) if isinstance(space.get(name.id), (int, float)))
+        made = spot.source.last_binding(spot.source.key(name.id, spot.statement.function), spot.statement)
+        value = None if made is None else made.value()
+        if zero and value is not None and (found := spot.put([(value, f"max(0.01, {unparse(value)})")])) is not None:
+            return Mend(found.steps, f"The other factor is {name.id}, which is 0: begin with a small number. {told(found.steps)}")
+    return None
+
+
+def _condition(spot: Spot, row: int) -> Mend | None:
+    """The opposite of a condition that no element fulfils."""
+    entry = spot.inquiry.entries[row]
+    s = spot.source.at(spot.filename, entry.site[1] or 0)
+    if s is None or entry.dtype != "bool" or entry.site[0] != spot.filename:
+        return None
+    changes: list[tuple[Any, str]] = []
+    for n in s.walk():
+        if isinstance(n, ast.Compare) and len(n.ops) == 1 and type(n.ops[0]) in _OPPOSITE:
+            changes.append((n, unparse(ast.Compare(n.left, [_OPPOSITE[type(n.ops[0])]()], n.comparators))))
+        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in _OTHER_WAY:
+            changes.append((n.func, f"{unparse(n.func.value)}.{_OTHER_WAY[n.func.attr]}"))
+    found = spot.put(changes) if len(changes) == 1 else None
+    return None if found is None else Mend(found.steps, f"No element fulfils the condition of line {s.line}. If it is meant the other way round: {told(found.steps)}")
+
+
+def _made_of_zeros(spot: Spot, row: int, small: str) -> Mend | None:
+    """Small numbers for the zeros that a factor begins with."""
+    entry, inquiry = spot.inquiry.entries[row], spot.inquiry
+    site = inquiry._made(row) if hasattr(inquiry, "_made") and entry.kind == "source" else entry.site
+    name = entry.name or ""
+    key = name.rpartition("[")[2].strip("]'\"")
+    made = [s for s in spot.statements if s.line <= (site[1] or 0) <= s.last or name in s.binds()]
+    dicts = [n for s in spot.statements for n in s.walk() if isinstance(n, ast.Dict)]
+    calls: list[Any] = [v for n in dicts for k, v in zip(n.keys, n.values, strict=True) if isinstance(k, ast.Constant) and k.value == key and is_call(v, "zeros")]
+    calls = calls or [n for s in made for n in s.walk() if is_call(n, "zeros") and name]
+    small_numbers = spot.spelled(small)
+    if len(set(calls)) != 1 or small_numbers is None:
+        return None
+    new = f"0.1 * {small_numbers}({', '.join(map(unparse, [*calls[0].args, *calls[0].keywords]))})"
+    found = spot.put([(calls[0], new)])
+    return None if found is None else Mend(found.steps, f"The other factor is {name}, and begins with zeros. If it should not: {told(found.steps)}")
