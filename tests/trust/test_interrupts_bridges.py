@@ -26,6 +26,13 @@ CASES = [
 WHERE = ("/minitape/", "/torch/", "/tensorflow/", "/keras/", "/contextlib.py")
 
 
+def in_sweep(frame):
+    """Whether TensorFlow's sweep runs, whose C++ may crash where a function of Python's that it calls ends in an error."""
+    while frame is not None and frame.f_code.co_name != "imperative_grad":
+        frame = frame.f_back
+    return frame is not None
+
+
 class Everywhere(Instructions):
     """In the framework's own functions, too, that are called on the way into a block and out of it."""
 
@@ -33,6 +40,8 @@ class Everywhere(Instructions):
         if event == "call":
             if not any(part in frame.f_code.co_filename for part in WHERE) and frame.f_code.co_name != "disable_jit":
                 return None  # JAX traces and computes: what it does at Ctrl-C is its own
+            if in_sweep(frame):
+                return None
             frame.f_trace_opcodes, frame.f_trace_lines = True, False
         elif event == "opcode" and frame.f_lasti in looks(frame.f_code):
             if len(self.seen) == self.stop:
