@@ -21,6 +21,14 @@ TEXT = table({
         "{x} is a tensor that no tape watches, so what was computed from it{line} was not recorded for it.",
         "Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.",
     ),
+    "not_watched block": (
+        "{x} is a tensor that no tape watches, so what the block{line} computed from it was not recorded for it.",
+        "Call tape.watch({x}) at the top of the block, or make it a tf.Variable.",
+    ),
+    "not_watched made": (
+        "{x} was computed{line} from nothing that a tape watches, and is not watched itself.",
+        "Call tape.watch({x}) inside the block, before {x} is used.",
+    ),
     "not_watched other": (
         "Another tape watches {x}; the one that begins here{line}, and was asked for the gradient, does not.",
         "Let this tape watch {x}, too: call its watch({x}) before {x} is used.",
@@ -152,6 +160,10 @@ TEXT = table({
     "zero_derivative": (
         "{what}{line} is constant in steps: TensorFlow gives no derivative for it, or zeros.",
         "Leave it out while training, or pass the gradient as if it were not there: x + tf.stop_gradient(tf.round(x) - x).",
+    ),
+    "zero_derivative point": (
+        "The derivative of {what}{line} is zero at the values that it has.",
+        "Begin elsewhere, or use a function that is smooth there: tf.nn.softplus for tf.abs.",
     ),
     "zero_seed": (
         "tape.gradient began with zeros{line}: its output_gradients are zero.",

@@ -8,6 +8,7 @@ import gc
 import inspect
 import sys
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -16,7 +17,7 @@ import tensorflow as tf
 
 from ..explain.flow import Flow
 from ..explain.source import read_again
-from ..explain.statement import unparse
+from ..explain.statement import last_name, unparse
 from ..explain.words import Explanation
 from .inquiry import numbers_of, statement_at
 from .site import NOWHERE, Site
@@ -69,11 +70,27 @@ class TensorFlowInquiry(TapeInquiry):
         return self.say("integer_dtype", what=tf.as_dtype(self.source.dtype).name, site=made[-1] if made else self._use())
 
     def _break(self) -> Explanation | None:
+        """What cuts the recorded ways; before that a value that left on an open way, and came back."""
+        found = self._cut()
+        if found is None:
+            return None
+        reached = self._reached()
+        exit = next((exit for exit in self._exits() if exit.row in reached), None)
+        if exit is None:
+            return found
+        answer = self._left_by(exit)
+        answer.others = [found, *found.others]
+        return answer
+
+    def _cut(self) -> Explanation | None:
+        """The first break of the recorded way that has the fewest."""
         ways = [self._way(row) for row in self.used]
-        breaks = [[row for row in way if self._is_break(row) and row not in self.rows] for way in ways if way]
-        if not breaks or min(map(len, breaks)) == 0:
+        costs = [sum(self._price(*pair) for pair in pairwise(way)) for way in ways if way]
+        if not costs or min(costs) == 0:
             return self._no_rule(ways)
-        first, *others = sorted(min(breaks, key=len), key=lambda row: self.entries[row].extra.at is None)  # a gradient that was given back, first
+        way = [way for way in ways if way][costs.index(min(costs))]
+        breaks = [row for before, row in pairwise(way) if self._price(before, row) > 1]
+        first, *others = sorted(breaks, key=lambda row: self.entries[row].extra.at is None)  # a gradient that was given back, first
         answer = self._broken(first)
         answer.others = [self._broken(row) for row in others]
         return answer
@@ -224,6 +241,8 @@ class TensorFlowInquiry(TapeInquiry):
         part = next((at for at in self._way(row) if not self.entries[at].dtype.startswith("complex")), row)
         if self.entries[row].op == "Complex" and part != row:  # what takes the other part of it
             return self.say("not_selected", row=part)
+        if self.entries[row].op == "Abs":
+            return self.say("zero_derivative", row=row, kind="point")
         return super()._zero_of(row)
 
     def _custom(self, row: int, kind: str = "") -> Explanation:
@@ -254,14 +273,24 @@ class TensorFlowInquiry(TapeInquiry):
                 if before and self.log.born_by(handle) == site:
                     return self.say("wrong_object", site, kind="copied")
                 return self.say("variable_assign", site=site, row=stored)
-        left = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__"]
-        left = [exit for exit in left if exit.before <= max(self.behind) and not self.is_looked_at(exit)]
+        left = self._exits()
         if left:
-            return self._copied_from(left[0]) or self._cut_before(left[0]) or self.say("left_through_numpy", left[0].site, row=left[0].row, what=NAMES.get(left[0].how, f".{left[0].how}()"))
+            return self._copied_from(left[0]) or self._cut_before(left[0]) or self._left_by(left[0])
         branch = next((exit for exit in self.log.left if exit.row in after and exit.how == "__bool__"), None)
         if branch is None:
-            return self._read_by_numpy(after)
+            return None
         return self._cut_before(branch) or self.say("python_branch", branch.site, row=branch.row)
+
+    def _exits(self) -> list[Left]:
+        """Where values that were computed from the source left, and came back: those first that an open way leads to, and that the text
+        shows to come back."""
+        after, reached, last = self._after(), self._reached(), max(self.behind)
+        left = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__"] + self._read_by_numpy(after)
+        back = [exit for exit in left if exit.before <= last and self.comes_back(exit)]
+        return sorted(back, key=lambda exit: (exit.row not in reached, not self.flows_back(exit), -exit.before))
+
+    def _left_by(self, exit: Left) -> Explanation:
+        return self.say("left_through_numpy", exit.site, row=exit.row, what=NAMES.get(exit.how, f".{exit.how}()"))
 
     def _plain(self, row: int) -> int:
         """The row whose value another one only hands on."""
@@ -272,7 +301,7 @@ class TensorFlowInquiry(TapeInquiry):
     def _cut_before(self, exit: Left) -> Explanation | None:
         """What cuts the way before the value leaves; a comparison belongs to the choice that is made by it."""
         asked = self.entries[exit.row].extra.asked
-        found = TensorFlowInquiry(self.recording, asked, self.source, self.name)._break() if exit.row not in self.rows else None
+        found = TensorFlowInquiry(self.recording, asked, self.source, self.name)._cut() if exit.row not in self.rows else None
         if found is None or found.cause not in CUTS or self.entries[found._rows[0]].dtype == "bool":
             return None
         return found
@@ -283,16 +312,11 @@ class TensorFlowInquiry(TapeInquiry):
         copies = [handle for handle, _, site, _ in self.log.stores if site == exit.site and self._read_again(handle)]
         return None if inside or not copies else self.say("wrong_object", exit.site, kind="copied")
 
-    def _read_by_numpy(self, after: set[int]) -> Explanation | None:
+    def _read_by_numpy(self, after: set[int]) -> list[Left]:
         """NumPy reads a tensor's memory without a word to TensorFlow: the text of the program says where."""
-        last = max(after, default=-1)
-        if not any(entry.kind == "constant" and entry.row in self.behind for entry in self.entries[last + 1 :]):
-            return None
-        for row in sorted(after, reverse=True):
-            site = numpy_call(self.entries[row].site)
-            if site is not None:
-                return self.say("left_through_numpy", site, row=row, what="a NumPy function")
-        return None
+        sites = {self.entries[row].site: row for row in sorted(after)}
+        found = ((row, numpy_call(site)) for site, row in sites.items())
+        return [Left(row, "__array__", site, row + 1) for row, site in found if site is not None]
 
     def _read_again(self, handle: int) -> bool:
         """Whether the target was computed from a variable's state."""
@@ -388,7 +412,8 @@ def numpy_call(site: Site) -> Site | None:
     for statement in source.statements:
         for call in (node for node in statement.walk() if isinstance(node, ast.Call)):
             given = [*call.args, *(keyword.value for keyword in call.keywords)]
-            if unparse(call.func).partition(".")[0] in modules and any(flow.enters(statement, part) for part in given):
+            foreign = unparse(call.func).partition(".")[0] in modules or last_name(call.func) == "img_to_array"
+            if foreign and any(flow.enters(statement, part) for part in given):
                 return statement.filename, call.lineno
     return None
 
