@@ -127,7 +127,9 @@ class TapeInquiry(Inquiry):
         site = apart(self.entries[row].extra.way, since.way) if since is not None and self.entries[row].extra.way else NOWHERE
         if state == "paused":
             return self.say("recording_paused", site, row=row)
-        kind = "other" if self.entries[row].differentiable else ""
+        at = statement_at(site if site is not NOWHERE else self.entries[row].site)
+        made = state == "before" and at is not None and at.function is not None and at.function.name in ("__init__", "build")
+        kind = "made" if made else "other" if self.entries[row].differentiable else ""
         return self.say(f"computed_{state}_tape", site, row=row, kind=kind)
 
     # -- what it watches ----------------------------------------------------------------------------------------------------

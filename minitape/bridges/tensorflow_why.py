@@ -26,7 +26,7 @@ from .tensorflow_log import Left
 from .tensorflow_open import opened, seeds_of
 from .tensorflow_ops import CUTS, handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
 from .tensorflow_tapes import TapeInquiry, apart
-from .tensorflow_texts import CHOICES, CLASSES, PATCHES, STEPS, TEXT, ZEROS
+from .tensorflow_texts import ANY, CHOICES, CLASSES, OF_KERAS, PATCHES, SMOOTH, STEPS, TEXT, ZEROS
 
 ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
 
@@ -75,7 +75,7 @@ class TensorFlowInquiry(TapeInquiry):
         if found is None:
             return None
         reached = self._reached()
-        exit = next((exit for exit in self._exits() if exit.row in reached), None)
+        exit = next((exit for exit in self._exits() if exit.row in reached and exit.how), None)
         if exit is None:
             return found
         answer = self._left_by(exit)
@@ -92,7 +92,8 @@ class TensorFlowInquiry(TapeInquiry):
         breaks = [row for before, row in pairwise(way) if self._price(before, row) > 1]
         first, *others = sorted(breaks, key=lambda row: self.entries[row].extra.at is None)  # a gradient that was given back, first
         answer = self._broken(first)
-        answer.others = [self._broken(row) for row in others]
+        said = {(other.cause, other.filename, other.line): other for other in map(self._broken, others)}
+        answer.others = [other for place, other in said.items() if place != (answer.cause, answer.filename, answer.line)]
         return answer
 
     def part_of(self, value: Any) -> str:
@@ -198,12 +199,12 @@ class TensorFlowInquiry(TapeInquiry):
     def _say_of(self, cause: str, row: int, site: Site = NOWHERE, op: str = "") -> Explanation:
         """A cause at an operation, in the words for its kind."""
         if self.entries[row].op in PYTHON:
-            return self.say("left_through_numpy", row=row, what=PYTHON[self.entries[row].op])
+            return self.say("left_through_numpy", row=row, what=PYTHON[self.entries[row].op], kind="python")
         if is_dataset(self.entries[row].op):
             return self.say("left_through_numpy", row=row, kind="dataset")
         steps = cause == "nondifferentiable" and (op or self.entries[row].op) in STEPS
         kind = "inside" if cause == "integer_dtype" else "steps" if steps else ""
-        return self.say(cause, site, row=row, what=op, kind=kind)
+        return self.say(cause, site, row=row, what=op, other=next((advice for ops, advice in SMOOTH.items() if (op or self.entries[row].op) in ops.split()), ANY), kind=kind)
 
     def _no_rule(self, ways: list[list[int]]) -> Explanation | None:
         """Everything is on the tape, and an operation has no derivative (None) for its input."""
@@ -287,10 +288,23 @@ class TensorFlowInquiry(TapeInquiry):
         after, reached, last = self._after(), self._reached(), max(self.behind)
         left = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__"] + self._read_by_numpy(after)
         back = [exit for exit in left if exit.before <= last and self.comes_back(exit)]
-        return sorted(back, key=lambda exit: (exit.row not in reached, not self.flows_back(exit), -exit.before))
+        back.reverse()  # the last one is nearest to the target
+        return sorted(back, key=lambda exit: (exit.row not in reached, not self.flows_back(exit), not exit.how))
 
     def _left_by(self, exit: Left) -> Explanation:
-        return self.say("left_through_numpy", exit.site, row=exit.row, what=NAMES.get(exit.how, f".{exit.how}()"))
+        """In the words for the function that the line calls, where it is known."""
+        statement = statement_at(exit.site)
+        calls = [node.func for node in (statement.walk() if statement else ()) if isinstance(node, ast.Call)]
+        keras = next((last_name(call) for call in calls if last_name(call) in OF_KERAS), "")
+        if keras:
+            return self.say("left_through_numpy", exit.site, row=exit.row, what=f"{keras}()", kind=OF_KERAS[keras])
+        if exit.how == "numpy_function":
+            return self.say("left_through_numpy", exit.site, row=exit.row, what=NAMES[exit.how], kind="python")
+        what, modules = NAMES.get(exit.how, f".{exit.how}()"), {} if statement is None else statement.source.imported
+        named = [unparse(call) for call in calls if modules.get(unparse(call).partition(".")[0]) in ("numpy", "math")]
+        instead = [f"{PATCHES.function(name.partition('.')[2])} for {name}" for name in dict.fromkeys(named) if PATCHES.function(name.partition(".")[2])]
+        kind = "function" if instead else ""
+        return self.say("left_through_numpy", exit.site, row=exit.row, what=what, other=", ".join(instead), kind=kind)
 
     def _plain(self, row: int) -> int:
         """The row whose value another one only hands on."""
@@ -313,10 +327,10 @@ class TensorFlowInquiry(TapeInquiry):
         return None if inside or not copies else self.say("wrong_object", exit.site, kind="copied")
 
     def _read_by_numpy(self, after: set[int]) -> list[Left]:
-        """NumPy reads a tensor's memory without a word to TensorFlow: the text of the program says where."""
+        """NumPy reads a tensor's memory without a word to TensorFlow: the text of the program says where. No word, no ``how``."""
         sites = {self.entries[row].site: row for row in sorted(after)}
         found = ((row, numpy_call(site)) for site, row in sites.items())
-        return [Left(row, "__array__", site, row + 1) for row, site in found if site is not None]
+        return [Left(row, "", site, row + 1) for row, site in found if site is not None]
 
     def _read_again(self, handle: int) -> bool:
         """Whether the target was computed from a variable's state."""
@@ -419,5 +433,5 @@ def numpy_call(site: Site) -> Site | None:
 
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
-NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index", "numpy_function": "tf.numpy_function",
+NAMES = {"": "a NumPy function", "__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index", "numpy_function": "tf.numpy_function",
          "__complex__": "complex()"}  # fmt: skip
