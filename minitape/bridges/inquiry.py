@@ -306,7 +306,7 @@ class Inquiry:
         alive: set[int] = set()  # rows to which something was sent that is not zero
         for call, edges in sweep.edges.items():
             came = sweep.adjoints.get(call)
-            toward = [edge for edge in edges if edge[0] in after]
+            toward = [edge for edge in edges if edge[0] in after and self.entries[edge[0]].differentiable]
             if came is None or not toward:
                 continue
             if came.facts()[0]:

@@ -189,6 +189,10 @@ TEXT = table({
         "The derivative of {what}{line} is zero at the values that it has.",
         "Begin elsewhere, or use a function that is smooth there: tf.nn.softplus for tf.abs.",
     ),
+    "zero_derivative second": (
+        "The derivative of relu{line} is constant in steps, so that every second derivative through it is zero.",
+        "Use a function that bends: tf.nn.tanh, tf.nn.softplus or tf.nn.swish in place of relu.",
+    ),
     "zero_seed": (
         "tape.gradient began with zeros{line}: its output_gradients are zero.",
         "Leave out output_gradients, or give ones.",

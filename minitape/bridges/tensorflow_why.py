@@ -242,8 +242,8 @@ class TensorFlowInquiry(TapeInquiry):
         part = next((at for at in self._way(row) if not self.entries[at].dtype.startswith("complex")), row)
         if self.entries[row].op == "Complex" and part != row:  # what takes the other part of it
             return self.say("not_selected", row=part)
-        if self.entries[row].op == "Abs":
-            return self.say("zero_derivative", row=row, kind="point")
+        if kind := {"Abs": "point", "ReluGrad": "second", "Relu6Grad": "second", "LeakyReluGrad": "second"}.get(self.entries[row].op, ""):
+            return self.say("zero_derivative", row=row, kind=kind)
         return super()._zero_of(row)
 
     def _custom(self, row: int, kind: str = "") -> Explanation:
