@@ -181,7 +181,12 @@ def stayed(spot: Spot, node: Any) -> Change | None:
     """The expression without what leads out to NumPy and Python, and with the framework's functions in place of theirs."""
     if not isinstance(spot.statement.node, (ast.Assign, ast.Return)) or node is not spot.statement.node.value or spot.rebuilt():
         return None
-    return inside(spot, node)
+    called = [function for n in ast.walk(node) if isinstance(n, ast.Call) for function in spot.source.functions.get(last_name(n.func), [])]
+    reading = [] if isinstance(spot.statement.node, ast.Return) else [n for s in spot.readers() for n in s.walk()]
+    if any(_foreign(spot, n) for n in (*reading, *(n for function in called for n in ast.walk(function)))):  # NumPy goes on with it
+        return None
+    new = inside(spot, node)
+    return None if [new] == spot.statement.binds() else new
 
 
 def inside(spot: Spot, node: Any, tensors: Container[str] = ()) -> str | None:
@@ -189,7 +194,7 @@ def inside(spot: Spot, node: Any, tensors: Container[str] = ()) -> str | None:
     values, and ``f()`` a function that returns one."""
     lists = [n for n in ast.walk(node) if isinstance(n, ast.List)]
     built = any(is_call(n, *REBUILDS) and n.args and n.args[0] in lists for n in ast.walk(node))
-    if built or any(isinstance(n, (ast.ListComp, ast.GeneratorExp, ast.Dict, ast.Lambda)) for n in ast.walk(node)):
+    if built or any(isinstance(n, (ast.ListComp, ast.GeneratorExp, ast.Dict, ast.Lambda, ast.JoinedStr)) for n in ast.walk(node)):
         return None
     new = rewritten(node, lambda n: _inside(spot, n, tensors))
     text = unparse(ast.fix_missing_locations(new))
@@ -214,7 +219,10 @@ def _inside(spot: Spot, node: ast.AST, tensors: Container[str]) -> ast.AST | Non
         tensor = unparse(given) in tensors or (isinstance(given, ast.Call) and f"{last_name(given.func)}()" in tensors)
         return made if tensor or unparse(made) != unparse(given) else None
     instead = _of_framework(spot, node.func)
-    return None if instead is None else ast.Call(parsed(instead), [further(a) for a in node.args], node.keywords)
+    if instead is None:
+        return None
+    axis = [ast.keyword("axis", ast.Constant(0))] if instead.endswith("tf.concat") and len(node.args) == 1 and not node.keywords else []
+    return ast.Call(parsed(instead), [further(a) for a in node.args], [*node.keywords, *axis])
 
 
 def _of_framework(spot: Spot, function: ast.expr) -> str | None:
@@ -329,7 +337,7 @@ def before_use(template: str) -> Edit:
     def edit(spot: Spot, node: Any) -> Change | None:
         name = spot.inquiry.path or spot.inquiry.name
         simple = node is spot.statement.node and isinstance(node, (ast.Assign, ast.Expr, ast.Return, ast.AugAssign))
-        if not simple or not any(isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load) and unparse(n) == name for n in spot.statement.walk()):
+        if not simple or not any(isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Load) and unparse(n) == name for n in spot.statement.walk()):
             return None
         tape = "" if "{tape}" not in template else _tape(spot.statement)
         return None if tape is None else f"{template.format(x=name, tape=tape)}\n{unparse(node)}"
@@ -360,6 +368,8 @@ def variable_kept(spot: Spot, node: Any) -> Change | None:
         return slim(node.args[0])
     if isinstance(node, ast.Expr) and is_call(node.value, "assign") and isinstance(node.value.func.value, ast.Name) and len(node.value.args) == 1:
         name = node.value.func.value.id
+        if name in {unparse(target) for loop in spot.statement.loops() for target in loop.targets()}:  # the others keep their values
+            return None
         local = spot.source.key(name, spot.statement.function)[0] or spot.statement.function is None
         return f"{name} = {unparse(node.value.args[0])}" if local else None
     return None

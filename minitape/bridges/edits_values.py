@@ -24,7 +24,7 @@ def at_zero(edit: Edit) -> Edit:
 
 def power(spot: Spot, node: Any) -> Change | None:
     """``x ** 0.5`` away from zero."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and spot.least() >= 0:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and spot.least() >= 0 and not (numbers(node.right) and float(unparse(node.right)) >= 1):
         return node.left, f"({slim(node.left)} + 1e-06)"
     return None
 
