@@ -81,6 +81,11 @@ def renamed(**names: str) -> Edit:
     return edit
 
 
+def named_parameters(spot: Spot, node: Any) -> Change | None:
+    """The parameters themselves for ``module.state_dict()``, which gives their values."""
+    return f"dict({unparse(node.func.value)}.named_parameters())" if is_call(node, "state_dict") and not node.args and not node.keywords else None
+
+
 def texts(**names: str) -> Edit:
     """Another name of a function, where it is given as a text: ``activation="leaky_relu"``."""
 
@@ -181,6 +186,8 @@ def stayed(spot: Spot, node: Any) -> Change | None:
     """The expression without what leads out to NumPy and Python, and with the framework's functions in place of theirs."""
     if not isinstance(spot.statement.node, (ast.Assign, ast.Return)) or node is not spot.statement.node.value or spot.rebuilt():
         return None
+    if any(foreign(spot, n) for s in spot.readers() for n in s.walk()) and not isinstance(spot.statement.node, ast.Return):
+        return None
     return inside(spot, node)
 
 
@@ -193,7 +200,7 @@ def inside(spot: Spot, node: Any, tensors: Container[str] = ()) -> str | None:
         return None
     new = rewritten(node, lambda n: _inside(spot, n, tensors))
     text = unparse(ast.fix_missing_locations(new))
-    return None if text == unparse(node) or any(_foreign(spot, n) for n in ast.walk(new)) else text
+    return None if text == unparse(node) or any(foreign(spot, n) for n in ast.walk(new)) else text
 
 
 def _inside(spot: Spot, node: ast.AST, tensors: Container[str]) -> ast.AST | None:
@@ -230,7 +237,8 @@ def _of_framework(spot: Spot, function: ast.expr) -> str | None:
 _NUMBERS = {"float16", "float32", "float64", "int32", "int64", "pi", "inf", "newaxis", "e"}
 
 
-def _foreign(spot: Spot, node: ast.AST) -> bool:
+def foreign(spot: Spot, node: ast.AST) -> bool:
+    """Whether a name is one of NumPy's, SciPy's or Python's functions of numbers."""
     if last_name(node) in _NUMBERS:
         return False
     root = unparse(node).partition(".")[0] if isinstance(node, ast.Attribute) else ""
@@ -311,6 +319,10 @@ def with_requires_grad(spot: Spot, node: Any) -> Change | None:
             return call, unparse(ast.Call(call.func, call.args, [*more, ast.keyword("requires_grad", ast.Constant(True))]))
         if last_name(call.func) == "randint":
             return call, f"{unparse(call)}.float().requires_grad_()"
+    computed = spot.entry is not None and spot.entry.row in spot.inquiry.rows and spot.answer.cause == "requires_grad"
+    if computed and isinstance(node, ast.Assign) and [spot.only_name()] == list(spot.statement.binds()):
+        value = slim(node.value)
+        return node.value, f"{value if isinstance(node.value, ast.Call) else f'({unparse(node.value)})'}.requires_grad_()"
     return None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..explain.patches import slim
 from ..explain.statement import FUNCTIONS, last_name, parameters, unparse
-from .edits import inside, renamed
+from .edits import foreign, inside, left, renamed
 from .edits_values import between
 from .patches import Edit, Mend, Spot, Step, Whole, is_call, told
 from .plans_blocks import ASKS
@@ -133,7 +133,7 @@ def stays(spot: Spot) -> Mend | None:
         value = s.node.value if isinstance(s.node, (ast.Assign, ast.Return)) else None
         new = None if value is None else inside(spot.on(s), value, tensors)
         if new is None:
-            if s is spot.statement or any(is_call(n, "numpy", "item", "extend", "append") for n in s.walk()):
+            if s is spot.statement or any(is_call(n, "numpy", "item", "extend", "append") or foreign(spot, n) for n in s.walk()):
                 return None
             continue
         changes.append((value, new))
@@ -148,16 +148,39 @@ def _reads(node: ast.AST, tensors: set[str]) -> bool:
     return (isinstance(node, ast.Call) and f"{last_name(node.func)}()" in tensors) or (isinstance(node, ast.expr) and unparse(node) in tensors)
 
 
+def listed(edit: Edit) -> Whole:
+    """An edit of what goes into a list, of which ``torch.stack`` makes a tensor then."""
+
+    def plan(spot: Spot) -> Mend | None:
+        stack, node = spot.spelled("torch.stack"), spot.statement.node
+        appends = isinstance(node, ast.Expr) and is_call(node.value, "append") and isinstance(node.value.func, ast.Attribute)
+        names = [unparse(node.value.func.value)] if appends else spot.statement.binds()
+        made = [(s, n) for s in spot.statements for n in s.walk() if is_call(n, "tensor", "as_tensor", "FloatTensor") and n.args]
+        of_name = [n for _, n in made if unparse(n.args[0]) in names]
+        here = [n for s, n in made if s is spot.statement and isinstance(n.args[0], (ast.ListComp, ast.List))]
+        found = [(n, new) for n in spot.statement.walk() if (new := edit(spot, n)) is not None]
+        if stack is None or len(found) != 1 or not (of_name or here) or not (appends or here or isinstance(spot.statement.value(), ast.ListComp)):
+            return None
+        parts = [(found[0][0], found[0][1]) if isinstance(found[0][1], str) else found[0][1]]
+        return spot.put([*parts, *((n.func, stack) for n in of_name + here if not n.keywords)])
+
+    return Whole(plan)
+
+
+def element(spot: Spot, node: Any) -> str | None:
+    """``x.squeeze()`` for ``x.item()`` and ``float(x)``."""
+    inner = left(node)
+    return None if inner is None else f"{unparse(inner)}.squeeze()"
+
+
 def passed_on(spot: Spot) -> Mend | None:
     """The adjoint itself, returned by the backward of a function of the program's own that has one argument."""
-    called = {last_name(n.func.value) for n in spot.statement.walk() if is_call(n, "apply") and isinstance(n.func, ast.Attribute)}
-    ends = [s for s in spot.statements if s.class_name in called and s.function is not None and s.function.name == "backward" and isinstance(s.node, ast.Return)]
-    ends = ends or [s for s in spot.statements if s.function is not None and s.function.name == "backward" and isinstance(s.node, ast.Return)]
-    if len(ends) != 1 or ends[0].function is None or len(parameters(ends[0].function)) != 2:
+    end = spot.statement
+    if end.function is None or end.function.name != "backward" or len(parameters(end.function)) != 2:
         return None
-    forward = [f for f in spot.source.functions.get("forward", []) if spot.source.methods.get(id(f)) == ends[0].class_name]
-    adjoint = parameters(ends[0].function)[1]
-    value: Any = getattr(ends[0].node, "value", None)
+    forward = [f for f in spot.source.functions.get("forward", []) if spot.source.methods.get(id(f)) == end.class_name]
+    adjoint = parameters(end.function)[1]
+    value: Any = getattr(end.node, "value", None)
     if len(forward) != 1 or len(parameters(forward[0])) != 2 or value is None:
         return None
     found = spot.put([(value, adjoint)])

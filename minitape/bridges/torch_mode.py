@@ -93,6 +93,7 @@ class Watcher:
         changes.wrap(torch.autograd.Function, "apply", self.custom)
         changes.wrap(torch.nn.Parameter, "__new__", self._new_leaf)
         changes.wrap(torch.autograd.Variable, "__new__", self._new_leaf)
+        changes.wrap(torch.nn.Module, "__setattr__", self._set)
         changes.wrap(torch.nn.Module, "register_full_backward_hook", self._new_hook)
         changes.wrap(torch.nn.Module, "register_full_backward_pre_hook", self._new_hook)
         changes.note(self._mode.leave)
@@ -128,6 +129,13 @@ class Watcher:
             self._safely(self.log.made, result, [data], "wrapped")
         return result
 
+    def _set(self, put: Callable[..., None], module: Any, name: str, value: Any) -> None:
+        """A parameter or layer of a module's, perhaps in the place of another."""
+        old = next((slot[name] for slot in map(module.__dict__.get, ("_parameters", "_modules")) if slot and name in slot), None)
+        if old is not None and old is not value:
+            self._safely(self.log.replaced, old, value)
+        put(module, name, value)
+
     def _new_hook(self, register: Callable[..., Any], module: Any, *args: Any, **kwargs: Any) -> Any:
         """A hook on a module's backward pass."""
         self._safely(self.log.hooked, module)
@@ -142,6 +150,8 @@ class Watcher:
             self.inside += [t for t in tensors_in((args, kwargs)) if t.requires_grad and t.is_leaf]
         unseen = torch._C._are_functorch_transforms_active() or torch._C._is_tracing()  # torch.jit.trace writes down what we would do
         if self.quiet or name in SILENT or self.recording.failure is not None or unseen:
+            if name == "_set_grad_enabled" and args == (False,):
+                self.log.off = here()
             return func(*args, **kwargs)
         if name in HOOKS:
             self._safely(self.log.hooked, args[0])
