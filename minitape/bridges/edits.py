@@ -42,6 +42,7 @@ def attribute(name: str) -> Edit:
     def edit(spot: Spot, node: Any) -> Change | None:
         if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load):
             changed = any(isinstance(n, ast.Attribute) and n.value is node and n.attr.endswith("_") for n in spot.statement.walk())
+            changed |= any(last_name(target) == name for target in spot.statement.targets())
             return None if changed or any(builds(n) for n in spot.statement.walk()) else slim(node.value)
         return None
 
@@ -324,6 +325,13 @@ def with_requires_grad(spot: Spot, node: Any) -> Change | None:
         value = slim(node.value)
         return node.value, f"{value if isinstance(node.value, ast.Call) else f'({unparse(node.value)})'}.requires_grad_()"
     return None
+
+
+def not_a_buffer(spot: Spot, node: Any) -> Change | None:
+    """A parameter for a buffer."""
+    made = is_call(node, "register_buffer") and len(node.args) > 1 and isinstance(node.args[0], ast.Constant)
+    parameter = spot.spelled("torch.nn.Parameter")
+    return f"{unparse(node.func.value)}.{node.args[0].value} = {parameter}({unparse(node.args[1])})" if made and parameter else None
 
 
 def frozen(spot: Spot, node: Any) -> Change | None:

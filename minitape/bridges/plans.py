@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..explain.patches import slim
+from ..explain.patches import rewritten, slim
 from ..explain.statement import FUNCTIONS, last_name, parameters, unparse
 from .edits import foreign, inside, left, renamed
 from .edits_values import between
@@ -173,6 +173,20 @@ def element(spot: Spot, node: Any) -> str | None:
     return None if inner is None else f"{unparse(inner)}.squeeze()"
 
 
+def detached_later(spot: Spot) -> Mend | None:
+    """The detach at the uses before the first backward pass, as of a generator's images for the critic's loss, and not where the value is made."""
+    value: Any = spot.statement.value()
+    names = list(spot.statement.binds())
+    if not is_call(value, "detach") or value.args or len(names) != 1:
+        return None
+    passes = [s for s in spot.statements if s.order > spot.statement.order and s.calls("backward") and s.function is spot.statement.function]
+    uses = [(s, n) for s in spot.readers() for n in s.walk() if isinstance(n, ast.Name) and n.id == names[0] and isinstance(n.ctx, ast.Load)]
+    early = [n for s, n in uses if passes and s.order < passes[0].order]
+    if not early or len(early) == len(uses):
+        return None
+    return spot.put([(value, unparse(value.func.value)), *((n, f"{n.id}.detach()") for n in early)])
+
+
 def passed_on(spot: Spot) -> Mend | None:
     """The adjoint itself, returned by the backward of a function of the program's own that has one argument."""
     end = spot.statement
@@ -294,17 +308,23 @@ def soft_branch(spot: Spot) -> Mend | None:
 def functional(spot: Spot) -> Mend | None:
     """``functional_call`` with a tensor as a weight, for a module that it is made a parameter of."""
     node: Any = spot.statement.node
-    wrapped = isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Attribute) and is_call(node.value, "Parameter")
+    target, value = (node.targets[0], node.value) if isinstance(node, ast.Assign) else (None, None)
     call = spot.spelled("torch.func.functional_call")
-    if not wrapped or call is None or len(node.value.args) != 1:
+    if is_call(value, "Parameter") and len(value.args) == 1:
+        value = value.args[0]
+    elif isinstance(target, ast.Attribute) and target.attr == "data":
+        target, value = target.value, rewritten(value, lambda n: n.value if isinstance(n, ast.Attribute) and n.attr == "data" else None)
+    else:
         return None
-    module, weight = unparse(node.targets[0].value), unparse(node.value.args[0])
+    if call is None or not isinstance(target, ast.Attribute):
+        return None
+    module, weight = unparse(target.value), unparse(value)
     later = [s for s in spot.statements if s.block == spot.statement.block and s.function is spot.statement.function and s.order > spot.statement.order]
     runs: list[Any] = [n for s in later for n in s.walk() if isinstance(n, ast.Call) and unparse(n.func) == module]
     if len(runs) != 1 or runs[0].keywords:
         return None
     given = ", ".join(map(unparse, runs[0].args)) + ("," if len(runs[0].args) == 1 else "")
-    found = spot.put([(runs[0], f"{call}({module}, {{{node.targets[0].attr!r}: {weight}}}, ({given}))")])
+    found = spot.put([(runs[0], f"{call}({module}, {{{target.attr!r}: {weight}}}, ({given}))")])
     return None if found is None else spot.checked([Step(node.lineno, node.end_lineno, ""), *found.steps])
 
 

@@ -79,6 +79,7 @@ class Log:
         self._births: dict[int, tuple[weakref.ref[torch.Tensor], int, list[Site]]] = {}  # the same, with all statements that ran then
         self._count = count()
         self._replaced: dict[int, tuple[weakref.ref[torch.Tensor], Site, Any]] = {}  # where a module was given another parameter for it, or another layer
+        self.copies: dict[int, tuple[weakref.ref[torch.Tensor], weakref.ref[torch.Tensor]]] = {}  # parameters that copy.deepcopy made, and of which
         self.off: Site = NOWHERE  # where the recording of gradients was switched off last
         self.offs: dict[int, Site] = {}  # the same for a row that ran then
         self._frozen: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}  # where requires_grad was set to False
@@ -142,6 +143,12 @@ class Log:
         if found is not None and found[0]() is tensor:
             return found[1]
         return birth[2][-1] if birth is not None and birth[0]() is tensor and not tensor.requires_grad else NOWHERE
+
+    def copied_at(self, row: int, source: torch.Tensor) -> Site:
+        """Where a leaf was made, if it is a deep copy of a parameter."""
+        tensor = self.entries[row].extra.ref()
+        copy, birth = self.copies.get(id(tensor)), self._births.get(id(tensor))
+        return birth[2][-1] if copy is not None and birth is not None and copy[0]() is tensor and copy[1]() is source else NOWHERE
 
     def replaced(self, old: Any, new: Any) -> None:
         """A module has another parameter or layer where this one was."""

@@ -124,7 +124,10 @@ class Watcher:
         frame = sys._getframe(2)
         by_user = not own_file(frame.f_code.co_filename)  # and not by a module that is built or copied
         if isinstance(result, torch.Tensor):
-            self._safely(self.log.parameter, result, not by_user or isinstance(frame.f_locals.get("self"), torch.nn.Module))
+            owner = frame.f_locals.get("self")
+            self._safely(self.log.parameter, result, not by_user or isinstance(owner, torch.nn.Module))
+            if frame.f_code.co_name == "__deepcopy__":
+                self.log.copies[id(result)] = weakref.ref(result), weakref.ref(owner)
         if by_user and isinstance(data, torch.Tensor) and isinstance(result, torch.Tensor) and not self.quiet:
             self._safely(self.log.made, result, [data], "wrapped")
         return result

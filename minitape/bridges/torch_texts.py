@@ -129,6 +129,10 @@ TEXT = table({cause: _HIDDEN for cause in ("detach hidden", "data hidden", "no_g
         "{x} was not used, and no module has it any more: the module was made anew, and {other}{line} was used.",
         "Give the new module's parameters to the optimizer, and ask about them.",
     ),
+    "rebound copied": (
+        "{x} was not used, and a deep copy of it{line} was.",
+        "Use the object itself and not its copy, or ask about the copy and give its parameters to the optimizer.",
+    ),
     "rebound replaced": (
         "{x} was not used: its module was given another in its place{line}.",
         "Take {x} from the module after that line, and make the optimizer after it.",
@@ -216,10 +220,10 @@ ZEROS = {"zero_derivative": STEPS | SAMPLES, "saturated": CLAMPS | CURVES, "dead
 _LOGS = edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")
 _RELU = edit.renamed(relu="torch.nn.functional.leaky_relu", ReLU="torch.nn.LeakyReLU")
 PATCHES = Dialect({"torch": "torch"}, edit.first_of(("torch", torch)), stop="", sigmoid="torch.sigmoid", softmax="torch.softmax", where="torch.where", sums="torch.sum", edits={
-    "requires_grad": [edit.keyword("requires_grad", True), edit.frozen, edit.with_requires_grad, edit.before_use("{x}.requires_grad_()")],
+    "requires_grad": [edit.keyword("requires_grad", True), edit.frozen, edit.not_a_buffer, edit.with_requires_grad, edit.before_use("{x}.requires_grad_()")],
     "integer_dtype": [edit.with_requires_grad],
-    "detach": [edit.method("detach", "detach_"), plan.anywhere(edit.named_parameters)],
-    "data": [edit.attribute("data")],
+    "detach": [Whole(plan.detached_later), edit.method("detach", "detach_"), plan.anywhere(edit.named_parameters)],
+    "data": [edit.attribute("data"), Whole(plan.functional)],
     "copied": [edit.stacked, Whole(plan.functional)],
     "no_grad": [edit.rebound, edit.sampled, edit.keyword("use_reentrant", False), block.without_block("no_grad", "inference_mode"), Whole(block.switched_on)],
     "inference_mode": [block.without_block("inference_mode")],

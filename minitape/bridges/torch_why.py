@@ -180,6 +180,9 @@ class TorchInquiry(Inquiry):
         site, _ = self.log.replaced_at(self.source)
         if site is not NOWHERE:
             return self.say("rebound", site, kind="replaced")
+        copy = next((row for row in sorted(self.behind) if self.log.copied_at(row, self.source) is not NOWHERE), None)
+        if copy is not None:
+            return self.say("rebound", self.log.copied_at(copy, self.source), kind="copied")
         gone = self._lost_its_module()
         alike = next((row for row in sorted(self.behind) if self._like_source(row)), None)
         if alike is not None and (gone or self._has_its_values(alike)):
