@@ -344,15 +344,14 @@ class Inquiry:
         return self.say("zero_sum", row=call)
 
     def _difference(self, row: int) -> int | None:
-        """Where two values are subtracted that are the same, and were both computed from a row."""
-        made = self._computed_from([row])
+        """Where two values are subtracted that were both computed from a row; those that are the same before others."""
+        made, found = self._computed_from([row]), list[tuple[bool, int]]()
         for at in sorted(made & self.behind):
             entry = self.entries[at]
             if entry.op in SUBTRACTS and len(set(entry.inputs)) > 1 and made.issuperset(entry.inputs[:2]):
                 one, other = (numbers_of(self.entries[given].value) for given in entry.inputs[:2])
-                if one is not None and other is not None and bool(np.all(one == other)):
-                    return at
-        return None
+                found.append((one is None or other is None or not np.all(one == other), at))
+        return min(found)[1] if found else None
 
     def _zero_of(self, row: int) -> Explanation:
         """In which way an operation made zeros of what came to it."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import dis
 import gc
-import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
@@ -20,7 +18,7 @@ from ..explain.source import read_again
 from ..explain.statement import last_name, unparse
 from ..explain.words import Explanation
 from .inquiry import numbers_of, statement_at
-from .site import NOWHERE, Site
+from .site import NOWHERE, Site, last_return
 from .tensorflow_inside import has_tapes
 from .tensorflow_log import Left
 from .tensorflow_open import opened, seeds_of
@@ -248,10 +246,7 @@ class TensorFlowInquiry(TapeInquiry):
 
     def _custom(self, row: int, kind: str = "") -> Explanation:
         """A function with a gradient of its own: the line on which that returns."""
-        code = getattr(inspect.unwrap(self.log.rules.get(self.entries[row].extra.op)), "__code__", None)
-        ends = [at for at in dis.get_instructions(code) if at.opname.startswith("RETURN")] if code is not None else []
-        line = ends[-1].positions.lineno if ends and ends[-1].positions is not None else None
-        return self.say("custom_rule", NOWHERE if code is None or line is None else (code.co_filename, line), row=row, kind=kind)
+        return self.say("custom_rule", last_return(self.log.rules.get(self.entries[row].extra.op)), row=row, kind=kind)
 
     def _after(self) -> set[int]:
         """The rows that were computed from the source; where nothing else leads on, through what was stored in variables."""
