@@ -318,7 +318,7 @@ with tf.GradientTape() as tape:
     y = tf.reduce_mean((bits - 0.3) ** 2)
 grad = tape.gradient(y, w)
 
-#@ mean_of_centred_values zero_sum
+#@ mean_of_centred_values zero_cancels
 w = tf.Variable(0.5)
 points = tf.constant([1.0, 2.0, 4.0])
 with tf.GradientTape() as tape:
