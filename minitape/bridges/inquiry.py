@@ -128,14 +128,14 @@ class Inquiry:
         entry = self.entries[row]
         return [*entry.inputs, *entry.extra.came]
 
-    def _behind(self, rows: Iterable[int]) -> set[int]:
-        """These rows, and those from which they were computed, whether a gradient passes or not."""
+    def _behind(self, rows: Iterable[int], made: bool = True) -> set[int]:
+        """These rows, and those from which they were computed, whether a gradient passes or not; of leaves also what they were ``made`` with."""
         seen, stack = set(), list(rows)
         while stack:
             row = stack.pop()
             if row not in seen:
                 seen.add(row)
-                stack += self._inputs(row)
+                stack += self._inputs(row) if made else self.entries[row].inputs
         return seen
 
     def _after(self) -> set[int]:

@@ -236,18 +236,8 @@ class TapeInquiry(Inquiry):
         statement = statement_at(self.entries[row].site)
         if statement is None or not statement.reads_itself():
             return None
-        variable = any(self.entries[given].kind == "variable" for given in self._recorded_behind(row))
+        variable = any(self.entries[given].kind == "variable" for given in self._behind([row], made=False))
         return self.say("wrong_object", row=row, kind="rebound") if variable else None
-
-    def _recorded_behind(self, row: int) -> set[int]:
-        """The rows from which one was computed by operations, not by a sweep."""
-        seen, stack = set[int](), [row]
-        while stack:
-            at = stack.pop()
-            if at not in seen:
-                seen.add(at)
-                stack += self.entries[at].inputs
-        return seen
 
     def _name_of(self, entry: Any, otherwise: str) -> str:
         """What the program calls what a row stands for."""

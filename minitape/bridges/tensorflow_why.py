@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any
@@ -73,7 +73,7 @@ class TensorFlowInquiry(TapeInquiry):
         if found is None:
             return None
         reached = self._reached()
-        exit = next((exit for exit in self._exits() if exit.row in reached and exit.how), None)
+        exit = next((exit for exit in self._exits() if exit.row in reached), None)
         if exit is None:
             return found
         answer = self._left_by(exit)
@@ -269,7 +269,7 @@ class TensorFlowInquiry(TapeInquiry):
                 if before and self.log.born_by(handle) == site:
                     return self.say("wrong_object", site, kind="copied")
                 return self.say("variable_assign", site=site, row=stored)
-        left = self._exits()
+        left = self._exits(self._read_by_numpy(after))
         if left:
             return self._copied_from(left[0]) or self._cut_before(left[0]) or self._left_by(left[0])
         branch = next((exit for exit in self.log.left if exit.row in after and exit.how == "__bool__"), None)
@@ -277,11 +277,11 @@ class TensorFlowInquiry(TapeInquiry):
             return None
         return self._cut_before(branch) or self.say("python_branch", branch.site, row=branch.row)
 
-    def _exits(self) -> list[Left]:
-        """Where values that were computed from the source left, and came back: those first that an open way leads to, and that the text
-        shows to come back."""
+    def _exits(self, read: Sequence[Left] = ()) -> list[Left]:
+        """Where values that were computed from the source left, or were ``read`` by NumPy, and came back: those first that an open way leads
+        to, and that the text shows to come back."""
         after, reached, last = self._after(), self._reached(), max(self.behind)
-        left = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__"] + self._read_by_numpy(after)
+        left = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__"] + list(read)
         back = [exit for exit in left if exit.before <= last and self.comes_back(exit)]
         back.reverse()  # the last one is nearest to the target
         return sorted(back, key=lambda exit: (exit.row not in reached, not self.flows_back(exit), not exit.how))

@@ -549,4 +549,45 @@ net = make() #! #-
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(net(tf.ones([2, 3])) ** 2)
 grad = tape.gradient(y, w)
+
+#@ log_probability_kept_as_a_number left_through_numpy
+w = tf.Variable([0.3, -0.2])
+with tf.GradientTape() as tape:
+    logits = w * 2.0
+    action = int(tf.argmax(logits))
+    kept = []
+    kept.append(float(tf.nn.log_softmax(logits)[action])) #! #- kept.append(tf.nn.log_softmax(logits)[action])
+    y = -tf.reduce_sum(tf.stack(kept))
+grad = tape.gradient(y, w)
+
+#@ values_leave_beside_a_target_that_is_stopped left_through_numpy
+w = tf.Variable([0.3, -0.2])
+with tf.GradientTape() as tape:
+    target = 1.0 + tf.stop_gradient(tf.reduce_max(w))
+    q = (w * 3.0).numpy() #! #- q = w * 3.0
+    y = tf.reduce_sum((target - q) ** 2)
+grad = tape.gradient(y, w)
+
+#@ one_hot_beside_a_commitment_that_is_stopped nondifferentiable
+w = tf.Variable([0.3, -0.2])
+with tf.GradientTape() as tape:
+    z = w * 2.0
+    chosen = tf.one_hot(tf.argmax(z), 2) #! #- chosen = tf.nn.softmax(z)
+    y = tf.reduce_sum(chosen * [1.0, 2.0]) + tf.reduce_sum(tf.stop_gradient(z) ** 2)
+grad = tape.gradient(y, w)
+
+#@ used_by_a_helper not_watched
+w = tf.constant([1.0, 2.0])
+def energy(v):
+    return tf.reduce_sum(v ** 2)
+with tf.GradientTape() as tape:
+    #+ tape.watch(w)
+    y = energy(w) #!
+grad = tape.gradient(y, w)
+
+#@ abs_where_it_bends zero_derivative
+w = tf.Variable([0.0, 0.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.abs(w) * [1.0, 2.0]) #! #- y = tf.reduce_sum(tf.nn.softplus(w) * [1.0, 2.0])
+grad = tape.gradient(y, w)
 '''
