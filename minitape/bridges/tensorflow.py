@@ -68,8 +68,8 @@ class TensorFlowRecording(Recording):
     @property
     def leaves(self) -> Mapping[int, Any]:
         """The tensors, by row."""
-        return {entry.row: SimpleNamespace(variable=None, tensor=entry.extra.asked) for entry in self.entries
-                if entry.extra.asked is not None}  # fmt: skip
+        known = ((entry.row, entry.extra.asked) for entry in self.entries)
+        return {row: SimpleNamespace(variable=None, tensor=asked) for row, asked in known if not isinstance(asked, tensorflow.TensorSpec)}
 
 
 def record(*, open_functions: bool = False) -> AbstractContextManager[TensorFlowRecording]:

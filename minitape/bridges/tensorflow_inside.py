@@ -132,7 +132,7 @@ class Again:
     def given(self, row: int, wanted: Any) -> Any:
         """What the call is given for an input: the tensor, or a copy of a variable with the value that it had."""
         entry = self.log.entries[row]
-        value, asked = None if entry.value is None else entry.value.tensor, entry.extra.asked
+        value, asked = None if entry.value is None else entry.value.known, entry.extra.asked
         if value is None or wanted.dtype != tf.resource:
             return asked if value is None else value
         known = self.log.variables[id(asked)].variable

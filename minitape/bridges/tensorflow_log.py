@@ -39,31 +39,66 @@ unrecorded = block(record.stop_recording.__wrapped__)  # TensorFlow's, which end
 class TensorValue(Kept):
     """A tensor, to be shown when somebody asks. TensorFlow's tensors do not change."""
 
-    __slots__ = ()
+    __slots__ = ("_left",)
+
+    @property
+    def known(self) -> Any:
+        """The tensor; also when it is a summary here, while somebody else has it. Then its shape and dtype (a ``tf.TensorSpec``)."""
+        if self.tensor is not None:
+            return self.tensor
+        ref, spec = self._left
+        tensor = ref()
+        return spec if tensor is None else tensor
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether nobody has the tensor any more."""
+        return isinstance(self.known, tf.TensorSpec)
+
+    def summarize(self) -> None:
+        if self.tensor is not None:  # Ctrl-C may have come after half of this
+            self._left = weakref.ref(self.tensor), tf.TensorSpec(self.tensor.shape, self.tensor.dtype)
+        super().summarize()
 
     def array(self) -> np.ndarray | None:
         """Its elements; None for what has none, such as a resource."""
-        tensor = self.tensor
+        tensor = self.known
         if isinstance(tensor, tf.IndexedSlices):
             with unrecorded():
                 tensor = tf.convert_to_tensor(tensor)
-        if tensor is None or tensor.dtype in (tf.resource, tf.variant, tf.string):
+        if isinstance(tensor, tf.TensorSpec) or tensor.dtype in (tf.resource, tf.variant, tf.string):
             return None
         return tensor._numpy()  # not .numpy(): that is where a program's values leave TensorFlow
 
 
 class Extra:
-    """What explain asks about a row of TensorFlow. ``asked`` is the tensor or the variable's handle of which a sweep is asked."""
+    """What explain asks about a row of TensorFlow, which stands ``of`` a tensor's value or a variable's handle."""
 
-    __slots__ = ("asked", "why", "came", "op", "late", "function", "at", "way")
+    __slots__ = ("of", "why", "came", "op", "late", "function", "at", "way")
 
-    def __init__(self, asked: Any, why: str = "", op: str = "") -> None:
-        self.asked, self.why, self.op = asked, why, op
+    def __init__(self, of: Any, why: str = "", op: str = "") -> None:
+        self.of, self.why, self.op = of, why, op
         self.came: Sequence[int] = ()
         self.late = False  # watched after it was used
         self.function: Any = None  # of a call of a tf.function
         self.way: Sequence[Site] = ()  # of what no tape recorded: its line, and the calls that led there
         self.at: int | None = None  # how many rows were there, where that is not the row's own number
+
+    @property
+    def asked(self) -> Any:
+        """Of what a sweep is asked: the handle, or the tensor (:attr:`TensorValue.known`)."""
+        return self.of.known if isinstance(self.of, TensorValue) else self.of
+
+
+class Tape:
+    """What explain asks about a tape. While the program has the tape, ``held`` is what it recorded: a sweep is asked for their adjoints."""
+
+    __slots__ = ("ref", "held", "_watch_accessed_variables")
+
+    def __init__(self, tape: Any) -> None:
+        self.held: list[Any] = []
+        self.ref = weakref.ref(tape, lambda _, held=self.held: held.clear())
+        self._watch_accessed_variables = tape._watch_accessed_variables
 
 
 class Left(NamedTuple):
@@ -81,7 +116,7 @@ class Span(NamedTuple):
     word: str  # it "begins", "ends", "pauses", "goes on" or "resets",
     at: int  # at which row,
     way: list[Site]  # and on which line, with the calls that led there
-    tape: Any
+    tape: Tape
 
 
 class Variable(NamedTuple):
@@ -107,12 +142,14 @@ class Log:
         self.recording, self.entries = recording, recording.entries
         self.left: list[Left] = []
         self.spans: list[Span] = []
-        self.watches: list[tuple[Any, Any]] = []  # (what was watched, by which tape)
+        self.watches: list[tuple[weakref.ref[Any], Tape]] = []  # (what was watched, by which tape)
         self.born: dict[int, tuple[weakref.ref[Any], list[Site], int]] = {}  # by the identity of a variable's handle: where it was made, and as which
         self.rules: dict[str, Any] = {}  # the gradient function of each call of a tf.custom_gradient
         self.stores: list[tuple[int, int | None, Site, int]] = []  # (a variable's handle, the row that was stored in it, where, at which row)
-        self.copied: dict[int, tuple[Any, Any, Site]] = {}  # tensors that were used for nothing but to fill a variable
-        self.tapes: list[Any] = []
+        self.copied: dict[int, tuple[weakref.ref[Any], Any, Site]] = {}  # tensors that were used for nothing but to fill a variable
+        self.tapes: list[Tape] = []
+        self._open_tapes: list[Tape] = []
+        self._early: list[Any] = []  # what a tape may have recorded that began before the block
         self.variables: dict[int, Variable] = {}  # by the identity of the handle
         self.made: dict[int, Made] = {}  # by identity: what tapes gave back, in sweeps that no other tape recorded
         self.steps: dict[Any, list[Any]] = {}  # by graph: what Python did while it was made
@@ -123,9 +160,10 @@ class Log:
         self.opened: list[str] = []  # the tf.functions that run, where they are opened
         self._unsure: list[int] = []  # rows of which a tape may hear later
         self._later = False  # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
-        self._places: dict[tuple[int, str], int] = {}  # where in memory a variable's state is; its tensors are kept
-        self._current: dict[int, int] = {}  # handle -> the row of its present state
-        self._rows: dict[int, tuple[Any, list[int]]] = {}  # by the identity of a tensor or handle, which is kept
+        self._places: dict[tuple[int, str], int] = {}  # where in memory a row's value is, or was
+        self._current: dict[int, tuple[int, Any]] = {}  # handle -> the row of its present state, and the value, which keeps its place so
+        self._rows: dict[int, tuple[weakref.ref[Any], list[int]]] = {}  # by the identity of a tensor or handle
+        self._handles: list[Any] = []  # are kept: their identity stands for them
         self._bound = Bound()
 
     def here(self) -> Site:
@@ -145,11 +183,16 @@ class Log:
         """All rows that stood for a tensor or a variable, in order."""
         value = handle_of(value)
         found = self._rows.get(id(value))
-        return [] if found is None or found[0] is not value else found[1]
+        return [] if found is None or found[0]() is not value else found[1]
 
     def remember(self, value: Any, row: int) -> None:
         """This row stands for a tensor or a handle."""
-        self._rows.setdefault(id(value), (value, []))[1].append(row)
+        rows = self.rows_of(value)
+        if not rows:
+            self._rows[id(value)] = weakref.ref(value), rows
+            if value.dtype == tf.resource:
+                self._handles.append(value)
+        rows.append(row)
 
     def row_of(self, tensor: Any) -> int:
         """The row that stands for a tensor, or for a variable's present state; a new leaf where there is none."""
@@ -160,9 +203,8 @@ class Log:
 
     def state_of(self, handle: Any, value: Any = None) -> int:
         """The row of a variable's present state."""
-        row = self._current.get(id(handle))
-        if row is not None:
-            return self._watched_now(row)
+        if id(handle) in self._current:
+            return self._watched_now(self._current[id(handle)][0])
         known = self.variables.get(id(handle))
         if value is None and known is not None and known.variable is not None:
             with unrecorded():
@@ -178,12 +220,22 @@ class Log:
         )  # fmt: skip
         if not watched:  # a function may read it after this, and a tape hear of it then
             self._unsure.append(row)
-        self._current[id(handle)] = row
+        self._is_now(handle, row)
         self.remember(handle, row)
         place = place_of(value)
         if place is not None:
             self._places[place] = row
         return row
+
+    def _is_now(self, handle: Any, row: int) -> None:
+        """A row is a variable's present state."""
+        value = self.entries[row].value
+        self._current[id(handle)] = row, None if value is None else value.known
+
+    def _at(self, place: tuple[int, str] | None) -> int | None:
+        """The row whose value is at this place in memory."""
+        row = self._places.get(place)
+        return None if row is None or self.entries[row].value.is_gone else row
 
     def _watched_now(self, row: int) -> int:
         """A variable may be used before a tape begins, and in its block."""
@@ -195,14 +247,15 @@ class Log:
     def _constant(self, tensor: Any) -> int:
         watched = watching(tensor)
         place = place_of(tensor)
-        row = self._places.get(place, -1)
+        row = self._at(place)
         alone = pywrap_tfe.TFE_Py_TapeSetIsEmpty()  # no tape is there that could have heard of it
-        if row >= 0 and not self._later and (self.entries[row].differentiable == watched or (alone and self.entries[row].kind == "variable")):
+        if row is not None and not self._later and (self.entries[row].differentiable == watched or (alone and self.entries[row].kind == "variable")):
             # a variable that TensorFlow read by itself: the same memory, the same state; a constant may have it, too
             self.remember(tensor, row)
             return row
-        extra = Extra(tensor)
-        row = self.recording.leaf(self.keep(tensor), kind="source" if watched else "constant", site=self.here(),
+        value = self._keep_for_tapes(tensor)
+        extra = Extra(value)
+        row = self.recording.leaf(value, kind="source" if watched else "constant", site=self.here(),
                                   differentiable=watched, extra=extra, **self._form(tensor))  # fmt: skip
         made = self.made_by_a_sweep(tensor)
         if made is not None and not watched:
@@ -241,18 +294,18 @@ class Log:
 
     def _take(self, handle: Any, value: Any, watched: bool) -> int | None:
         """A leaf whose memory is that of a variable's value is a state of this variable."""
-        row = self._places.get(place_of(value))
-        if row is not None and self.entries[row].extra.asked is handle:  # it may have changed, and has not
-            self._current[id(handle)] = row
+        row = self._at(place_of(value))
+        if row is not None and self.entries[row].extra.of is handle:  # it may have changed, and has not
+            self._is_now(handle, row)
             return row
         if row is None or self.entries[row].kind not in ("source", "constant") or self.entries[row].differentiable != watched:
             return None
         entry, known = self.entries[row], self.variables.get(id(handle))
-        entry.kind, entry.extra.asked = "variable", handle
+        entry.kind, entry.extra.of = "variable", handle
         entry.name = None if known is None else name_of(known.variable)
         entry.label = entry.name or entry.label
         entry.watched = "automatic" if entry.differentiable else None
-        self._current[id(handle)] = row
+        self._is_now(handle, row)
         self.remember(handle, row)
         return row
 
@@ -274,8 +327,9 @@ class Log:
             self.remember(outputs[0], row)
             return
         if op == "MakeIterator":
-            self._current[id(inputs[1])] = self.row_of(inputs[0])
-            self.remember(inputs[1], self._current[id(inputs[1])])
+            row = self.row_of(inputs[0])
+            self._is_now(inputs[1], row)
+            self.remember(inputs[1], row)
             return
         if changes_variable(op):
             self.stored(inputs)
@@ -305,11 +359,12 @@ class Log:
         for number, tensor in enumerate(outputs):
             watched = watching(tensor)
             why = self._reason(op, tensor, watched, on_way)
-            extra = Extra(tensor, why, op)
+            value = self._keep_for_tapes(tensor)
+            extra = Extra(value, why, op)
             extra.function = function
             extra.way = () if watched else self.way()
             row = self.recording.operation(
-                name, rows, self.keep(tensor), label=LABELS.get(op, label), call=first, output=number, site=site, scope=scope,
+                name, rows, value, label=LABELS.get(op, label), call=first, output=number, site=site, scope=scope,
                 cut=CUTS.get(why) if on_way else None, differentiable=watched and not why, extra=extra, **self._form(tensor),
             )  # fmt: skip
             if why == "not_recorded" or self._later:
@@ -323,7 +378,8 @@ class Log:
             return
         for row in self._unsure:
             entry = self.entries[row]
-            if watching(entry.extra.asked):
+            asked = entry.extra.asked
+            if not isinstance(asked, tf.TensorSpec) and watching(asked):
                 entry.differentiable, entry.cut, entry.extra.why = True, None, ""
                 if entry.kind == "variable":
                     entry.watched = "automatic"
@@ -375,11 +431,11 @@ class Log:
         value = inputs[-1] if len(inputs) > 1 else None
         stored = self.rows_of(value)[-1:] if value is not None and value.dtype != tf.resource else []
         known = self.variables.get(id(handle))
-        row = self._current.pop(id(handle), None)
+        row, _ = self._current.pop(id(handle), (None, None))
         site = self.here()
         self.stores.append((id(handle), stored[0] if stored else self.applied.get(id(handle)), site, len(self.entries)))
         if not stored and isinstance(value, tf.Tensor):
-            self.copied[id(value)] = value, handle, site
+            self.copied[id(value)] = weakref.ref(value), handle, site
         name = None if known is None else name_of(known.variable)
         self.recording.events.append({"kind": "assign", "name": name or "variable", "line": site[1]} | ({} if row is None else {"from": row}))
 
@@ -398,7 +454,21 @@ class Log:
 
     def spanned(self, word: str, tape: Any) -> None:
         """A tape begins, ends, pauses, goes on, or is reset."""
-        self.spans.append(Span(word, len(self.entries), self.way(), tape))
+        known = self._known(tape)
+        if word == "begins":
+            self.tapes.append(known)
+            self._open_tapes.append(known)
+        elif word == "ends":
+            self._open_tapes = [other for other in self._open_tapes if other is not known]
+        self.spans.append(Span(word, len(self.entries), self.way(), known))
+
+    def _known(self, tape: Any) -> Tape:
+        return next((known for known in reversed(self.tapes) if known.ref() is tape), None) or Tape(tape)
+
+    def forget_tapes(self) -> None:
+        """The block is over: no sweep is asked for anything more."""
+        for held in (self._early, *(tape.held for tape in self.tapes)):
+            held.clear()
 
     def born_by(self, handle: int) -> Site | None:
         """The line that made a variable of the block."""
@@ -418,7 +488,7 @@ class Log:
                 entry.extra.late = not entry.differentiable
         if not self.rows_of(value):
             self.row_of(value)
-        self.watches.append((value, tape))
+        self.watches.append((weakref.ref(value), self._known(tape)))
 
     # -- values ---------------------------------------------------------------------------------------------------------
 
@@ -430,6 +500,13 @@ class Log:
             count = dense.shape.num_elements() or 0
             self._bound.add(value, count, count * dense.dtype.size)
         return value
+
+    def _keep_for_tapes(self, tensor: Any) -> TensorValue:
+        """The same; the tensor itself is held as long as a tape that records it."""
+        if not pywrap_tfe.TFE_Py_TapeSetIsEmpty():
+            for held in [tape.held for tape in self._open_tapes] or [self._early]:
+                held.append(tensor)
+        return self.keep(tensor)
 
     def _form(self, tensor: Any) -> dict[str, Any]:
         if tensor is None:

@@ -24,10 +24,14 @@ ROWS = 2_000  # of one inside that are shown
 
 
 def opened(recording: Any, row: int, watched: Sequence[int], seeds: Sequence[Any]) -> tuple[Any, list[Any], list[Any]] | None:
-    """A call in a recording of its own: (that recording, its inputs, its results); None where it cannot run again.
+    """A call in a recording of its own: (that recording, its inputs, its results); None where it cannot run again, such as where
+    only a summary is left of what it was given.
 
     A tape goes back to the ``watched`` inputs from the results, with the adjoints ``seeds``.
     """
+    entries = recording.entries
+    if any(entries[given].value is not None and entries[given].value.is_gone for given in entries[row].inputs):
+        return None
     inner = type(recording)()
     try:
         with During(recording.log.changes, thread=None), Block(inner, Watcher(inner)):
@@ -44,7 +48,7 @@ def seeds_of(recording: Any, call: int, sweep: Sweep | None) -> list[Any]:
     """The adjoints that a sweep brought to the results of a call."""
     came = {} if sweep is None else sweep.adjoints
     results = (entry.row for entry in recording.entries[call:] if entry.call == call)
-    return [came[row].tensor if row in came else None for row in results]
+    return [came[row].known if row in came and not came[row].is_gone else None for row in results]
 
 
 def insides_of(recording: Any, sweep: Sweep | None, row: int | None) -> list[Inside]:

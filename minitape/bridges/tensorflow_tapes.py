@@ -58,7 +58,7 @@ class TapeInquiry(Inquiry):
         """The last backward pass from the target that was asked for the source; else the last one from it."""
         found = [sweep for sweep in reversed(self.recording.sweeps) if self.end in sweep.target]
         own = handle_of(self.source)
-        return next((sweep for sweep in found if any(tensor is own for tensor, _ in sweep.gave)), found[0] if found else None)
+        return next((sweep for sweep in found if any(tensor() is own for tensor, _ in sweep.gave)), found[0] if found else None)
 
     @property
     def tape(self) -> Any:
@@ -195,7 +195,7 @@ class TapeInquiry(Inquiry):
 
     def _watchers(self) -> list[Any]:
         """The tapes that were told to watch the source."""
-        return [tape for value, tape in self.log.watches if value is handle_of(self.source)]
+        return [tape for value, tape in self.log.watches if value() is handle_of(self.source)]
 
     def _is_cut(self) -> bool:
         """Whether the first operation on the way lets no gradient pass in any case."""
@@ -226,7 +226,7 @@ class TapeInquiry(Inquiry):
         sweep = self.sweep
         if sweep is None or not self.used or isinstance(variable_of(self.source), tf.Variable) or self.entries[self.used[0]].kind != "variable":
             return None
-        if any(given for tensor, given in sweep.gave if tensor is self.source) or not any(tensor is self.source for tensor, _ in sweep.gave):
+        if any(given for tensor, given in sweep.gave if tensor() is self.source) or not any(tensor() is self.source for tensor, _ in sweep.gave):
             return None
         return self.say("wrong_object", sweep.site, row=self.used[0], kind="read", other=self._name_of(self.entries[self.used[0]], "the variable"))
 

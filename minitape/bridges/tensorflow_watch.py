@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
@@ -17,6 +18,7 @@ from tensorflow.python.eager.polymorphic_function.polymorphic_function import Fu
 from tensorflow.python.framework import op_callbacks, ops
 from tensorflow.python.ops import custom_gradient, resource_variable_ops, script_ops
 
+from ..engine.block import During
 from ..engine.frames import own_file
 from .recording import Sweep
 from .tensorflow_inside import Step, changes_in, traced_here
@@ -82,6 +84,7 @@ class Watcher:
     def end(self) -> None:
         """TensorFlow is as it was."""
         self.log.changes.undo()
+        self.log.forget_tapes()
 
     def _stop(self) -> None:
         """Operations are seen no more."""
@@ -296,8 +299,6 @@ class Watcher:
                     return function(tape, *args)
             self._safely(self._settle, tape._tape if word == "ends" else None)
             self.log.spanned(word, tape)
-            if word == "begins":
-                self.log.tapes.append(tape)
             return function(tape, *args)
 
         return around
@@ -363,17 +364,18 @@ class Watcher:
         raw = sources if sources_raw is None else sources_raw
         self._safely(self._settle, tape)
         between = self._safely(self._between, target) if not tf.inside_function() else None
+        passed: list[Any] = []
         if not between:
-            return function(tape, target, sources, output_gradients, sources_raw=sources_raw, **options)
-        before, self._passed = self._passed, []
+            with During(self, _passed=passed):  # nobody asks for it
+                return function(tape, target, sources, output_gradients, sources_raw=sources_raw, **options)
         silent = bool(pywrap_tfe.TFE_Py_TapeSetIsEmpty())  # nobody records the sweep: its operations are no rows
+        more = [asked for _, asked in between]
         self.quiet += silent
         try:
-            more = [asked for _, asked in between]
-            found = function(tape, target, [*sources, *more], output_gradients, sources_raw=[*raw, *more], **options)
+            with During(self, _passed=passed):
+                found = function(tape, target, [*sources, *more], output_gradients, sources_raw=[*raw, *more], **options)
         finally:
             self.quiet -= silent
-            passed, self._passed = self._passed, before
         self._safely(self._note, tape, target, sources, [row for row, _ in between], found, passed, output_gradients)
         if silent:
             self._safely(self.log.gave, found[: len(sources)], [row for t in target for row in self.log.rows_of(t)[-1:]])
@@ -389,7 +391,7 @@ class Watcher:
                 seen.add(row)
                 stack += self.log.entries[row].inputs
         rows = [(row, self.log.entries[row].extra.asked) for row in sorted(seen)]
-        return [(row, asked) for row, asked in rows if asked is not None
+        return [(row, asked) for row, asked in rows if not isinstance(asked, tf.TensorSpec)
                 and (asked.dtype.is_floating or asked.dtype.is_complex or asked.dtype == tf.resource)]  # fmt: skip
 
     def _passing(
@@ -406,9 +408,9 @@ class Watcher:
         log = self.log
         ends = [row for t in target for row in log.rows_of(t)[-1:]]
         sweep = self.recording.sweep(ends)
-        sweep.tape = next((known for known in reversed(log.tapes) if known._tape is tape), None)
+        sweep.tape = next((known for known in reversed(log.tapes) if getattr(known.ref(), "_tape", None) is tape), None)
         sweep.at, sweep.site, sweep.way = len(log.entries), log.here(), log.way()
-        sweep.gave = [(tensor, gradient is not None) for tensor, gradient in zip(sources, found, strict=False)]
+        sweep.gave = [(weakref.ref(tensor), gradient is not None) for tensor, gradient in zip(sources, found, strict=False)]
         states = [log.rows_of(tensor) for tensor in sources]
         behind = set(rows)
         sweep.sources = [next((row for row in reversed(found) if row in behind), found[-1]) for found in states if found]

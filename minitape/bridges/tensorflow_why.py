@@ -148,7 +148,7 @@ class TensorFlowInquiry(TapeInquiry):
             watched = [given for given in entry.inputs if self._can_be_watched(given)]
         seeds = seeds_of(self.recording, entry.call, self.sweep)
         if not any(seed is not None for seed in seeds):
-            seeds[entry.output] = tf.ones_like(entry.extra.asked)
+            seeds[entry.output] = tf.ones(entry.shape, entry.dtype)
         found = opened(self.recording, entry.call, watched, seeds)
         if found is None:
             return None
@@ -309,8 +309,7 @@ class TensorFlowInquiry(TapeInquiry):
 
     def _cut_before(self, exit: Left) -> Explanation | None:
         """What cuts the way before the value leaves; a comparison belongs to the choice that is made by it."""
-        asked = self.entries[exit.row].extra.asked
-        found = TensorFlowInquiry(self.recording, asked, self.source, self.name)._cut() if exit.row not in self.rows else None
+        found = TensorFlowInquiry(self.recording, exit.row, self.source, self.name)._cut() if exit.row not in self.rows else None
         if found is None or found.cause not in CUTS or self.entries[found._rows[0]].dtype == "bool":
             return None
         return found
@@ -397,7 +396,7 @@ class TensorFlowInquiry(TapeInquiry):
         if self.used:
             return None
         copied = self.log.copied.get(id(self.source))
-        if copied is not None and copied[0] is self.source and self._read_again(id(copied[1])):
+        if copied is not None and copied[0]() is self.source and self._read_again(id(copied[1])):
             return self.say("wrong_object", copied[2], kind="copied")
         other = self._made_of_it() or self._alike()
         if other is not None:

@@ -1,6 +1,7 @@
 """The bridge to TensorFlow: what is on screen is what TensorFlow's sweep computed, and the program does not notice."""
 
 import json
+import weakref
 
 import pytest
 
@@ -11,6 +12,7 @@ from tensorflow.python.eager import backprop  # noqa: E402
 from tensorflow.python.framework import op_callbacks, ops  # noqa: E402
 
 import minitape as tf  # noqa: E402
+from minitape.bridges import kept  # noqa: E402
 from minitape.bridges import tensorflow as bridge  # noqa: E402
 from minitape.picture.values import show_value  # noqa: E402
 
@@ -301,15 +303,76 @@ def test_the_pictures_take_a_recording(tmp_path):
 
 
 def test_memory_is_bounded_by_summaries(monkeypatch):
-    from minitape.bridges import kept
-
     monkeypatch.setattr(kept, "MOST_BYTES", 10 * 40_000)
+    made = []
     with bridge.record() as recording:
         for k in range(40):
-            tensorflow.zeros([100, 100]) + float(k)
-    large = [entry.value for entry in recording.entries if entry.op == "AddV2"]
-    assert sum(value.tensor is not None for value in large) <= 10
-    assert [value.shown()["stats"]["mean"] for value in large] == list(range(40))
+            made.append(weakref.ref(tensorflow.constant(np.full([100, 100], k)) + 1))
+        assert sum(tensor() is not None for tensor in made) <= 10
+    for op, first in (("leaf", 0), ("AddV2", 1)):  # though constants stand where others have been in memory
+        large = [entry.value for entry in recording.entries if entry.op == op and entry.shape]
+        assert [value.shown()["stats"]["mean"] for value in large] == list(range(first, first + 40))
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_what_became_a_summary_is_asked_for_its_adjoint_while_there_is_the_tape(persistent, monkeypatch):
+    made, w = [], tensorflow.Variable(tensorflow.fill([100, 100], 0.5), name="w")
+
+    def step():
+        with tensorflow.GradientTape(persistent) as tape:
+            x = w * 2.0
+            for _ in range(9):
+                x = -x  # whose values TensorFlow's tape does not keep
+                made.append(weakref.ref(x))
+            loss = tensorflow.reduce_sum(x * w)
+        w.assign_sub(tape.gradient(loss, w))
+        return loss
+
+    monkeypatch.setattr(kept, "MOST_BYTES", 4 * 40_000)
+    with bridge.record() as recording:
+        losses = [step() for _ in range(3)]
+        assert sum(tensor() is not None for tensor in made) <= 4
+    for sweep in recording.sweeps:
+        adjoints = [sweep.adjoints[row] for row in sweep.adjoints if recording.entries[row].op == "Neg"]
+        state = recording.entries[sweep.sources[0]].value.shown()["stats"]["mean"]
+        assert [adjoint.shown()["stats"]["mean"] for adjoint in adjoints] == [state, -state] * 4 + [state]
+    assert [recording.explain(loss, w).cause for loss in losses] == ["connected"] * 3
+
+
+def test_a_variable_is_known_after_its_value_became_a_summary(monkeypatch):
+    monkeypatch.setattr(kept, "MOST_BYTES", 4 * 40_000)
+    w = tensorflow.Variable(tensorflow.ones([100, 100]), name="w")
+    with bridge.record() as recording:
+        for factor in (2.0, 3.0):
+            with tensorflow.GradientTape() as tape:
+                y = tensorflow.reduce_sum(w * factor)
+            tape.gradient(y, w)
+            del tape
+            for _ in range(9):
+                tensorflow.ones([100, 100]) * factor
+    assert [0 in entry.inputs for entry in recording.entries if entry.op == "Mul" and entry.differentiable] == [True, True]
+    assert recording.entries[0].name == "w" and recording.explain(y, w).connected
+
+
+def test_a_call_that_was_given_what_is_a_summary_stays_closed(monkeypatch):
+    @tensorflow.function
+    def rounded(x):
+        return tensorflow.round(x)
+
+    def seen(bound):
+        monkeypatch.setattr(kept, "MOST_BYTES", bound)
+        w = tensorflow.Variable(tensorflow.ones([100, 100]))
+        with bridge.record() as recording:
+            with tensorflow.GradientTape() as tape:
+                y = tensorflow.reduce_sum(rounded(w * 2.0))
+            tape.gradient(y, w)
+            del tape
+            for _ in range(9):
+                w * 3.0
+        return [inside["name"] for inside in recording.snapshot()["insides"]], recording.explain(y, w).cause
+
+    assert seen(100 * 40_000) == (["rounded"], "nondifferentiable")
+    assert seen(4 * 40_000) == ([], "nondifferentiable")
 
 
 def test_an_optimizer_gives_variables_new_states_and_no_rows():
