@@ -402,7 +402,7 @@ def one_float(spot: Spot, node: Any) -> Change | None:
 
 
 def with_argnums(spot: Spot, node: Any) -> Change | None:
-    """``jax.grad(f, argnums=(0, k))``, where ``f`` calls its argument ``k`` by the name of the source."""
+    """``jax.grad(f, argnums=k)``, where ``f`` calls its argument ``k`` by the name of the source; beside those that argnums names."""
     grad = is_call(node, "grad", "value_and_grad") and len(node.args) == 1
     if not (grad or is_call(node, "record")) or not node.args or not isinstance(node.args[0], ast.Name):
         return None
@@ -410,11 +410,11 @@ def with_argnums(spot: Spot, node: Any) -> Change | None:
     said = next((k for k in node.keywords if k.arg == "argnums"), None)
     if len(functions) != 1 or name not in parameters(functions[0]):
         return None
-    chosen = 0 if said is None else ast.literal_eval(said.value)
-    numbers = sorted({*(chosen if isinstance(chosen, tuple) else (chosen,)), parameters(functions[0]).index(name)})
-    if said is not None:
-        return said.value, str(tuple(numbers))
-    return node.args[-1], f"{unparse(node.args[-1])}, argnums={tuple(numbers)}"
+    number = parameters(functions[0]).index(name)
+    if said is None:
+        return node.args[-1], f"{unparse(node.args[-1])}, argnums={number}"
+    chosen = ast.literal_eval(said.value)
+    return said.value, str(tuple(sorted({*(chosen if isinstance(chosen, tuple) else (chosen,)), number})))
 
 
 def reduced(spot: Spot, node: Any) -> Change | None:

@@ -21,7 +21,7 @@ Recording(jax, 5 rows, 1 backward pass)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import partial, wraps
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,11 +36,6 @@ from .jax_run import Run  # noqa: E402
 from .jax_sweep import Back, Forward  # noqa: E402
 from .recording import Recording  # noqa: E402
 from .site import NOWHERE, Site, here  # noqa: E402
-
-# What errors say that come of tracing, or of what JAX alone forbids, and not of a mistake such as a wrong shape.
-REFUSALS = ("Tracer", "traced", "concrete", "JAX", "lax.", "equal types", "scalar-output", "real- or complex-valued", "forward-mode", "vmap",
-            "_IndexUpdate")  # fmt: skip
-
 
 _eagerly = block(jax.disable_jit.__wrapped__)  # ends at once where Ctrl-C comes
 
@@ -110,8 +105,8 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
            tangents: tuple[Any, ...] | None = None) -> JaxRecording:  # fmt: skip
     """Runs ``function(*args)`` and its gradient, as ``jax.value_and_grad(function, argnums, has_aux)`` has it, and records both.
 
-    What JAX refuses (a ``float()`` of a traced value, ``x[0] = 1.0``, a result that is no number) is kept as ``recording.error``;
-    any other error is raised. ``function`` runs once, to be traced, so that a Python condition on a value is refused as under
+    What JAX refuses (a ``float()`` of a traced value, ``x[0] = 1.0``, a wrong shape, a result that is no number) is kept as
+    ``recording.error``; an error of the function's own is raised. ``function`` runs once, to be traced, so that a Python condition on a value is refused as under
     ``jit``. Calls of ``jit``, ``scan`` and ``cond`` are opened where they depend on an argument; one that would have more than
     20,000 rows is one row.
 
@@ -134,10 +129,13 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
         raise ValueError(f"argnums={argnums!r} does not fit to {len(args)} argument{'' if len(args) == 1 else 's'}.")
     directions = None if tangents is None else _directions(args, tangents)
     try:
-        closed, shape = jax.make_jaxpr(function, return_shape=True)(*args)
+        again = wraps(function)(lambda *given: function(*given))  # JAX remembers what it has traced before
+        closed, shape = jax.make_jaxpr(again, return_shape=True)(*args)
     except Exception as error:
-        said = f"{error} {error.__cause__} {error.__context__}"
-        if not isinstance(error, jax.errors.UnexpectedTracerError) and not any(word in said for word in REFUSALS):
+        from .jax_why import site_of_error
+
+        said = site_of_error(error)[1] or getattr(error, "__module__", "").startswith("jax")
+        if not said and not any(word in f"{error} {error.__cause__}" for word in ("Tracer", "_IndexUpdate", "forward-mode", "lax.", "scalar-output", "vmap")):
             raise
         recording.error = error
         _arguments(recording, function, args, numbers)

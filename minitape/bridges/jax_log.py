@@ -181,7 +181,8 @@ class Log:
 
     def _folded(self, results: list[Any], inputs: list[Value], site: Site) -> list[Value]:
         """What is computed from nothing that is a row."""
-        made = [Value(result, site=site, roots=[root for given in inputs for root in given.roots]) for result in results]
+        roots = list({id(root): root for given in inputs for root in given.roots}.values())
+        made = [Value(result, site=site, roots=roots) for result in results]
         for value in made:
             if inexact(value.value) and not is_key(value.value) and not jnp.isfinite(value.value).all():
                 finite = all(np.isfinite(given.value).all() for given in inputs if inexact(jnp.asarray(given.value)))

@@ -98,6 +98,10 @@ TEXT = table({
         "JAX does not go forward (jvp, jacfwd) through a custom_vjp{line}: its rule knows the way back only.",
         "Ask for this derivative with jax.grad or jax.jacrev, or give the function a custom_jvp instead.",
     ),
+    "refused list": (
+        "A function of jax.numpy is given a list{line}, and takes arrays only.",
+        "Make one array of the list: jnp.stack(values), or jnp.concatenate(values).",
+    ),
     "refused complex": (
         "The result{line} is a complex number, and jax.grad wants a real one.",
         "Make it real: jnp.abs(z) ** 2, or z.real.",

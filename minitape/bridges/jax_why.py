@@ -84,7 +84,7 @@ class JaxInquiry(Inquiry):
         for word, cause in (("while_loop", "while_loop"), ("callback", "callback"), ("scalar-output", "not_scalar")):
             if word in said:
                 return self.say(cause, site, what=said.rpartition("shape: ")[2].rstrip(".") if cause == "not_scalar" else word)
-        kinds = {"item assignment": "in_place", "forward-mode": "forward"}
+        kinds = {"item assignment": "in_place", "forward-mode": "forward", "got <class 'list'>": "list"}
         return self.say("refused", site, kind=next((kind for word, kind in kinds.items() if word in said), ""), what=said.partition("\n")[0])
 
     def _asked(self, error: Exception, called: str) -> str:

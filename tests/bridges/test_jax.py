@@ -218,6 +218,7 @@ def test_one_number_and_floats_or_jax_s_own_error():
     assert "real- or complex-valued" in str(bridge.record(lambda x: x * 2.0, 3).error)
     with pytest.raises(ZeroDivisionError):
         bridge.record(lambda x: 1 / 0, 1.0)
+    assert isinstance(bridge.record(lambda x: jnp.mean([x, x]), 1.0).error, TypeError)
     with pytest.raises(ValueError, match=r"argnums=2 does not fit to 1 argument\."):
         bridge.record(lambda x: x, 1.0, argnums=2)
 
@@ -301,7 +302,7 @@ def test_values_have_the_names_of_the_program():
     ]  # fmt: skip
 
 
-def test_memory_is_bounded_by_summaries(monkeypatch):
+def test_nothing_else_holds_arrays_after_it(monkeypatch):
     """Neither the rows nor the backward pass keep more than the bound; what was summarized can be asked about."""
     from minitape.bridges import kept
 
@@ -320,3 +321,23 @@ def test_memory_is_bounded_by_summaries(monkeypatch):
     assert len(large) <= 10 + 2  # and the argument and its gradient
     assert len([row for row in recording.snapshot()["rows"] if "stats" in row["value"]]) == 42
     assert recording.explain(recording.value, x).cause == "stop_gradient"
+
+
+def test_a_function_that_jax_has_traced_before_is_traced_again():
+    scale = [2.0]
+
+    def loss(x):
+        return x * scale[0]
+
+    jax.jit(loss)(3.0)
+    scale[0] = 5.0
+    assert bridge.record(loss, 3.0).gradient == 5.0
+
+
+def test_a_mistake_of_the_bridge_s_own_is_no_error_of_jax(monkeypatch):
+    from minitape.bridges.jax_sweep import Back
+
+    monkeypatch.setattr(Back, "_sent", lambda self, call: 1 / 0)
+    with pytest.warns(RuntimeWarning, match="ended early: ZeroDivisionError"):
+        recording = bridge.record(lambda x: x * x, 3.0)
+    assert recording.error is None and isinstance(recording.failure, ZeroDivisionError)
