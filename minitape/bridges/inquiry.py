@@ -187,11 +187,16 @@ class Inquiry:
         A leaf that has its elements is evidence that it came back. What Python did with a number in between leaves no trace in the
         rows: of that the text is the only witness.
         """
-        text, later = text_of(exit.site), [self.entries[row] for row in self.behind if row >= exit.before]
+        later = [self.entries[row] for row in self.behind if row >= exit.before]
         taken = numbers_of(self.entries[exit.row].value)
         leaves = [numbers for entry in later if entry.kind != "operation" and (numbers := numbers_of(entry.value)) is not None]
         if taken is not None and taken.size and any(np.isin(taken, leaf).all() for leaf in leaves):
             return False
+        return self.is_said(exit)
+
+    def is_said(self, exit: Any) -> bool:
+        """The same, as far as the text tells."""
+        text, later = text_of(exit.site), [self.entries[row] for row in self.behind if row >= exit.before]
         kept = _KEPT.search(text)
         rest = [line for line in lines_of(exit.site[0] or "")[exit.site[1] or 0 :] if not _SHOWN.search(line)]
         if kept and any(re.search(rf"(?<!\.)\b{kept[1]}\b(?!\.append)", line) for line in [*rest, *(text_of(entry.site) for entry in later)]):
