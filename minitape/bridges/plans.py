@@ -159,10 +159,10 @@ def listed(edit: Edit) -> Whole:
         of_name = [n for _, n in made if unparse(n.args[0]) in names]
         here = [n for s, n in made if s is spot.statement and isinstance(n.args[0], (ast.ListComp, ast.List))]
         found = [(n, new) for n in spot.statement.walk() if (new := edit(spot, n)) is not None]
-        if stack is None or len(found) != 1 or not (of_name or here) or not (appends or here or isinstance(spot.statement.value(), ast.ListComp)):
+        if stack is None or len(found) != 1 or not (of_name or here) or any(n.keywords for n in here) or not (appends or here or isinstance(spot.statement.value(), ast.ListComp)):
             return None
         parts = [(found[0][0], found[0][1]) if isinstance(found[0][1], str) else found[0][1]]
-        return spot.put([*parts, *((n.func, stack) for n in of_name + here if not n.keywords)])
+        return spot.put([*parts, *((n, f"{stack}({unparse(n.args[0])})") for n in of_name), *((n.func, stack) for n in here)])
 
     return Whole(plan)
 
@@ -343,11 +343,11 @@ def finite_data(template: str) -> Whole:
         names |= {name for space in inquiry._spaces() for name, value in list(space.items()) if inquiry.recorded(value) == entry.row or _not_finite(value)}
         read = [] if at is None else [n for n in at.walk() if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load) and unparse(n) in names]
         numbers = numbers_of(entry.value)
-        value = spot.statement.value() if spot.blamed and len({inquiry.entries[row].site for row in readers}) > 1 else None
-        read = [value] if value is not None and is_call(value, "tensor", "as_tensor", "from_numpy") else read
+        value: Any = getattr(spot.statement.node, "value", None) if spot.blamed and len({inquiry.entries[row].site for row in readers}) > 1 else None
+        places: list[Any] = [value] if value is not None and is_call(value, "tensor", "as_tensor", "from_numpy") else read
         bounds = "" if numbers is None or not np.isinf(numbers).any() else ", posinf=10000.0, neginf=-10000.0"
         text = spot.spelled(template.partition("(")[0])
-        return spot.put([(n, (text + "(" + template.partition("(")[2]).format(x=unparse(n), bounds=bounds)) for n in read]) if read and text else None
+        return spot.put([(n, (text + "(" + template.partition("(")[2]).format(x=unparse(n), bounds=bounds)) for n in places]) if places and text else None
 
     return Whole(plan)
 
