@@ -63,7 +63,7 @@ def overflow(maximum: str) -> Edit:
         if not is_call(node, "exp") or (x := spot.operand(node)) is None or (largest := spot.spelled(maximum)) is None:
             return None
         elements = numbers_of(spot.inquiry.entries[spot.entry.inputs[0]].value) if spot.entry is not None and spot.entry.inputs else None
-        if elements is None or elements.size < 2 or np.ptp(np.sort(elements, axis=None)[-2:]) > 80:
+        if elements is None or spot.entry is None or spot.entry.dtype == "float16" or elements.size < 2 or np.ptp(np.sort(elements, axis=None)[-2:]) > 80:
             return None  # one has everything: there is no gradient either way
         names = spot.statement.binds()
         shares = [n for s in spot.readers() for n in s.walk() if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div) and any(is_call(m, "sum", "reduce_sum") and any(unparse(a) in names for a in ast.walk(m) if isinstance(a, ast.Name)) for m in ast.walk(n.right))]

@@ -196,12 +196,16 @@ class Inquiry:
         A leaf that has its elements is evidence that it came back. What Python did with a number in between leaves no trace in the
         rows: of that the text is the only witness.
         """
+        return self.is_said(exit) and not self.comes_back(exit)
+
+    def is_said(self, exit: Any) -> bool:
+        """The same, as far as the text tells."""
         text, later = text_of(exit.site), self._later(exit)
         kept = _KEPT.search(text)
         rest = [line for line in lines_of(exit.site[0] or "")[exit.site[1] or 0 :] if not _SHOWN.search(line)]
         if kept and any(re.search(rf"(?<!\.)\b{kept[1]}\b(?!\.append)", line) for line in [*rest, *(text_of(entry.site) for entry in later)]):
             return False
-        return bool(_SAID.search(text)) and not self.comes_back(exit)
+        return bool(_SAID.search(text)) and not self.flows_back(exit)
 
     def _later(self, exit: Any) -> list[Any]:
         """What the target was computed from after a value had left, but for the source itself."""

@@ -159,10 +159,10 @@ def listed(edit: Edit) -> Whole:
         of_name = [n for _, n in made if unparse(n.args[0]) in names]
         here = [n for s, n in made if s is spot.statement and isinstance(n.args[0], (ast.ListComp, ast.List))]
         found = [(n, new) for n in spot.statement.walk() if (new := edit(spot, n)) is not None]
-        if stack is None or len(found) != 1 or not (of_name or here) or not (appends or here or isinstance(spot.statement.value(), ast.ListComp)):
+        if stack is None or len(found) != 1 or not (of_name or here) or any(n.keywords for n in here) or not (appends or here or isinstance(spot.statement.value(), ast.ListComp)):
             return None
         parts = [(found[0][0], found[0][1]) if isinstance(found[0][1], str) else found[0][1]]
-        return spot.put([*parts, *((n.func, stack) for n in of_name + here if not n.keywords)])
+        return spot.put([*parts, *((n, f"{stack}({unparse(n.args[0])})") for n in of_name), *((n.func, stack) for n in here)])
 
     return Whole(plan)
 
@@ -343,9 +343,11 @@ def finite_data(template: str) -> Whole:
         names |= {name for space in inquiry._spaces() for name, value in list(space.items()) if inquiry.recorded(value) == entry.row or _not_finite(value)}
         read = [] if at is None else [n for n in at.walk() if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load) and unparse(n) in names]
         numbers = numbers_of(entry.value)
+        value: Any = getattr(spot.statement.node, "value", None) if spot.blamed and len({inquiry.entries[row].site for row in readers}) > 1 else None
+        places: list[Any] = [value] if value is not None and is_call(value, "tensor", "as_tensor", "from_numpy") else read
         bounds = "" if numbers is None or not np.isinf(numbers).any() else ", posinf=10000.0, neginf=-10000.0"
         text = spot.spelled(template.partition("(")[0])
-        return spot.put([(n, (text + "(" + template.partition("(")[2]).format(x=unparse(n), bounds=bounds)) for n in read]) if read and text else None
+        return spot.put([(n, (text + "(" + template.partition("(")[2]).format(x=unparse(n), bounds=bounds)) for n in places]) if places and text else None
 
     return Whole(plan)
 
@@ -400,17 +402,30 @@ def _condition(spot: Spot, row: int) -> Mend | None:
     return None if found is None else Mend(found.steps, f"No element fulfils the condition of line {s.line}. If it is meant the other way round: {told(found.steps)}")
 
 
+def _is_named(text: str, name: str) -> bool:
+    """Whether a text of the program's is a parameter that its module has by a name.
+
+    >>> _is_named("self.up.weight", "layers.0.up.weight"), _is_named("self.down", "up")
+    (True, False)
+    """
+    return text == name or f".{name}".endswith(f".{text.removeprefix('self.')}")
+
+
 def _made_of_zeros(spot: Spot, row: int, small: str) -> Mend | None:
     """Small numbers for the zeros that a factor begins with."""
     entry, inquiry = spot.inquiry.entries[row], spot.inquiry
     site = inquiry._made(row) if hasattr(inquiry, "_made") and entry.kind == "source" else entry.site
     name = entry.name or ""
     key = name.rpartition("[")[2].strip("]'\"")
-    made = [s for s in spot.statements if s.line <= (site[1] or 0) <= s.last or name in s.binds()]
+    made = [s for s in spot.statements if s.line <= (site[1] or 0) <= s.last or any(_is_named(bound, name) for bound in s.binds())]
     dicts = [n for s in spot.statements for n in s.walk() if isinstance(n, ast.Dict)]
     calls: list[Any] = [v for n in dicts for k, v in zip(n.keys, n.values, strict=True) if isinstance(k, ast.Constant) and k.value == key and is_call(v, "zeros")]
     calls = calls or [n for s in made for n in s.walk() if is_call(n, "zeros") and name]
     small_numbers = spot.spelled(small)
+    inits: list[Any] = [n for s in spot.statements for n in s.walk() if is_call(n, "zeros_") and n.args and _is_named(unparse(n.args[0]), name)]
+    if len(inits) == 1 and not calls:
+        found = spot.put([(inits[0], f"{unparse(inits[0].func).removesuffix('zeros_')}normal_({unparse(inits[0].args[0])}, std=0.01)")])
+        return None if found is None else Mend(found.steps, f"The other factor is {name}, and begins with zeros. If it should not: {told(found.steps)}")
     if len(set(calls)) != 1 or small_numbers is None:
         return None
     new = f"0.1 * {small_numbers}({', '.join(map(unparse, [*calls[0].args, *calls[0].keywords]))})"

@@ -80,8 +80,6 @@ class Log:
         self._count = count()
         self._replaced: dict[int, tuple[weakref.ref[torch.Tensor], Site, Any]] = {}  # where a module was given another parameter for it, or another layer
         self.copies: dict[int, tuple[weakref.ref[torch.Tensor], weakref.ref[torch.Tensor]]] = {}  # parameters that copy.deepcopy made, and of which
-        self.off: Site = NOWHERE  # where the recording of gradients was switched off last
-        self.offs: dict[int, Site] = {}  # the same for a row that ran then
         self._frozen: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}  # where requires_grad was set to False
         self._born: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
 
@@ -274,8 +272,6 @@ class Log:
                 cut=CUTS.get(reason) if on_way else None, differentiable=tensor.requires_grad, extra=Extra(tensor, reason),
             )  # fmt: skip
             self.remember(tensor, row)
-            if reason == "no_grad":
-                self.offs[row] = self.off
             rows.append(row)
         self.graph.connect(rows, outputs)
         return rows

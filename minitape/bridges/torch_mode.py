@@ -153,8 +153,6 @@ class Watcher:
             self.inside += [t for t in tensors_in((args, kwargs)) if t.requires_grad and t.is_leaf]
         unseen = torch._C._are_functorch_transforms_active() or torch._C._is_tracing()  # torch.jit.trace writes down what we would do
         if self.quiet or name in SILENT or self.recording.failure is not None or unseen:
-            if name == "_set_grad_enabled" and args == (False,):
-                self.log.off = here()
             return func(*args, **kwargs)
         if name in HOOKS:
             self._safely(self.log.hooked, args[0])

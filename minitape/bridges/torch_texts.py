@@ -19,7 +19,7 @@ _HIDDEN = (
     "Leave it out. To compute with tensors as a module's weights, write `torch.func.functional_call(module, {{name: tensor}}, (x,))`, "
     "and dict(module.named_parameters()) for module.state_dict().",
 )
-TEXT = table({cause: _HIDDEN for cause in ("detach hidden", "data hidden", "no_grad hidden")} | {
+TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _HIDDEN) | {
     # cause: (what happened, what mends it)
     "requires_grad": (
         "{x} has requires_grad=False{line}, so autograd keeps no gradient for it.",
@@ -84,7 +84,8 @@ TEXT = table({cause: _HIDDEN for cause in ("detach hidden", "data hidden", "no_g
     ),
     "no_derivative": (
         "{what}{line} has no derivative: its result does not change smoothly with its input.",
-        "Use a smooth function of the values instead: torch.softmax for argmax, torch.sigmoid for a comparison, the maximum itself.",
+        "Use a smooth function of the values instead: torch.softmax for argmax, torch.sigmoid for a comparison, the maximum itself; "
+        "for the nearest code q of z, z + (q - z).detach().",
     ),
     "no_derivative sampled": (
         "{what}{line} draws whole numbers: they do not change smoothly with what they are drawn with.",
@@ -180,6 +181,10 @@ TEXT = table({cause: _HIDDEN for cause in ("detach hidden", "data hidden", "no_g
     "zero_derivative sampled": (
         "{what}{line} draws a sample, and autograd sends zeros back to what it was drawn with.",
         "Draw it with rsample() of torch.distributions, or as mean + std * torch.randn_like(std).",
+    ),
+    "nan_forward half": (
+        "The result of {what}{line} is too large for float16, whose largest number is 65504.",
+        "Compute this line with float32 inputs (x.float(), outside of autocast), or with dtype=torch.bfloat16.",
     ),
     "nan_forward alone": (
         "{what}{line} divides by the number of elements less one, and there is one element: 0 / 0.",

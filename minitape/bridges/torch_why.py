@@ -165,7 +165,9 @@ class TorchInquiry(Inquiry):
     def _exits(self) -> list[Left]:
         """Where values that were computed from the source left PyTorch, to be computed with."""
         after = self._after()
-        return [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__" and not self.is_looked_at(exit)]
+        found = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__" and not self.is_looked_at(exit)]
+        used = {exit.row for exit in found if not self.is_said(exit)}
+        return [exit for exit in found if exit.row not in used or not self.is_said(exit)]  # the same value may be logged, too
 
     def _said_to_leave(self, exit: Left) -> Explanation:
         return self.say("left_torch", exit.site, row=exit.row, what=NAMES.get(exit.how, f".{exit.how}()"))
@@ -255,7 +257,8 @@ class TorchInquiry(Inquiry):
         found = super()._origin(row, kind)
         entry = self.entries[found._rows[0]]
         alone = entry.op in SPREADS and math.prod(self.entries[entry.inputs[0]].shape) == math.prod(entry.shape)
-        return self.say("nan_forward", row=entry.row, kind="alone") if alone else found
+        kind = "alone" if alone else "half" if entry.dtype == "float16" and found.cause == "nan_forward" else ""
+        return self.say("nan_forward", row=entry.row, kind=kind) if kind else found
 
     def _zero_of(self, row: int) -> Explanation:
         if row in self.log.hooks:

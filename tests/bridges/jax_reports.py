@@ -320,7 +320,7 @@ def loss(kernel, x): #- def loss(bias, x):
 args = jnp.ones((3, 2)), jnp.array([[0.1, 0.2, 0.3]]) #- args = bias, jnp.array([[0.1, 0.2, 0.3]])
 grad = jax.grad(loss)(*args)
 
-#@ distances_after_a_shift zero_sum
+#@ distances_after_a_shift zero_cancels
 w = jnp.float32(0.5)
 def loss(shift, points):
     moved = points + shift
