@@ -106,7 +106,10 @@ class Inquiry:
                 if name == self.name and value is self.source:
                     return name
         held = ((name, value) for space in self._spaces() for name, value in list(space.items()) if not name.startswith("_"))
-        return next((f"{name}{part}" for name, value in held if (part := self.part_of(value))), "")
+        return next((f"{name}{part}" for name, value in held if (part := self._key(value) or self.part_of(value))), "")
+
+    def _key(self, value: Any) -> str:
+        return next((f"[{key!r}]" for key, part in value.items() if part is self.source), "") if type(value) is dict else ""
 
     def part_of(self, value: Any) -> str:
         """What to write behind the name of a layer for the source, if that is in it: ``[0].weight``."""

@@ -362,8 +362,8 @@ def _made_of_zeros(spot: Spot, row: int, small: str) -> Mend | None:
     entry, inquiry = spot.inquiry.entries[row], spot.inquiry
     site = inquiry._made(row) if hasattr(inquiry, "_made") and entry.kind == "source" else entry.site
     name = entry.name or ""
-    key = name.rpartition("[")[2].strip("]'\"")
-    made = [s for s in spot.statements if s.line <= (site[1] or 0) <= s.last or name in s.binds()]
+    key, last = name.rpartition("[")[2].strip("]'\""), name.rpartition(".")[2]
+    made = [s for s in spot.statements if s.line <= (site[1] or 0) <= s.last or last in (b.rpartition(".")[2] for b in s.binds())]
     dicts = [n for s in spot.statements for n in s.walk() if isinstance(n, ast.Dict)]
     calls: list[Any] = [v for n in dicts for k, v in zip(n.keys, n.values, strict=True) if isinstance(k, ast.Constant) and k.value == key and is_call(v, "zeros")]
     calls = calls or [n for s in made for n in s.walk() if is_call(n, "zeros") and name]
@@ -372,4 +372,4 @@ def _made_of_zeros(spot: Spot, row: int, small: str) -> Mend | None:
         return None
     new = f"0.1 * {small_numbers}({', '.join(map(unparse, [*calls[0].args, *calls[0].keywords]))})"
     found = spot.put([(calls[0], new)])
-    return None if found is None else Mend(found.steps, f"The other factor is {name}, and begins with zeros. If it should not: {told(found.steps)}")
+    return None if found is None else Mend(found.steps, f"The other factor is {name}, and begins with zeros. If that is meant, as in a LoRA, the gradient comes from the second step on. If not: {told(found.steps)}")

@@ -50,8 +50,8 @@ TEXT = table({
         "Leave out tf.stop_gradient, or apply it only to the part that should count as a constant.",
     ),
     "nondifferentiable": (
-        "{what}{line} has no derivative: its result does not change smoothly with its input.",
-        "Use a smooth function of the values instead: tf.nn.softmax for argmax, tf.sigmoid for a comparison, the maximum itself.",
+        "{what}{line} has no derivative in TensorFlow.",
+        "If it jumps, use a smooth function of the values instead; if not, compute the same from operations that have a gradient.",
     ),
     "nondifferentiable function": (
         "The tf.function {what}{line} is one row here, and gives no gradient for {x}, or has a tape of its own inside.",
@@ -155,7 +155,7 @@ TEXT = table({
     ),
     "zero_seed": (
         "tape.gradient began with zeros{line}: its output_gradients are zero.",
-        "Leave out output_gradients, or give ones.",
+        "Look at what output_gradients was made of. Without it, the gradient is that of the sum of the target.",
     ),
 }, {
     "saturated": "from_logits=True, tf.nn.sigmoid_cross_entropy_with_logits.",

@@ -74,7 +74,7 @@ TEXT = table({
     ),
     "no_derivative": (
         "{what}{line} has no derivative: its result does not change smoothly with its input.",
-        "Use a smooth function of the values instead: torch.softmax for argmax, torch.sigmoid for a comparison, the maximum itself.",
+        "If it jumps, use a smooth function of the values instead; if not, compute the same from operations that have a gradient.",
     ),
     "non_leaf": (
         "{x} is not a leaf: {what}{line} computed it, and autograd writes .grad of leaves only.",
@@ -155,7 +155,7 @@ TEXT = table({
     ),
     "zero_seed": (
         "backward() began with zeros{line}.",
-        "Call backward() without an argument, or with ones.",
+        "Look at what its argument was made of. Without one, the target must be one number: a sum or mean.",
     ),
 }, {
     "saturated": "cross_entropy, binary_cross_entropy_with_logits, logsigmoid.",
