@@ -151,7 +151,7 @@ def _top(spot: Spot, node: Any) -> str | None:
 
 def _comparison(spot: Spot, node: Any) -> str | None:
     soft = _weight(spot, node)
-    return soft and f"For `{unparse(node)}` take a number between 0 and 1: `{soft}`, where 0.1 is the width of the step; and choose between a and b with `w * a + (1 - w) * b`."
+    return soft and f"Take a number between 0 and 1: `{soft}` for `{unparse(node)}`, where 0.1 is the width of the step. To choose between a and b by that number p, write `p * a + (1 - p) * b` instead of a where."
 
 
 def _weight(spot: Spot, node: Any) -> str | None:
@@ -214,7 +214,7 @@ def _matrix(spot: Spot, node: Any) -> str | None:
 
 def _branch(spot: Spot, node: Any) -> str | None:
     soft = _weight(spot, node)
-    if soft is None or spot.dialect.stop.startswith("lax") or not isinstance(spot.statement.node, (ast.If, ast.IfExp)):
+    if soft is None or spot.dialect.stop.startswith("lax") or not any(isinstance(n, (ast.If, ast.IfExp)) for n in (spot.statement.node, *spot.statement.walk())):
         return None
     return (f"The value acts through the condition only, so {_of(spot, spot.dialect.where)} does not help. Mix both ways: compute what both give, with `w = {soft}` in place of the `if`, "
             "and take `w * a + (1 - w) * b` for everything that they give; 0.1 is the width of the step.")  # fmt: skip
@@ -226,18 +226,17 @@ def _asserted(spot: Spot, node: Any) -> str:
 
 
 def _said(spot: Spot, node: Any) -> str:
-    return f"A number that is not there yet cannot be written as text: delete {_lines(spot.statement)}, or write jax.debug.print('{{}}', value) in its place, or return the value and write it outside."
+    return f"A number that is not there yet cannot be written as text: delete {_lines(spot.statement)}, or write `jax.debug.print('{{}}', value)` in its place, or return the value and write it outside."
 
 
 def _factory(spot: Spot, node: Any) -> str | None:
     first = [n.func.value if called(n) == "item" and isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) else n for n in node.args]
-    if not _torch(spot) or len(first) < 2 or not spot.is_module(node.func):
+    if len(first) < 2 or (first == node.args and spot.answer.cause == "left_torch") or not spot.is_module(node.func):
         return None
-    a, b = (unparse(part) for part in first[:2])
-    rest, name = ", ".join(map(unparse, [*node.args[2:], *node.keywords])), called(node)
-    grid = {"linspace": f"{a} + ({b} - ({a})) * {unparse(node.func)}(0, 1, {rest})", "full": f"{b} * {unparse(node.func)}({', '.join(filter(None, [a, '1.0', rest]))})"}
-    new = grid.get(name, f"{a} + ({b} - ({a})) * torch.arange(n) / n, with n the number of elements")
-    return f"torch.{name} passes no gradient to its arguments, not even to tensors. Scale a constant instead: `{new}` for `{unparse(node)}`."
+    a, b = (f"({unparse(part)})" if isinstance(part, ast.BinOp) else unparse(part) for part in first[:2])
+    rest, name = ", ".join(map(unparse, [*node.args[2:], *node.keywords])), unparse(node.func)
+    new = f"{a} + ({b} - {a}) * {name}(0, 1, {rest})" if called(node) == "linspace" else f"{b} * {name}({', '.join(filter(None, [a, '1.0', rest]))})"
+    return f"{name} passes no gradient to its arguments, not even to tensors. Scale a constant instead: `{new}` for `{unparse(node)}`."
 
 
 def _positions(spot: Spot, node: Any) -> str:
@@ -259,7 +258,7 @@ def _metric(spot: Spot, node: Any) -> str | None:
 
 
 def _clip(spot: Spot, node: Any) -> str | None:
-    x = _x(spot, node)
+    x = None if spot.entry is not None and re.search("sigmoid|logistic|tanh|softmax|erf|exp", _plain(spot.entry.op)) else _x(spot, node)
     return x and f"What matters of `{x}`{_made(spot, x)} lies outside of the limits of `{unparse(node)}`: begin with values inside of them, or widen the limits. Where it is meant to stay at the limit, nothing is wrong."
 
 
@@ -279,7 +278,9 @@ def _smaller(spot: Spot, node: Any) -> str | None:
             f"and once with `{b}` in its place, and add the two.")  # fmt: skip
 
 
-def _index(spot: Spot, node: Any) -> str:
+def _index(spot: Spot, node: Any) -> str | None:
+    if isinstance(node, ast.Subscript) and (spot.entry is None or not re.search("item|slice|gather|index|unpack|unbind", _plain(spot.entry.op))):
+        return None
     return f"Where the choice is meant, nothing is wrong: with other data (other indices or conditions) `{unparse(node)}` takes other elements. Else give it data that take these, or use all elements."
 
 
@@ -342,6 +343,17 @@ def _part(spot: Spot, node: Any) -> str | None:
     return part and f"Ask for the gradient of {unparse(part.value)}, and take the same part of it: `tape.gradient(..., {unparse(part.value)}){unparse(part).removeprefix(unparse(part.value))}`. Or compute the target with {inquiry.path} itself."
 
 
+def _missing(spot: Spot, node: Any) -> str | None:
+    """Which argument of a function of the program's own the None of its backward stands for."""
+    function = last_name(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+    own = spot.inquiry.name.replace("]", "").rpartition(".")[2]
+    places = [k for k, a in enumerate(node.args) if last_name(a) == own]
+    ends = [s for s in spot.statements if s.class_name == function and s.function is not None and s.function.name == "backward" and isinstance(s.node, ast.Return)]
+    if len(places) != 1 or len(ends) != 1 or not isinstance(ends[0].node, ast.Return) or not isinstance(ends[0].node.value, ast.Tuple):
+        return None
+    return f"Return a gradient for `{unparse(node.args[places[0]])}` in line {ends[0].line}, where value {places[0] + 1} is None: what comes to backward(), times the derivative."
+
+
 def _never_called(spot: Spot, node: Any) -> str | None:
     calls = [s for s in spot.statements if any(isinstance(n, ast.Call) and called(n) == "backward" for n in s.walk())]
     under = [(s, around) for s in calls for around in s.around if isinstance(around.node, ast.If)]
@@ -365,7 +377,7 @@ TABLE = [
     Operation("branch python_branch left_jax", "assert", _asserted),
     Operation("branch python_branch", "compare", _branch),
     Operation("left_jax", "joinedstr|print", _said),
-    Operation("left_torch no_derivative", "linspace|arange|full", _factory),
+    Operation("left_torch no_derivative", "linspace|full", _factory),
     Operation("boolean_index", "nonzero|argwhere|flatnonzero", _positions),
     Operation("variable_assign", r"\w+", _metric),
     Operation("saturated", "clip|clamp|clipbyvalue|clampmin|clampmax|hardtanh", _clip),
@@ -373,9 +385,10 @@ TABLE = [
     Operation("not_selected", "minimum|maximum|min|max|fmin|fmax", _smaller),
     Operation("not_selected", "gather|gathernd|take|where|subscript|indexselect|takealongaxis", _index),
     Operation("zero_seed", "", _seed),
-    Operation("zero_factor", "abs|absolute|square|relu", _flat),
+    Operation("zero_factor", "abs|absolute|square", _flat),
     Operation("independent unused", "", _overwritten),
     Operation("computed_before_tape", "", _into_function),
     Operation("wrong_object", "", _part),
+    Operation("no_gradient", "apply", _missing),
     Operation("no_backward", "", _never_called),
 ]  # fmt: skip
