@@ -183,9 +183,13 @@ def _cast(spot: Spot, node: Any) -> str | None:
     x = _x(spot, node)
     if not _integer(node) or x is None or str(spot.inquiry.recording.entries[spot.inquiry.rows[0]].dtype).startswith(("int", "uint")):
         return None
+    inner: Any = spot.operand(node)
+    while isinstance(inner, ast.Call) and called(inner) in ("round", "floor", "ceil", "trunc", "rint"):
+        inner = spot.operand(inner)
+    x = x if inner is None else unparse(inner)
     whole, sampled = unparse(node), ", or torch.nn.functional.grid_sample in two and three dimensions" if _torch(spot) else ""
     if spot.is_index():
-        return (f"An index must stay a whole number, so interpolate between its neighbours: `low = {whole}` (at most the size - 2), `part = {x} - low`, "
+        return (f"An index must stay a whole number, so interpolate between its neighbours: `low = {whole}` (at most the size - 2), `part = ({x}) - low`, "
                 f"and `(1 - part) * table[low] + part * table[low + 1]` for `table[...]`; so in each dimension{sampled}.")  # fmt: skip
     return f"Leave out the cast, and compute with `{x}`, or pass the gradient as if the cast were not there."
 
@@ -194,6 +198,14 @@ def _counts(spot: Spot, node: Any) -> str | None:
     x = _x(spot, node)
     share = _of(spot, spot.dialect.softmax)
     return x and f"Counts jump. For `{unparse(node)}` give each element a share of every bin: `{share}(-(({x})[..., None] - centres) ** 2 / width ** 2, -1)`, summed over the elements."
+
+
+def _place(spot: Spot, node: Any) -> str | None:
+    if len(node.args) < 2:
+        return None
+    steps, x = map(unparse, node.args[:2] if called(node) == "searchsorted" else node.args[1::-1])
+    return (f"A place in a list jumps. Interpolate what is looked up there: with `k = {unparse(node)} - 1`, kept between 0 and the size - 2, `part = ({x} - {steps}[k]) / ({steps}[k + 1] - {steps}[k])`, "
+            "and `(1 - part) * table[k] + part * table[k + 1]` for `table[...]`.")  # fmt: skip
 
 
 def _matrix(spot: Spot, node: Any) -> str | None:
@@ -369,7 +381,8 @@ TABLE = [
     Operation(f"{_NONE} {_INTEGER}", "argmax|argmin", _argmax),
     Operation(f"{_NONE} {_INTEGER}", "argsort", _ranks),
     Operation(_NONE, "topk|topkv2", _top),
-    Operation(_NONE, "histogram|histogramfixedwidth|histc|searchsorted|digitize|bucketize|bincount", _counts),
+    Operation(_NONE, "histogram|histogramfixedwidth|histc|bincount", _counts),
+    Operation(f"{_NONE} {_INTEGER}", "searchsorted|digitize|bucketize", _place),
     Operation(_NONE, "logm|sqrtm", _matrix),
     Operation(f"{_NONE} {_INTEGER}", "round|rint|floor|ceil|trunc|fix|sign|floordiv|floordivide", _steps),
     Operation(_INTEGER, "long|int|short|astype|cast|to|type", _cast),

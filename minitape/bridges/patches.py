@@ -116,8 +116,8 @@ class Spot:
         return f"{known[0]}.{rest}" if known else None
 
     def is_module(self, node: ast.AST) -> bool:
-        root = unparse(node).partition(".")[0]
-        return root in self.source.imported or root in self.dialect.modules
+        root, _, rest = unparse(node).partition(".")
+        return "(" not in rest and (root in self.source.imported or root in self.dialect.modules)
 
     def operand(self, call: ast.Call) -> ast.expr | None:
         """``x`` of ``f(x)``, ``module.f(x)`` and ``x.f()``."""
