@@ -42,6 +42,7 @@ def attribute(name: str) -> Edit:
     def edit(spot: Spot, node: Any) -> Change | None:
         if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load):
             changed = any(isinstance(n, ast.Attribute) and n.value is node and n.attr.endswith("_") for n in spot.statement.walk())
+            changed |= any(last_name(target) == name for target in spot.statement.targets())
             return None if changed or any(builds(n) for n in spot.statement.walk()) else slim(node.value)
         return None
 
@@ -79,6 +80,11 @@ def renamed(**names: str) -> Edit:
         return (node.func, f"{unparse(node.func.value)}.{instead}") if isinstance(node.func, ast.Attribute) else None
 
     return edit
+
+
+def named_parameters(spot: Spot, node: Any) -> Change | None:
+    """The parameters themselves for ``module.state_dict()``, which gives their values."""
+    return f"dict({unparse(node.func.value)}.named_parameters())" if is_call(node, "state_dict") and not node.args and not node.keywords else None
 
 
 def texts(**names: str) -> Edit:
@@ -181,7 +187,12 @@ def stayed(spot: Spot, node: Any) -> Change | None:
     """The expression without what leads out to NumPy and Python, and with the framework's functions in place of theirs."""
     if not isinstance(spot.statement.node, (ast.Assign, ast.Return)) or node is not spot.statement.node.value or spot.rebuilt():
         return None
-    return inside(spot, node)
+    called = [function for n in ast.walk(node) if isinstance(n, ast.Call) for function in spot.source.functions.get(last_name(n.func), [])]
+    reading = [] if isinstance(spot.statement.node, ast.Return) else [n for s in spot.readers() for n in s.walk()]
+    if any(foreign(spot, n) for n in (*reading, *(n for function in called for n in ast.walk(function)))):  # NumPy goes on with it
+        return None
+    new = inside(spot, node)
+    return None if [new] == spot.statement.binds() else new
 
 
 def inside(spot: Spot, node: Any, tensors: Container[str] = ()) -> str | None:
@@ -189,11 +200,11 @@ def inside(spot: Spot, node: Any, tensors: Container[str] = ()) -> str | None:
     values, and ``f()`` a function that returns one."""
     lists = [n for n in ast.walk(node) if isinstance(n, ast.List)]
     built = any(is_call(n, *REBUILDS) and n.args and n.args[0] in lists for n in ast.walk(node))
-    if built or any(isinstance(n, (ast.ListComp, ast.GeneratorExp, ast.Dict, ast.Lambda)) for n in ast.walk(node)):
+    if built or any(isinstance(n, (ast.ListComp, ast.GeneratorExp, ast.Dict, ast.Lambda, ast.JoinedStr)) for n in ast.walk(node)):
         return None
     new = rewritten(node, lambda n: _inside(spot, n, tensors))
     text = unparse(ast.fix_missing_locations(new))
-    return None if text == unparse(node) or any(_foreign(spot, n) for n in ast.walk(new)) else text
+    return None if text == unparse(node) or any(foreign(spot, n) for n in ast.walk(new)) else text
 
 
 def _inside(spot: Spot, node: ast.AST, tensors: Container[str]) -> ast.AST | None:
@@ -214,7 +225,10 @@ def _inside(spot: Spot, node: ast.AST, tensors: Container[str]) -> ast.AST | Non
         tensor = unparse(given) in tensors or (isinstance(given, ast.Call) and f"{last_name(given.func)}()" in tensors)
         return made if tensor or unparse(made) != unparse(given) else None
     instead = _of_framework(spot, node.func)
-    return None if instead is None else ast.Call(parsed(instead), [further(a) for a in node.args], node.keywords)
+    if instead is None:
+        return None
+    axis = [ast.keyword("axis", ast.Constant(0))] if instead.endswith("tf.concat") and len(node.args) == 1 and not node.keywords else []
+    return ast.Call(parsed(instead), [further(a) for a in node.args], [*node.keywords, *axis])
 
 
 def _of_framework(spot: Spot, function: ast.expr) -> str | None:
@@ -230,7 +244,8 @@ def _of_framework(spot: Spot, function: ast.expr) -> str | None:
 _NUMBERS = {"float16", "float32", "float64", "int32", "int64", "pi", "inf", "newaxis", "e"}
 
 
-def _foreign(spot: Spot, node: ast.AST) -> bool:
+def foreign(spot: Spot, node: ast.AST) -> bool:
+    """Whether a name is one of NumPy's, SciPy's or Python's functions of numbers."""
     if last_name(node) in _NUMBERS:
         return False
     root = unparse(node).partition(".")[0] if isinstance(node, ast.Attribute) else ""
@@ -311,7 +326,18 @@ def with_requires_grad(spot: Spot, node: Any) -> Change | None:
             return call, unparse(ast.Call(call.func, call.args, [*more, ast.keyword("requires_grad", ast.Constant(True))]))
         if last_name(call.func) == "randint":
             return call, f"{unparse(call)}.float().requires_grad_()"
+    computed = spot.entry is not None and spot.entry.row in spot.inquiry.rows and spot.answer.cause == "requires_grad"
+    if computed and isinstance(node, ast.Assign) and [spot.only_name()] == list(spot.statement.binds()):
+        value = slim(node.value)
+        return node.value, f"{value if isinstance(node.value, ast.Call) else f'({unparse(node.value)})'}.requires_grad_()"
     return None
+
+
+def not_a_buffer(spot: Spot, node: Any) -> Change | None:
+    """A parameter for a buffer."""
+    made = is_call(node, "register_buffer") and len(node.args) > 1 and isinstance(node.args[0], ast.Constant)
+    parameter = spot.spelled("torch.nn.Parameter")
+    return f"{unparse(node.func.value)}.{node.args[0].value} = {parameter}({unparse(node.args[1])})" if made and parameter else None
 
 
 def frozen(spot: Spot, node: Any) -> Change | None:
@@ -329,7 +355,7 @@ def before_use(template: str) -> Edit:
     def edit(spot: Spot, node: Any) -> Change | None:
         name = spot.inquiry.path or spot.inquiry.name
         simple = node is spot.statement.node and isinstance(node, (ast.Assign, ast.Expr, ast.Return, ast.AugAssign))
-        if not simple or not any(isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load) and unparse(n) == name for n in spot.statement.walk()):
+        if not simple or not any(isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Load) and unparse(n) == name for n in spot.statement.walk()):
             return None
         tape = "" if "{tape}" not in template else _tape(spot.statement)
         return None if tape is None else f"{template.format(x=name, tape=tape)}\n{unparse(node)}"
@@ -360,6 +386,8 @@ def variable_kept(spot: Spot, node: Any) -> Change | None:
         return slim(node.args[0])
     if isinstance(node, ast.Expr) and is_call(node.value, "assign") and isinstance(node.value.func.value, ast.Name) and len(node.value.args) == 1:
         name = node.value.func.value.id
+        if name in {unparse(target) for loop in spot.statement.loops() for target in loop.targets()}:  # the others keep their values
+            return None
         local = spot.source.key(name, spot.statement.function)[0] or spot.statement.function is None
         return f"{name} = {unparse(node.value.args[0])}" if local else None
     return None

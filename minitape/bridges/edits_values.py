@@ -10,7 +10,7 @@ import numpy as np
 
 from ..explain.patches import parsed, slim
 from ..explain.statement import Statement, last_name, unparse
-from .edits import numbers
+from .edits import keyword, numbers
 from .patches import Change, Edit, Spot, is_call
 from .recording import numbers_of
 
@@ -24,7 +24,7 @@ def at_zero(edit: Edit) -> Edit:
 
 def power(spot: Spot, node: Any) -> Change | None:
     """``x ** 0.5`` away from zero."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and spot.least() >= 0:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and spot.least() >= 0 and not (numbers(node.right) and float(unparse(node.right)) >= 1):
         return node.left, f"({slim(node.left)} + 1e-06)"
     return None
 
@@ -34,6 +34,12 @@ def divided(spot: Spot, node: Any) -> Change | None:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and spot.entry is not None and spot.least() == 0 and spot.entry.inputs[-1] in spot.inquiry._after():
         return node.right, f"({slim(node.right)} + 1e-06)"
     return None
+
+
+def of_one(spot: Spot, node: Any) -> Change | None:
+    """A deviation of one element, through which no gradient has to pass."""
+    alone = "one element" in spot.answer.message and is_call(node, "std", "var") and spot.entry is not None and spot.entry.row not in spot.inquiry._after()
+    return keyword("unbiased", False, "std", "var")(spot, node) if alone else None
 
 
 def not_below(function: str, *names: str) -> Edit:

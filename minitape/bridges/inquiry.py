@@ -106,10 +106,12 @@ class Inquiry:
                 if name == self.name and value is self.source:
                     return name
         held = ((name, value) for space in self._spaces() for name, value in list(space.items()) if not name.startswith("_"))
-        return next((f"{name}{part}" for name, value in held if (part := self._key(value) or self.part_of(value))), "")
+        return next((f"{name}{part}" for name, value in held if (part := self._item(value) or self.part_of(value))), "")
 
-    def _key(self, value: Any) -> str:
-        return next((f"[{key!r}]" for key, part in value.items() if part is self.source), "") if type(value) is dict else ""
+    def _item(self, value: Any) -> str:
+        """The same behind the name of a list or a dictionary."""
+        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+        return next((f"[{key!r}]" for key, part in items if part is self.source), "")
 
     def part_of(self, value: Any) -> str:
         """What to write behind the name of a layer for the source, if that is in it: ``[0].weight``."""
@@ -164,7 +166,7 @@ class Inquiry:
         while queue:
             row = queue.popleft()
             for following in readers.get(row, ()):
-                price = cost[row] + self._is_break(following)
+                price = cost[row] + self._price(row, following)
                 if price < cost.get(following, 1 << 30):
                     cost[following], came[following] = price, row
                     (queue.append if price > cost[row] else queue.appendleft)(following)
@@ -173,6 +175,10 @@ class Inquiry:
             way.append(row)
             row = came[row]
         return way[::-1]
+
+    def _price(self, row: int, following: int) -> int:
+        """What a way pays for going on from a row to the following one."""
+        return int(self._is_break(following))
 
     def passes_by(self, row: int) -> bool:
         """Whether the target was computed from the source on a way without this row, too."""
@@ -190,25 +196,37 @@ class Inquiry:
         A leaf that has its elements is evidence that it came back. What Python did with a number in between leaves no trace in the
         rows: of that the text is the only witness.
         """
-        text, later = text_of(exit.site), [self.entries[row] for row in self.behind if row >= exit.before]
-        taken = numbers_of(self.entries[exit.row].value)
-        leaves = [numbers for entry in later if entry.kind != "operation" and (numbers := numbers_of(entry.value)) is not None]
-        if taken is not None and taken.size and any(np.isin(taken, leaf).all() for leaf in leaves):
-            return False
+        text, later = text_of(exit.site), self._later(exit)
         kept = _KEPT.search(text)
         rest = [line for line in lines_of(exit.site[0] or "")[exit.site[1] or 0 :] if not _SHOWN.search(line)]
         if kept and any(re.search(rf"(?<!\.)\b{kept[1]}\b(?!\.append)", line) for line in [*rest, *(text_of(entry.site) for entry in later)]):
             return False
-        return bool(_SAID.search(text)) and not self._comes_back(exit, later)
+        return bool(_SAID.search(text)) and not self.comes_back(exit)
 
-    def _comes_back(self, exit: Any, later: list[Any]) -> bool:
-        """Whether the value that a statement took out may flow, by the text, into a constant of the target."""
+    def _later(self, exit: Any) -> list[Any]:
+        """What the target was computed from after a value had left, but for the source itself."""
+        return [self.entries[row] for row in self.behind if row >= exit.before and row not in self.rows]
+
+    def comes_back(self, exit: Any) -> bool:
+        """Whether a leaf of the target has the elements that left, or one may have got them by the text."""
+        taken = numbers_of(self.entries[exit.row].value)
+        leaves = [numbers for entry in self._later(exit) if entry.kind != "operation" and (numbers := numbers_of(entry.value)) is not None]
+        return (taken is not None and taken.size > 0 and any(np.isin(taken, leaf).all() for leaf in leaves)) or self.flows_back(exit)
+
+    def flows_back(self, exit: Any) -> bool:
+        """Whether a value that left may flow, by the text, into a constant of the target."""
         start = statement_at(exit.site)
-        if start is None or not start.binds():
+        if start is None:
             return False
-        flow = Flow(start, None, [start.source])
-        made = [statement_at(entry.site) for entry in later if entry.kind == "constant"]
+        if exit.site not in self._flows:
+            self._flows[exit.site] = Flow(start, None, [start.source])
+        flow = self._flows[exit.site]
+        made = [statement_at(entry.site) for entry in self._later(exit) if entry.kind == "constant"]
         return any(at is not None and at is not start and at.source is start.source and flow.enters(at, None) for at in made)
+
+    @cached_property
+    def _flows(self) -> dict[Site, Flow]:
+        return {}
 
     def _is_break(self, row: int) -> bool:
         """Whether no gradient passes a row."""
@@ -288,7 +306,7 @@ class Inquiry:
         alive: set[int] = set()  # rows to which something was sent that is not zero
         for call, edges in sweep.edges.items():
             came = sweep.adjoints.get(call)
-            toward = [edge for edge in edges if edge[0] in after]
+            toward = [edge for edge in edges if edge[0] in after and self.entries[edge[0]].differentiable]
             if came is None or not toward:
                 continue
             if came.facts()[0]:
@@ -326,15 +344,14 @@ class Inquiry:
         return self.say("zero_sum", row=call)
 
     def _difference(self, row: int) -> int | None:
-        """Where two values are subtracted that are the same, and were both computed from a row."""
-        made = self._computed_from([row])
+        """Where two values are subtracted that were both computed from a row; those that are the same before others."""
+        made, found = self._computed_from([row]), list[tuple[bool, int]]()
         for at in sorted(made & self.behind):
             entry = self.entries[at]
             if entry.op in SUBTRACTS and len(set(entry.inputs)) > 1 and made.issuperset(entry.inputs[:2]):
                 one, other = (numbers_of(self.entries[given].value) for given in entry.inputs[:2])
-                if one is not None and other is not None and bool(np.all(one == other)):
-                    return at
-        return None
+                found.append((one is None or other is None or not np.all(one == other), at))
+        return min(found)[1] if found else None
 
     def _zero_of(self, row: int) -> Explanation:
         """In which way an operation made zeros of what came to it."""

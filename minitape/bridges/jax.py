@@ -21,6 +21,7 @@ Recording(jax, 5 rows, 1 backward pass)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -144,9 +145,10 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
         with _eagerly():
             leaves = _arguments(recording, function, args, numbers)
             if _forward(recording, closed, leaves, shape):
-                _backward(recording, function, args, argnums, has_aux, [leaf for number in numbers for leaf in leaves[number]])
                 if directions is not None:
                     _go_forward(recording, [leaf for group in leaves for leaf in group], directions)
+                _backward(recording, function, args, argnums, has_aux, [leaf for number in numbers for leaf in leaves[number]])
+    recording.log.let_go()
     recording.close()
     return recording
 
@@ -188,17 +190,23 @@ def _backward(recording: JaxRecording, function: Any, args: tuple[Any, ...], arg
     pair = isinstance(recording.value, tuple) and len(recording.value) == 2
     value = recording.value[0] if has_aux and pair else None if has_aux else recording.value
     one = isinstance(value, jax.Array) and value.shape == () and jax.numpy.issubdtype(value.dtype, jax.numpy.floating)
+    refused = partial(jax.eval_shape, jax.grad(function, argnums, has_aux=has_aux), *args)
     try:
         if not one or not all(inexact(leaf.value) for leaf in chosen):
-            jax.eval_shape(jax.grad(function, argnums, has_aux=has_aux), *args)
+            refused()
+        assert recording.target is not None
         back = Back(recording.log, recording.target, chosen)
         gradients = back.gradients(jax.numpy.ones_like(value))
     except Exception as error:
-        recording.error = error
+        try:
+            refused()
+        except Exception as said:
+            recording.error = said
+        else:
+            recording.fail(error)
         return
-    sweep = recording.sweep([] if recording.target is None else [recording.target])
+    recording.sweeps.append(sweep := back.sweep)
     sweep.asked, sweep.sources = "grad", recording.chosen
-    back.write(sweep)
     recording.unreached = {leaf.row for leaf in chosen} - sweep.adjoints.keys()
     for leaf, gradient in zip(chosen, gradients, strict=True):
         if leaf.row in recording.unreached:

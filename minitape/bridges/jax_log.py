@@ -15,7 +15,7 @@ import numpy as np
 
 from ..engine.frames import own_file
 from ..explain.source import source_of
-from .kept import Bound, Kept
+from .kept import SMALL, Bound, Kept
 from .site import NOWHERE, Site
 
 LABELS = {
@@ -50,7 +50,7 @@ class Value:
 
     def __init__(self, value: Any, row: int | None = None, live: bool = False, site: Site = NOWHERE, roots: Sequence[Any] | None = None) -> None:
         self.value, self.row, self.site = value, row, site
-        self.roots = [value] if roots is None else roots  # of what is no row: the arrays from outside that it was computed from
+        self.roots = [value] if row is None and roots is None else roots or []  # of what is no row: the arrays from outside that it was computed from
         self.live = live  # computed from an argument that is a float: calls with it are opened
         self.bad = NOWHERE  # of what is no row: where a NaN or infinity came up in it
 
@@ -202,6 +202,13 @@ class Log:
             return label
         first, second = (given.value if given.row is None else None for given in inputs)
         return f"{label} {second}" if first is None else f"{first} {label}"
+
+    def let_go(self) -> None:
+        """Nobody goes back or forward any more: what remains of arrays is what ``keep`` bounds, and what the program has itself."""
+        self._constants.clear()
+        for given in [given for call in self.calls for given in (*call.inputs, *call.ended)]:
+            if given.row is not None or np.size(given.value) > SMALL:
+                given.value = None
 
     # -- values ---------------------------------------------------------------------------------------------------------
 

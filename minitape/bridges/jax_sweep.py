@@ -17,20 +17,36 @@ from .recording import Sweep
 
 
 class Back:
-    """One backward pass."""
+    """One backward pass. What it needs it lets go as soon as JAX has passed it."""
 
     def __init__(self, log: Log, target: int, sources: list[Value]) -> None:
         self.log, self.entries, self.target, self.sources = log, log.entries, target, sources
-        self.adjoints: dict[int, Any] = {}
+        self.sweep = Sweep([target])
         self.calls = [call for call in log.calls if any(self._on_way(row) for row in call.rows)]
+        self.values: dict[int, Any] = {}  # of rows, as JAX computes them again
+        self.adjoints: dict[int, Any] = {}  # of rows whose operation has sent nothing yet
+        self.sums: dict[int, Any] = {}  # of what was sent to rows that have no adjoint yet
 
     def _on_way(self, row: int | None) -> bool:
         return row is not None and self.entries[row].differentiable
 
     def gradients(self, seed: Any) -> list[Any]:
-        """Those of the sources. An error in it is JAX's own."""
-        _, back = jax.vjp(self._again, *[source.value for source in self.sources])
-        return list(back(seed))
+        """Those of the sources; ``sweep`` has what passed, in JAX's order: the last operation first."""
+        values = [source.value for source in self.sources]
+        for given in [given for call in self.calls for given in call.inputs if self._on_way(given.row)]:
+            given.value = None
+        _, back = jax.vjp(self._again, *values)
+        gradients = list(back(seed))
+        self._pass(-1)
+        adjoints, edges = self.sweep.adjoints, self.sweep.edges
+        last: dict[int, tuple[int, int]] = {}
+        for call, sent in edges.items():
+            sent[:] = [edge for edge in sent if edge[0] in adjoints]  # to others nothing went
+            last |= {edge[0]: (call, at) for at, edge in enumerate(sent)}
+        self.sweep.edges = {call: sent for call, sent in edges.items() if sent}
+        for row, (call, at) in last.items():  # the last sum is the adjoint itself
+            edges[call][at] = *edges[call][at][:3], adjoints[row]
+        return gradients
 
     def _again(self, *values: Any) -> Any:
         """The target, computed again by those operations that are on the way."""
@@ -46,37 +62,38 @@ class Back:
         def tap(x: Any) -> Any:
             return x
 
+        def look(x: Any) -> tuple[Any, None]:
+            self.values[row] = x
+            return x, None
+
         def back(_: None, adjoint: Any) -> tuple[Any]:
+            self._pass(row)
             self.adjoints[row] = adjoint
+            self.sums.pop(row, None)
+            self.sweep.arrive(row, self.log.keep(adjoint))
             return (adjoint,)
 
-        tap.defvjp(lambda x: (x, None), back)
+        tap.defvjp(look, back)
         return tap(value)
 
     # -- what is written down ---------------------------------------------------------------------------------------------
 
-    def write(self, sweep: Sweep) -> None:
-        """The steps, in JAX's order: the last operation first."""
+    def _pass(self, row: int) -> None:
+        """The operations after a row have all that comes to them: what they send on."""
         keep = self.log.keep
-        for row, adjoint in self.adjoints.items():
-            sweep.arrive(row, keep(adjoint))
-        sums: dict[int, Any] = {}
-        last: dict[int, tuple[int, int]] = {}
-        for call in reversed(self.calls):
-            if not any(row in self.adjoints for row in call.rows):
-                continue
-            for port, row, product in self._sent(call):
-                total = sums[row] = product if row not in sums else sums[row] + product
-                sweep.send(call.rows[0], row, port, keep(product), keep(total))
-                last[row] = call.rows[0], len(sweep.edges[call.rows[0]]) - 1
-        for row, (call_row, at) in last.items():  # the last sum is the adjoint itself
-            given, port, product, _ = sweep.edges[call_row][at]
-            sweep.edges[call_row][at] = given, port, product, sweep.adjoints[row]
+        while self.calls and self.calls[-1].rows[0] > row:
+            call = self.calls.pop()
+            for port, given, product in self._sent(call) if any(made in self.adjoints for made in call.rows) else ():
+                total = self.sums[given] = product if given not in self.sums else self.sums[given] + product
+                self.sweep.send(call.rows[0], given, port, keep(product), keep(total))
+            for made in call.rows:
+                self.adjoints.pop(made, None)
+                self.values.pop(made, None)
 
     def _sent(self, call: Call) -> list[tuple[int, int, Any]]:
-        """(port, row, product) for each input to which an adjoint went."""
-        places = [k for k, given in enumerate(call.inputs) if given.row in self.adjoints]
-        values = [given.value for given in call.inputs]
+        """(port, row, product) for each input that is on the way."""
+        places = [k for k, given in enumerate(call.inputs) if self._on_way(given.row)]
+        values = [self.values.get(given.row, given.value) for given in call.inputs]
 
         def alone(*taken: Any) -> list[Any]:
             inputs = list(values)
@@ -109,11 +126,14 @@ class Forward:
     def _again(self, *values: Any) -> list[Any]:
         """The results, computed again where they depend on what moves. A loop is what its last step gave."""
         known = {source.row: self._tap(source.row, value) for source, value in zip(self.moved, values, strict=True)}
-        for call in self.log.calls:
+        last = {given.row: at for at, call in enumerate(self.log.calls) for given in [*call.inputs, *call.ended]} | {end.row: -1 for end in self.ends}
+        for at, call in enumerate(self.log.calls):
             if any(given.row in known for given in call.inputs):
                 given = [known.get(value.row, value.value) for value in call.ended or call.inputs]
                 results = given if call.ended else call.compute(*given)
                 known.update((row, self._tap(row, result)) for row, result in zip(call.rows, results, strict=True))
+                for row in [row for row in (*call.rows, *(value.row for value in call.inputs)) if last.get(row, at) == at]:
+                    known.pop(row, None)
         return [known.get(end.row, end.value) for end in self.ends]
 
     def _tap(self, row: int, value: Any) -> Any:

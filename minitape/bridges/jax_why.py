@@ -15,7 +15,7 @@ from ..engine.frames import own_file
 from ..explain.source import source_of
 from ..explain.words import Explanation
 from .inquiry import CLIPS, Inquiry
-from .jax_log import SHARES, STAIRS, inexact, places
+from .jax_log import SHARES, STAIRS, places
 from .jax_origin import Origin, returned
 from .jax_texts import BENT, CHOICES, PATCHES, TEXT, ZEROS
 from .site import NOWHERE, Site
@@ -101,7 +101,7 @@ class JaxInquiry(Inquiry):
         asked = self.recording.chosen if self.recording.error is not None else self.rows
         for row in asked:
             entry = self.entries[row]
-            if entry.kind == "source" and not inexact(entry.value.tensor) and row in self.recording.chosen:
+            if row in self.recording.chosen and not entry.differentiable:
                 return self.say("integer_dtype", self._made(row), what=entry.dtype, other=entry.name or "An argument")
         return None
 

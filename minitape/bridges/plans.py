@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..explain.patches import slim
+from ..explain.patches import rewritten, slim
 from ..explain.statement import FUNCTIONS, last_name, parameters, unparse
-from .edits import inside, renamed
+from .edits import foreign, inside, left, renamed
 from .edits_values import between
 from .patches import Edit, Mend, Spot, Step, Whole, is_call, told
 from .plans_blocks import ASKS
@@ -133,7 +133,7 @@ def stays(spot: Spot) -> Mend | None:
         value = s.node.value if isinstance(s.node, (ast.Assign, ast.Return)) else None
         new = None if value is None else inside(spot.on(s), value, tensors)
         if new is None:
-            if s is spot.statement or any(is_call(n, "numpy", "item", "extend", "append") for n in s.walk()):
+            if s is spot.statement or any(is_call(n, "numpy", "item", "extend", "append") or foreign(spot, n) for n in s.walk()):
                 return None
             continue
         changes.append((value, new))
@@ -148,16 +148,53 @@ def _reads(node: ast.AST, tensors: set[str]) -> bool:
     return (isinstance(node, ast.Call) and f"{last_name(node.func)}()" in tensors) or (isinstance(node, ast.expr) and unparse(node) in tensors)
 
 
+def listed(edit: Edit) -> Whole:
+    """An edit of what goes into a list, of which ``torch.stack`` makes a tensor then."""
+
+    def plan(spot: Spot) -> Mend | None:
+        stack, node = spot.spelled("torch.stack"), spot.statement.node
+        appends = isinstance(node, ast.Expr) and is_call(node.value, "append") and isinstance(node.value.func, ast.Attribute)
+        names = [unparse(node.value.func.value)] if appends else spot.statement.binds()
+        made = [(s, n) for s in spot.statements for n in s.walk() if is_call(n, "tensor", "as_tensor", "FloatTensor") and n.args]
+        of_name = [n for _, n in made if unparse(n.args[0]) in names]
+        here = [n for s, n in made if s is spot.statement and isinstance(n.args[0], (ast.ListComp, ast.List))]
+        found = [(n, new) for n in spot.statement.walk() if (new := edit(spot, n)) is not None]
+        if stack is None or len(found) != 1 or not (of_name or here) or not (appends or here or isinstance(spot.statement.value(), ast.ListComp)):
+            return None
+        parts = [(found[0][0], found[0][1]) if isinstance(found[0][1], str) else found[0][1]]
+        return spot.put([*parts, *((n.func, stack) for n in of_name + here if not n.keywords)])
+
+    return Whole(plan)
+
+
+def element(spot: Spot, node: Any) -> str | None:
+    """``x.squeeze()`` for ``x.item()`` and ``float(x)``."""
+    inner = left(node)
+    return None if inner is None else f"{unparse(inner)}.squeeze()"
+
+
+def detached_later(spot: Spot) -> Mend | None:
+    """The detach at the uses before the first backward pass, as of a generator's images for the critic's loss, and not where the value is made."""
+    value: Any = spot.statement.value()
+    names = list(spot.statement.binds())
+    if not is_call(value, "detach") or value.args or len(names) != 1:
+        return None
+    passes = [s for s in spot.statements if s.order > spot.statement.order and s.calls("backward") and s.function is spot.statement.function]
+    uses = [(s, n) for s in spot.readers() for n in s.walk() if isinstance(n, ast.Name) and n.id == names[0] and isinstance(n.ctx, ast.Load)]
+    early = [n for s, n in uses if passes and s.order < passes[0].order]
+    if not early or len(early) == len(uses):
+        return None
+    return spot.put([(value, unparse(value.func.value)), *((n, f"{n.id}.detach()") for n in early)])
+
+
 def passed_on(spot: Spot) -> Mend | None:
     """The adjoint itself, returned by the backward of a function of the program's own that has one argument."""
-    called = {last_name(n.func.value) for n in spot.statement.walk() if is_call(n, "apply") and isinstance(n.func, ast.Attribute)}
-    ends = [s for s in spot.statements if s.class_name in called and s.function is not None and s.function.name == "backward" and isinstance(s.node, ast.Return)]
-    ends = ends or [s for s in spot.statements if s.function is not None and s.function.name == "backward" and isinstance(s.node, ast.Return)]
-    if len(ends) != 1 or ends[0].function is None or len(parameters(ends[0].function)) != 2:
+    end = spot.statement
+    if end.function is None or end.function.name != "backward" or len(parameters(end.function)) != 2:
         return None
-    forward = [f for f in spot.source.functions.get("forward", []) if spot.source.methods.get(id(f)) == ends[0].class_name]
-    adjoint = parameters(ends[0].function)[1]
-    value: Any = getattr(ends[0].node, "value", None)
+    forward = [f for f in spot.source.functions.get("forward", []) if spot.source.methods.get(id(f)) == end.class_name]
+    adjoint = parameters(end.function)[1]
+    value: Any = getattr(end.node, "value", None)
     if len(forward) != 1 or len(parameters(forward[0])) != 2 or value is None:
         return None
     found = spot.put([(value, adjoint)])
@@ -271,17 +308,23 @@ def soft_branch(spot: Spot) -> Mend | None:
 def functional(spot: Spot) -> Mend | None:
     """``functional_call`` with a tensor as a weight, for a module that it is made a parameter of."""
     node: Any = spot.statement.node
-    wrapped = isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Attribute) and is_call(node.value, "Parameter")
+    target, value = (node.targets[0], node.value) if isinstance(node, ast.Assign) else (None, None)
     call = spot.spelled("torch.func.functional_call")
-    if not wrapped or call is None or len(node.value.args) != 1:
+    if is_call(value, "Parameter") and len(value.args) == 1:
+        value = value.args[0]
+    elif isinstance(target, ast.Attribute) and target.attr == "data":
+        target, value = target.value, rewritten(value, lambda n: n.value if isinstance(n, ast.Attribute) and n.attr == "data" else None)
+    else:
         return None
-    module, weight = unparse(node.targets[0].value), unparse(node.value.args[0])
+    if call is None or not isinstance(target, ast.Attribute):
+        return None
+    module, weight = unparse(target.value), unparse(value)
     later = [s for s in spot.statements if s.block == spot.statement.block and s.function is spot.statement.function and s.order > spot.statement.order]
     runs: list[Any] = [n for s in later for n in s.walk() if isinstance(n, ast.Call) and unparse(n.func) == module]
     if len(runs) != 1 or runs[0].keywords:
         return None
     given = ", ".join(map(unparse, runs[0].args)) + ("," if len(runs[0].args) == 1 else "")
-    found = spot.put([(runs[0], f"{call}({module}, {{{node.targets[0].attr!r}: {weight}}}, ({given}))")])
+    found = spot.put([(runs[0], f"{call}({module}, {{{target.attr!r}: {weight}}}, ({given}))")])
     return None if found is None else spot.checked([Step(node.lineno, node.end_lineno, ""), *found.steps])
 
 

@@ -97,7 +97,9 @@ def into_block(spot: Spot) -> Mend | None:
 
     def runs(s: Statement) -> bool:
         """Whether the line to blame runs in a statement."""
-        called = within is not None and any(is_call(n, within.name) for n in ast.walk(s.node)) and not isinstance(s.node, FUNCTIONS)
+        if isinstance(s.node, (*FUNCTIONS, ast.ClassDef)):
+            return False
+        called = within is not None and any(is_call(n, within.name) for n in ast.walk(s.node))
         return s.line <= line <= s.last or called
 
     for block, _tape, asks in _tapes(spot):

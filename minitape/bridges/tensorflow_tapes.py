@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import tensorflow as tf
 
+from ..explain.statement import Statement
 from ..explain.words import Explanation
 from .inquiry import Inquiry, statement_at
 from .recording import Sweep
@@ -15,6 +17,7 @@ from .site import NOWHERE, Site
 from .tensorflow_log import Span
 from .tensorflow_ops import handle_of, variable_of
 
+_PRICES = {"nondifferentiable": 900, "integer_dtype": 900, "stop_gradient": 1000}  # of a break; of any other 800
 _STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": "records"}
 
 
@@ -35,10 +38,20 @@ def _keeps(site: Site) -> bool:
     return statement is not None and any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in statement.targets())
 
 
+def _said(word: str, statement: Statement) -> list[int]:
+    """The lines on which a statement has ``word=...`` in a call, or assigns ``.word``."""
+    said = [node.value.lineno for node in statement.walk() if isinstance(node, ast.keyword) and node.arg == word]
+    return said + [statement.line for target in statement.targets() if isinstance(target, ast.Attribute) and target.attr == word]
+
+
 class TapeInquiry(Inquiry):
     """The part of a question that is about tapes."""
 
     log: Any
+
+    @cached_property
+    def _cuts(self) -> dict[int, str]:
+        return {}
 
     @property
     def sweep(self) -> Sweep | None:
@@ -75,7 +88,28 @@ class TapeInquiry(Inquiry):
         return state, since
 
     def _is_break(self, row: int) -> bool:
-        return super()._is_break(row) or self._is_untimely(row)
+        return bool(self._why_cut(row))
+
+    def _price(self, row: int, following: int) -> int:
+        """Operations after each other that are cut for one reason are one break; what a program cuts by itself costs most."""
+        why = self._why_cut(following)
+        if not why or following in self.rows:
+            return 0
+        return 1 if why == self._why_cut(row) else _PRICES.get(why, 800)
+
+    def _why_cut(self, row: int) -> str:
+        """Why no gradient passes a row: its tape, or its kind."""
+        if row not in self._cuts:
+            self._cuts[row] = "untimely" if self._is_untimely(row) else self.entries[row].extra.why
+        return self._cuts[row]
+
+    def _reached(self) -> set[int]:
+        """The rows that an open way leads to from the source."""
+        found = set(self.rows)
+        for entry in self.entries[min(found, default=0) :]:
+            if any(row in found for row in self._inputs(entry.row)) and not self._is_break(entry.row):
+                found.add(entry.row)
+        return found
 
     def _is_untimely(self, row: int) -> bool:
         """Whether an operation ran while the tape that was asked did not record, though another tape may have."""
@@ -93,7 +127,9 @@ class TapeInquiry(Inquiry):
         site = apart(self.entries[row].extra.way, since.way) if since is not None and self.entries[row].extra.way else NOWHERE
         if state == "paused":
             return self.say("recording_paused", site, row=row)
-        kind = "other" if self.entries[row].differentiable else ""
+        at = statement_at(site if site is not NOWHERE else self.entries[row].site)
+        made = state == "before" and at is not None and at.function is not None and at.function.name in ("__init__", "build")
+        kind = "made" if made else "other" if self.entries[row].differentiable else ""
         return self.say(f"computed_{state}_tape", site, row=row, kind=kind)
 
     # -- what it watches ----------------------------------------------------------------------------------------------------
@@ -116,29 +152,35 @@ class TapeInquiry(Inquiry):
         if leaf is not None and (variable or self._watchers()) and (when := self._time(self._first_use())) is not None:
             return when
         if self._watchers():  # another tape watches it
-            return self.say("not_watched", self._begin(), kind="other")
+            return self.say("not_watched", self._begun()[-1], kind="other")
         if leaf is None:  # the result of an operation, which a tape does not watch by itself
-            return self._rebound() or self.say("not_watched", site=self._use(), row=self.used[0])
+            made = self.entries[self.used[0]].extra.way
+            return self._rebound() or self.say("not_watched", apart(made, self._begun()) if made else NOWHERE, row=self.used[0], kind="made")
         if not variable:
-            return self.say("not_watched", site=self._use(), row=leaf)
+            return self._unwatched(leaf)
         if self.tape is None or self.tape._watch_accessed_variables:
             return self._time(leaf) or self.say("recording_paused", site=self._use(), row=leaf)  # the value that was read counts
-        return self.say("not_accessed_watched", site=self._begin(), row=leaf)
+        return self.say("not_accessed_watched", site=self._begun()[-1], row=leaf)
 
-    def _begin(self) -> Site:
-        """The line on which the block began of the tape that was asked."""
-        return next((span.way[-1] for span in self.log.spans if span.tape is self.tape), NOWHERE)
+    def _begun(self) -> Sequence[Site]:
+        """The line on which the block began of the tape that was asked, with the calls that led there."""
+        return next((span.way for span in self.log.spans if span.tape is self.tape), [NOWHERE])
+
+    def _unwatched(self, leaf: int) -> Explanation:
+        """No tape watches a leaf: the line that uses it in the block, or the block, where a function uses it that is called there."""
+        way, use, block = self.entries[self._first_use()].extra.way, statement_at(self._use()), statement_at(self._begun()[-1])
+        if use is None or block is None or block in use.around:
+            return self.say("not_watched", self._use(), row=leaf)
+        return self.say("not_watched", apart(way, self._begun()) if way else self._begun()[-1], row=leaf, kind="" if way else "block")
 
     def _made_with(self, word: str) -> Site:
-        """Where the program says ``word=...`` as it makes the source; else the first use."""
+        """Where the program says ``word=...`` as it makes the source, or says so in one place; else the first use."""
         _, way = self.log.born_at(handle_of(self.source))
-        for site in reversed(way):
-            statement = statement_at(site)
-            calls = [node for node in (statement.walk() if statement else ()) if isinstance(node, ast.Call)]
-            said = next((keyword.value.lineno for call in calls for keyword in call.keywords if keyword.arg == word), None)
-            if said is not None:
-                return site[0], said
-        return self._use()
+        said = [(site[0], line) for site in reversed(way) if (at := statement_at(site)) for line in _said(word, at)]
+        use = statement_at(self._use())
+        if not said and use is not None:
+            said = [(s.filename, line) for s in use.source.statements for line in _said(word, s)]
+        return said[0] if said and (way or len(said) == 1) else self._use()
 
     def _is_watched(self, row: int) -> bool:
         """Whether the tape that was asked knows a row of the source."""
@@ -194,8 +236,18 @@ class TapeInquiry(Inquiry):
         statement = statement_at(self.entries[row].site)
         if statement is None or not statement.reads_itself():
             return None
-        variable = any(self.entries[given].kind == "variable" for given in self._behind([row]))
+        variable = any(self.entries[given].kind == "variable" for given in self._recorded_behind(row))
         return self.say("wrong_object", row=row, kind="rebound") if variable else None
+
+    def _recorded_behind(self, row: int) -> set[int]:
+        """The rows from which one was computed by operations, not by a sweep."""
+        seen, stack = set[int](), [row]
+        while stack:
+            at = stack.pop()
+            if at not in seen:
+                seen.add(at)
+                stack += self.entries[at].inputs
+        return seen
 
     def _name_of(self, entry: Any, otherwise: str) -> str:
         """What the program calls what a row stands for."""

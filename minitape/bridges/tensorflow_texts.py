@@ -21,6 +21,14 @@ TEXT = table({
         "{x} is a tensor that no tape watches, so what was computed from it{line} was not recorded for it.",
         "Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.",
     ),
+    "not_watched block": (
+        "{x} is a tensor that no tape watches, so what the block{line} computed from it was not recorded for it.",
+        "Call tape.watch({x}) at the top of the block, or make it a tf.Variable.",
+    ),
+    "not_watched made": (
+        "{x} was computed{line} from nothing that a tape watches, and is not watched itself.",
+        "Call tape.watch({x}) inside the block, before {x} is used.",
+    ),
     "not_watched other": (
         "Another tape watches {x}; the one that begins here{line}, and was asked for the gradient, does not.",
         "Let this tape watch {x}, too: call its watch({x}) before {x} is used.",
@@ -50,8 +58,8 @@ TEXT = table({
         "Leave out tf.stop_gradient, or apply it only to the part that should count as a constant.",
     ),
     "nondifferentiable": (
-        "{what}{line} has no derivative in TensorFlow.",
-        "If it jumps, use a smooth function of the values instead; if not, compute the same from operations that have a gradient.",
+        "{what}{line} has no derivative: its result does not change smoothly with its input.",
+        "{other}",
     ),
     "nondifferentiable function": (
         "The tf.function {what}{line} is one row here, and gives no gradient for {x}, or has a tape of its own inside.",
@@ -77,6 +85,10 @@ TEXT = table({
         "{what}{line} ran before the tape's with block began, so the tape does not know it.",
         "Move the line into the with block.",
     ),
+    "computed_before_tape made": (
+        "{what}{line} ran when the object was made, before the tape's with block began, so the tape does not know it.",
+        "Keep what it is computed from in the object, and compute it in the method that uses it, which runs inside the block.",
+    ),
     "computed_after_tape": (
         "{what}{line} ran after the tape's with block had ended, so the tape does not know it.",
         "Move the line into the with block.",
@@ -99,7 +111,27 @@ TEXT = table({
     ),
     "left_through_numpy": (
         "The value left TensorFlow by {what}{line}; what came back is a constant that knows nothing of {x}.",
-        "Stay with tf operations: leave out {what}, and use tf.reduce_mean instead of np.mean.",
+        "Stay with tensors: leave out {what}, and compute with functions of TensorFlow what follows.",
+    ),
+    "left_through_numpy function": (
+        "The value left TensorFlow by {what}{line}; what came back is a constant that knows nothing of {x}.",
+        "Stay with tensors: write {other}, and leave out what makes numbers or arrays of them.",
+    ),
+    "left_through_numpy model": (
+        "The value left TensorFlow by {what}{line}, which gives plain arrays; what came back is a constant that knows nothing of {x}.",
+        "Call the model itself, as in model(x), in place of {what}.",
+    ),
+    "left_through_numpy loss": (
+        "The value left TensorFlow by {what}{line}, which gives plain numbers; what came back is a constant that knows nothing of {x}.",
+        "Compute the loss in the block from what the model itself gives, loss(y, model(x)), in place of {what}.",
+    ),
+    "left_through_numpy weights": (
+        "The value left TensorFlow by {what}{line}, which gives copies; what came back is a constant that knows nothing of {x}.",
+        "Use the variables themselves, such as layer.kernel and layer.bias, in place of {what}.",
+    ),
+    "left_through_numpy python": (
+        "The value left TensorFlow by {what}{line}; what came back is a constant that knows nothing of {x}.",
+        "Write what the function computes with functions of TensorFlow, and call it without {what}.",
     ),
     "left_through_numpy dataset": (
         "A dataset{line} computes apart from the program, where no tape is; what comes out of it is a constant that knows nothing of {x}.",
@@ -153,6 +185,14 @@ TEXT = table({
         "{what}{line} is constant in steps: TensorFlow gives no derivative for it, or zeros.",
         "Leave it out while training, or pass the gradient as if it were not there: x + tf.stop_gradient(tf.round(x) - x).",
     ),
+    "zero_derivative point": (
+        "The derivative of {what}{line} is zero at the values that it has.",
+        "Begin elsewhere, or use a function that is smooth there: tf.nn.softplus for tf.abs.",
+    ),
+    "zero_derivative second": (
+        "The derivative of relu{line} is constant in steps, so that every second derivative through it is zero.",
+        "Use a function that bends: tf.nn.tanh, tf.nn.softplus or tf.nn.swish in place of relu.",
+    ),
     "zero_seed": (
         "tape.gradient began with zeros{line}: its output_gradients are zero.",
         "Look at what output_gradients was made of. Without it, the gradient is that of the sum of the target.",
@@ -164,6 +204,22 @@ TEXT = table({
     "nan_input": "leave these rows out, or replace them with tf.where(tf.math.is_finite(x), x, 0.0).",
     "nan_backward": "tf.sqrt(x + 1e-12), tf.maximum(x, 1e-6). Where tf.where hides such elements, replace them before the function, too.",
 })  # fmt: skip
+
+# what mends operations without a derivative
+SMOOTH = {
+    "ArgMax ArgMin": "Use tf.nn.softmax in place of argmax (for argmin of the negative values), and weight with it what would be chosen. If only a choice among values is wanted, tf.reduce_max has a gradient.",
+    "TopKV2 Unique UniqueV2": "Compute with the sorted or largest values, which have a gradient: places and ranks have none. A smooth rank is tf.reduce_sum(tf.sigmoid((x[:, None] - x[None, :]) / width), 1).",
+    "Greater Less GreaterEqual LessEqual Equal NotEqual": "Use tf.sigmoid((a - b) / width) in place of the comparison, and of a count of what is compared the sum of that.",
+    "Multinomial StatelessMultinomial RandomPoissonV2 StatelessRandomBinomial": "Draw with tf.nn.softmax((logits + noise) / temperature), the noise of Gumbel's distribution, or learn from the log-probability of what was drawn.",
+    "HistogramFixedWidth Bincount DenseBincount Bucketize UpperBound LowerBound": "The number of a bin is constant in steps. Use the value itself, or weight the bins: tf.nn.softmax(-((x[:, None] - centres) / width) ** 2).",
+    "MatrixLogarithm": "For a symmetric matrix use tf.linalg.eigh, and the logarithm of its eigenvalues.",
+    "CTCGreedyDecoder CTCBeamSearchDecoder EditDistance": "Train with tf.nn.ctc_loss of the logits.",
+    "Range": "Use tf.linspace, or whole numbers times the step: tf.range(n) as floats, * step.",
+    "AsString StringFormat StringToNumber": "Compute with the number itself: what was a text knows nothing of it.",
+}  # fmt: skip
+ANY = "Use a function that has a derivative in its place, or a tf.custom_gradient that says what should pass."
+OF_KERAS = {"predict": "model", "predict_on_batch": "model", "predict_step": "model", "evaluate": "loss", "test_on_batch": "loss", "train_on_batch": "loss", "fit": "loss",
+            "get_weights": "weights"}  # fmt: skip
 
 STEPS = {"Round", "Floor", "Ceil", "Sign", "Rint", "FloorDiv", "FloorMod"}
 RELUS = {"Relu", "Relu6", "LeakyRelu"}

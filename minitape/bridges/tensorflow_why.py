@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import dis
 import gc
-import inspect
 import sys
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -16,16 +15,16 @@ import tensorflow as tf
 
 from ..explain.flow import Flow
 from ..explain.source import read_again
-from ..explain.statement import unparse
+from ..explain.statement import last_name, unparse
 from ..explain.words import Explanation
 from .inquiry import numbers_of, statement_at
-from .site import NOWHERE, Site
+from .site import NOWHERE, Site, last_return
 from .tensorflow_inside import has_tapes
 from .tensorflow_log import Left
 from .tensorflow_open import opened, seeds_of
 from .tensorflow_ops import CUTS, handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
 from .tensorflow_tapes import TapeInquiry, apart
-from .tensorflow_texts import CHOICES, CLASSES, PATCHES, STEPS, TEXT, ZEROS
+from .tensorflow_texts import ANY, CHOICES, CLASSES, OF_KERAS, PATCHES, SMOOTH, STEPS, TEXT, ZEROS
 
 ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
 
@@ -69,13 +68,30 @@ class TensorFlowInquiry(TapeInquiry):
         return self.say("integer_dtype", what=tf.as_dtype(self.source.dtype).name, site=made[-1] if made else self._use())
 
     def _break(self) -> Explanation | None:
+        """What cuts the recorded ways; before that a value that left on an open way, and came back."""
+        found = self._cut()
+        if found is None:
+            return None
+        reached = self._reached()
+        exit = next((exit for exit in self._exits() if exit.row in reached and exit.how), None)
+        if exit is None:
+            return found
+        answer = self._left_by(exit)
+        answer.others = [found, *found.others]
+        return answer
+
+    def _cut(self) -> Explanation | None:
+        """The first break of the recorded way that has the fewest."""
         ways = [self._way(row) for row in self.used]
-        breaks = [[row for row in way if self._is_break(row) and row not in self.rows] for way in ways if way]
-        if not breaks or min(map(len, breaks)) == 0:
+        costs = [sum(self._price(*pair) for pair in pairwise(way)) for way in ways if way]
+        if not costs or min(costs) == 0:
             return self._no_rule(ways)
-        first, *others = sorted(min(breaks, key=len), key=lambda row: self.entries[row].extra.at is None)  # a gradient that was given back, first
+        way = [way for way in ways if way][costs.index(min(costs))]
+        breaks = [row for before, row in pairwise(way) if self._price(before, row) > 1]
+        first, *others = sorted(breaks, key=lambda row: self.entries[row].extra.at is None)  # a gradient that was given back, first
         answer = self._broken(first)
-        answer.others = [self._broken(row) for row in others]
+        said = {(other.cause, other.filename, other.line): other for other in map(self._broken, others)}
+        answer.others = [other for place, other in said.items() if place != (answer.cause, answer.filename, answer.line)]
         return answer
 
     def part_of(self, value: Any) -> str:
@@ -181,12 +197,12 @@ class TensorFlowInquiry(TapeInquiry):
     def _say_of(self, cause: str, row: int, site: Site = NOWHERE, op: str = "") -> Explanation:
         """A cause at an operation, in the words for its kind."""
         if self.entries[row].op in PYTHON:
-            return self.say("left_through_numpy", row=row, what=PYTHON[self.entries[row].op])
+            return self.say("left_through_numpy", row=row, what=PYTHON[self.entries[row].op], kind="python")
         if is_dataset(self.entries[row].op):
             return self.say("left_through_numpy", row=row, kind="dataset")
         steps = cause == "nondifferentiable" and (op or self.entries[row].op) in STEPS
         kind = "inside" if cause == "integer_dtype" else "steps" if steps else ""
-        return self.say(cause, site, row=row, what=op, kind=kind)
+        return self.say(cause, site, row=row, what=op, other=next((advice for ops, advice in SMOOTH.items() if (op or self.entries[row].op) in ops.split()), ANY), kind=kind)
 
     def _no_rule(self, ways: list[list[int]]) -> Explanation | None:
         """Everything is on the tape, and an operation has no derivative (None) for its input."""
@@ -224,14 +240,13 @@ class TensorFlowInquiry(TapeInquiry):
         part = next((at for at in self._way(row) if not self.entries[at].dtype.startswith("complex")), row)
         if self.entries[row].op == "Complex" and part != row:  # what takes the other part of it
             return self.say("not_selected", row=part)
+        if kind := {"Abs": "point", "ReluGrad": "second", "Relu6Grad": "second", "LeakyReluGrad": "second"}.get(self.entries[row].op, ""):
+            return self.say("zero_derivative", row=row, kind=kind)
         return super()._zero_of(row)
 
     def _custom(self, row: int, kind: str = "") -> Explanation:
         """A function with a gradient of its own: the line on which that returns."""
-        code = getattr(inspect.unwrap(self.log.rules.get(self.entries[row].extra.op)), "__code__", None)
-        ends = [at for at in dis.get_instructions(code) if at.opname.startswith("RETURN")] if code is not None else []
-        line = ends[-1].positions.lineno if ends and ends[-1].positions is not None else None
-        return self.say("custom_rule", NOWHERE if code is None or line is None else (code.co_filename, line), row=row, kind=kind)
+        return self.say("custom_rule", last_return(self.log.rules.get(self.entries[row].extra.op)), row=row, kind=kind)
 
     def _after(self) -> set[int]:
         """The rows that were computed from the source; where nothing else leads on, through what was stored in variables."""
@@ -254,14 +269,37 @@ class TensorFlowInquiry(TapeInquiry):
                 if before and self.log.born_by(handle) == site:
                     return self.say("wrong_object", site, kind="copied")
                 return self.say("variable_assign", site=site, row=stored)
-        left = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__"]
-        left = [exit for exit in left if exit.before <= max(self.behind) and not self.is_looked_at(exit)]
+        left = self._exits()
         if left:
-            return self._copied_from(left[0]) or self._cut_before(left[0]) or self.say("left_through_numpy", left[0].site, row=left[0].row, what=NAMES.get(left[0].how, f".{left[0].how}()"))
+            return self._copied_from(left[0]) or self._cut_before(left[0]) or self._left_by(left[0])
         branch = next((exit for exit in self.log.left if exit.row in after and exit.how == "__bool__"), None)
         if branch is None:
-            return self._read_by_numpy(after)
+            return None
         return self._cut_before(branch) or self.say("python_branch", branch.site, row=branch.row)
+
+    def _exits(self) -> list[Left]:
+        """Where values that were computed from the source left, and came back: those first that an open way leads to, and that the text
+        shows to come back."""
+        after, reached, last = self._after(), self._reached(), max(self.behind)
+        left = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__"] + self._read_by_numpy(after)
+        back = [exit for exit in left if exit.before <= last and self.comes_back(exit)]
+        back.reverse()  # the last one is nearest to the target
+        return sorted(back, key=lambda exit: (exit.row not in reached, not self.flows_back(exit), not exit.how))
+
+    def _left_by(self, exit: Left) -> Explanation:
+        """In the words for the function that the line calls, where it is known."""
+        statement = statement_at(exit.site)
+        calls = [node.func for node in (statement.walk() if statement else ()) if isinstance(node, ast.Call)]
+        keras = next((last_name(call) for call in calls if last_name(call) in OF_KERAS), "")
+        if keras:
+            return self.say("left_through_numpy", exit.site, row=exit.row, what=f"{keras}()", kind=OF_KERAS[keras])
+        if exit.how == "numpy_function":
+            return self.say("left_through_numpy", exit.site, row=exit.row, what=NAMES[exit.how], kind="python")
+        what, modules = NAMES.get(exit.how, f".{exit.how}()"), {} if statement is None else statement.source.imported
+        named = [unparse(call) for call in calls if modules.get(unparse(call).partition(".")[0]) in ("numpy", "math")]
+        instead = [f"{PATCHES.function(name.partition('.')[2])} for {name}" for name in dict.fromkeys(named) if PATCHES.function(name.partition(".")[2])]
+        kind = "function" if instead else ""
+        return self.say("left_through_numpy", exit.site, row=exit.row, what=what, other=", ".join(instead), kind=kind)
 
     def _plain(self, row: int) -> int:
         """The row whose value another one only hands on."""
@@ -272,7 +310,7 @@ class TensorFlowInquiry(TapeInquiry):
     def _cut_before(self, exit: Left) -> Explanation | None:
         """What cuts the way before the value leaves; a comparison belongs to the choice that is made by it."""
         asked = self.entries[exit.row].extra.asked
-        found = TensorFlowInquiry(self.recording, asked, self.source, self.name)._break() if exit.row not in self.rows else None
+        found = TensorFlowInquiry(self.recording, asked, self.source, self.name)._cut() if exit.row not in self.rows else None
         if found is None or found.cause not in CUTS or self.entries[found._rows[0]].dtype == "bool":
             return None
         return found
@@ -283,16 +321,11 @@ class TensorFlowInquiry(TapeInquiry):
         copies = [handle for handle, _, site, _ in self.log.stores if site == exit.site and self._read_again(handle)]
         return None if inside or not copies else self.say("wrong_object", exit.site, kind="copied")
 
-    def _read_by_numpy(self, after: set[int]) -> Explanation | None:
-        """NumPy reads a tensor's memory without a word to TensorFlow: the text of the program says where."""
-        last = max(after, default=-1)
-        if not any(entry.kind == "constant" and entry.row in self.behind for entry in self.entries[last + 1 :]):
-            return None
-        for row in sorted(after, reverse=True):
-            site = numpy_call(self.entries[row].site)
-            if site is not None:
-                return self.say("left_through_numpy", site, row=row, what="a NumPy function")
-        return None
+    def _read_by_numpy(self, after: set[int]) -> list[Left]:
+        """NumPy reads a tensor's memory without a word to TensorFlow: the text of the program says where. No word, no ``how``."""
+        sites = {self.entries[row].site: row for row in sorted(after)}
+        found = ((row, numpy_call(site)) for site, row in sites.items())
+        return [Left(row, "", site, row + 1) for row, site in found if site is not None]
 
     def _read_again(self, handle: int) -> bool:
         """Whether the target was computed from a variable's state."""
@@ -388,11 +421,12 @@ def numpy_call(site: Site) -> Site | None:
     for statement in source.statements:
         for call in (node for node in statement.walk() if isinstance(node, ast.Call)):
             given = [*call.args, *(keyword.value for keyword in call.keywords)]
-            if unparse(call.func).partition(".")[0] in modules and any(flow.enters(statement, part) for part in given):
+            foreign = unparse(call.func).partition(".")[0] in modules or last_name(call.func) == "img_to_array"
+            if foreign and any(flow.enters(statement, part) for part in given):
                 return statement.filename, call.lineno
     return None
 
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
-NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index", "numpy_function": "tf.numpy_function",
+NAMES = {"": "a NumPy function", "__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index", "numpy_function": "tf.numpy_function",
          "__complex__": "complex()"}  # fmt: skip

@@ -43,7 +43,7 @@ class Extra:
         node = node_of(tensor)
         self.node = "" if node is None else node.name()
         self.requires = tensor.requires_grad
-        self.custom = isinstance(node, BackwardCFunction)  # has a backward() of the program's own
+        self.custom = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None  # of a Function with a backward() of its own
 
 
 class Left(NamedTuple):
@@ -78,6 +78,10 @@ class Log:
         self.births: dict[int, tuple[int, Site]] = {}  # the how many-th parameter a row is, and the statement that made it or its module
         self._births: dict[int, tuple[weakref.ref[torch.Tensor], int, list[Site]]] = {}  # the same, with all statements that ran then
         self._count = count()
+        self._replaced: dict[int, tuple[weakref.ref[torch.Tensor], Site, Any]] = {}  # where a module was given another parameter for it, or another layer
+        self.copies: dict[int, tuple[weakref.ref[torch.Tensor], weakref.ref[torch.Tensor]]] = {}  # parameters that copy.deepcopy made, and of which
+        self.off: Site = NOWHERE  # where the recording of gradients was switched off last
+        self.offs: dict[int, Site] = {}  # the same for a row that ran then
         self._frozen: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}  # where requires_grad was set to False
         self._born: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
 
@@ -134,9 +138,27 @@ class Log:
         self._frozen[id(tensor)] = weakref.ref(tensor), here()
 
     def frozen_at(self, tensor: torch.Tensor) -> Site:
-        """Where that was."""
-        found = self._frozen.get(id(tensor))
-        return NOWHERE if found is None or found[0]() is not tensor else found[1]
+        """Where that was, or where the program made the parameter."""
+        found, birth = self._frozen.get(id(tensor)), self._births.get(id(tensor))
+        if found is not None and found[0]() is tensor:
+            return found[1]
+        return birth[2][-1] if birth is not None and birth[0]() is tensor and not tensor.requires_grad else NOWHERE
+
+    def copied_at(self, row: int, source: torch.Tensor) -> Site:
+        """Where a leaf was made, if it is a deep copy of a parameter."""
+        tensor = self.entries[row].extra.ref()
+        copy, birth = self.copies.get(id(tensor)), self._births.get(id(tensor))
+        return birth[2][-1] if copy is not None and birth is not None and copy[0]() is tensor and copy[1]() is source else NOWHERE
+
+    def replaced(self, old: Any, new: Any) -> None:
+        """A module has another parameter or layer where this one was."""
+        for tensor in [old] if isinstance(old, torch.Tensor) else old.parameters():
+            self._replaced[id(tensor)] = weakref.ref(tensor), here(), new
+
+    def replaced_at(self, tensor: torch.Tensor) -> tuple[Site, Any]:
+        """Where that was, and by what."""
+        found = self._replaced.get(id(tensor))
+        return (NOWHERE, None) if found is None or found[0]() is not tensor else found[1:]
 
     def hooked(self, owner: Any) -> None:
         """The program put a hook on a tensor or a module."""
@@ -252,6 +274,8 @@ class Log:
                 cut=CUTS.get(reason) if on_way else None, differentiable=tensor.requires_grad, extra=Extra(tensor, reason),
             )  # fmt: skip
             self.remember(tensor, row)
+            if reason == "no_grad":
+                self.offs[row] = self.off
             rows.append(row)
         self.graph.connect(rows, outputs)
         return rows

@@ -93,6 +93,7 @@ class Watcher:
         changes.wrap(torch.autograd.Function, "apply", self.custom)
         changes.wrap(torch.nn.Parameter, "__new__", self._new_leaf)
         changes.wrap(torch.autograd.Variable, "__new__", self._new_leaf)
+        changes.wrap(torch.nn.Module, "__setattr__", self._set)
         changes.wrap(torch.nn.Module, "register_full_backward_hook", self._new_hook)
         changes.wrap(torch.nn.Module, "register_full_backward_pre_hook", self._new_hook)
         changes.note(self._mode.leave)
@@ -123,10 +124,20 @@ class Watcher:
         frame = sys._getframe(2)
         by_user = not own_file(frame.f_code.co_filename)  # and not by a module that is built or copied
         if isinstance(result, torch.Tensor):
-            self._safely(self.log.parameter, result, not by_user or isinstance(frame.f_locals.get("self"), torch.nn.Module))
+            owner = frame.f_locals.get("self")
+            self._safely(self.log.parameter, result, not by_user or isinstance(owner, torch.nn.Module))
+            if frame.f_code.co_name == "__deepcopy__":
+                self.log.copies[id(result)] = weakref.ref(result), weakref.ref(owner)
         if by_user and isinstance(data, torch.Tensor) and isinstance(result, torch.Tensor) and not self.quiet:
             self._safely(self.log.made, result, [data], "wrapped")
         return result
+
+    def _set(self, put: Callable[..., None], module: Any, name: str, value: Any) -> None:
+        """A parameter or layer of a module's, perhaps in the place of another."""
+        old = next((slot[name] for slot in map(module.__dict__.get, ("_parameters", "_modules")) if slot and name in slot), None)
+        if old is not None and old is not value:
+            self._safely(self.log.replaced, old, value)
+        put(module, name, value)
 
     def _new_hook(self, register: Callable[..., Any], module: Any, *args: Any, **kwargs: Any) -> Any:
         """A hook on a module's backward pass."""
@@ -142,6 +153,8 @@ class Watcher:
             self.inside += [t for t in tensors_in((args, kwargs)) if t.requires_grad and t.is_leaf]
         unseen = torch._C._are_functorch_transforms_active() or torch._C._is_tracing()  # torch.jit.trace writes down what we would do
         if self.quiet or name in SILENT or self.recording.failure is not None or unseen:
+            if name == "_set_grad_enabled" and args == (False,):
+                self.log.off = here()
             return func(*args, **kwargs)
         if name in HOOKS:
             self._safely(self.log.hooked, args[0])

@@ -14,7 +14,12 @@ from . import plans_blocks as block
 from .patches import Dialect, Whole
 from .texts import table
 
-TEXT = table({
+_HIDDEN = (
+    "{what}(...){line} works with the values alone: inside of it the way from {x} to the target ends.",
+    "Leave it out. To compute with tensors as a module's weights, write `torch.func.functional_call(module, {{name: tensor}}, (x,))`, "
+    "and dict(module.named_parameters()) for module.state_dict().",
+)
+TEXT = table({cause: _HIDDEN for cause in ("detach hidden", "data hidden", "no_grad hidden")} | {
     # cause: (what happened, what mends it)
     "requires_grad": (
         "{x} has requires_grad=False{line}, so autograd keeps no gradient for it.",
@@ -31,6 +36,11 @@ TEXT = table({
     "integer_cast": (
         "{what}{line} makes the value a whole number. Gradients flow through floating-point values only.",
         "Leave out the cast, and compute with the float.",
+    ),
+    "integer_cast index": (
+        "{what}{line} makes the value a whole number, which is used as an index. No gradient passes that.",
+        "Mix the neighbours: with i = t.detach().floor().long().clamp(0, len(table) - 2), write torch.lerp(table[i], table[i + 1], t - i); "
+        "for a grid torch.nn.functional.grid_sample(..., align_corners=True).",
     ),
     "detach": (
         "{what}{line} cuts the way from {x} to the target.",
@@ -62,7 +72,7 @@ TEXT = table({
     ),
     "copied wrapped": (
         "A new leaf was made{line} from the values: nn.Parameter(t) and Variable(t) do not know where they came from.",
-        "Use the tensor itself; or make the leaf first, and compute with it where it is used.",
+        "Use the tensor itself; as the weight of a module with torch.func.functional_call.",
     ),
     "left_torch": (
         "The value left PyTorch by {what}{line}; what was computed with it is a constant that knows nothing of {x}.",
@@ -76,6 +86,16 @@ TEXT = table({
         "{what}{line} has no derivative: its result does not change smoothly with its input.",
         "If it jumps, use a smooth function of the values instead; if not, compute the same from operations that have a gradient.",
     ),
+    "no_derivative sampled": (
+        "{what}{line} draws whole numbers: they do not change smoothly with what they are drawn with.",
+        "Choose smoothly: torch.nn.functional.gumbel_softmax(logits, hard=True) for a class, torch.sigmoid(logits) for yes or no; "
+        "or keep the draw, and train with -(distribution.log_prob(draw) * reward).mean().",
+    ),
+    "no_derivative ranks": (
+        "{what}{line} gives places, which do not change smoothly with the values.",
+        "Use soft ranks, torch.sigmoid((x[..., :, None] - x[..., None, :]) / 0.1).sum(-1), the sorted values themselves, or "
+        "weights from torch.softmax(x, -1) instead of the places of the largest.",
+    ),
     "non_leaf": (
         "{x} is not a leaf: {what}{line} computed it, and autograd writes .grad of leaves only.",
         "Call {x}.retain_grad() before backward(). If {x} is to be trained, make it the leaf: compute first, then .requires_grad_().",
@@ -86,7 +106,7 @@ TEXT = table({
     ),
     "in_place parameter": (
         "Parameters were changed{line} between the forward pass and backward(), and autograd needs them as they were.",
-        "Call all backward() first and step() after them, or compute the loss again after step().",
+        "Call all backward() before that line, or compute the loss again after it.",
     ),
     "backward_twice": (
         "backward(){line} ran a second time through the same graph, which the first one has freed.",
@@ -108,6 +128,14 @@ TEXT = table({
     "rebound gone": (
         "{x} was not used, and no module has it any more: the module was made anew, and {other}{line} was used.",
         "Give the new module's parameters to the optimizer, and ask about them.",
+    ),
+    "rebound copied": (
+        "{x} was not used, and a deep copy of it{line} was.",
+        "Use the object itself and not its copy, or ask about the copy and give its parameters to the optimizer.",
+    ),
+    "rebound replaced": (
+        "{x} was not used: its module was given another in its place{line}.",
+        "Take {x} from the module after that line, and make the optimizer after it.",
     ),
     "no_backward": (
         "No backward pass from this target ran in the block.",
@@ -134,7 +162,7 @@ TEXT = table({
         "Look at its backward(): return the adjoint times the derivative, or the adjoint itself where it should pass unchanged.",
     ),
     "hook": (
-        "A hook on the result of {what}{line} made the gradient zero.",
+        "A hook on {what}{line} made the gradient zero.",
         "Leave out the hook, or return from it what should pass on.",
     ),
     "create_graph": (
@@ -153,6 +181,10 @@ TEXT = table({
         "{what}{line} draws a sample, and autograd sends zeros back to what it was drawn with.",
         "Draw it with rsample() of torch.distributions, or as mean + std * torch.randn_like(std).",
     ),
+    "nan_forward alone": (
+        "{what}{line} divides by the number of elements less one, and there is one element: 0 / 0.",
+        "Leave out groups of one (drop_last=True in a DataLoader), or write unbiased=False where no gradient has to pass here.",
+    ),
     "zero_seed": (
         "backward() began with zeros{line}.",
         "Look at what its argument was made of. Without one, the target must be one number: a sum or mean.",
@@ -166,7 +198,11 @@ TEXT = table({
 })  # fmt: skip
 
 STEPS = {"round", "floor", "ceil", "sign", "sgn", "trunc", "fix", "heaviside", "frac_", "floor_divide"}
-SAMPLES = {"bernoulli", "poisson", "normal", "binomial"}
+SAMPLES = {"bernoulli", "poisson", "normal", "binomial", "multinomial"}
+RANKS = {"argsort", "topk", "sort", "searchsorted", "bucketize"}
+INDEXED = {"getitem", "embedding", "gather", "index_select", "take", "take_along_dim", "one_hot"}
+SPREADS = {"std", "var"}
+HIDES = ("state_dict", "load_state_dict", "vector_to_parameters")
 RELUS = {"relu", "relu6", "threshold", "hardtanh", "hardswish", "hardsigmoid", "clamp", "clip", "clamp_min", "clamp_max"}
 CLAMPS = {"clamp", "clip", "clamp_min", "clamp_max", "hardtanh", "relu6", "hardsigmoid"}
 CURVES = {"sigmoid", "tanh", "erf", "exp", "softsign", "gelu", "binary_cross_entropy", "logsigmoid", "triplet_margin_loss", "margin_ranking_loss",
@@ -184,17 +220,17 @@ ZEROS = {"zero_derivative": STEPS | SAMPLES, "saturated": CLAMPS | CURVES, "dead
 _LOGS = edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")
 _RELU = edit.renamed(relu="torch.nn.functional.leaky_relu", ReLU="torch.nn.LeakyReLU")
 PATCHES = Dialect({"torch": "torch"}, edit.first_of(("torch", torch)), stop="", sigmoid="torch.sigmoid", softmax="torch.softmax", where="torch.where", sums="torch.sum", edits={
-    "requires_grad": [edit.keyword("requires_grad", True), edit.frozen, edit.with_requires_grad, edit.before_use("{x}.requires_grad_()")],
+    "requires_grad": [edit.keyword("requires_grad", True), edit.frozen, edit.not_a_buffer, edit.with_requires_grad, edit.before_use("{x}.requires_grad_()")],
     "integer_dtype": [edit.with_requires_grad],
-    "detach": [edit.method("detach", "detach_")],
-    "data": [edit.attribute("data")],
+    "detach": [Whole(plan.detached_later), edit.method("detach", "detach_"), plan.anywhere(edit.named_parameters)],
+    "data": [edit.attribute("data"), Whole(plan.functional)],
     "copied": [edit.stacked, Whole(plan.functional)],
     "no_grad": [edit.rebound, edit.sampled, edit.keyword("use_reentrant", False), block.without_block("no_grad", "inference_mode"), Whole(block.switched_on)],
     "inference_mode": [block.without_block("inference_mode")],
-    "left_torch": [edit.stayed, Whole(plan.stays)],
-    "branch": [value.soft_comparison, Whole(plan.soft_branch)],
+    "left_torch": [plan.listed(plan.element), edit.stayed, Whole(plan.stays)],
+    "branch": [plan.listed(value.soft_comparison), value.soft_comparison, Whole(plan.soft_branch)],
     "integer_cast": [value.whole_numbers],
-    "no_derivative": [value.soft_comparison, value.soft_choice],
+    "no_derivative": [value.soft_comparison, value.soft_choice, value.straight_through],
     "non_leaf": [edit.kept],
     "in_place": [edit.not_in_place, Whole(block.steps_last)],
     "backward_twice": [Whole(block.kept_graph)],
@@ -209,7 +245,7 @@ PATCHES = Dialect({"torch": "torch"}, edit.first_of(("torch", torch)), stop="", 
     "not_selected": [plan.to_try(value.mixed, "To mix both:")],
     "zero_factor": [plan.other_factor("torch.randn")],
     "nan_input": [plan.finite_data("torch.nan_to_num({x}{bounds})")],
-    "nan_forward": [value.finite_mask, value.log_softmax, value.masked_before, value.at_zero(_LOGS), value.divided, value.not_below("torch.clamp({x}, min=1e-06)", "log", "sqrt", "log2", "log10", "rsqrt"),
+    "nan_forward": [value.of_one, value.finite_mask, value.log_softmax, value.masked_before, value.at_zero(_LOGS), value.divided, value.not_below("torch.clamp({x}, min=1e-06)", "log", "sqrt", "log2", "log10", "rsqrt"),
                     value.overflow("torch.max")],
     "nan_backward": [value.masked_before, value.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm", "vector_norm"), value.unless_all_zero(value.standard_deviation("torch.sqrt", "torch.var", "std")),
                      edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -10,11 +11,11 @@ from typing import Any
 import torch
 
 from ..explain.words import Explanation
-from .inquiry import Inquiry
+from .inquiry import Inquiry, statement_at
 from .recording import Sweep
-from .site import NOWHERE, Site
+from .site import NOWHERE, Site, last_return
 from .torch_log import Left, differentiable, dtype_of
-from .torch_texts import CHOICES, CLASSES, PATCHES, SAMPLES, TEXT, ZEROS
+from .torch_texts import CHOICES, CLASSES, HIDES, INDEXED, PATCHES, RANKS, SAMPLES, SPREADS, TEXT, ZEROS
 from .torch_value import array_of
 
 _CHANGED = re.compile(r"output \d+ of (\w+), is at version \d+")
@@ -97,7 +98,7 @@ class TorchInquiry(Inquiry):
         """The source cannot have a gradient."""
         first = self.used[0] if self.used else None
         if not differentiable(self.source.dtype):
-            return self.say("integer_dtype", row=first, what=dtype_of(self.source))
+            return self.say("integer_dtype", self.log.frozen_at(self.source), row=first, what=dtype_of(self.source))
         requires = self.source.requires_grad
         if requires and first is not None and not self.entries[first].extra.requires and self.entries[first].kind != "operation":
             reader = next((row for row in sorted(self.behind) if first in self.entries[row].inputs), first)
@@ -105,10 +106,10 @@ class TorchInquiry(Inquiry):
         if requires:
             return None
         made = next((row for row in self.rows if self.entries[row].kind == "operation"), None)
-        if made is not None and self.entries[made].extra.why:
+        if made is not None and self.entries[made].extra.why and any(self.entries[given].differentiable for given in self.entries[made].inputs):
             cause = CAUSES[self.entries[made].extra.why]
             return self.say(cause, row=made, kind="source" if cause == "no_grad" else "")
-        return self.say("requires_grad", self.log.frozen_at(self.source), row=first)
+        return self.say("requires_grad", self.log.frozen_at(self.source), row=first if made is None else made)
 
     def _break(self) -> Explanation | None:
         """A row on the way through which no gradient passes."""
@@ -116,6 +117,9 @@ class TorchInquiry(Inquiry):
         breaks = [[row for row in way if self.entries[row].extra.why and row not in self.rows] for way in ways if way]
         if not breaks or min(map(len, breaks)) == 0:
             return None
+        new = self.log.replaced_at(self.source)[1]
+        if isinstance(new, torch.Tensor) and any(set(self.log.rows_of(new)) & set(way) for way in breaks):  # made of its values
+            return self._replaced()
         first, *others = min(breaks, key=len)
         answer = self._broken(first)
         answer.others = [self._broken(row) for row in others]
@@ -123,8 +127,29 @@ class TorchInquiry(Inquiry):
 
     def _broken(self, row: int) -> Explanation:
         why = self.entries[row].extra.why
+        at = statement_at(self.entries[row].site)
+        hides = next((name for name in HIDES if at is not None and at.calls(name)), "")
+        if hides:
+            return self.say(CAUSES[why], row=row, what=hides, kind="hidden")
+        if why in ("integer", "no_derivative"):
+            kind = "index" if why == "integer" and self._is_index(row) else self._steps(row) if why == "no_derivative" else ""
+            return self.say(CAUSES[why], row=row, kind=kind)
         what = {"create_graph": ".grad", "no_grad": "The assignment"}.get(why, "") if self.entries[row].kind != "operation" else ""
         return self.say(CAUSES[why], row=row, kind=why if why in ("wrapped", "inside") else "", what=what)
+
+    def _steps(self, row: int) -> str:
+        op = self.entries[row].op
+        return "sampled" if op in SAMPLES else "ranks" if op in RANKS else ""
+
+    def _is_index(self, row: int) -> bool:
+        """Whether whole numbers are used as an index."""
+        made = {row}
+        for entry in self.entries[row + 1 :]:
+            if made & set(entry.inputs[1:]) and entry.op in INDEXED:
+                return True
+            if made & set(entry.inputs) and entry.dtype.startswith(("int", "uint")):
+                made.add(entry.row)
+        return False
 
     def _outside(self) -> Explanation | None:
         """The value left PyTorch, and the target was computed with what came back."""
@@ -152,6 +177,12 @@ class TorchInquiry(Inquiry):
 
     def _replaced(self) -> Explanation | None:
         """Another parameter was used: a layer that is only unused is alive."""
+        site, _ = self.log.replaced_at(self.source)
+        if site is not NOWHERE:
+            return self.say("rebound", site, kind="replaced")
+        copy = next((row for row in sorted(self.behind) if self.log.copied_at(row, self.source) is not NOWHERE), None)
+        if copy is not None:
+            return self.say("rebound", self.log.copied_at(copy, self.source), kind="copied")
         gone = self._lost_its_module()
         alike = next((row for row in sorted(self.behind) if self._like_source(row)), None)
         if alike is not None and (gone or self._has_its_values(alike)):
@@ -212,11 +243,19 @@ class TorchInquiry(Inquiry):
         return self.say("grad_cleared", self.entries[rows[-1]].site, row=row, kind="zeros")
 
     def _hooked(self, row: int) -> Explanation:
-        return self.say("hook", self.log.hooks.get(row, NOWHERE), row=row)
+        entry = self.entries[row]
+        what = entry.name or "a tensor" if entry.kind != "operation" else "a module" if entry.op == "BackwardHookFunction" else f"the result of {self._called(row)}"
+        return self.say("hook", self.log.hooks.get(row, NOWHERE), row=row, what=what)
 
     def _cancelled(self, call: int, row: int) -> Explanation:
         hooked = next((at for at in (row, call) if at in self.log.hooks), None)
         return super()._cancelled(call, row) if hooked is None else self._hooked(hooked)
+
+    def _origin(self, row: int, kind: str = "") -> Explanation:
+        found = super()._origin(row, kind)
+        entry = self.entries[found._rows[0]]
+        alone = entry.op in SPREADS and math.prod(self.entries[entry.inputs[0]].shape) == math.prod(entry.shape)
+        return self.say("nan_forward", row=entry.row, kind="alone") if alone else found
 
     def _zero_of(self, row: int) -> Explanation:
         if row in self.log.hooks:
@@ -224,20 +263,25 @@ class TorchInquiry(Inquiry):
         if self.entries[row].op in SAMPLES:
             return self.say("zero_derivative", row=row, kind="sampled")
         if self.entries[row].extra.custom:
-            return self.say("no_gradient", row=row, kind="zeros")
+            return self._own_rule(row, "zeros")
         return super()._zero_of(row)
 
     def _given_up(self, sweep: Sweep) -> Explanation | None:
         """An operation on the way to which an adjoint came and that sent nothing on."""
         for row in reversed(self._way(self.used[-1])[1:]):
             if row in sweep.adjoints and self.entries[row].call not in sweep.edges:
-                return self.say("no_gradient", row=row)
+                return self._own_rule(row)
         way = self._way(self.used[-1])
         for row, given in zip(reversed(way), reversed(way[:-1]), strict=False):
             sent = [edge[0] for edge in sweep.edges.get(self.entries[row].call, ())]
             if row in sweep.adjoints and given not in sent:
-                return self.say("no_gradient", row=row)
+                return self._own_rule(row)
         return self.say("unused")
+
+    def _own_rule(self, row: int, kind: str = "") -> Explanation:
+        """A ``backward()`` of the program's own gave nothing, or zeros: where it returns."""
+        rule = self.entries[row].extra.custom
+        return self.say("no_gradient", NOWHERE if rule is None else last_return(rule), row=row, kind=kind)
 
 
 def _plain(node: str) -> str:

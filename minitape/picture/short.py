@@ -28,11 +28,12 @@ def short_name(name: str, room: int = NAME) -> str:
     """
     if len(name) <= room:
         return name
-    tails = [name[at.start() :].removeprefix(".") for at in re.finditer(r"[/.\[]", name)]
+    near = name[-room:]
+    tails = (near[at.start() :].removeprefix(".") for at in re.finditer(r"[/.[]", near))
     fits = next((tail for tail in tails if 0 < len(tail) < room), "")
     if fits:
         return "…" + fits
-    last = ((tails or [name])[-1] or name).removeprefix("/")
+    last = name[1 + max(map(name.rfind, "/.")) :]
     if len(last) <= room:
         return last
     end = (room - 1) // 2

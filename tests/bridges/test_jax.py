@@ -52,12 +52,13 @@ def test_every_adjoint_is_jax_s_own(name):
     (sweep,) = recording.sweeps
     calls = recording.log.calls
     on_way = [row for call in calls for row in call.rows if recording.entries[row].differentiable]
-    zeros = {row: jnp.zeros_like(recording.entries[row].value.tensor) for row in on_way}
+    kept = {entry.row: entry.value.tensor for entry in recording.entries}
+    zeros = {row: jnp.zeros_like(kept[row]) for row in on_way}
 
     def moved(zeros):
         known = {}
         for call in calls:
-            results = call.compute(*[known.get(given.row, given.value) for given in call.inputs])
+            results = call.compute(*[known.get(given.row, kept.get(given.row, given.value)) for given in call.inputs])
             known |= {row: result + zeros[row] if row in zeros else result for row, result in zip(call.rows, results, strict=True)}
         return known[recording.target]
 
@@ -111,7 +112,7 @@ def test_tangents_are_jax_s_own(name):
         assert all(same(a, b) for a, b in zip(found[0], asked[0], strict=True))
         for call in recording.log.calls:
             moved = {k: given.row for k, given in enumerate(call.inputs) if given.row in known}
-            values = [given.value for given in call.inputs]
+            values = [given.value if given.row is None else recording.entries[given.row].value.tensor for given in call.inputs]
 
             def alone(*some, moved=moved, values=values, call=call):
                 given = dict(enumerate(values)) | dict(zip(moved, some, strict=True))
@@ -298,3 +299,24 @@ def test_values_have_the_names_of_the_program():
     assert [(row["name"], row["op"]) for row in rows if row["kind"] == "operation" and row["name"]] == [
         ("h", "tanh"), ("a", "sin"), ("a", "sin"), ("p", "div"),
     ]  # fmt: skip
+
+
+def test_memory_is_bounded_by_summaries(monkeypatch):
+    """Neither the rows nor the backward pass keep more than the bound; what was summarized can be asked about."""
+    from minitape.bridges import kept
+
+    monkeypatch.setattr(kept, "MOST_BYTES", 10 * 40_000)
+
+    def loss(x):
+        h = x
+        for _ in range(20):
+            h = jnp.sin(h) * 2.0
+        return jnp.sum(jax.lax.stop_gradient(h))
+
+    before = {id(array) for array in jax.live_arrays()}
+    x = jnp.ones((100, 100))
+    recording = bridge.record(loss, x, tangents=(x,))
+    large = [array for array in jax.live_arrays() if array.size == x.size and id(array) not in before]
+    assert len(large) <= 10 + 2  # and the argument and its gradient
+    assert len([row for row in recording.snapshot()["rows"] if "stats" in row["value"]]) == 42
+    assert recording.explain(recording.value, x).cause == "stop_gradient"
