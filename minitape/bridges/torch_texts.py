@@ -19,7 +19,7 @@ _HIDDEN = (
     "Leave it out. To compute with tensors as a module's weights, write `torch.func.functional_call(module, {{name: tensor}}, (x,))`, "
     "and dict(module.named_parameters()) for module.state_dict().",
 )
-TEXT = table({cause: _HIDDEN for cause in ("detach hidden", "data hidden", "no_grad hidden")} | {
+TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _HIDDEN) | {
     # cause: (what happened, what mends it)
     "requires_grad": (
         "{x} has requires_grad=False{line}, so autograd keeps no gradient for it.",
