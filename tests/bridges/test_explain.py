@@ -96,7 +96,6 @@ OPERATIONS = [  # a line whose operation has words of its own: they hold what to
     (TORCH, "y = torch.linspace(w[0, 0].item(), w[0, 1].item(), 3)"),
     (TORCH, "y = w * (1.0 + torch.ones(1).std())"),
     (TENSORFLOW, "h = tf.cast(tf.argmax(w, axis=1), tf.float32)"),
-    (TENSORFLOW, "h = tf.math.real(tf.linalg.logm(tf.cast(tf.linalg.diag(w), tf.complex64)))"),
     (TENSORFLOW, "h = tf.cast(tf.greater(w, 0.3), tf.float32)"),
     (JAX, "y = jax.random.bernoulli(jax.random.key(0), w).astype(jnp.float32)"),
     (JAX, "y = jnp.argsort(jnp.argsort(w, axis=-1), axis=-1).astype(jnp.float32)"),
