@@ -12,6 +12,7 @@ computed. Nothing of a framework is imported before its bridge is.
     ``inquiry``     what explain asks of a recording, in every framework; ``texts``: the sentences that are the same in all
     ``patches``     the lines as they should be; each framework's ``*_texts`` says what mends which cause: of ``edits`` and
                     ``edits_values`` on the line to blame, of ``plans`` and ``plans_blocks`` elsewhere in the program
+    ``operations``  what mends a line, in words, by the operation that stands there; the same table in every framework
     ``torch``       PyTorch: ``record()`` and what it adds to a recording
     ``torch_mode``  ... what is called in the block, and in which module
     ``torch_log``   ... the rows that are made of it

@@ -34,7 +34,7 @@ TEXT = table({
     ),
     "no_derivative": (
         "{what}{line} has no derivative: its result does not change smoothly with its input. JAX gives zeros for it.",
-        "Use a smooth function of the values instead: jax.nn.softmax for argmax, jax.nn.sigmoid for a comparison, the maximum itself.",
+        "Use a smooth function of the values instead.",
     ),
     "zero_derivative": (
         "{what}{line} is constant in steps: its derivative is zero everywhere.",
@@ -75,7 +75,7 @@ TEXT = table({
     ),
     "has_aux none": (
         "has_aux=True says that the function returns a pair, and it does not.",
-        "Leave has_aux=True out, or return the pair: return loss, aux.",
+        "Return the pair: return loss, aux. Only where the caller takes no pair apart, leave has_aux=True out.",
     ),
     "while_loop": (
         "JAX does not go back through {what}{line}: how many steps it takes is known only when it runs.",

@@ -18,6 +18,7 @@ import numpy as np
 from ..engine.frames import lines_of
 from ..explain.source import Source, read_again, source_of
 from ..explain.statement import Statement, last_name, unparse
+from .operations import words
 from .recording import numbers_of
 
 if TYPE_CHECKING:
@@ -115,8 +116,8 @@ class Spot:
         return f"{known[0]}.{rest}" if known else None
 
     def is_module(self, node: ast.AST) -> bool:
-        root = unparse(node).partition(".")[0]
-        return root in self.source.imported or root in self.dialect.modules
+        root, _, rest = unparse(node).partition(".")
+        return "(" not in rest and (root in self.source.imported or root in self.dialect.modules)
 
     def operand(self, call: ast.Call) -> ast.expr | None:
         """``x`` of ``f(x)``, ``module.f(x)`` and ``x.f()``."""
@@ -235,6 +236,8 @@ def mend(inquiry: Inquiry, answer: Explanation) -> None:
     if source is None:
         return
     spot = Spot(inquiry, answer, source, filename, source.at(filename, answer.line) if answer.line is not None else None)
+    if spot.blamed or answer.line is None:
+        answer.fix = words(spot) or answer.fix
     for edit in inquiry.dialect.edits.get(answer.cause, ()):
         if not alone and not (alike and isinstance(edit, Whole) and edit.several):
             continue

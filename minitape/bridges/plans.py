@@ -430,4 +430,4 @@ def _made_of_zeros(spot: Spot, row: int, small: str) -> Mend | None:
         return None
     new = f"0.1 * {small_numbers}({', '.join(map(unparse, [*calls[0].args, *calls[0].keywords]))})"
     found = spot.put([(calls[0], new)])
-    return None if found is None else Mend(found.steps, f"The other factor is {name}, and begins with zeros. If it should not: {told(found.steps)}")
+    return None if found is None else Mend(found.steps, f"The other factor is {name}, and begins with zeros. If that is meant, as in a LoRA, the gradient comes from the second step on. If not: {told(found.steps)}")

@@ -195,7 +195,7 @@ TEXT = table({
     ),
     "zero_seed": (
         "tape.gradient began with zeros{line}: its output_gradients are zero.",
-        "Leave out output_gradients, or give ones.",
+        "Look at what output_gradients was made of. Without it, the gradient is that of the sum of the target.",
     ),
 }, {
     "saturated": "from_logits=True, tf.nn.sigmoid_cross_entropy_with_logits.",

@@ -84,8 +84,7 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
     ),
     "no_derivative": (
         "{what}{line} has no derivative: its result does not change smoothly with its input.",
-        "Use a smooth function of the values instead: torch.softmax for argmax, torch.sigmoid for a comparison, the maximum itself; "
-        "for the nearest code q of z, z + (q - z).detach().",
+        "If it jumps, use a smooth function of the values instead; if not, compute the same from operations that have a gradient.",
     ),
     "no_derivative sampled": (
         "{what}{line} draws whole numbers: they do not change smoothly with what they are drawn with.",
@@ -192,7 +191,7 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
     ),
     "zero_seed": (
         "backward() began with zeros{line}.",
-        "Call backward() without an argument, or with torch.ones_like(...) of what it is called on.",
+        "Look at what its argument was made of. Without one, the target must be one number: a sum or mean.",
     ),
 }, {
     "saturated": "cross_entropy, binary_cross_entropy_with_logits, logsigmoid.",

@@ -84,3 +84,38 @@ def test_lines_of_the_fix(framework, name, end):
 def test_patches(framework, name, patch):
     _, _, why = framework.recorded(broken(framework.cases[name][1]), f"<{name}>")
     assert why.patch == patch
+
+
+OPERATIONS = [  # a line whose operation has words of its own: they hold what to write for what
+    (TORCH, "y = torch.argmax(w, dim=1).float()"),
+    (TORCH, "y = torch.argmin(w, dim=0).float()"),
+    (TORCH, "y = w.argsort(dim=-1).argsort(dim=-1).float()"),
+    (TORCH, "y = (w < 0.3).float()"),
+    (TORCH, "y = torch.floor(w)"),
+    (TORCH, "y = torch.bernoulli(w)"),
+    (TORCH, "y = torch.linspace(w[0, 0].item(), w[0, 1].item(), 3)"),
+    (TORCH, "y = w * (1.0 + torch.ones(1).std())"),
+    (TENSORFLOW, "h = tf.cast(tf.argmax(w, axis=1), tf.float32)"),
+    (TENSORFLOW, "h = tf.cast(tf.greater(w, 0.3), tf.float32)"),
+    (JAX, "y = jax.random.bernoulli(jax.random.key(0), w).astype(jnp.float32)"),
+    (JAX, "y = jnp.argsort(jnp.argsort(w, axis=-1), axis=-1).astype(jnp.float32)"),
+    (JAX, "y = w // 0.2"),
+]
+VALUES = "[[0.1, 0.7, 0.4], [0.9, 0.2, 0.3]]"
+AROUND = {
+    "torch": f"w = torch.tensor({VALUES}, requires_grad=True)\n{{}}\nloss = (y ** 2).sum()\nloss.backward()\n",
+    "tensorflow": f"w = tf.Variable({VALUES})\nwith tf.GradientTape() as tape:\n    {{}}\n    y = tf.reduce_sum(h ** 2)\ngrad = tape.gradient(y, w)\n",
+    "jax": f"w = jnp.array({VALUES})\ndef loss(w):\n    {{}}\n    return jnp.sum(y ** 2)\nargs = w,\ngrad = jax.grad(loss)(w)\n",
+}
+
+
+@pytest.mark.parametrize(("framework", "line"), OPERATIONS, ids=lambda value: getattr(value, "name", None))
+def test_words_of_an_operation(framework, line):
+    text = AROUND[framework.name].format(line)
+    space, _, why = framework.recorded(text, f"<{line}>")
+    assert not why.connected
+    assert "error" in space or not arrived(framework.gradient(space))
+    new, old = re.search("`([^`]+)` for `([^`]+)`", why.fix).groups()
+    assert old in line, why.fix
+    space = framework.run(text.replace(old, new), f"<{line} mended>")
+    assert "error" not in space and arrived(framework.gradient(space)), why.fix
