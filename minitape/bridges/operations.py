@@ -355,17 +355,6 @@ def _part(spot: Spot, node: Any) -> str | None:
     return part and f"Ask for the gradient of {unparse(part.value)}, and take the same part of it: `tape.gradient(..., {unparse(part.value)}){unparse(part).removeprefix(unparse(part.value))}`. Or compute the target with {inquiry.path} itself."
 
 
-def _missing(spot: Spot, node: Any) -> str | None:
-    """Which argument of a function of the program's own the None of its backward stands for."""
-    function = last_name(node.func.value) if isinstance(node.func, ast.Attribute) else ""
-    own = spot.inquiry.name.replace("]", "").rpartition(".")[2]
-    places = [k for k, a in enumerate(node.args) if last_name(a) == own]
-    ends = [s for s in spot.statements if s.class_name == function and s.function is not None and s.function.name == "backward" and isinstance(s.node, ast.Return)]
-    if len(places) != 1 or len(ends) != 1 or not isinstance(ends[0].node, ast.Return) or not isinstance(ends[0].node.value, ast.Tuple):
-        return None
-    return f"Return a gradient for `{unparse(node.args[places[0]])}` in line {ends[0].line}, where value {places[0] + 1} is None: what comes to backward(), times the derivative."
-
-
 def _never_called(spot: Spot, node: Any) -> str | None:
     calls = [s for s in spot.statements if any(isinstance(n, ast.Call) and called(n) == "backward" for n in s.walk())]
     under = [(s, around) for s in calls for around in s.around if isinstance(around.node, ast.If)]
@@ -402,6 +391,5 @@ TABLE = [
     Operation("independent unused", "", _overwritten),
     Operation("computed_before_tape", "", _into_function),
     Operation("wrong_object", "", _part),
-    Operation("no_gradient", "apply", _missing),
     Operation("no_backward", "", _never_called),
 ]  # fmt: skip
