@@ -75,6 +75,8 @@ class JaxRecording(Recording):
     def _why(self, target: Any, source: Any) -> Any:
         from .jax_why import why
 
+        if self.failure is not None:
+            raise RuntimeError(f"The recording ended early, so nothing is known of the gradient: {type(self.failure).__name__}: {self.failure}")
         return why(self, target, source)
 
     def rows_of(self, source: Any) -> list[int]:

@@ -55,6 +55,9 @@ def with_aux(spot: Spot) -> Mend | None:
     if len(calls) != 1:
         return None
     statement, grad = calls[0]
+    if any(keyword.arg == "has_aux" for keyword in grad.keywords):  # more than a pair comes back
+        several = len(getattr(getattr(returned, "value", None), "elts", ())) > 2
+        return spot.put([(returned.value, f"{unparse(returned.value.elts[0])}, ({', '.join(map(unparse, returned.value.elts[1:]))})")]) if several else None
     changes.append((grad.args[-1], f"{asked}, has_aux=True"))
     for s in spot.statements:
         call = s.value()

@@ -341,3 +341,13 @@ def test_a_mistake_of_the_bridge_s_own_is_no_error_of_jax(monkeypatch):
     with pytest.warns(RuntimeWarning, match="ended early: ZeroDivisionError"):
         recording = bridge.record(lambda x: x * x, 3.0)
     assert recording.error is None and isinstance(recording.failure, ZeroDivisionError)
+    with pytest.raises(RuntimeError, match="ended early"):
+        recording.explain(recording.value, "x")
+
+
+def test_a_loop_with_a_condition_for_each_example_is_one_row():
+    def decay(rate, steps):
+        return jax.lax.fori_loop(0, steps, lambda i, y: y - 0.1 * rate * y, 1.0)
+
+    recording = bridge.record(lambda rate, steps: jax.vmap(decay, (None, 0))(rate, steps).sum(), 0.7, jax.numpy.array([4, 10, 7]))
+    assert recording.explain(recording.value, "rate").cause == "while_loop"
