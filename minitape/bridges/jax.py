@@ -25,19 +25,16 @@ from functools import partial, wraps
 from types import SimpleNamespace
 from typing import Any
 
-from ..engine.block import block
 from .need import need
 
 jax = need("jax", "JAX", (0, 7))
 
 from .jax_log import NUMBERS, Extra, Log, Value, argument_names, form, inexact  # noqa: E402 - behind the check
 from .jax_origin import Leaf, keys  # noqa: E402
-from .jax_run import Run  # noqa: E402
+from .jax_run import Run, jit_disabled  # noqa: E402
 from .jax_sweep import Back, Forward  # noqa: E402
 from .recording import Recording  # noqa: E402
 from .site import NOWHERE, Site, here  # noqa: E402
-
-_eagerly = block(jax.disable_jit.__wrapped__)  # ends at once where Ctrl-C comes
 
 
 class Number(int):
@@ -142,7 +139,7 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
         recording.error = error
         _arguments(recording, function, args, numbers)
     else:
-        with _eagerly():
+        with jit_disabled():
             leaves = _arguments(recording, function, args, numbers)
             if _forward(recording, closed, leaves, shape):
                 if directions is not None:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import Literal
 
+from ..engine.block import block
 from ..engine.frames import own_file
 from .jax_log import SHARES, Fork, Log, Place, Value, place_of
 from .recording import MOST
 from .site import NOWHERE, Site
 
 Scope = tuple[str, ...]
+jit_disabled = block(jax.disable_jit.__wrapped__)  # ends at once where Ctrl-C comes
 CUSTOM = {"custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"}
 
 
@@ -161,7 +165,8 @@ def evaluate(eqn: Any, *values: Any) -> list[Any]:
     functions: tuple[Any, ...] = ()
     if isinstance(params, tuple):  # before JAX 0.8
         functions, params = params
-    with eqn.ctx.manager:
+    # vmap has noted where a rule's results have their batch when loops were traced, not run step by step
+    with eqn.ctx.manager, jit_disabled(False) if eqn.primitive.name in CUSTOM else nullcontext():
         results = eqn.primitive.bind(*functions, *values, **params)
     return list(results) if eqn.primitive.multiple_results else [results]
 

@@ -351,3 +351,21 @@ def test_a_loop_with_a_condition_for_each_example_is_one_row():
 
     recording = bridge.record(lambda rate, steps: jax.vmap(decay, (None, 0))(rate, steps).sum(), 0.7, jax.numpy.array([4, 10, 7]))
     assert recording.explain(recording.value, "rate").cause == "while_loop"
+
+
+def test_a_rule_of_its_own_with_a_loop_keeps_its_batch_in_its_place_under_vmap():
+    def cell(theta, x, z):
+        return jax.numpy.tanh(theta @ z + x)
+
+    @jax.custom_vjp
+    def settled(theta, x):
+        return jax.lax.fori_loop(0, 3, lambda i, z: cell(theta, x, z), jax.numpy.zeros_like(x))
+
+    settled.defvjp(lambda theta, x: (settled(theta, x), (theta, x)), lambda kept, came: (kept[0] * 0.1, came))
+
+    def loss(theta, xs):
+        return (jax.vmap(lambda x: settled(theta, theta @ x))(xs) @ jax.numpy.arange(4.0)).sum()
+
+    theta, xs = jax.numpy.eye(4), jax.numpy.arange(16.0).reshape(4, 4)
+    recording = bridge.record(loss, theta, xs, argnums=1)
+    assert np.allclose(recording.gradient, jax.grad(loss, 1)(theta, xs))
