@@ -104,7 +104,7 @@ TEXT = table({
     ),
     "refused complex": (
         "The result{line} is a complex number, and jax.grad wants a real one.",
-        "Make it real: jnp.abs(z) ** 2, or z.real.",
+        "Make it real: z.real, or jnp.abs(z) ** 2 where its size is meant.",
     ),
     "custom_rule": (
         "The derivative rule of {what}{line} gives zeros.",

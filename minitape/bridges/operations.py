@@ -326,7 +326,7 @@ def _overwritten(spot: Spot, node: Any) -> str | None:
         if at is not None and at.loops() and isinstance(at.node, ast.Assign) and isinstance(at.targets()[0], ast.Name):
             name, value = at.binds()[0], unparse(at.node.value)
             if any(name in s.binds() and isinstance(s.node, ast.Assign) and s.order < at.order for s in spot.statements):
-                return f"{inquiry.path or inquiry.name} is used, but line {line} gives `{name}` a new value in each round of the loop, so that the last one alone counts. Add up: line {line} should be `{name} += {value}`."
+                return f"{inquiry.path or inquiry.name} is used, but line {line} gives `{name}` a new value in each round of the loop, so that the last one alone counts. Where it should add up, line {line} should be `{name} += {value}`; where each round should go on from the one before, compute with `{name}` there."
     return None
 
 
