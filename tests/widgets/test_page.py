@@ -65,7 +65,9 @@ def test_a_tangent_stands_beside_value_and_adjoint(show):
         assert f"value {value}tangent {tangent}" in page.locator(".mt-step").inner_text().replace("\n", "")
     press(page, "End")
     page.locator('.mt-node[data-id=r0]').click()
-    text = page.locator(".mt-chosen").inner_text()
+    chosen = page.locator(".mt-chosen", has_text="tangent")
+    chosen.wait_for()
+    text = chosen.inner_text()
     assert "tangent [1.0, 0.0]" in text and "adjoint [4.0, 6.0]" in text
 
 
