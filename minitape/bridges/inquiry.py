@@ -101,10 +101,8 @@ class Inquiry:
     @cached_property
     def path(self) -> str:
         """How the program reaches the source: by a name, or by one of what holds it, ``net[0].weight``; empty where nobody can tell."""
-        for space in self._spaces():
-            for name, value in list(space.items()):
-                if name == self.name and value is self.source:
-                    return name
+        if any(space.get(self.name) is self.source for space in self._spaces()):
+            return self.name
         held = ((name, value) for space in self._spaces() for name, value in list(space.items()) if not name.startswith("_"))
         return next((f"{name}{part}" for name, value in held if (part := self._item(value) or self.part_of(value))), "")
 
@@ -128,14 +126,17 @@ class Inquiry:
         entry = self.entries[row]
         return [*entry.inputs, *entry.extra.came]
 
-    def _behind(self, rows: Iterable[int], made: bool = True) -> set[int]:
-        """These rows, and those from which they were computed, whether a gradient passes or not; of leaves also what they were ``made`` with."""
-        seen, stack = set(), list(rows)
+    def _behind(self, rows: Iterable[int], made: bool = True, past: int | None = None) -> set[int]:
+        """These rows, and those from which they were computed, whether a gradient passes or not; of leaves also what they were ``made`` with.
+
+        The row ``past`` is passed by: the ways through it are not gone.
+        """
+        seen, stack = set(), [row for row in rows if row != past]
         while stack:
             row = stack.pop()
             if row not in seen:
                 seen.add(row)
-                stack += self._inputs(row) if made else self.entries[row].inputs
+                stack += [given for given in (self._inputs(row) if made else self.entries[row].inputs) if given != past]
         return seen
 
     def _after(self) -> set[int]:
@@ -182,13 +183,7 @@ class Inquiry:
 
     def passes_by(self, row: int) -> bool:
         """Whether the target was computed from the source on a way without this row, too."""
-        behind, stack = set[int](), [] if self.end in (None, row) else [self.end]
-        while stack:
-            at = stack.pop()
-            if at != row and at not in behind:
-                behind.add(at)
-                stack += self._inputs(at)
-        return any(given in behind for given in self.rows)
+        return not self._behind([] if self.end is None else [self.end], past=row).isdisjoint(self.rows)
 
     def is_looked_at(self, exit: Any) -> bool:
         """Whether the statement that took a value out only shows or logs it.
