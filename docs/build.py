@@ -13,15 +13,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "docs"
-sys.path[:0] = [str(ROOT / "docs" / "site"), str(ROOT), str(ROOT / "widgets")]
+sys.path[:0] = [str(ROOT / "docs" / "site"), str(ROOT / "docs"), str(ROOT), str(ROOT / "widgets")]
 
 import api  # noqa: E402
+import house  # noqa: E402
 
 from minitape.cli.lesson_pages import pages as lesson_pages  # noqa: E402
 from minitape.cli.site import build, contents  # noqa: E402
 
 PAGES = """README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
     docs/tapeview.md docs/explain.md docs/bridges.md docs/engine.md docs/trust.md""".split()
+
+# the picture of the house, which is drawn here and not kept: the page's text -> the same with the picture
+PICTURE = ("## The house\n", "## The house\n\n![The rooms of minitape. Each may import from those on which it stands, and from no other.](docs/house.svg)\n")
 
 
 def main() -> int:
@@ -31,6 +35,7 @@ def main() -> int:
     shutil.rmtree(BUILD, ignore_errors=True)
 
     texts = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
+    texts["CONTRIBUTING.md"] = texts["CONTRIBUTING.md"].replace(*PICTURE)
     texts |= lesson_pages(ROOT / "notebooks" / "en", BUILD / "extra" / "views")
     texts |= api.pages()
     course = sorted(page.removesuffix(".md") for page in texts if page.startswith("notebooks/"))
@@ -56,6 +61,7 @@ def copy_files(source: Path) -> None:
             copy = source / file.relative_to(ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, copy)
+    (source / "docs" / "house.svg").write_text(house.drawn(), encoding="utf-8")
 
 
 if __name__ == "__main__":

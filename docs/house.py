@@ -1,7 +1,7 @@
-"""Draws the house, `docs/house.svg`, from the import contracts in `pyproject.toml`: `python docs/house.py`.
+"""Draws the house from the import contracts in `pyproject.toml`: the docs site shows it; `python docs/house.py` writes `docs/house.svg`.
 
 A room stands on those that it may import. What a room is for is the first sentence of its `__init__.py`; its size is counted.
-`tests/house/test_house.py` fails when the picture is not what this script draws.
+The picture is drawn when the site is built, and not kept, because it counts.
 """
 
 from __future__ import annotations

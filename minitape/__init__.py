@@ -48,19 +48,17 @@ _ANSWERS = {
     "graphs.constants": "graph_array",
     "graphs.custom": "custom_call numpy_row python_row",
     "graphs.effects": "later",
-    "graphs.jacobians": "batch_jacobian_in_a_run jacobians_in_a_run tangents_row",
     "graphs.later": "range_row",
-    "graphs.placed": "postpone_with_parts=put_off",
     "graphs.postponed": "postpone",
-    "graphs.session": "default_session get_default_session",
+    "graphs.primitive": "replay_row",
+    "graphs.session": "default_session",
     "graphs.slicing": "graph_slice=getitem",
     "graphs.sweep": "dense",
     "graphs.symbolic": "is_symbolic",
-    "graphs.gates": "group no_op",
+    "graphs.gates": "no_op",
     "graphs.variables": "create_variable=create",
-    "tf.api": "missing",
+    "tf.api": "is_of_tensorflow missing not_here",
     "tf.linalg.products": "matmul",
-    "tf.ragged.functions": "stack_ragged=stack",
     "tf.strings.spelling": "to_number",
     "explain.answer": "explain warn_of",
     "explain.wrong": "warn_of_step",
@@ -71,5 +69,5 @@ _ANSWERS = {
 }
 _above.answered_by(_ANSWERS)
 _install_operators()
-_Aliases([*_NAMESPACES, "check"]).install()
+_Aliases(_NAMESPACES).install()
 __getattr__, __dir__ = _lazy("tf", {**_ROOT, **_ABOVE}, globals(), {name: (f"tf.{name}", "") for name in _NAMESPACES})

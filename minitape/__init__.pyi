@@ -15,16 +15,11 @@ from minitape.engine.backward import (
 from minitape.engine.convert import (
     constant as constant,
     converted as _convert_to_tensor,
-    register_tensor_conversion_function as register_tensor_conversion_function,
 )
 from minitape.engine.custom import (
     custom_gradient as custom_gradient,
     grad_pass_through as grad_pass_through,
     recompute_grad as recompute_grad,
-)
-from minitape.engine.distribution import (
-    VariableAggregation as VariableAggregation,
-    VariableSynchronization as VariableSynchronization,
 )
 from minitape.engine.dtypes import (
     DType as DType,
@@ -42,18 +37,11 @@ from minitape.engine.dtypes import (
     int32 as int32,
     int64 as int64,
     int8 as int8,
-    qint16 as qint16,
-    qint32 as qint32,
-    qint8 as qint8,
-    quint16 as quint16,
-    quint8 as quint8,
-    resource as resource,
     string as string,
     uint16 as uint16,
     uint32 as uint32,
     uint64 as uint64,
     uint8 as uint8,
-    variant as variant,
 )
 from minitape.engine.pyfunction import (
     numpy_function as numpy_function,
@@ -90,18 +78,11 @@ from minitape.graphs.control import (
     cond as cond,
     switch_case as switch_case,
 )
-from minitape.graphs.devices import (
-    device as device,
-    get_logger as get_logger,
-    timestamp as timestamp,
-)
 from minitape.graphs.function import (
     function as function,
 )
 from minitape.graphs.gates import (
-    group as group,
     no_op as no_op,
-    tuple as tuple,
 )
 from minitape.graphs.gradients import (
     gradients as gradients,
@@ -109,7 +90,6 @@ from minitape.graphs.gradients import (
 )
 from minitape.graphs.mapping import (
     foldl as foldl,
-    foldr as foldr,
     map_fn as map_fn,
     scan as scan,
     vectorized_map as vectorized_map,
@@ -117,18 +97,19 @@ from minitape.graphs.mapping import (
 from minitape.graphs.scopes import (
     control_dependencies as control_dependencies,
     executing_eagerly as executing_eagerly,
-    get_current_name_scope as get_current_name_scope,
     init_scope as init_scope,
-    inside_function as inside_function,
     name_scope as name_scope,
 )
 from minitape.graphs.session import (
     Session as Session,
     get_default_graph as get_default_graph,
 )
+from minitape.graphs.settings import (
+    device as device,
+    get_logger as get_logger,
+)
 from minitape.graphs.spec import (
     TensorSpec as TensorSpec,
-    type_spec_from_value as type_spec_from_value,
 )
 from minitape.graphs.symbolic import (
     Operation as Operation,
@@ -154,7 +135,6 @@ from minitape.ops.arrays import (
     rank as rank,
     reshape as reshape,
     shape as shape,
-    shape_n as shape_n,
     size as size,
     squeeze as squeeze,
     stop_gradient as stop_gradient,
@@ -164,12 +144,7 @@ from minitape.ops.assertions import (
     Assert as Assert,
     assert_rank as assert_rank,
 )
-from minitape.ops.blocks import (
-    batch_to_space as batch_to_space,
-    space_to_batch_nd as space_to_batch_nd,
-)
 from minitape.ops.casts import (
-    bitcast as bitcast,
     cast as cast,
     saturate_cast as saturate_cast,
 )
@@ -184,7 +159,6 @@ from minitape.ops.complexes import (
 )
 from minitape.ops.counting import (
     histogram_fixed_width as histogram_fixed_width,
-    histogram_fixed_width_bins as histogram_fixed_width_bins,
 )
 from minitape.ops.elementwise import (
     abs as abs,
@@ -194,13 +168,13 @@ from minitape.ops.elementwise import (
     logical_not as logical_not,
     logical_or as logical_or,
     round as round,
-    scalar_mul as scalar_mul,
     sign as sign,
     truediv as truediv,
 )
 from minitape.ops.filling import (
     eye as eye,
     fill as fill,
+    linspace as linspace,
     meshgrid as meshgrid,
     one_hot as one_hot,
     ones as ones,
@@ -214,16 +188,11 @@ from minitape.ops.indexing import (
     strided_slice as strided_slice,
 )
 from minitape.ops.introspection import (
-    get_static_value as get_static_value,
-    is_symbolic_tensor as is_symbolic_tensor,
     is_tensor as is_tensor,
-    make_ndarray as make_ndarray,
-    make_tensor_proto as make_tensor_proto,
 )
 from minitape.ops.joining import (
     concat as concat,
     pad as pad,
-    parallel_stack as parallel_stack,
     repeat as repeat,
     split as split,
     stack as stack,
@@ -239,7 +208,6 @@ from minitape.ops.picking import (
     sequence_mask as sequence_mask,
     unique as unique,
     unique_with_counts as unique_with_counts,
-    unravel_index as unravel_index,
     where as where,
 )
 from minitape.ops.printing import (
@@ -251,16 +219,10 @@ from minitape.ops.reductions import (
 )
 from minitape.ops.reversing import (
     reverse as reverse,
-    reverse_sequence as reverse_sequence,
     roll as roll,
 )
 from minitape.ops.scatter import (
     scatter_nd as scatter_nd,
-    tensor_scatter_nd_add as tensor_scatter_nd_add,
-    tensor_scatter_nd_max as tensor_scatter_nd_max,
-    tensor_scatter_nd_min as tensor_scatter_nd_min,
-    tensor_scatter_nd_sub as tensor_scatter_nd_sub,
-    tensor_scatter_nd_update as tensor_scatter_nd_update,
 )
 from minitape.ops.sorting import (
     argsort as argsort,
@@ -276,48 +238,22 @@ from minitape.picture.snapshots import (
 from minitape.tf import (
     autodiff as autodiff,
     autograph as autograph,
-    bitwise as bitwise,
     config as config,
     data as data,
     debugging as debugging,
     dtypes as dtypes,
     errors as errors,
-    experimental as experimental,
-    image as image,
-    io as io,
     linalg as linalg,
-    lookup as lookup,
     math as math,
     nest as nest,
     nn as nn,
     python as python,
     ragged as ragged,
     random as random,
-    saved_model as saved_model,
-    sets as sets,
-    signal as signal,
     sparse as sparse,
     strings as strings,
-    summary as summary,
     test as test,
-    train as train,
-    types as types,
     version as version,
-)
-from minitape.tf.image.patches import (
-    extract_volume_patches as extract_volume_patches,
-)
-from minitape.tf.initial import (
-    Constant as _constant_initializer,
-    Ones as _ones_initializer,
-    RandomNormal as _random_normal_initializer,
-    RandomUniform as _random_uniform_initializer,
-    Zeros as _zeros_initializer,
-)
-from minitape.tf.linalg.factors import (
-    eig as eig,
-    eigvals as eigvals,
-    sqrtm as _matrix_square_root,
 )
 from minitape.tf.linalg.products import (
     einsum as einsum,
@@ -334,15 +270,8 @@ from minitape.tf.ragged.spec import (
 from minitape.tf.ragged.tensor import (
     RaggedTensor as RaggedTensor,
 )
-from minitape.tf.random.permuted import (
-    random_index_shuffle as random_index_shuffle,
-)
-from minitape.tf.sparse.sets import (
-    edit_distance as edit_distance,
-)
 from minitape.tf.sparse.tensor import (
     SparseTensor as SparseTensor,
-    SparseTensorSpec as SparseTensorSpec,
 )
 from minitape.tf.strings.spelling import (
     as_string as as_string,
@@ -383,7 +312,6 @@ def atan2(y: _Any, x: _Any, name: _Any = None) -> _Tensor:
 def atanh(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: inverse hyperbolic tangent."""
 
-constant_initializer = _constant_initializer
 convert_to_tensor = _convert_to_tensor
 def cos(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: cosine of x in radians."""
@@ -418,10 +346,6 @@ def less(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
 def less_equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: whether x <= y."""
 
-def linspace(start: _Any, stop: _Any, num: _Any, name: _Any = None, axis: _Any = 0) -> _Tensor:
-    """``num`` evenly spaced numbers from ``start`` to ``stop``, both included, along a new axis."""
-
-matrix_square_root = _matrix_square_root
 def maximum(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: larger one; where they are equal the gradient goes to x."""
 
@@ -440,13 +364,10 @@ def negative(x: _Any, name: _Any = None) -> _Tensor:
 def not_equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: whether x != y."""
 
-ones_initializer = _ones_initializer
 def pow(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: x to the power y; InvalidArgumentError for negative integer powers of integers."""
 
 print = _print
-random_normal_initializer = _random_normal_initializer
-random_uniform_initializer = _random_uniform_initializer
 def realdiv(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: x / y for floats."""
 
@@ -481,9 +402,6 @@ def sinh(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: hyperbolic sine."""
 
 slice = _slice
-def space_to_batch(input: _Any, block_shape: _Any, paddings: _Any, name: _Any = None) -> _Tensor:
-    """Makes a batch of each place in the blocks of ``block_shape`` that cover the axes after the first."""
-
 def sqrt(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: square root; the gradient is 0 where the incoming one is 0."""
 
@@ -499,11 +417,25 @@ def tan(x: _Any, name: _Any = None) -> _Tensor:
 def tanh(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: hyperbolic tangent."""
 
+def tensor_scatter_nd_add(tensor: _Any, indices: _Any, updates: _Any, name: _Any = None) -> _Tensor:
+    """A copy of ``tensor`` with ``updates`` added (places may repeat) at the places that the last axis of ``indices`` lists."""
+
+def tensor_scatter_nd_max(tensor: _Any, indices: _Any, updates: _Any, name: _Any = None) -> _Tensor:
+    """A copy of ``tensor`` with the larger of element and update at the places that the last axis of ``indices`` lists."""
+
+def tensor_scatter_nd_min(tensor: _Any, indices: _Any, updates: _Any, name: _Any = None) -> _Tensor:
+    """A copy of ``tensor`` with the smaller of element and update at the places that the last axis of ``indices`` lists."""
+
+def tensor_scatter_nd_sub(tensor: _Any, indices: _Any, updates: _Any, name: _Any = None) -> _Tensor:
+    """A copy of ``tensor`` with ``updates`` subtracted at the places that the last axis of ``indices`` lists."""
+
+def tensor_scatter_nd_update(tensor: _Any, indices: _Any, updates: _Any, name: _Any = None) -> _Tensor:
+    """A copy of ``tensor`` with ``updates`` at the places that the last axis of ``indices`` lists."""
+
 def truncatediv(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: x / y rounded towards 0; no gradient."""
 
 def truncatemod(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: remainder of truncatediv, with the sign of x."""
 
-zeros_initializer = _zeros_initializer
 __version__: str

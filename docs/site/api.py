@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import minitape as tf
-from minitape.engine.namespace import Namespace
 
-TENSORFLOW = Path(__file__).parents[2] / "tests" / "house" / "tensorflow_names.txt"
+TENSORFLOW = Path(tf.__file__).parent / "tf" / "tensorflow_names.txt"
 PLAIN = (int, float, str, bytes, tuple, frozenset, type(None))  # equal ones are one object by chance only
 INTRODUCTION = """
-The public names of minitape. `import minitape as tf` gives them, as in TensorFlow; functions that are not here are not in
-minitape. A function that has several names is described once. The examples were run by the tests.
+The public names of minitape. `import minitape as tf` gives them, as in TensorFlow; what is not here belongs to TensorFlow itself, whose programs
+[a bridge](../docs/bridges.md) watches. A function that has several names is described once. The examples were run by the tests.
 """
 
 
@@ -82,7 +81,7 @@ def namespaces() -> dict[str, Any]:
 
 def is_namespace(value: Any) -> bool:
     """True for what stands for a part of ``tf``: a module of minitape, or a namespace below one."""
-    return isinstance(value, Namespace) or (isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] == "minitape")
+    return isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] == "minitape"
 
 
 def public(value: Any) -> list[str]:

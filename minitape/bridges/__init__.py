@@ -21,7 +21,7 @@ computed. Nothing of a framework is imported before its bridge is.
     ``torch_why``   ... why a .grad is None, zero or NaN; ``torch_texts``: the sentences
     ``tensorflow``  TensorFlow: ``record()``; ``tensorflow_watch``, ``tensorflow_log``, ``tensorflow_why``, ``tensorflow_texts``:
                     the same parts, on TensorFlow's callbacks and tapes instead of hooks; ``tensorflow_ops``: what TensorFlow says of
-                    an operation; ``tensorflow_tapes``: what the tape that was asked recorded and watches
+                    an operation; ``tensorflow_value``: what is kept of tensors, tapes and variables; ``tensorflow_tapes``: what the tape that was asked recorded and watches
     ``tensorflow_inside``  the graph of a tf.function, run again; ``tensorflow_open``: for explain, and for pictures that open a call
     ``kept``        arrays that do not change, for TensorFlow and JAX, and how many bytes a recording keeps
     ``jax``         JAX: ``record(f, *args)``; ``jax_run``: the equations of ``f``, one by one; ``jax_log``: their rows;
@@ -41,5 +41,5 @@ from ..engine.namespace import lazy as _lazy
 
 _BRIDGES = "jax tensorflow torch".split()
 __getattr__, __dir__ = _lazy(
-    "bridges", {"bridges.recording": "Recording", "bridges.replay": "Replay"}, globals(), {name: (f"bridges.{name}", "") for name in _BRIDGES}
+    "tf.bridges", {"bridges.recording": "Recording", "bridges.replay": "Replay"}, globals(), {name: (f"bridges.{name}", "") for name in _BRIDGES}
 )

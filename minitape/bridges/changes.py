@@ -54,10 +54,11 @@ class Changes:
         kind = staticmethod if name == "__new__" else classmethod if isinstance(before, classmethod) else None
 
         @wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
+        def calling(*args: Any, **kwargs: Any) -> Any:
             inner = wrapped.under[1]
             return around(inner, *args, **kwargs) if self.thread == get_ident() else inner(*args, **kwargs)
 
+        wrapped: Any = calling
         wrapped.under = before, function
         self.note(partial(_unwrap, owner, name, wrapped))
         setattr(owner, name, wrapped if kind is None else kind(wrapped))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Container
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..explain.patches import left, parsed, rewritten, slim
 from ..explain.statement import Statement, last_name, parameters, unparse
@@ -84,7 +84,7 @@ def renamed(**names: str) -> Edit:
 
 def named_parameters(spot: Spot, node: Any) -> Change | None:
     """The parameters themselves for ``module.state_dict()``, which gives their values."""
-    return f"dict({unparse(node.func.value)}.named_parameters())" if is_call(node, "state_dict") and not node.args and not node.keywords else None
+    return f"dict({unparse(node.func.value)}.named_parameters())" if is_call(node, "state_dict") and isinstance(node.func, ast.Attribute) and not node.args and not node.keywords else None
 
 
 def texts(**names: str) -> Edit:
@@ -173,19 +173,20 @@ def masked(spot: Spot, node: Any) -> Change | None:
         picks = [n for n in ast.walk(node.args[0]) if _picks(n)]
         conditions = {unparse(n.slice) for n in picks}
         if len(conditions) == 1:
-            whole = rewritten(node.args[0], lambda n: n.value if n in picks else None)
+            whole = rewritten(node.args[0], lambda n: n.value if isinstance(n, ast.Subscript) and n in picks else None)
             return f"{unparse(node.func)}({unparse(whole)}, where={conditions.pop()})"
     where = spot.spelled("jnp.where")
     return f"{where}({unparse(node.slice)}, {unparse(node.value)}, 0.0)" if _picks(node) and where else None
 
 
-def _picks(node: Any) -> bool:
+def _picks(node: ast.AST) -> TypeGuard[ast.Subscript]:
     return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and any(isinstance(n, (ast.Compare, ast.Invert)) for n in ast.walk(node.slice))
 
 
 def stayed(spot: Spot, node: Any) -> Change | None:
     """The expression without what leads out to NumPy and Python, and with the framework's functions in place of theirs."""
-    if not isinstance(spot.statement.node, (ast.Assign, ast.Return)) or node is not spot.statement.node.value or spot.rebuilt():
+    value = spot.statement.node.value if isinstance(spot.statement.node, (ast.Assign, ast.Return)) else None
+    if value is None or node is not value or spot.rebuilt():
         return None
     called = [function for n in ast.walk(node) if isinstance(n, ast.Call) for function in spot.source.functions.get(last_name(n.func), [])]
     reading = [] if isinstance(spot.statement.node, ast.Return) else [n for s in spot.readers() for n in s.walk()]
@@ -254,7 +255,7 @@ def foreign(spot: Spot, node: ast.AST) -> bool:
 
 def sampled(spot: Spot, node: Any) -> Change | None:
     """A draw through which a gradient passes, where the program itself has no no_grad."""
-    if is_call(node, "sample") and not spot.is_module(node.func) and not {"no_grad", "set_grad_enabled", "inference_mode"} & spot.names:
+    if is_call(node, "sample") and isinstance(node.func, ast.Attribute) and not spot.is_module(node.func) and not {"no_grad", "set_grad_enabled", "inference_mode"} & spot.names:
         return node.func, f"{unparse(node.func.value)}.rsample"
     return None
 
@@ -288,10 +289,10 @@ def not_in_place(spot: Spot, node: Any) -> Change | None:
         name = node.targets[0].value.id
         return f"{name} = {name}.clone()\n{unparse(node)}"
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
-        name = node.value.func
-        if isinstance(name.value, ast.Name) and name.attr.endswith("_") and not name.attr.startswith("_") and name.value.id != asked:
-            new = ast.Call(ast.Attribute(name.value, name.attr[:-1], ast.Load()), node.value.args, node.value.keywords)
-            return f"{name.value.id} = {unparse(new)}"
+        called = node.value.func
+        if isinstance(called.value, ast.Name) and called.attr.endswith("_") and not called.attr.startswith("_") and called.value.id != asked:
+            new = ast.Call(ast.Attribute(called.value, called.attr[:-1], ast.Load()), node.value.args, node.value.keywords)
+            return f"{called.value.id} = {unparse(new)}"
     return None
 
 
@@ -384,12 +385,13 @@ def variable_kept(spot: Spot, node: Any) -> Change | None:
     """``h`` for ``tf.Variable(h)``; ``state = h`` for ``state.assign(h)``."""
     if is_call(node, "Variable") and len(node.args) == 1:
         return slim(node.args[0])
-    if isinstance(node, ast.Expr) and is_call(node.value, "assign") and isinstance(node.value.func.value, ast.Name) and len(node.value.args) == 1:
-        name = node.value.func.value.id
+    call = node.value if isinstance(node, ast.Expr) else None
+    if is_call(call, "assign") and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and len(call.args) == 1:
+        name = call.func.value.id
         if name in {unparse(target) for loop in spot.statement.loops() for target in loop.targets()}:  # the others keep their values
             return None
         local = spot.source.key(name, spot.statement.function)[0] or spot.statement.function is None
-        return f"{name} = {unparse(node.value.args[0])}" if local else None
+        return f"{name} = {unparse(call.args[0])}" if local else None
     return None
 
 

@@ -41,6 +41,7 @@ class Inquiry:
     choices: set[str]  # operations that take some elements and leave others
     classes: frozenset[str] | set[str] = frozenset()  # operations that take the logits of classes and give a loss
     cancels: frozenset[str] | set[str] = frozenset()  # functions made of several operations whose contributions can cancel
+    origin: Any  # of JAX: the texts behind the function
 
     def __init__(self, recording: Any, target: Any, source: Any, rows: list[int], known: str) -> None:
         self.recording, self.entries = recording, recording.entries
@@ -72,7 +73,7 @@ class Inquiry:
             site = self.entries[row].site if site is NOWHERE else site
             what = what or self._called(row)
         message, fix = self.texts[f"{cause} {kind}".strip()]
-        line = "" if site[1] is None else f" ({where(*site)})"
+        line = "" if site[1] is None else f" ({where(site[0], site[1])})"
         fields = {"x": self.name, "line": line, "what": what, "other": other}
         mends = fix.format(**fields | {"x": self.path or ("x" if self.name == "the tensor" else self.name)})
         answer = Explanation(cause, message.format(**fields), mends, *site)
@@ -238,6 +239,13 @@ class Inquiry:
         """The last backward pass from the target."""
         return next((s for s in reversed(self.recording.sweeps) if self.end in s.target), None)
 
+    @property
+    def _swept(self) -> Sweep:
+        """The same, where something has arrived."""
+        sweep = self.sweep
+        assert sweep is not None
+        return sweep
+
     def _arrived(self) -> list[Any]:
         sweep = self.sweep
         return [] if sweep is None else [sweep.adjoints[row] for row in self.used if row in sweep.adjoints]
@@ -245,9 +253,9 @@ class Inquiry:
     def _nan(self) -> Explanation | None:
         """Where a NaN or infinity came up that arrived, or that the target has: in the data, in a value, in a derivative."""
         arrived, sweep = self._arrived(), self.sweep
-        if not arrived:
+        if sweep is None or not arrived:
             return None
-        if not self._finite(self.end):
+        if self.end is not None and not self._finite(self.end):
             return self._origin(self.end)
         if all(value is None or value.facts()[1] for value in arrived):
             return None
@@ -295,7 +303,7 @@ class Inquiry:
     def _zero(self) -> Explanation | None:
         """The operation that made zeros of what came to it, where zeros arrived."""
         arrived, sweep = self._arrived(), self.sweep
-        if not arrived or not all(value.facts()[0] for value in arrived):
+        if sweep is None or not arrived or not all(value.facts()[0] for value in arrived):
             return None
         seeds = [sweep.adjoints[row] for row in sweep.target if row in sweep.adjoints]
         if seeds and all(seed.facts()[0] for seed in seeds):
@@ -333,7 +341,7 @@ class Inquiry:
         meeting = self._difference(row)
         if meeting is not None:
             return self.say("zero_cancels", row=meeting)
-        scopes = [self.entries[reader].scope for reader, edges in self.sweep.edges.items() if any(edge[0] == row for edge in edges)]
+        scopes = [self.entries[reader].scope for reader, edges in self._swept.edges.items() if any(edge[0] == row for edge in edges)]
         if self.entries[call].op in self.zeros["zero_cancels"] - {"sub", "Sub"}:
             return self.say("zero_cancels", row=call)
         for depth, name in enumerate(scopes[0]):
@@ -374,7 +382,7 @@ class Inquiry:
         if cause:
             return (self._zero_before(row) if cause == "zero_factor" else None) or self.say(cause, row=row)
         if self._sums_to_zero(row):
-            senders = [call for call, edges in self.sweep.edges.items() if any(edge[0] == row for edge in edges)]
+            senders = [call for call, edges in self._swept.edges.items() if any(edge[0] == row for edge in edges)]
             if senders:  # it only hands on the sum of what came, over the elements: that is zero
                 return self._cancelled(senders[-1], row)
         later = [r for r in self._way(row)[1:] if self.entries[r].op in self.choices]
@@ -386,7 +394,7 @@ class Inquiry:
 
     def _has_no_zeros(self, row: int) -> bool:
         """Whether no other factor has a zero in it: what a product gave is a sum, over what was spread out, that is zero."""
-        after, came = self._after(), numbers_of(self.sweep.adjoints.get(row))
+        after, came = self._after(), numbers_of(self._swept.adjoints.get(row))
         others = [numbers_of(self.entries[given].value) for given in self.entries[row].inputs if given not in after]
         return bool(others) and came is not None and all(other is not None and bool(np.all(other != 0)) for other in others)
 
@@ -415,8 +423,8 @@ class Inquiry:
 
     def _sums_to_zero(self, row: int) -> bool:
         """Whether an input was spread out over a larger result, and what came to its copies cancels."""
-        came, after = numbers_of(self.sweep.adjoints.get(row)), self._after()
-        for given in [edge[0] for edge in self.sweep.edges.get(row, ()) if edge[0] in after]:
+        came, after = numbers_of(self._swept.adjoints.get(row)), self._after()
+        for given in [edge[0] for edge in self._swept.edges.get(row, ()) if edge[0] in after]:
             shape = self.entries[given].shape
             wide = () if came is None else (1,) * (came.ndim - len(shape)) + tuple(shape)
             if came is None or wide == came.shape or len(wide) != came.ndim or any(a not in (1, b) for a, b in zip(wide, came.shape, strict=True)):
@@ -440,7 +448,7 @@ class Inquiry:
 
     def _is_off(self, row: int) -> bool:
         """Whether a relu gives zeros where an adjoint came; a relu6, elu or hard sigmoid can be at its other limit."""
-        value, came = numbers_of(self.entries[row].value), numbers_of(self.sweep.adjoints.get(row))
+        value, came = numbers_of(self.entries[row].value), numbers_of(self._swept.adjoints.get(row))
         if value is None or came is None or value.shape != came.shape:
             return True
         return not value[came != 0].any()

@@ -156,8 +156,8 @@ def _arguments(recording: JaxRecording, function: Any, args: tuple[Any, ...], nu
     for number, (argument, names) in enumerate(zip(args, argument_names(function, args), strict=True)):
         leaves = jax.tree_util.tree_flatten_with_path(argument)[0]
         found.append([recording.log.leaf(leaf, name, number in numbers) for (_, leaf), name in zip(leaves, names, strict=True)])
-        recording.given += [Leaf(leaf, value.row, number, keys(path)) for (path, leaf), value in zip(leaves, found[-1], strict=True)]
-    recording.chosen = [leaf.row for number in numbers for leaf in found[number]]
+        recording.given += [Leaf(leaf, value.known_row, number, keys(path)) for (path, leaf), value in zip(leaves, found[-1], strict=True)]
+    recording.chosen = [leaf.known_row for number in numbers for leaf in found[number]]
     return found
 
 
@@ -204,10 +204,10 @@ def _backward(recording: JaxRecording, function: Any, args: tuple[Any, ...], arg
         return
     recording.sweeps.append(sweep := back.sweep)
     sweep.asked, sweep.sources = "grad", recording.chosen
-    recording.unreached = {leaf.row for leaf in chosen} - sweep.adjoints.keys()
+    recording.unreached = {leaf.known_row for leaf in chosen} - sweep.adjoints.keys()
     for leaf, gradient in zip(chosen, gradients, strict=True):
-        if leaf.row in recording.unreached:
-            sweep.arrive(leaf.row, recording.log.keep(gradient))
+        if leaf.known_row in recording.unreached:
+            sweep.arrive(leaf.known_row, recording.log.keep(gradient))
     wanted = tuple(args[number] for number in (argnums if isinstance(argnums, tuple) else (argnums,)))
     tree = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(wanted), gradients)
     recording.gradient = tree if isinstance(argnums, tuple) else tree[0]

@@ -54,6 +54,12 @@ class Value:
         self.live = live  # computed from an argument that is a float: calls with it are opened
         self.bad = NOWHERE  # of what is no row: where a NaN or infinity came up in it
 
+    @property
+    def known_row(self) -> int:
+        """The row of what has one."""
+        assert self.row is not None
+        return self.row
+
 
 class Extra(NamedTuple):
     """What explain asks about a row of JAX."""
@@ -288,7 +294,7 @@ def bound(file: str, first: int, left: int, last: int, right: int) -> str:
     source = source_of(file)
     statement = None if source is None else source.at(file, first, left)
     names = [] if statement is None else statement.targets()
-    if len(names) != 1 or not isinstance(names[0], ast.Name):
+    if statement is None or len(names) != 1 or not isinstance(names[0], ast.Name):
         return ""
     value = statement.value()
     return names[0].id if value is not None and statement.expression((first, last, left, right)) is value else ""

@@ -76,8 +76,8 @@ class Origin:
         for source in filter(None, map(source_of, files)):
             for statement in source.statements:
                 for node in statement.walk():
-                    asks = isinstance(node, ast.Call) and last_name(node.func) in GRADIENTS and node.args
-                    if asks and names & {unparse(node.args[0]), last_name(node.args[0])}:
+                    asked = node.args[0] if isinstance(node, ast.Call) and last_name(node.func) in GRADIENTS and node.args else None
+                    if isinstance(node, ast.Call) and asked is not None and names & {unparse(asked), last_name(asked)}:
                         return statement.filename, node.lineno
         return None
 
@@ -92,8 +92,8 @@ class Origin:
                 return found
         argument, space = self.args[leaf.argument], getattr(self.function, "__globals__", {})
         source = source_of(self.head[0] or "")
-        for name in [] if source is None else [name for name, value in space.items() if value is argument and name in source.bound]:
-            found = self._behind(ast.Name(name), leaf.path, source.statements[-1])
+        for name in [name for name, value in space.items() if value is argument]:
+            found = None if source is None or name not in source.bound else self._behind(ast.Name(name), leaf.path, source.statements[-1])
             if found is not None:
                 return found
         return self.call
@@ -122,7 +122,8 @@ class Origin:
     def _behind(self, node: ast.expr, path: tuple[Any, ...], where: Statement) -> Site | None:
         """The line that made the part ``path`` of an expression that stands in ``where``; None where only that says it."""
         while isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            node, path = node.value, (node.slice.value, *path)
+            path = node.slice.value, *path
+            node = node.value
         if isinstance(node, ast.Name):
             found = self._bound(node.id, where)
             if found is None:
@@ -134,7 +135,8 @@ class Origin:
         if path and inside is None and isinstance(node, ast.Call):  # of a function of the program's, which puts it together
             made = next((s for s in where.source.statements if isinstance(s.node, FUNCTIONS) and s.node.name == unparse(node.func)), None)
             last = [] if made is None else returns(made)
-            return self._behind(last[-1].node.value, path, last[-1]) if last and last[-1].node.value is not None else None
+            value = last[-1].node.value if last and isinstance(last[-1].node, ast.Return) else None
+            return None if value is None else self._behind(value, path, last[-1])
         return None if inside is None else self._behind(inside, path[1:], where) or (where.filename, inside.lineno)
 
     def _appended(self, name: str, path: tuple[Any, ...], list_of: Statement) -> Site | None:
@@ -184,7 +186,7 @@ class Origin:
                 read = node.value if isinstance(node, ast.Subscript) and path else node
                 right = not path or not isinstance(space.get(getattr(read, "id", "")), (dict, list, tuple)) or (
                     isinstance(item, ast.Constant) and item.value == path[0])  # fmt: skip
-                if isinstance(read, ast.Name) and isinstance(read.ctx, ast.Load) and read.id in names and right:
+                if where is not None and isinstance(read, ast.Name) and isinstance(read.ctx, ast.Load) and read.id in names and right:
                     return where.filename, read.lineno
         return None
 
@@ -239,8 +241,7 @@ def defined(file: str, name: str, line: int) -> Statement | None:
     source = None if own_file(file) else source_of(file)
     for statement in () if source is None else source.statements:
         node = statement.node
-        named = statement.filename == file and isinstance(node, FUNCTIONS) and node.name == name
-        if named and line in (node.lineno, *(d.lineno for d in node.decorator_list)):
+        if statement.filename == file and isinstance(node, FUNCTIONS) and node.name == name and line in (node.lineno, *(d.lineno for d in node.decorator_list)):
             return statement
     return None
 
@@ -264,7 +265,8 @@ def outside(function: Any) -> dict[str, Any]:
     """The values that a function, and those inside of it, read from outside, by name."""
     if not inspect.isfunction(function):
         return {}
-    names, waiting = set(), [function.__code__]
+    names: set[str] = set()
+    waiting = [function.__code__]
     while waiting:
         code = waiting.pop()
         names.update(code.co_names)

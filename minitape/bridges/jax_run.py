@@ -219,7 +219,7 @@ def size_of(eqn: Any) -> int:
     inner = 0
     for value in eqn.params.values():
         for part in value if isinstance(value, (tuple, list)) else (value,):
-            jaxpr = getattr(part, "jaxpr", part)
+            jaxpr: Any = getattr(part, "jaxpr", part)
             if hasattr(jaxpr, "eqns"):
                 inner += sum(size_of(e) for e in jaxpr.eqns)
     return 1 + inner * (eqn.params.get("length", 1) if eqn.primitive.name == "scan" else 1)

@@ -50,7 +50,7 @@ class Back:
 
     def _again(self, *values: Any) -> Any:
         """The target, computed again by those operations that are on the way."""
-        known = {source.row: self._tap(source.row, value) for source, value in zip(self.sources, values, strict=True)}
+        known = {source.row: self._tap(source.known_row, value) for source, value in zip(self.sources, values, strict=True)}
         for call in self.calls:
             results = call.compute(*[known.get(given.row, given.value) for given in call.inputs])
             for row, result in zip(call.rows, results, strict=True):
@@ -93,7 +93,7 @@ class Back:
     def _sent(self, call: Call) -> list[tuple[int, int, Any]]:
         """(port, row, product) for each input that is on the way."""
         places = [k for k, given in enumerate(call.inputs) if self._on_way(given.row)]
-        values = [self.values.get(given.row, given.value) for given in call.inputs]
+        values = [given.value if given.row is None else self.values.get(given.row, given.value) for given in call.inputs]
 
         def alone(*taken: Any) -> list[Any]:
             inputs = list(values)
@@ -104,7 +104,7 @@ class Back:
         results, back = jax.vjp(alone, *[values[k] for k in places])
         products = back([self._came(row, result) for row, result in zip(call.rows, results, strict=True)])
         ports = {k: port for port, k in enumerate(k for k, given in enumerate(call.inputs) if self.log.constant(given) is not None)}
-        return [(ports[k], call.inputs[k].row, product) for k, product in zip(places, products, strict=True)]
+        return [(ports[k], call.inputs[k].known_row, product) for k, product in zip(places, products, strict=True)]
 
     def _came(self, row: int, result: Any) -> Any:
         """The adjoint of a result; zeros where none came."""
@@ -125,7 +125,7 @@ class Forward:
 
     def _again(self, *values: Any) -> list[Any]:
         """The results, computed again where they depend on what moves. A loop is what its last step gave."""
-        known = {source.row: self._tap(source.row, value) for source, value in zip(self.moved, values, strict=True)}
+        known = {source.row: self._tap(source.known_row, value) for source, value in zip(self.moved, values, strict=True)}
         last = {given.row: at for at, call in enumerate(self.log.calls) for given in [*call.inputs, *call.ended]} | {end.row: -1 for end in self.ends}
         for at, call in enumerate(self.log.calls):
             if any(given.row in known for given in call.inputs):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..picture.fields import Shown
 from ..picture.values import show_value
 
 MOST_BYTES = 256 * 2**20
@@ -24,14 +25,14 @@ class Kept:
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor
-        self._shown: dict[str, Any] | None = None
+        self._shown: Shown | None = None
         self._facts: tuple[bool, bool] | None = None
 
     def array(self) -> np.ndarray | None:
         """Its elements; None for what has none."""
         return None if self.tensor is None else np.asarray(self.tensor)
 
-    def shown(self) -> dict[str, Any] | None:
+    def shown(self) -> Shown | None:
         """The VALUE of a snapshot."""
         if self._shown is None:
             array = self.array()

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -277,7 +277,7 @@ def _in_brackets(text: str) -> bool:
         return False
 
 
-def is_call(node: ast.AST, *names: str) -> bool:
+def is_call(node: ast.AST | None, *names: str) -> TypeGuard[ast.Call]:
     """Whether a node calls a function by one of these names, wherever it stands."""
     return isinstance(node, ast.Call) and last_name(node.func) in names
 

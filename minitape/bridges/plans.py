@@ -43,7 +43,8 @@ def to_try(edit: Edit, lead: str) -> Whole:
 
 def with_aux(spot: Spot) -> Mend | None:
     """``has_aux=True`` where the gradient of a function is asked for that returns more than the loss."""
-    asked, changes = spot.inquiry.origin.function.__name__, []
+    asked = spot.inquiry.origin.function.__name__
+    changes: list[tuple[Any, str]] = []
     returned: Any = spot.statement.node
     if isinstance(returned, ast.Return) and isinstance(returned.value, ast.Dict):
         keys = [unparse(key) for key in returned.value.keys if key is not None]
@@ -56,8 +57,8 @@ def with_aux(spot: Spot) -> Mend | None:
         return None
     statement, grad = calls[0]
     if any(keyword.arg == "has_aux" for keyword in grad.keywords):  # more than a pair comes back
-        several = len(getattr(getattr(returned, "value", None), "elts", ())) > 2
-        return spot.put([(returned.value, f"{unparse(returned.value.elts[0])}, ({', '.join(map(unparse, returned.value.elts[1:]))})")]) if several else None
+        parts: Any = getattr(returned.value, "elts", ())
+        return spot.put([(returned.value, f"{unparse(parts[0])}, ({', '.join(map(unparse, parts[1:]))})")]) if len(parts) > 2 else None
     changes.append((grad.args[-1], f"{asked}, has_aux=True"))
     for s in spot.statements:
         call = s.value()
@@ -116,7 +117,7 @@ def elements_set(spot: Spot) -> Mend | None:
         node: Any = s.node
         if s.function is not spot.statement.function:
             continue
-        items = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+        items: list[Any] = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
         if items and all(isinstance(item, ast.Subscript) and unparse(item.value) == x for item in items):
             step = {ast.Add: "add", ast.Mult: "multiply"}.get(type(node.op)) if isinstance(node, ast.AugAssign) else "set"
             if step is None:
@@ -130,7 +131,8 @@ def elements_set(spot: Spot) -> Mend | None:
 def stays(spot: Spot) -> Mend | None:
     """All lines on which a value goes through NumPy, with functions of the framework."""
     changes: list[tuple[Any, str]] = []
-    waiting, seen, tensors = [spot.statement], {spot.statement}, set()
+    waiting, seen = [spot.statement], {spot.statement}
+    tensors: set[str] = set()
     while waiting:
         s = waiting.pop(0)
         value = s.node.value if isinstance(s.node, (ast.Assign, ast.Return)) else None
@@ -155,14 +157,14 @@ def listed(edit: Edit) -> Whole:
     """An edit of what goes into a list, of which ``torch.stack`` makes a tensor then."""
 
     def plan(spot: Spot) -> Mend | None:
-        stack, node = spot.spelled("torch.stack"), spot.statement.node
-        appends = isinstance(node, ast.Expr) and is_call(node.value, "append") and isinstance(node.value.func, ast.Attribute)
-        names = [unparse(node.value.func.value)] if appends else spot.statement.binds()
+        stack, call = spot.spelled("torch.stack"), spot.statement.node.value if isinstance(spot.statement.node, ast.Expr) else None
+        appended = call.func.value if is_call(call, "append") and isinstance(call.func, ast.Attribute) else None
+        names = spot.statement.binds() if appended is None else [unparse(appended)]
         made = [(s, n) for s in spot.statements for n in s.walk() if is_call(n, "tensor", "as_tensor", "FloatTensor") and n.args]
         of_name = [n for _, n in made if unparse(n.args[0]) in names]
         here = [n for s, n in made if s is spot.statement and isinstance(n.args[0], (ast.ListComp, ast.List))]
         found = [(n, new) for n in spot.statement.walk() if (new := edit(spot, n)) is not None]
-        if stack is None or len(found) != 1 or not (of_name or here) or any(n.keywords for n in here) or not (appends or here or isinstance(spot.statement.value(), ast.ListComp)):
+        if stack is None or len(found) != 1 or not (of_name or here) or any(n.keywords for n in here) or not (appended is not None or here or isinstance(spot.statement.value(), ast.ListComp)):
             return None
         parts = [(found[0][0], found[0][1]) if isinstance(found[0][1], str) else found[0][1]]
         return spot.put([*parts, *((n, f"{stack}({unparse(n.args[0])})") for n in of_name), *((n.func, stack) for n in here)])
@@ -180,7 +182,7 @@ def detached_later(spot: Spot) -> Mend | None:
     """The detach at the uses before the first backward pass, as of a generator's images for the critic's loss, and not where the value is made."""
     value: Any = spot.statement.value()
     names = list(spot.statement.binds())
-    if not is_call(value, "detach") or value.args or len(names) != 1:
+    if not is_call(value, "detach") or not isinstance(value.func, ast.Attribute) or value.args or len(names) != 1:
         return None
     passes = [s for s in spot.statements if s.order > spot.statement.order and s.calls("backward") and s.function is spot.statement.function]
     uses = [(s, n) for s in spot.readers() for n in s.walk() if isinstance(n, ast.Name) and n.id == names[0] and isinstance(n.ctx, ast.Load)]
@@ -304,7 +306,7 @@ def soft_branch(spot: Spot) -> Mend | None:
         new = f"{x} = {x} + ({unparse(yes.value)} - {x}) * {soft}"
     else:
         return None
-    steps = [Step(node.lineno, node.end_lineno, " " * node.col_offset + new)]
+    steps = [Step(node.lineno, node.end_lineno or node.lineno, " " * node.col_offset + new)]
     return spot.checked(steps, f"To mix both: {told(steps)}")
 
 
@@ -315,7 +317,7 @@ def functional(spot: Spot) -> Mend | None:
     call = spot.spelled("torch.func.functional_call")
     if is_call(value, "Parameter") and len(value.args) == 1:
         value = value.args[0]
-    elif isinstance(target, ast.Attribute) and target.attr == "data":
+    elif value is not None and isinstance(target, ast.Attribute) and target.attr == "data":
         target, value = target.value, rewritten(value, lambda n: n.value if isinstance(n, ast.Attribute) and n.attr == "data" else None)
     else:
         return None

@@ -172,11 +172,12 @@ def kept_graph(spot: Spot) -> Mend | None:
 def steps_last(spot: Spot) -> Mend | None:
     """Optimizers' steps after all backward passes."""
     step = spot.statement
-    if not (isinstance(step.node, ast.Expr) and step.calls("step") and step.line == step.last):
+    call = step.node.value if isinstance(step.node, ast.Expr) and step.line == step.last else None
+    if not is_call(call, "step") or not isinstance(call.func, ast.Attribute):
         return None
     beside = [s for s in spot.statements if s.block == step.block and s.function is step.function and s.order > step.order]
     later = [s for s in beside if s.calls("backward")]
-    if not later or any(s.calls("zero_grad") and unparse(step.node.value.func.value) in s.mentions() for s in beside):
+    if not later or any(s.calls("zero_grad") and unparse(call.func.value) in s.mentions() for s in beside):
         return None
     at = later[-1].last
     words = f"Move line {step.line} (`{unparse(step.node)}`) down, below line {at}."

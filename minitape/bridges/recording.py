@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.frames import lines_of
-from ..picture.fields import Fields
+from ..picture.fields import EventFields, Fields, Kind, TapeFields
 from ..picture.reading import Reader, spaces
 from ..picture.rows import Row
 from ..picture.short import short_name
@@ -39,14 +39,16 @@ class Entry:
     __slots__ = ("row", "op", "label", "kind", "name", "version", "inputs", "call", "output", "dtype", "shape", "value",
                  "site", "scope", "cut", "differentiable", "watched", "tangent", "extra")  # fmt: skip
 
-    def __init__(self, row: int, op: str, label: str, kind: str, value: Any, site: Site, differentiable: bool) -> None:
+    def __init__(self, row: int, op: str, label: str, kind: Kind, value: Any, site: Site, differentiable: bool) -> None:
         self.row, self.op, self.label, self.kind, self.value, self.site = row, op, label, kind, value, site
         self.differentiable = differentiable  # on the way of a gradient
         self.name: str | None = None
         self.version = 0
         self.inputs: list[int] = []
         self.call, self.output = row, 0
-        self.dtype, self.shape, self.scope = "", (), ()
+        self.dtype = ""
+        self.shape: tuple[int, ...] = ()
+        self.scope: tuple[str, ...] = ()
         self.cut: str | None = None
         self.watched: str | None = None
         self.tangent: Any = None  # a value, too, where the framework went forward
@@ -56,7 +58,7 @@ class Entry:
         """The row of a snapshot."""
         value = shown(self.value)
         operation = self.kind == "operation"
-        form = {
+        form: Fields = {
             "op": short_name(self.op), "label": short_name(self.label), "formula": "", "rule": [], "kind": self.kind,
             "name": None if self.name is None else short_name(self.name),
             "version": self.version, "output": self.output, "call": self.call, "dtype": self.dtype,
@@ -124,7 +126,7 @@ class Recording:
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def leaf(self, value: Any, *, name: str | None = None, kind: str = "source", version: int = 0, site: Site = NOWHERE,
+    def leaf(self, value: Any, *, name: str | None = None, kind: Kind = "source", version: int = 0, site: Site = NOWHERE,
              dtype: str = "", shape: Sequence[int] = (), differentiable: bool = True, extra: Any = None) -> int:  # fmt: skip
         """A row for a value that no recorded operation made; returns its number. ``kind`` is source, variable or constant."""
         label = "const" if kind == "constant" else (name or "x")
@@ -150,7 +152,7 @@ class Recording:
         self.entries.append(entry)
         return entry.row
 
-    def _entry(self, op: str, label: str, kind: str, value: Any, site: Site, differentiable: bool, dtype: str,
+    def _entry(self, op: str, label: str, kind: Kind, value: Any, site: Site, differentiable: bool, dtype: str,
                shape: Sequence[int], extra: Any) -> Entry:  # fmt: skip
         """A new row, which is added when it is whole: Ctrl-C may come before."""
         entry = Entry(len(self.entries), op, label, kind, value, site, differentiable)
@@ -330,6 +332,9 @@ class Steps:
 class _Reader(Reader):
     """Reads a recording that is complete."""
 
+    tape: Any  # a Recording
+    record: Any  # the same, or None
+
     def read(self, limit: int | None = None) -> list[Row]:
         if not self._start():
             return []
@@ -356,7 +361,7 @@ class _Reader(Reader):
             self.files.add(entry.site[0])
         return entry.picture_row()
 
-    def changes(self) -> list[dict[str, Any]]:
+    def changes(self) -> list[Fields]:
         return []
 
     def recompute(self, asked: bool = False) -> bool:
@@ -375,10 +380,10 @@ class _Reader(Reader):
                         found.setdefault(row, name)
         return found
 
-    def _events(self) -> list[dict[str, Any]]:
+    def _events(self) -> list[EventFields]:
         return list(self.tape.events)
 
-    def _tape(self, number: int, tape: Any) -> dict[str, Any]:
+    def _tape(self, number: int, tape: Any) -> TapeFields:
         state = "recording" if tape._recording else "closed"
         return {"id": number, "name": self._tape_name(tape, number), "persistent": False, "state": state,
                 "spans": [list(span) for span in tape.spans], "bytes": 0}  # fmt: skip

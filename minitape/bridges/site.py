@@ -35,7 +35,7 @@ def here(depth: int = 2) -> Site:
     >>> here()[0] is not None
     True
     """
-    frame = sys._getframe(depth - 1)
+    frame: FrameType | None = sys._getframe(depth - 1)
     while frame is not None and own_file(frame.f_code.co_filename):
         frame = frame.f_back
     return NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)
@@ -50,4 +50,4 @@ def last_return(function: Any) -> Site:
     code = getattr(inspect.unwrap(function), "__code__", None)
     ends = [] if code is None or own_file(code.co_filename) else [at for at in dis.get_instructions(code) if at.opname.startswith("RETURN")]
     line = ends[-1].positions.lineno if ends and ends[-1].positions is not None else None
-    return NOWHERE if line is None else (code.co_filename, line)
+    return NOWHERE if code is None or line is None else (code.co_filename, line)

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import tensorflow as tf
 from tensorflow.python.eager import context, execute
@@ -23,8 +23,8 @@ from ..engine.frames import own_file
 from ..explain.statement import last_name
 from .inquiry import statement_at
 from .site import NOWHERE, Site
-from .tensorflow_log import Variable
 from .tensorflow_ops import changes_variable, handle_of, name_of
+from .tensorflow_value import Variable
 
 CALLED = {"If": "cond", "StatelessIf": "cond", "While": "whileloop", "StatelessWhile": "whileloop", "Case": "switchcase", "PyFunc": "numpyfunction",
           "EagerPyFunc": "pyfunction"}  # fmt: skip
@@ -61,7 +61,7 @@ def exact(site: Site, op: str) -> Site:
     return (site[0], lines[0]) if len(lines) == 1 else site
 
 
-def _makes(node: ast.AST, op: str) -> bool:
+def _makes(node: ast.AST, op: str) -> TypeGuard[ast.expr]:
     """Whether a piece of syntax looks like what makes an operation of a graph."""
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, OPERATORS.get(op, ()))
@@ -314,11 +314,11 @@ def again(recording: Any, inner: Any, row: int, watched: Sequence[int], seeds: S
     given = [run.given(number, wanted) for number, wanted in zip(entry.inputs, graph.inputs, strict=True)]
     with tf.GradientTape(persistent=True, watch_accessed_variables=False) if watched else nullcontext() as tape:
         for number, tensor in zip(entry.inputs, given, strict=True):
-            if number in watched:
+            if tape is not None and number in watched:
                 tape.watch(run.variables.get(id(tensor), tensor))
         run.run(graph, given)
     results = [_plain(run, tensor) for tensor in graph.outputs[: len(seeds)]]
-    if watched and any(seed is not None for seed in seeds):
+    if tape is not None and any(seed is not None for seed in seeds):
         ends = [(result, seed) for result, seed in zip(results, seeds, strict=True) if seed is not None]
         tape.gradient([result for result, _ in ends], given, output_gradients=[seed for _, seed in ends])
     inner.log.place = None

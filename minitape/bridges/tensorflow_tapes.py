@@ -14,8 +14,8 @@ from ..explain.words import Explanation
 from .inquiry import Inquiry, statement_at
 from .recording import Sweep
 from .site import NOWHERE, Site
-from .tensorflow_log import Span
 from .tensorflow_ops import handle_of, variable_of
+from .tensorflow_value import Span
 
 _PRICES = {"nondifferentiable": 900, "integer_dtype": 900, "stop_gradient": 1000}  # of a break; of any other 800
 _STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": "records"}
@@ -122,7 +122,7 @@ class TapeInquiry(Inquiry):
         state, since = self._state(row, self.tape)
         if state == "records":
             return None
-        if state == "dropped":
+        if state == "dropped" and since is not None:
             return self.say("computed_before_tape", since.way[-1], kind="reset")
         site = apart(self.entries[row].extra.way, since.way) if since is not None and self.entries[row].extra.way else NOWHERE
         if state == "paused":

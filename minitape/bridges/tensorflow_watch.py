@@ -22,8 +22,9 @@ from ..engine.block import During
 from ..engine.frames import own_file
 from .recording import Sweep
 from .tensorflow_inside import Step, changes_in, traced_here
-from .tensorflow_log import Log, Variable, unrecorded
+from .tensorflow_log import Log
 from .tensorflow_ops import changes_variable, handle_of
+from .tensorflow_value import Variable, unrecorded
 
 LEAVES = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__complex__")
 
@@ -163,7 +164,8 @@ class Watcher:
     def _step(self, word: str, subject: Any, given: Any = None) -> Iterator[Callable[[Any], None]]:
         """Notes it, with the operations that it made."""
         graph = tf.compat.v1.get_default_graph()
-        steps, first, site, made = self.log.steps.setdefault(graph, []), len(graph.get_operations()), traced_here(), []
+        steps, first, site = self.log.steps.setdefault(graph, []), len(graph.get_operations()), traced_here()
+        made: list[Any] = []
         number = len(steps)
         steps.append(Step(first, first, word, site, subject, given, None))
         yield made.append
@@ -212,8 +214,9 @@ class Watcher:
                 self._passed.append((op, None, list(came), sent))
                 return gives
 
-            passing.__signature__ = inspect.signature(back)  # TensorFlow reads it
-            return result, passing
+            passed: Any = passing
+            passed.__signature__ = inspect.signature(back)  # TensorFlow reads it
+            return result, passed
 
         read: list[Any] = []
         self._custom_calls += 1

@@ -20,11 +20,11 @@ from ..explain.words import Explanation
 from .inquiry import numbers_of, statement_at
 from .site import NOWHERE, Site, last_return
 from .tensorflow_inside import has_tapes
-from .tensorflow_log import Left
 from .tensorflow_open import opened, seeds_of
 from .tensorflow_ops import CUTS, handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
 from .tensorflow_tapes import TapeInquiry, apart
 from .tensorflow_texts import ANY, CHOICES, CLASSES, OF_KERAS, PATCHES, SMOOTH, STEPS, TEXT, ZEROS
+from .tensorflow_value import Left
 
 ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
 

@@ -140,7 +140,7 @@ class Log:
         found, birth = self._frozen.get(id(tensor)), self._births.get(id(tensor))
         if found is not None and found[0]() is tensor:
             return found[1]
-        return birth[2][-1] if birth is not None and birth[0]() is tensor and not tensor.requires_grad else NOWHERE
+        return birth[2][-1] if birth is not None and not tensor.requires_grad and birth[0]() is tensor else NOWHERE
 
     def copied_at(self, row: int, source: torch.Tensor) -> Site:
         """Where a leaf was made, if it is a deep copy of a parameter."""

@@ -6,12 +6,12 @@ What is kept is bounded: above ``MOST_BYTES`` the oldest become what a picture s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import ml_dtypes
 import numpy as np
 import torch
 
+from ..picture.fields import Shown
 from ..picture.values import show_value
 from .kept import SMALL, Bound
 
@@ -24,7 +24,7 @@ class TensorValue:
     def __init__(self, tensor: torch.Tensor) -> None:
         self.tensor: torch.Tensor | None = tensor
         self.version = tensor._version if not tensor.is_inference() else 0
-        self._shown: dict[str, Any] | None = None
+        self._shown: Shown | None = None
         self._facts: tuple[bool, bool] | None = None
 
     def current(self) -> torch.Tensor | None:
@@ -48,7 +48,7 @@ class TensorValue:
         tensor = self.current()
         return None if tensor is None or tensor.is_meta else np.asarray(array_of(tensor))
 
-    def shown(self) -> dict[str, Any] | None:
+    def shown(self) -> Shown | None:
         """The VALUE of a snapshot; None when the tensor has changed unseen."""
         if self._shown is None:
             tensor = self.current()

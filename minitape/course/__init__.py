@@ -19,8 +19,8 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``progress``, ``order``, ``startup``   what was answered, and what to do when cells run out of order
 """
 
-from .checker import CORRECT, NOT_ANSWERED, add_exercise, check, is_right
-from .exercise import Exercise, Mistake
+from .checker import CORRECT, NOT_ANSWERED, check, is_right
+from .exercise import Exercise, Mistake, add_exercise
 from .order import explain_missing_names
 from .plot import Moving, Plot
 from .predict import predict, reveal

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import inspect
-import pkgutil
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .compare import Comparison, as_array, compare, is_blank, kind, together
-from .exercise import Exercise
+from .exercise import Exercise, exercises_of
 from .progress import note_try
 from .texts import cut, say
 
@@ -31,31 +28,6 @@ NOT_YET = "not yet"
 TRIES_BEFORE_TELLING = 3
 LONGEST = 200
 GREEN, BOLD, PLAIN = "\x1b[32m", "\x1b[1m", "\x1b[0m"
-
-_added: dict[str, Exercise] = {}
-
-
-def add_exercise(exercise: Exercise) -> None:
-    """Make an exercise of your own known to `check`; one of the same name is replaced."""
-    _added[exercise.name] = exercise
-
-
-@cache
-def own_lessons() -> frozenset[str]:
-    """The course's own lessons that have exercises."""
-    import minitape.course
-
-    names = (module.name.partition("_") for module in pkgutil.iter_modules(minitape.course.__path__))
-    return frozenset(lesson for first, _, lesson in names if first == "lesson")
-
-
-def exercises_of(lesson: str) -> dict[str, Exercise]:
-    """The exercises of a lesson by name: the course's own, and those added in this session."""
-    own: Iterable[Exercise] = ()
-    if lesson in own_lessons():  # a progress file names others, too
-        own = importlib.import_module(f"minitape.course.lesson_{lesson}").EXERCISES
-    added = (exercise for exercise in _added.values() if exercise.lesson == lesson)
-    return {exercise.name: exercise for exercise in (*own, *added)}
 
 
 def check(name: str, answer: Answer = ...) -> None:

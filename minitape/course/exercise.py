@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 Answer: TypeAlias = Any  # what a learner hands in, and what it is compared with: numbers, texts, arrays, functions, ...
@@ -68,3 +72,27 @@ class Exercise:
     def lesson(self) -> str:
         """The part of the name before the dot."""
         return self.name.rpartition(".")[0]
+
+
+ADDED: dict[str, Exercise] = {}
+
+
+def add_exercise(exercise: Exercise) -> None:
+    """Make an exercise of your own known to `check`; one of the same name is replaced."""
+    ADDED[exercise.name] = exercise
+
+
+@cache
+def own_lessons() -> frozenset[str]:
+    """The course's own lessons that have exercises."""
+    names = (module.name.partition("_") for module in pkgutil.iter_modules([str(Path(__file__).parent)]))
+    return frozenset(lesson for first, _, lesson in names if first == "lesson")
+
+
+def exercises_of(lesson: str) -> dict[str, Exercise]:
+    """The exercises of a lesson by name: the course's own, and those added in this session."""
+    own: Iterable[Exercise] = ()
+    if lesson in own_lessons():  # a progress file names others, too
+        own = importlib.import_module(f"minitape.course.lesson_{lesson}").EXERCISES
+    added = (exercise for exercise in ADDED.values() if exercise.lesson == lesson)
+    return {exercise.name: exercise for exercise in (*own, *added)}

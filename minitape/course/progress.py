@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Required, TypeAlias, TypedDict
 
 from ..engine.beside import beside
+from .exercise import exercises_of, own_lessons
 from .texts import say
 
 FILE_NAME = ".minitape-progress.json"
@@ -183,8 +184,6 @@ def progress(*lessons: str | int) -> None:
     >>> progress("demo-lesson")
     Lesson demo-lesson: # 1 of 1 solved
     """
-    from .checker import exercises_of
-
     done = {name for name, entry in read_progress()["exercises"].items() if entry.get("solved")}
     lines = []
     for lesson in map(_two_digits, lessons or _lessons(done)):
@@ -207,6 +206,4 @@ def _two_digits(lesson: str | int) -> str:
 
 def _lessons(done: set[str]) -> list[str]:
     """The course's lessons that have exercises, and others that the learner solved something in."""
-    from .checker import own_lessons
-
     return sorted(own_lessons() | {name.rpartition(".")[0] for name in done})

@@ -23,7 +23,7 @@ Other derivatives
 
 Values
     ``tensor``, ``convert``, ``elements``   tensors, and how they are made
-    ``variable``, ``variable_arguments``, ``variable_operators``, ``updates``, ``distribution``   variables
+    ``variable``, ``variable_arguments``, ``variable_operators``, ``updates``   variables
     ``slices``, ``shape``, ``dimension``, ``dtypes``, ``nest``   sparse gradients, shapes, types, structures
 
 Arguments and errors

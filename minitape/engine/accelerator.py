@@ -27,7 +27,8 @@ class Accelerator:
 
     large: float = math.inf  # elements from which on an array is large
     loops: Object = None  # what compiles runs of a graph's calls: a module like minitape.speed.loops
-    maximum, minimum = np.maximum, np.minimum  # of arrays, or of an array and a number
+    maximum: Function = np.maximum  # of arrays, or of an array and a number
+    minimum: Function = np.minimum
 
     def kernel(self, record: Record | None, rows: int, name: str) -> Function | None:
         """A compiled loop over so many rows of a packed recording, "backward" or "spread"; None for the walk in Python."""

@@ -77,9 +77,6 @@ def convert_to_tensor(value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLi
             pass
     if hasattr(value, "__tf_tensor__"):
         return value.__tf_tensor__(wanted, name)
-    for _, base, function in _REGISTERED:
-        if isinstance(value, base):
-            return function(value, dtype=wanted, name=name, as_ref=False)
     if isinstance(value, (list, tuple)):
         plain = state.graph is None and (not value or (type(value[0]) in _PYTHON and type(value[-1]) in _PYTHON))
         if not plain and _holds_tensors(value):
@@ -118,35 +115,6 @@ def _array_of(value: Value, wanted: DType | None) -> Array:
         return to_array(value, wanted)
     except (TypeError, ValueError) as error:
         return above.graph_array(value, wanted, error)
-
-
-_REGISTERED: list[tuple[int, tuple[type, ...], Function]] = []  # (priority, types, function), in the order in which they are asked
-
-
-def register_tensor_conversion_function(base_type: type | tuple[type, ...], conversion_func: Function, priority: int = 100) -> None:
-    """Lets ``convert_to_tensor``, and so every operation, take objects of a class of your own.
-
-    ``conversion_func(value, dtype=None, name=None, as_ref=False)`` returns a tensor; of several functions for an object
-    the one with the lowest ``priority`` is asked. Raises TypeError for what is no type or no function, and for numbers
-    and arrays.
-
-    >>> import minitape as tf
-    >>> class Metres:
-    ...     def __init__(self, number):
-    ...         self.number = number
-    >>> tf.register_tensor_conversion_function(Metres, lambda m, dtype=None, **_: tf.constant(m.number, dtype))
-    >>> print(tf.constant(1.0) + Metres(2.0))
-    tf.Tensor(3.0, shape=(), dtype=float32)
-    """
-    types = base_type if isinstance(base_type, tuple) else (base_type,)
-    if not all(isinstance(t, type) for t in types):
-        raise TypeError(f"Argument `base_type` must be a type or a tuple of types. Obtained: {base_type}")
-    if not callable(conversion_func):
-        raise TypeError(f"Argument `conversion_func` must be callable. Received {conversion_func}.")
-    if any(issubclass(t, (int, float, complex, np.generic, np.ndarray)) for t in types):
-        raise TypeError("Cannot register conversions for Python numeric types and NumPy scalars and arrays.")
-    _REGISTERED.append((priority, types, conversion_func))
-    _REGISTERED.sort(key=lambda entry: entry[0])
 
 
 def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, name: str = "Const") -> Tensor:

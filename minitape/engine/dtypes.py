@@ -75,8 +75,8 @@ class DType(metaclass=Shown):
     is_integer = property(lambda self: self.kind in "iu", doc="True for integers, bool excluded.")
     is_bool = property(lambda self: self.kind == "b", doc="True for tf.bool.")
     is_unsigned = property(lambda self: self.kind == "u", doc="True for unsigned integers.")
-    is_numeric = property(lambda self: self.kind in "fciuq", doc="True for numbers.")
-    is_quantized = property(lambda self: self.kind == "q", doc="True for quantized integers.")
+    is_numeric = property(lambda self: self.kind in "fciu", doc="True for numbers.")
+    is_quantized = property(lambda self: False, doc="False: minitape has no quantized types.")
     is_numpy_compatible = property(lambda self: self._numpy is not None, doc="True when there is a NumPy type for it.")
 
     @property
@@ -105,9 +105,7 @@ class DType(metaclass=Shown):
             return getattr(_finfo(self._numpy), which)
         if self.kind in "iu":
             return getattr(np.iinfo(self._numpy), which)
-        label, kind = "minimum" if which == "min" else "maximum", "quantized type" if self.kind == "q" else "type"
-        suffix = "" if self._numpy is None else f" with {kind} {self}"
-        raise TypeError(f"Cannot find {label} value of {self}{suffix}.")
+        raise TypeError(f"Cannot find {'minimum' if which == 'min' else 'maximum'} value of {self} with type {self}.")
 
     def is_compatible_with(self, other: DTypeLike) -> builtins.bool:
         """True when ``other`` names the same type. TypeError when it names none.
@@ -117,15 +115,6 @@ class DType(metaclass=Shown):
         (True, False)
         """
         return self == as_dtype(other)
-
-    def is_subtype_of(self, other: object) -> builtins.bool:
-        """The same for a DType, as ``tf.types.experimental.TraceType`` has it.
-
-        >>> import minitape as tf
-        >>> tf.float32.is_subtype_of(tf.float32), tf.float32.is_subtype_of(tf.float64)
-        (True, False)
-        """
-        return self == other
 
     def __eq__(self, other: object) -> builtins.bool:
         if self is other:
@@ -178,23 +167,13 @@ bool = DType("bool", np.bool_, "b", 1, 10, "bool")
 complex64 = DType("complex64", np.complex64, "c", 8, 8, "complex64")
 complex128 = DType("complex128", np.complex128, "c", 16, 18, "complex128")
 string = DType("string", object, "s", 0, 7, "string")
-# types that exist as names only: tensors of them cannot be made
-qint8, quint8, qint16, quint16, qint32 = (
-    DType(name, np.dtype([(name, plain)]), "q", np.dtype(plain).itemsize, number, name)
-    for name, plain, number in (("qint8", np.int8, 11), ("quint8", np.uint8, 12), ("qint16", np.int16, 15),
-                                ("quint16", np.uint16, 16), ("qint32", np.int32, 13))
-)  # fmt: skip
-resource = DType("resource", None, "r", 0, 20, "resource")
-variant = DType("variant", None, "v", 0, 21, "variant")
-QUANTIZED_DTYPES = frozenset([qint8, quint8, qint16, quint16, qint32])
 
 _python_bool = type(True)  # noqa: UP003 - the name bool is taken
 _ALL = [float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool, complex64,
         complex128, string]  # fmt: skip
-_ONLY_NAMES = [*QUANTIZED_DTYPES, resource, variant]
-_BY_NAME = {d.name: d for d in [*_ALL, *_ONLY_NAMES]} | {"half": float16, "float": float32, "double": float64}
+_BY_NAME = {d.name: d for d in _ALL} | {"half": float16, "float": float32, "double": float64}
 _BY_NUMPY: dict[np.dtype, DType] = {np.dtype(d.as_numpy_dtype): d for d in _ALL}
-_BY_NUMBER = {d.number: d for d in [*_ALL, *_ONLY_NAMES]}
+_BY_NUMBER = {d.number: d for d in _ALL}
 
 
 def _of_number(number: Object) -> DType:

@@ -6,7 +6,6 @@ Each class carries the canonical code that TensorFlow gives it
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from .shown import Shown
@@ -47,23 +46,23 @@ what went wrong
 """
 
 
-_KINDS = {  # kind -> (canonical code, when it is raised)
-    "Cancelled": (1, "The operation was cancelled, usually by who asked for it."),
-    "Unknown": (2, "Something else failed, such as a Python function that was called by an operation."),
-    "InvalidArgument": (3, "An argument is wrong: shapes that do not fit, a dtype without a kernel, an index outside."),
-    "DeadlineExceeded": (4, "Time ran out before the operation was done."),
-    "NotFound": (5, "What was asked for is not there, such as a checkpoint or a kernel for a dtype."),
-    "AlreadyExists": (6, "What was to be made is there already."),
-    "PermissionDenied": (7, "Who asked may not do this."),
-    "ResourceExhausted": (8, "No memory or other resource is left."),
-    "FailedPrecondition": (9, "The state does not allow it, such as reading a variable that was not initialized."),
-    "Aborted": (10, "The operation was stopped, usually by a conflict with another."),
-    "OutOfRange": (11, "The operation went past an end: of a dataset, of a TensorArray, of the axes."),
-    "Unimplemented": (12, "The operation is not implemented for these arguments."),
-    "Internal": (13, "Something inside is broken."),
-    "Unavailable": (14, "What the operation needs cannot be reached at the moment."),
-    "DataLoss": (15, "Data is lost or damaged."),
-    "Unauthenticated": (16, "Who asked is not known."),
+_KINDS = {  # kind -> when it is raised; in the order of the canonical codes, from 1 on
+    "Cancelled": "The operation was cancelled, usually by who asked for it.",
+    "Unknown": "Something else failed, such as a Python function that was called by an operation.",
+    "InvalidArgument": "An argument is wrong: shapes that do not fit, a dtype without a kernel, an index outside.",
+    "DeadlineExceeded": "Time ran out before the operation was done.",
+    "NotFound": "What was asked for is not there, such as a checkpoint or a kernel for a dtype.",
+    "AlreadyExists": "What was to be made is there already.",
+    "PermissionDenied": "Who asked may not do this.",
+    "ResourceExhausted": "No memory or other resource is left.",
+    "FailedPrecondition": "The state does not allow it, such as reading a variable that was not initialized.",
+    "Aborted": "The operation was stopped, usually by a conflict with another.",
+    "OutOfRange": "The operation went past an end: of a dataset, of a TensorArray, of the axes.",
+    "Unimplemented": "The operation is not implemented for these arguments.",
+    "Internal": "Something inside is broken.",
+    "Unavailable": "What the operation needs cannot be reached at the moment.",
+    "DataLoss": "Data is lost or damaged.",
+    "Unauthenticated": "Who asked is not known.",
 }
 
 
@@ -74,10 +73,11 @@ def _class(kind: str, code: int, meaning: str) -> type[OpError]:
     return Shown(name, (OpError,), body)  # type: ignore[return-value]
 
 
-OK = 0
-for _kind, (_code, _meaning) in _KINDS.items():
+OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED = range(8)
+RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS = range(8, 16)
+UNAUTHENTICATED = 16
+for _code, (_kind, _meaning) in enumerate(_KINDS.items(), 1):
     globals()[f"{_kind}Error"] = _class(_kind, _code, _meaning)
-    globals()[re.sub(r"(?<!^)(?=[A-Z])", "_", _kind).upper()] = _code
 
 if TYPE_CHECKING:
 

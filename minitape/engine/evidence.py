@@ -394,6 +394,14 @@ def birth_of(thing: object) -> Stack:
         return ()
 
 
+def weak(value: object) -> weakref.ref[Object] | None:
+    """A reference to what may be anything; None where there can be none."""
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return None
+
+
 def told(error: Exception, what: str, notes: list[TapeNote], kind: str, mend: str = "") -> Exception:
     """The error with a note of the line on which something happened to the tape before, and how to fix it.
 

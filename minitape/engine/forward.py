@@ -319,18 +319,9 @@ def _call(call: Call, known: dict[int, Tensor], values: Sweep) -> None:
         if parts:
             known[call.row] = _sum(parts)
         return
-    hidden = _in_a_run(call, inputs, known, values) if state.graph is not None else None
-    for output, tangent in enumerate(_transposed(call, inputs, known, values) if hidden is None else hidden):
+    for output, tangent in enumerate(_transposed(call, inputs, known, values)):
         if tangent is not None:
             known[call.row + output] = tangent
-
-
-def _in_a_run(call: Call, inputs: list[Tensor], known: dict[int, Tensor], values: Sweep) -> list[Tensor | None] | None:
-    """The tangents of a call's outputs where only a run of the graph knows the shapes; None for other calls."""
-    outputs = [values.tensor(r) for r in range(call.row, call.row + call.outputs)]
-    if all(t.shape.is_fully_defined() for t in [*inputs, *outputs]):
-        return None
-    return above.tangents_row(call, inputs, outputs, [known.get(r) for r in call.inputs])
 
 
 def _transposed(call: Call, inputs: list[Tensor], known: dict[int, Tensor], values: Sweep) -> list[Tensor | None]:
@@ -343,10 +334,13 @@ def _transposed(call: Call, inputs: list[Tensor], known: dict[int, Tensor], valu
         g: Result = adjoints[0] if call.outputs == 1 else tuple(adjoints)
         z: Result = outputs[0] if call.outputs == 1 else tuple(outputs)
         rules = call.primitive.rules
-        if callable(rules):
-            shares = list(rules(g, z, *inputs, **call.attrs))
-        elif rules is None:
+        if rules is None:
             shares = []
+        elif state.graph is not None and not all(t.shape.is_fully_defined() for t in [*inputs, *outputs]):
+            wanted = [i for i, r in enumerate(call.inputs) if r in known and (callable(rules) or rules[i] is not None)]
+            shares = above.replay_row(call.primitive, call.attrs, adjoints, inputs, wanted)
+        elif callable(rules):
+            shares = list(rules(g, z, *inputs, **call.attrs))
         else:
             shares = [r(g, z, *inputs, **call.attrs) if r is not None and i in known else None
                       for r, i in zip(rules, call.inputs, strict=True)]  # fmt: skip

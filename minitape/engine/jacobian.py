@@ -71,7 +71,7 @@ def jacobian(tape: GradientTape, target: End, sources: Structure, unconnected: o
         raise RuntimeError(NEEDS_PERSISTENT + "jacobian with eager execution enabled and with  experimental_use_pfor "
                            "set to False.")  # fmt: skip
     if state.graph is not None and not all(t.shape.is_fully_defined() for t in [target, *flat]):
-        return _in_a_run(tape, target, sources, flat, unconnected)
+        raise sizes_needed("Jacobian")
     target = convert_to_tensor(target) if isinstance(target, (np.ndarray, np.generic)) else target
     shape = tuple(target.shape)
     count = int(np.prod(shape))
@@ -115,10 +115,12 @@ def _refuse_empty(sources: list[End]) -> None:
             raise ValueError(f"Tensor's shape (0,) is not compatible with supplied shape {(0, *source.shape)}.")
 
 
-def _in_a_run(tape: GradientTape, target: End, sources: Structure, flat: list[End], unconnected: object) -> Structure:
-    """The same where only a run of the graph knows how many elements there are."""
-    found = above.jacobians_in_a_run(tape, target, flat, wants_zeros(unconnected))
-    return nest.pack_sequence_as(sources, found)
+def sizes_needed(what: str) -> NotImplementedError:
+    """The error for derivatives whose sizes only a run of the graph knows."""
+    return NotImplementedError(
+        f"minitape computes a {what} inside a tf.function only where all sizes are known while it is traced: call the "
+        "function without an input_signature, write the sizes into it, or compute this outside of the function."
+    )
 
 
 def batch_jacobian(
@@ -138,7 +140,7 @@ def batch_jacobian(
         raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with eager execution enabled and  with "
                            "experimental_use_pfor set to False.")  # fmt: skip
     if state.graph is not None and not (target.shape.is_fully_defined() and source.shape.is_fully_defined()):
-        return above.batch_jacobian_in_a_run(tape, target, source)
+        raise sizes_needed("batch_jacobian")
     inner, rest = tuple(target.shape)[1:], tuple(source.shape)[1:]
     count = int(np.prod(inner))
     eye = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *inner)

@@ -1,6 +1,6 @@
 """Public namespaces of ``tf``: which names a module offers, and what it says when asked for another.
 
-The file of a namespace (``math.py``, ``image/__init__.py``, ...) is a table of names and of the modules that hold them.
+The file of a namespace (``math.py``, ``nn/__init__.py``, ...) is a table of names and of the modules that hold them.
 The engine's own modules have other names; where one file is both (``errors.py``), what is not public has an underscore.
 """
 
@@ -29,7 +29,7 @@ TOOLS = ("minitape.bridges", "minitape.check", "minitape.cli", "minitape.course"
 def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Object], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a module that holds the ``names`` of ``namespace`` itself, beside other things.
 
-    Only these are listed and completed. A name that is not there raises AttributeError with the nearest one that is.
+    Only these are listed and completed.
 
     >>> find, listed = public("tf.nest", ["flatten", "is_nested"])
     >>> listed()
@@ -37,34 +37,37 @@ def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Obje
     """
 
     def find(name: str) -> Object:
-        # named, so that Python does not look for the nearest name, too, and print it behind ours
-        raise AttributeError(name if name.startswith("__") else above.missing(namespace, name, names), name=name)
+        if name.startswith("_"):
+            raise AttributeError(name, name=name)
+        raise above.missing(namespace, name, importlib.import_module(f"minitape{namespace[2:]}"))
 
     return find, lambda: sorted(names)
 
 
 def lazy(
-    namespace: str, homes: Mapping[str, str], space: dict[str, Object], more: Mapping[str, tuple[str, str]] | None = None
+    namespace: str,
+    homes: Mapping[str, str],
+    space: dict[str, Object],
+    more: Mapping[str, tuple[str, str]] | None = None,
 ) -> tuple[Callable[[str], Object], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a module that is nothing but ``namespace``: the module's last line.
 
     Public is what ``homes`` (see :func:`places`) and ``more`` name, and what the module defines itself without an
     underscore. ``space`` is the module's globals; a name is loaded when it is first asked for and stays there. A name
-    that is not there raises AttributeError with the nearest one that is.
+    that is not there raises AttributeError: see :mod:`minitape.tf.api`.
 
     >>> import minitape as tf
     >>> try:
     ...     tf.math.reduce_sums
     ... except AttributeError as error:
-    ...     print(error)
-    minitape has no 'tf.math.reduce_sums' (did you mean 'tf.math.reduce_sum'?)
+    ...     print(error, error.name)
+    module 'minitape.math' has no attribute 'reduce_sums' reduce_sums
     """
     home = {**(more or {}), **places(homes)}
     own = [name for name, value in space.items() if not (name.startswith("_") or isinstance(value, ModuleType))]
     space.pop("annotations", None)  # of `from __future__ import annotations`
     names = space["__all__"] = sorted({*home, *own} - {"annotations"})
     refuse, listed = public(namespace, names)
-    slips = {name.lower() for name in names}  # tf.variable is tf.Variable, not the module
     if "__path__" in space:
         _hide_submodules(sys.modules[space["__name__"]], {name for name, (_, theirs) in home.items() if not theirs})
 
@@ -72,11 +75,8 @@ def lazy(
         if name in home:
             space[name] = found = load(*home[name])
             return found
-        if "__path__" in space and name not in slips and importlib.util.find_spec(full := f"{space['__name__']}.{name}"):
-            if full in TOOLS:
-                return importlib.import_module(full)
-            # ``from . import module`` asks, too, and shall not wait for a suggestion
-            raise AttributeError(f"minitape has no '{namespace}.{name}': {full} is a module inside of it", name=name)
+        if namespace == "tf" and "minitape." + name in TOOLS:
+            return importlib.import_module(f"minitape.{name}")
         return refuse(name)
 
     find.__dict__["homes"] = home  # from which the stubs for editors are written
@@ -125,6 +125,7 @@ class Aliases(Loader):
     def install(self) -> None:
         """Comes first: below `minitape.nn` the folder of `minitape.tf.nn` would be searched, and its modules made twice."""
         sys.meta_path.insert(0, self)
+        sys.meta_path.append(NotHere())  # last: what nobody has found
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """The specification of a module with one of the names, or below it."""
@@ -144,25 +145,15 @@ class Aliases(Loader):
         module.__spec__ = module.__spec__.loader_state
 
 
-class Namespace:
-    """A namespace below one that is a module, such as ``tf.math.special``.
+class NotHere:
+    """Says of ``import minitape.image`` and ``from minitape import image`` what is said of ``tf.image``."""
 
-    >>> import minitape as tf
-    >>> tf.math.special
-    <namespace tf.math.special>
-    """
-
-    def __init__(self, name: str, homes: Mapping[str, str]) -> None:
-        self.__name = name
-        self.__find, self.__names = lazy(name, homes, self.__dict__)
-
-    def __getattr__(self, name: str) -> Object:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self.__find(name)
-
-    def __dir__(self) -> list[str]:
-        return self.__names()
-
-    def __repr__(self) -> str:
-        return f"<namespace {self.__name}>"
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """ModuleNotFoundError for a name of TensorFlow's."""
+        package, _, inner = name.partition(".")
+        if package != "minitape":
+            return
+        namespace, _, last = f"tf.{inner.removeprefix('tf.')}".rpartition(".")
+        if above.is_of_tensorflow(namespace, last):
+            # without ``name``: of a module of that name Python would say that there is nothing to import
+            raise ModuleNotFoundError(above.not_here(f"{namespace}.{last}"))

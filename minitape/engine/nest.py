@@ -231,8 +231,7 @@ def _unlike(a: Structure, b: Structure) -> tuple[type[Exception], str] | None:
     kinds = [(type(c), c.dtype, getattr(c, "ragged_rank", None), len(c._components())) for c in (a, b)]
     if kinds[0] == kinds[1]:
         return None
-    specs = [getattr(c, "_type_spec", type(c)) for c in (a, b)]
-    return ValueError, f"Incompatible CompositeTensor TypeSpecs: {_shown(specs[0])} vs. {_shown(specs[1])}"
+    return ValueError, f"Incompatible CompositeTensor TypeSpecs: {_shown(type(a))} vs. {_shown(type(b))}"
 
 
 def _shown(value: object) -> str:

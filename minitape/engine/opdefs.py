@@ -22,7 +22,7 @@ from .state import state
 
 if TYPE_CHECKING:
     from .dtypes import DType
-    from .typed import Object, Value
+    from .typed import Value
 
 _OF_NUMPY = (np.ndarray, np.generic)
 
@@ -129,18 +129,6 @@ def accept_text(op: str, attr: str, value: str) -> None:
     if found is not None and words is not None and f'"{value}"' not in words[1].split(", "):
         raise invalid(f"Value for attr '{attr}' of \"{value}\" is not in the list of allowed values: {words[1]}\n\t; "
                       f"NodeDef: {{{{node {op}}}}}; {_summary(op, found)}", op)  # fmt: skip
-
-
-def accept_list(op: str, attr: str, value: Object, spelled: str) -> list[int]:
-    """The same for an attribute that is a list of so many numbers or more; TypeError for what is no list."""
-    if not isinstance(value, (list, tuple)):
-        raise TypeError(f"Expected list for '{attr}' argument to '{spelled}' Op, not {value!r}.")
-    found = definition(op)
-    least = re.search(rf"\b{attr}:list\(int\),min=(\d+)", found.text) if found is not None else None
-    if found is not None and least is not None and len(value) < int(least[1]):
-        raise invalid(f"Length for attr '{attr}' of {len(value)} must be at least minimum {least[1]}\n\t; "
-                      f"NodeDef: {{{{node {op}}}}}; {_summary(op, found)}", op)  # fmt: skip
-    return [int(n) for n in value]
 
 
 def _summary(op: str, found: OpDef) -> str:

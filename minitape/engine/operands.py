@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,6 @@ from .convert import convert_to_tensor
 from .dtypes import int32
 from .evidence import planned
 from .invalid import invalid
-from .opdefs import accept, refused_operand
 from .operation import apply, binary
 from .primitives import TABLE, Primitive
 from .shape import TensorShape
@@ -24,7 +22,7 @@ from .typed import Given, Made, Same
 
 if TYPE_CHECKING:
     from .dtypes import DType
-    from .typed import Array, DTypeLike, Function, Object, Result, ShapeLike, Value
+    from .typed import Array, DTypeLike, Object, Result, ShapeLike, Value
 
 
 def tensor_of(x: Value, dtype: DTypeLike = None) -> Tensor:
@@ -100,8 +98,11 @@ def integers(value: Value, op: str, attr: str, noted: bool = False) -> Array:
         return np.asarray(value, np.int32 if value == [] or value == () else None)
     from .opdefs import accept_attr, has_default
 
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fb" and has_default(op, attr):
-        return value.astype(np.int32)
+    if has_default(op, attr):
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fb":
+            return value.astype(np.int32)
+        if type(value) is float:
+            raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype int32")
     tensor = tensor_of(value)
     accept_attr(op, attr, tensor.dtype)
     if noted:
@@ -109,142 +110,29 @@ def integers(value: Value, op: str, attr: str, noted: bool = False) -> Array:
     return np.asarray(tensor.array)
 
 
-def put_off(function: Callable[..., Made], args: tuple[object, ...], kwargs: Mapping[str, object], error: Exception) -> Made:
-    """In a graph: a function that needs values is called when the graph runs; elsewhere ``error`` is raised."""
-    if state.graph is not None:
-        found = above.postpone(function, args, kwargs) or above.postpone_with_parts(function, args, kwargs)
-        if found is not None:
-            return found[0]
-    raise error
-
-
-def placed(function: Callable[Given, Made]) -> Callable[Given, Made]:
-    """A function of ragged or sparse tensors; in a graph whose run alone knows their rows or places, it is put off."""
+def deferred(function: Callable[Given, Made]) -> Callable[Given, Made]:
+    """A function that needs values or sizes: where only the run of a graph knows them, it is called when the graph runs."""
 
     @functools.wraps(function)
-    def called(*args: Given.args, **kwargs: Given.kwargs) -> Made:
+    def checked(*args: Given.args, **kwargs: Given.kwargs) -> Made:
         try:
             return function(*args, **kwargs)
-        except (AttributeError, TypeError, ValueError, NotImplementedError) as error:
-            if state.graph is None or not waits(error):
+        except (AttributeError, TypeError, ValueError) as error:
+            if state.graph is None or not _waits(error):
                 raise
-            found = above.postpone_with_parts(function, args, kwargs)
+            found = above.postpone(function, args, kwargs)
             if found is None:
                 raise
             return found[0]
 
-    return called
+    return checked
 
 
-def waits(error: Exception) -> bool:
+def _waits(error: Exception) -> bool:
     """True for what is raised because a value or a size is not known while a graph is being built."""
     if isinstance(error, TypeError):
         return any(word in str(error) for word in ("SymbolicTensor", "NoneType"))
-    return isinstance(error, AttributeError) or "symbolic tf.Tensor" in str(error) or _unsettled(error)
-
-
-def worded(function: Callable[Given, Made]) -> Callable[Given, Made]:
-    """Words the TypeError of a wrong call as TensorFlow's dispatcher does: "Missing required positional argument"."""
-    signature = inspect.signature(function)
-
-    @functools.wraps(function)
-    def checked(*args: Given.args, **kwargs: Given.kwargs) -> Made:
-        try:
-            return function(*args, **kwargs)
-        except TypeError:
-            _check_call(signature, args, kwargs)
-            raise
-
-    return checked
-
-
-def _passed_on(function: Callable[Given, Made]) -> Callable[Given, Made]:
-    @functools.wraps(function)
-    def called(*args: Given.args, **kwargs: Given.kwargs) -> Made:
-        return function(*args, **kwargs)
-
-    return called
-
-
-def spelled(name: str, around: Function = _passed_on) -> Callable[[Same], Same]:
-    """Python's TypeError of a wrong call names the function as TensorFlow's own does; its own name is as written."""
-
-    def decorate(function: Same) -> Same:
-        made: Same = around(function)
-        function.__qualname__ = name  # which wraps() has copied already
-        return made
-
-    return decorate
-
-
-def strict(function: Callable[Given, Made]) -> Callable[Given, Made]:
-    """``worded`` for a function that a graph may have to put off."""
-    signature = inspect.signature(function)
-
-    @functools.wraps(function)
-    def checked(*args: Given.args, **kwargs: Given.kwargs) -> Made:
-        try:
-            return function(*args, **kwargs)
-        except AttributeError as error:
-            return put_off(function, args, kwargs, error)
-        except ValueError as error:
-            if state.graph is None or not _unsettled(error):
-                raise
-            return put_off(function, args, kwargs, error)
-        except TypeError as error:
-            if state.graph is not None and any(word in str(error) for word in ("SymbolicTensor", "NoneType")):
-                return put_off(function, args, kwargs, error)
-            _check_call(signature, args, kwargs)
-            raise
-
-    return checked
-
-
-def _check_call(signature: inspect.Signature, args: tuple[object, ...], kwargs: Mapping[str, object]) -> None:
-    try:
-        signature.bind(*args, **kwargs)
-    except TypeError as error:
-        unknown = next((name for name in kwargs if name not in signature.parameters), None)
-        raise TypeError(_dispatcher_words(str(error), len(signature.parameters), len(args), unknown)) from None
-
-
-def _unsettled(error: Exception) -> bool:
-    """True for what is refused because sizes are not known while a graph is being built."""
-    if isinstance(error, TypeError):
-        return "NoneType" in str(error)
-    return getattr(error, "unsettled", False) or "unknown rank" in str(error)
-
-
-def deferred(function: Callable[Given, Made]) -> Callable[Given, Made]:
-    """The same without the words: wrong calls are worded by Python, as those of TensorFlow's generated functions."""
-
-    @functools.wraps(function)
-    def checked(*args: Given.args, **kwargs: Given.kwargs) -> Made:
-        try:
-            return function(*args, **kwargs)
-        except AttributeError as error:
-            return put_off(function, args, kwargs, error)
-        except (ValueError, TypeError) as error:
-            if state.graph is None or not _unsettled(error):
-                raise
-            return put_off(function, args, kwargs, error)
-
-    return checked
-
-
-def generated(name: str) -> Callable[[Same], Same]:
-    """``deferred`` for a function that TensorFlow generates: Python's errors call it by the kernel's name."""
-    return spelled(name, deferred)
-
-
-def _dispatcher_words(text: str, expected: int, got: int, unknown: str | None) -> str:
-    if text.startswith("missing"):
-        if unknown is not None:
-            return f"Got an unexpected keyword argument '{unknown}'"
-        return "Missing required positional argument"
-    if text.startswith("too many"):
-        return f"Too many arguments were given. Expected {expected} but got {got}."
-    return text[0].upper() + text[1:]
+    return isinstance(error, AttributeError) or getattr(error, "unsettled", False) or "unknown rank" in str(error)
 
 
 def named(function: Same, name: str, doc: str, module: str) -> Same:
@@ -261,21 +149,7 @@ def unary(primitive: Primitive, x: Value) -> Tensor:
 
 def pairwise(primitive: Primitive, x: Value, y: Value) -> Tensor:
     """Applies an elementwise primitive to two arguments of one dtype."""
-    if state.graph is None:
-        x, y = pair(x, y)
-    else:
-        try:
-            if not is_tensor_like(x):  # a graph converts one after the other
-                x = _first(x)
-                if is_tensor_like(y) and y.dtype != x.dtype:
-                    accept(primitive.op, x.dtype, y.dtype)
-            x, y = together(x, y)
-        except Settled as error:
-            raise error.args[0] from None
-        except (TypeError, ValueError) as error:
-            settled = is_tensor_like(x) and is_tensor_like(y)
-            raise error if settled else refused_operand(primitive.op, x, y, error) from None
-    return binary(primitive, x, y)
+    return binary(primitive, *pair(x, y))
 
 
 def pair(x: Value, y: Value) -> list[Tensor]:
@@ -287,20 +161,6 @@ def pair(x: Value, y: Value) -> list[Tensor]:
         x = convert_to_tensor(x)
         y._to_tensor(x.dtype)
     return together(x, y)
-
-
-def _first(x: Value) -> Tensor:
-    """The first operand of a graph's operation, which no other gives its dtype."""
-    try:
-        return convert_to_tensor(x)
-    except ValueError as error:
-        raise Settled(ValueError(f"Tried to convert 'x' to a tensor and failed. Error: {error}")) from None
-    except TypeError as error:
-        raise Settled(error) from None
-
-
-class Settled(Exception):
-    """An error that is worded already."""
 
 
 def mismatch(op: str, position: int, wanted: DType, got: DType) -> Exception:

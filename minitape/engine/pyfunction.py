@@ -22,9 +22,8 @@ from .backward import UnconnectedGradients
 from .block import During
 from .convert import convert_to_tensor
 from .custom import for_batches, no_tapes, plain
-from .dtypes import DType, as_dtype, int64
+from .dtypes import DType, as_dtype
 from .invalid import invalid
-from .operands import worded
 from .operation import finish
 from .primitives import Primitive
 from .state import state
@@ -211,11 +210,8 @@ def _promise(kind: Object) -> Promise:
 
 
 def _parts_of(spec: Object) -> list[DType]:
-    """The dtypes of the tensors that a ragged or sparse tensor of this type is made of; empty for other types."""
-    name = type(spec).__name__
-    if name == "RaggedTensorSpec":
-        return [spec.dtype] + [spec.row_splits_dtype] * spec.ragged_rank
-    return [int64, spec.dtype, int64] if name == "SparseTensorSpec" else []
+    """The dtypes of the tensors that a ragged tensor of this type is made of; empty for other types."""
+    return [spec.dtype, spec.row_splits_dtype] if type(spec).__name__ == "RaggedTensorSpec" else []
 
 
 _MISSING = (
@@ -239,7 +235,6 @@ def _as_decorator(name: str, func: object, inp: object, Tout: object) -> bool:
     return func is None
 
 
-@worded
 def py_function(func: Function | None = None, inp: Object = None, Tout: Object = None, name: str | None = None) -> Structure:
     """Runs a Python function on eager tensors as one differentiable operation, also inside a graph.
 
@@ -310,7 +305,6 @@ def _with_parts(func: Function, inputs: list[Structure], kinds: list[Promise]) -
             for kind in kinds]  # fmt: skip
 
 
-@worded
 def numpy_function(
     func: Object = None, inp: Object = None, Tout: Object = None, stateful: bool = True, name: str | None = None
 ) -> Structure:

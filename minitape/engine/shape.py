@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .dimension import Dimension
-from .dimension import size_of as _size
 from .shown import Shown
 
 if TYPE_CHECKING:
@@ -26,6 +24,26 @@ def _sizes_of(numbers: Object) -> tuple[int | None, ...]:
             f"Failed to convert '{numbers!r}' to a shape: '{odd!r}'could not be converted to a dimension. A shape "
             "should either be single dimension (e.g. 10), or an iterable of dimensions (e.g. [1, 10, None])."
         ) from None
+
+
+def _size(value: Object) -> int | None:
+    """A size as a Python integer, None for an unknown one; TypeError or ValueError for what cannot be a size.
+
+    >>> _size(3), _size(None)
+    (3, None)
+    """
+    if value is None:
+        return None
+    try:
+        size: int = value.__index__()
+    except AttributeError:
+        raise TypeError(
+            f"Dimension value must be integer or None or have an __index__ method, got value '{value!r}' "
+            f"with type '{type(value)!r}'"
+        ) from None
+    if size < 0:
+        raise ValueError(f"Dimension {size} must be >= 0")
+    return size
 
 
 class TensorShape(metaclass=Shown):
@@ -65,10 +83,6 @@ class TensorShape(metaclass=Shown):
 
     ndims = rank
 
-    @property
-    def dims(self) -> list[Dimension] | None:
-        """The sizes as Dimension objects."""
-        return None if self._dims is None else [Dimension(d) for d in self._dims]
 
     def as_list(self) -> list[int | None]:
         """The sizes as a list of ints, None for unknown ones; ValueError when the rank is unknown.
@@ -257,17 +271,6 @@ class TensorShape(metaclass=Shown):
             return TensorShape(None)
         return TensorShape([a if a == b else None for a, b in zip(self._dims, other._dims, strict=True)])
 
-    def most_specific_common_supertype(self, others: TensorShape) -> TensorShape:
-        """The narrowest shape that admits this one and all others.
-
-        >>> import minitape as tf
-        >>> tf.TensorShape([2, 3]).most_specific_common_supertype([tf.TensorShape([2, 4]), tf.TensorShape([2, 5])])
-        TensorShape([2, None])
-        """
-        found = self
-        for other in others:
-            found = found.most_specific_compatible_shape(other)
-        return found
 
     def concatenate(self, other: ShapeLike) -> TensorShape:
         """This shape followed by the other; of unknown rank when one of them is.

@@ -105,19 +105,6 @@ class IndexedSlices(metaclass=Shown):
             check_places(indices.array, self.shape[0])
         return IndexedSlices(values, indices, self._dense_shape).dense()
 
-    def consumers(self) -> list[object]:
-        """The operations of a graph that have its values as an input; none eagerly.
-
-        >>> import minitape as tf
-        >>> with tf.Graph().as_default():
-        ...     slices = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]), tf.constant([3]))
-        ...     y = tf.square(slices.values)
-        ...     print([op.type for op in slices.consumers()])
-        ['Square']
-        >>> tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])).consumers()
-        []
-        """
-        return self._values.consumers() if hasattr(self._values, "graph") else []
 
     def _watch_on(self, tape: GradientTape) -> None:
         for part in self._components():

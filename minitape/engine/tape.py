@@ -30,7 +30,7 @@ from .backward import (
     wants_zeros,
 )
 from .block import Exit
-from .evidence import clock, note_gradients, site, told
+from .evidence import clock, note_gradients, site, told, weak
 from .logs import log_first_n, warn_not_watchable
 from .merging import join
 from .pause import Pause
@@ -236,7 +236,7 @@ class GradientTape:
             if len(self.notes) < NOTES:
                 record = self._record  # another one, perhaps, once a tensor was watched
                 rows = 0 if record is None else len(record)
-                self.notes.append(("watch", rows, weakref.ref(t) if type(t) is EagerTensor else _weak(t), frames))
+                self.notes.append(("watch", rows, weakref.ref(t) if type(t) is EagerTensor else weak(t), frames))
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables and composite tensors
                     t._watch_on(self)
@@ -348,8 +348,8 @@ class GradientTape:
             frames = site()
         else:  # the sweep was not recorded: a note says what the gradients came from
             frames = note_gradients(gradients, targets, flat)
-        if self._warns or _WARNS:
-            self._warn(gradients, targets, flat)
+        if (self._warns or _WARNS) and any(map(_is_none, gradients)):  # one warning, with its reason, for each
+            above.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
         self.last, self.nones = (targets, flat, seeds), list(map(_is_none, gradients))
         if self._persistent and len(self.asked) < ASKED:
             self.asked.append(self.last)
@@ -396,11 +396,6 @@ class GradientTape:
         'nonfinite_gradient'
         """
         return above.explain_nonfinite(self, target, sources)
-
-    def _warn(self, gradients: list[Result], targets: list[End], sources: list[End]) -> None:
-        """One Python warning, with its reason, for each gradient that is None."""
-        if any(g is None for g in gradients):
-            above.warn_of(self, targets, [s for s, g in zip(sources, gradients, strict=True) if g is None])
 
     def jacobian(
         self,
@@ -484,13 +479,6 @@ class GradientTape:
     def _rows_of(self, value: End) -> tuple[int, ...]:
         """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
         return rows_of(self, [value])[0]
-
-
-def _weak(value: object) -> weakref.ref[Object] | None:
-    try:
-        return weakref.ref(value)
-    except TypeError:
-        return None
 
 
 def _option(options: dict[str, object]) -> bool:

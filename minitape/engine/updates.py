@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .above import above
 from .convert import convert_to_tensor
-from .errors import OutOfRangeError
 from .frames import user_frame
 from .invalid import invalid, shown
 from .operands import tensor_of
@@ -25,7 +24,7 @@ from .tensor import SLICES, bare
 if TYPE_CHECKING:
     from .dtypes import DType
     from .tensor import EagerTensor, Tensor
-    from .typed import Assigned, Index, Object, Value
+    from .typed import Assigned, Index, Value
     from .variable import ResourceVariable
 
 _UFUNCS = {
@@ -134,21 +133,6 @@ class Updates:
         """
         return self._scatter("update", sparse_delta)
 
-    def batch_scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Assigned:
-        """Replaces slices along the second axis, for each element of the first.
-
-        >>> import minitape as tf
-        >>> v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
-        >>> v.batch_scatter_update(tf.IndexedSlices([[9.0], [8.0]], [[1], [0]])).numpy()
-        array([[1., 9.],
-               [8., 4.]], dtype=float32)
-        """
-        slices = _slices(sparse_delta)
-        rows = np.asarray(tensor_of(slices.indices).array)
-        deprecated("batch_scatter_update (from tensorflow.python.ops.state_ops) is deprecated and will be removed "
-                   "after 2018-11-29.\nInstructions for updating:\nUse the batch_scatter_update method of Variable "
-                   "instead.")  # fmt: skip
-        return self._scatter_nd("update", np.stack([*np.indices(rows.shape)[:-1], rows], axis=-1), slices.values)
 
     def scatter_nd_add(self, indices: Value, updates: Value, name: str | None = None) -> Assigned:
         """Adds ``updates`` at the places that the last axis of ``indices`` lists.
@@ -217,57 +201,6 @@ class Updates:
         """
         return above.gather_nd(self._read(), indices)
 
-    def count_up_to(self, limit: int) -> Tensor:
-        """The value, which is then increased by one; OutOfRangeError at the limit.
-
-        >>> import minitape as tf
-        >>> v = tf.Variable(0)
-        >>> int(v.count_up_to(2)), int(v.count_up_to(2)), v.numpy()
-        (0, 1, np.int32(2))
-        """
-        deprecated("BaseResourceVariable.count_up_to (from tensorflow.python.ops.resource_variable_ops) is deprecated "
-                   "and will be removed in a future version.\nInstructions for updating:\nPrefer Dataset.range "
-                   "instead.")  # fmt: skip
-        from .opdefs import accept_attr
-
-        accept_attr("ResourceCountUpTo", "T", self.dtype)
-        old = self._state
-        if int(old.array) >= limit:
-            raise OutOfRangeError(None, None, f"Reached limit of {limit} [Op:ResourceCountUpTo]")
-        self._assigned(bare(old.array + old.array.dtype.type(1)), "assign", False)
-        return bare(old.array)
-
-    def load(self, value: Value, session: Object = None) -> None:
-        """The old way to assign; in a graph it runs in ``session``, by default the one of the ``with`` block.
-
-        ValueError when the shape does not fit, or when there is no session to run in.
-
-        >>> import minitape as tf
-        >>> v = tf.Variable(1.0)
-        >>> v.load(2.0)
-        >>> print(v.numpy())
-        2.0
-        """
-        deprecated("Variable.load (from tensorflow.python.ops.variables) is deprecated and will be removed in a future "
-                   "version.\nInstructions for updating:\nPrefer Variable.assign which has equivalent behavior in 2.X.")  # fmt: skip
-        changed = self.assign(value)
-        if state.graph is None:
-            return
-        session = session or above.get_default_session()
-        if session is None:
-            raise ValueError("Either session argument should be provided or default session should be established")
-        session.run(changed)
-
-    def to_proto(self, export_scope: object = None) -> NoReturn:
-        """RuntimeError: there are no protocol buffers of variables in eager mode.
-
-        >>> import minitape as tf
-        >>> tf.Variable(1.0).to_proto()
-        Traceback (most recent call last):
-            ...
-        RuntimeError: This operation is not supported when eager execution is enabled.
-        """
-        raise RuntimeError("This operation is not supported when eager execution is enabled.")
 
     # -- how ----------------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,11 +25,10 @@ from .state import state
 from .tensor import EagerTensor, Reference, bare
 from .typed import TensorOperators
 from .updates import Updates, deprecated
-from .variable_arguments import check_arguments, is_trainable, unwatched
+from .variable_arguments import check_arguments, unwatched
 from .variable_operators import VariableOperators
 
 if TYPE_CHECKING:
-    from .distribution import VariableAggregation, VariableSynchronization
     from .dtypes import DType
     from .tape import GradientTape
     from .tensor import Tensor
@@ -44,9 +43,8 @@ class Variable(Updates, TensorOperators, metaclass=Shown):
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
     initial value unless ``shape`` says otherwise. ``validate_shape`` has no effect, as in TensorFlow 2, nor has
-    ``use_locking`` in any method: one thread changes a variable at a time. ``synchronization`` ON_READ makes the
-    variable not trainable by default. ValueError for ``variable_def``, ``import_scope`` and ``caching_device``, which
-    minitape does not support. See https://www.tensorflow.org/api_docs/python/tf/Variable.
+    ``use_locking`` in any method: one thread changes a variable at a time. ValueError for ``variable_def``,
+    ``import_scope``, ``caching_device``, ``synchronization`` and ``aggregation``, which minitape does not support. See https://www.tensorflow.org/api_docs/python/tf/Variable.
 
     >>> import minitape as tf
     >>> v = tf.Variable([1.0, 2.0], name="v")
@@ -80,18 +78,17 @@ class ResourceVariable(VariableOperators, Variable):
         dtype: DTypeLike = None,
         import_scope: str | None = None,
         constraint: Function | None = None,
-        synchronization: VariableSynchronization | None = None,
-        aggregation: VariableAggregation | None = None,
+        synchronization: object = None,
+        aggregation: object = None,
         shape: ShapeLike = None,
         experimental_enable_variable_lifting: bool = True,
         **unknown: object,
     ) -> None:
         check_arguments(initial_value, name, constraint, unknown, variable_def=variable_def, import_scope=import_scope,
-                        caching_device=caching_device)  # fmt: skip
-        trainable = is_trainable(name, trainable, synchronization, aggregation)
+                        caching_device=caching_device, synchronization=synchronization, aggregation=aggregation)  # fmt: skip
+        trainable = trainable is None or trainable
         if state.graph is not None:
             above.create_variable(self, initial_value, trainable, name, dtype, constraint, shape)
-            self._synchronization, self._aggregation = synchronization, aggregation
             return
         initial_value = unwatched(initial_value)
         wanted = None if dtype is None else dtypes.as_dtype(dtype)
@@ -105,7 +102,6 @@ class ResourceVariable(VariableOperators, Variable):
             )
         self._trainable = trainable
         self._name = "/".join((*state.scope, "Variable" if name is None else name))
-        self._synchronization, self._aggregation = synchronization, aggregation
         self._number = next(_numbers)
         self._version = 0
         self.constraint = constraint
@@ -353,20 +349,6 @@ class ResourceVariable(VariableOperators, Variable):
         """Narrows the static shape; ValueError when it contradicts the known one."""
         self._shape = self._shape.merge_with(shape)
 
-    @property
-    def synchronization(self) -> VariableSynchronization:
-        """How copies on several devices would be kept equal; minitape has one device."""
-        from .distribution import VariableSynchronization
-
-        return VariableSynchronization.AUTO if self._synchronization is None else self._synchronization
-
-    @property
-    def aggregation(self) -> VariableAggregation:
-        """How updates from several devices would be combined; minitape has one device."""
-        from .distribution import VariableAggregation
-
-        return VariableAggregation.NONE if self._aggregation is None else self._aggregation
-
     initializer = property(lambda self: None, doc="None: a variable has its value from the start.")
 
     @staticmethod
@@ -388,12 +370,6 @@ class ResourceVariable(VariableOperators, Variable):
         """A true tensor: a variable has its value from the start."""
         return bare(np.bool_(True))
 
-    def initialized_value(self) -> NoReturn:
-        """Deprecated and not there in eager mode: NotImplementedError."""
-        deprecated("Variable.initialized_value (from tensorflow.python.ops.variables) is deprecated and will be "
-                   "removed in a future version.\nInstructions for updating:\nUse Variable.read_value. Variables in "
-                   "2.X are initialized automatically both in eager and graph (inside tf.defun) contexts.")  # fmt: skip
-        raise NotImplementedError
 
     def eval(self, session: object = None) -> Object:
         """Not there in eager mode: RuntimeError."""
@@ -449,8 +425,7 @@ class ResourceVariable(VariableOperators, Variable):
         return _unpickle, (self._state._numpy(), self._trainable, self._name, self._shape)
 
     def __deepcopy__(self, memo: object) -> ResourceVariable:
-        copy = type(self)(to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape,
-                          synchronization=self._synchronization, aggregation=self._aggregation)  # fmt: skip
+        copy = type(self)(to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape)
         copy._born = copy._state._origin = born("variable", (self,), weakref.ref(copy))
         return copy
 

@@ -40,18 +40,3 @@ def unwatched(initial_value: Value) -> Value:
         with no_tapes():
             return initial_value()
     return initial_value._unwatched() if hasattr(initial_value, "_unwatched") else initial_value
-
-
-def is_trainable(name: object, trainable: bool | None, synchronization: object, aggregation: object) -> bool:
-    """Whether a variable is trainable: by default, unless it is synchronized on reading; ValueError for bad modes."""
-    if synchronization is None and aggregation is None:
-        return True if trainable is None else trainable
-    from .distribution import VariableAggregation, VariableSynchronization
-
-    for label, mode, kind in (
-        ("synchronization", synchronization, VariableSynchronization),
-        ("aggregation", aggregation, VariableAggregation),
-    ):
-        if not (mode is None or isinstance(mode, kind)):
-            raise ValueError(f"Invalid variable {label} mode: {mode} for variable: {name}")
-    return synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable

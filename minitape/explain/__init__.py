@@ -31,7 +31,7 @@ The user's text
     ``flow``, ``arrivals``   where a value goes that left to Python, and where one may have come in
 
 The answer
-    ``words``, ``texts``   a finding as sentences; ``page`` several of them
+    ``words``, ``texts``, ``describe``   a finding as sentences; ``source_names`` what the user calls a source; ``page`` several of them
     ``advice``, ``absent``, ``remedies``   what exactly happened at a break, and what to write instead
     ``patches``    the line to blame as it should be
 """

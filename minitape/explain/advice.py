@@ -33,8 +33,8 @@ _OPS = {
     "range": "Range",
     "shuffle": "RandomShuffle",
     "truth": "Greater GreaterEqual Less LessEqual Equal NotEqual LogicalAnd LogicalOr LogicalNot IsNan IsInf IsFinite "
-             "InTopKV2 ApproximateEqual All Any",
-    "sample": "Multinomial RandomPoissonV2 StatelessMultinomial RandomIndexShuffle",
+             "InTopKV2 All Any",
+    "sample": "Multinomial RandomPoissonV2 StatelessMultinomial",
     "shape": "Shape Size Rank ZerosLike OnesLike",
     "count": "HistogramFixedWidth Bincount",
     "data": "tf.data",
@@ -53,10 +53,6 @@ _OF_NUMPY = {
 }  # fmt: skip
 _KIND_IN_NUMPY = {name: kind for kind, names in _OF_NUMPY.items() for name in names.split()}
 _DRAWS = ("normal", "standard_normal", "randn", "gauss", "lognormal", "multivariate_normal", "laplace", "uniform")
-_OTHER_WAY = {
-    "adjust_saturation": "Blend with the grey image: grey + factor * (x - grey), with grey = tf.image.rgb_to_grayscale(x).",
-    "lu": "Use tf.linalg.slogdet, tf.linalg.solve, tf.linalg.cholesky or tf.linalg.qr, which have gradients.",
-}
 _LOOKUPS = ("gather", "gather_nd", "one_hot", "strided_slice", "slice", "tensor_array_read")
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 
@@ -150,8 +146,6 @@ class Advice(Absent):
 
     def _no_gradient_registered(self) -> str:
         self._name_operation()
-        name = self.fields["what"].rpartition(".")[2]
-        self.fields["instead"] = _OTHER_WAY.get(name, "Use an operation that has a gradient, or wrap this one in tf.custom_gradient.")
         return "sample" if _KIND_OF_OP.get(self.what) == "sample" else ""
 
     def _integer_dtype(self) -> str:
@@ -270,7 +264,7 @@ class Advice(Absent):
         call = self.call if isinstance(self.call, ast.Call) else self._only_assign()
         function = None if call is None else call.func
         if isinstance(function, ast.Attribute) and self._in_namespace(function):
-            self.fields["what"] = unparse(function)  # tf.compat.v1.assign, K.update
+            self.fields["what"] = unparse(function)  # tf.compat.v1.assign
         elif call is not None and isinstance(function, ast.Attribute) and function.attr.startswith(("assign", "scatter")):
             return self._stored(call, function, early)
         elif function is not None and len(unparse(function)) <= 40:

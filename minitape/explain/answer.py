@@ -13,8 +13,9 @@ from ..engine.state import state
 from ..engine.tape import _WARNS
 from ..engine.tensor import Tensor
 from .asking import warn_user
+from .describe import describe
 from .page import page
-from .words import Explanation, describe
+from .words import Explanation
 
 if TYPE_CHECKING:
     from ..engine.tape import GradientTape

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..engine.typed import End
     from ..engine.variable import ResourceVariable
 
-_STREAMS = {"map", "flat_map", "interleave", "filter", "scan", "reduce", "from_generator", "group_by_window", "take_while"}
-
 
 class Names(Connection):
     """Where values were made, and which names were bound to them."""
@@ -53,7 +51,7 @@ class Names(Connection):
             return False
         given = (
             value for s in ([statement] if name == "<lambda>" else all_of_it) for call in s.walk()
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _STREAMS
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "map"
             for value in (*call.args, *(k.value for k in call.keywords))
         )  # fmt: skip
         if name == "<lambda>":

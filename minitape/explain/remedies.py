@@ -24,9 +24,7 @@ OF_NUMPY = {"array": "tf.convert_to_tensor", "asarray": "tf.convert_to_tensor", 
           "tf.clip_by_value", "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs",
           "outer": "tf.einsum", "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
           **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod", "any", "all")}}  # fmt: skip
-_COPIES = tuple(
-    "get_value eval convert_to_numpy get_static_value constant_value __array__ float16 float32 float64 int32 int64".split()
-)
+_COPIES = ("__array__", "float16", "float32", "float64", "int32", "int64")
 LEAVES = ("numpy", "float", "int", "item", "tolist")
 _OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
                 "convert_to_tensor", "value", "read_value"}  # fmt: skip
@@ -78,7 +76,7 @@ class Remedies:
         return self.subject.detail() if isinstance(self.subject, Origin) and callable(self.subject.detail) else None
 
     def _in_namespace(self, function: ast.expr, depth: int = 0) -> bool:
-        """Whether an expression begins with a module: ``tf.math.round``, or ``K.round`` after ``K = tf.keras.backend``."""
+        """Whether an expression begins with a module: ``tf.math.round``, or ``M.round`` after ``M = tf.math``."""
         while isinstance(function, ast.Attribute):
             function = function.value
         if self.statement is None or not isinstance(function, ast.Name) or depth > 3:

@@ -14,16 +14,12 @@ _AFTER = "{what} ran after the tape's with block had ended{line}, so the tape do
 _MOVE_LINES = "Move the line into the with block, together with everything that uses its result (up to {used})."
 _OUTSIDE = "{what} ran outside the tape's with block{line}, so the tape does not know it."
 _REBOUND = "The name {what} was given to another object{line}: the one that you ask about is not the one that was used."
-_REPLACED = (
-    "The name {what} was given to a new tensor{line}: the tape watches the tensor that had this name before, not the new one."
-)
+_REPLACED = "The name {what} was given to a new tensor{line}: the tape watches the tensor that had this name before, not the new one."
 _IN_PLACE = "Change a variable in place with assign, assign_add or assign_sub, or give the new value another name."
 _ASSIGN = "Keep the variable and change its value: write {instead}. Or give the new value another name."
 _BEHIND = "Give the new value another name, or call tape.watch({x}) after this line: the tape watches the old value."
-_DRAW = (
-    "Multiply the outcome by the log-probability of what was drawn, or write the draw as a function of the parameters: "
-    "mu + sigma * noise, or Gumbel-softmax."
-)
+_DRAW = """Multiply the outcome by the log-probability of what was drawn, or write the draw as a function of the parameters: \
+mu + sigma * noise, or Gumbel-softmax."""
 _VALUES = "Use the values (tf.reduce_max, tf.nn.softmax, tf.sort) or a loss on the scores themselves, such as a cross-entropy."
 _BLEND = """Weight all the candidates, with w = tf.nn.softmax(-(x[..., None] - tf.range(n, dtype=x.dtype)) ** 2) of the float x for n of them: \
 tf.tensordot(w, table, 1) in place of a lookup, tf.einsum('...i,...j,ij->...', w0, w1, image) with a w for each axis in an image."""
@@ -466,7 +462,10 @@ TEXT = {
         "In a function a loop over a dataset is one operation, {what}{line}, through which no gradient passes.",
         "Loop over iter(...) of the dataset, or take the gradient for each element, inside the loop.",
     ),
-    "no_gradient_registered": ("No gradient is registered for {what}{line}.", "{instead}"),
+    "no_gradient_registered": (
+        "No gradient is registered for {what}{line}.",
+        "Use an operation that has a gradient, or wrap this one in tf.custom_gradient.",
+    ),
     "no_gradient_registered sample": ("{what}{line} draws at random, and no gradient is registered for it.", _DRAW),
     "unused_layer": (
         "{x} belongs to the layer {what}{line}, which was never called on the way to the target.",

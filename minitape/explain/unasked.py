@@ -90,7 +90,7 @@ def why_nothing(error: BaseException, frames: list[FrameType]) -> None:
 def why_no_tensor(error: Exception, value: object) -> Exception:
     """The error with a note on a target or source that no tape can know."""
     from .connection import Finding
-    from .words import describe
+    from .describe import describe
 
     with suppress(Exception):
         if isinstance(value, (bool, int, float, complex, np.generic, np.ndarray)):

@@ -7,7 +7,9 @@ from typing import Any
 from ..engine import nest
 from ..engine.convert import convert_to_tensor
 from ..engine.tensor import Tensor
-from .spec import TensorSpec, is_array, is_composite, show
+from .spec import TensorSpec, is_array, show
+
+_ROWS = ("RaggedTensor", "SparseTensor", "RaggedTensorSpec", "SparseTensorSpec")  # tensors with rows or places, their types
 
 
 class NoCast(TypeError):
@@ -38,23 +40,8 @@ def cast(spec: Any, value: Any) -> Any:
         raise NoCast(str(error)) from error
 
 
-def _refuse_plain(spec: Any, value: Any) -> None:
-    """What is neither ragged nor sparse has no parts that could be taken for those of the spec."""
-    if not hasattr(spec, "ragged_rank"):
-        raise NoCast(f"{type(value).__name__!r} object has no attribute 'indices'")
-    splits = [TensorSpec([None], spec.row_splits_dtype) for _ in range(spec.ragged_rank)]
-    inner = [] if spec.shape.rank is None else spec.shape[spec.ragged_rank + 1 :]
-    nest.assert_same_structure([TensorSpec([None, *inner], spec.dtype), *splits], [value])
-
-
 def _cast_leaf(spec: Any, value: Any) -> Any:
     if not isinstance(spec, TensorSpec):
-        if is_composite(spec) and not is_composite(value):
-            _refuse_plain(spec, value)
-        if is_composite(spec) and is_composite(value) and spec.dtype != value.dtype:
-            shape = (value.flat_values if hasattr(value, "flat_values") else value.values).shape
-            wanted = TensorSpec([None, *shape[1:]], spec.dtype)
-            raise NoCast(f"Can not cast {TensorSpec(shape, value.dtype)} to {wanted}")
         return value
     if isinstance(value, TensorSpec):
         if not value.is_subtype_of(spec):
@@ -85,5 +72,7 @@ def with_tensors(values: dict[str, Any]) -> dict[str, Any]:
 def _as_argument(value: Any) -> Any:
     if is_array(value):
         return convert_to_tensor(value)
+    if type(value).__name__ in _ROWS:
+        raise TypeError(f"In minitape a tf.function takes no {type(value).__name__}: give it the tensors of which that is made.")
     of_keras = hasattr(value, "_read") and hasattr(value, "_gradient_leaf")
     return value._to_tensor() if of_keras else value  # TensorFlow knows its own variables only

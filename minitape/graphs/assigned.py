@@ -27,9 +27,5 @@ class AssignedVariable(UnreadVariable):
             return self.assigned
         return graph.read(self._base, accessed=False)
 
-    def eval(self, session: Any = None) -> Any:
-        """Runs the assignment in the default session (or the given one); returns the value."""
-        return self.assigned.eval(session=session)
-
 
 AssignedVariable.__name__ = "_UnreadVariable"  # as it prints

@@ -20,13 +20,11 @@ from ..engine.state import state
 from ..engine.tensor import Tensor
 from .body import Body, BodyGraph, TestGraph, trace_body
 from .calls import call, rewritten  # noqa: F401 - rewritten functions find it here
-from .carried import alike, is_composite, parts_of, rebuilt
+from .carried import flattened, packed, with_rows_of
 from .control import branch_number, build_case, cond_graph, refuse_number
-from .inline import inlined
 from .loops import for_stmt, while_stmt  # noqa: F401 - rewritten functions find them here
 from .values import (
     MISSING,
-    Part,  # noqa: F401 - rewritten functions find it here
     Undefined,
     condition,
     copies,
@@ -34,6 +32,7 @@ from .values import (
     decides,
     dtype_of,
     is_value,
+    refuse_outside,
     without_variables,
 )
 
@@ -41,25 +40,22 @@ from .values import (
 
 
 def if_stmt(
-    test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], turned: bool = False
+    test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]
 ) -> None:
-    """``if``: on a symbolic tensor both branches are traced, and the names that they assign are joined.
-
-    With ``turned`` errors call ``orelse`` the main branch.
-    """
+    """``if``: on a symbolic tensor both branches are traced, and the names that they assign are joined."""
     test = current(test)
     if not decides(test):
         then() if test else orelse()
         return
-    branches = _Branches(test, then, orelse, get, put, turned)
+    refuse_outside(outside)
+    branches = _Branches(test, then, orelse, get, put)
     put(branches.joined([branches.merged(n, *s) for n, s in zip(names, branches.states(), strict=True)]))
 
 
 class _Branches:
     """Two branches that were traced: what they return, what they leave in the names, and the operation made of them."""
 
-    def __init__(self, test: Any, then: Any, orelse: Any, get: Any, put: Any, turned: bool = False) -> None:
-        self._turned = turned
+    def __init__(self, test: Any, then: Any, orelse: Any, get: Any, put: Any) -> None:
         self.test = condition(test, "if statement")
         self.before = get()
         self.results, self._graphs, self._after = [], [], []
@@ -79,8 +75,6 @@ class _Branches:
 
     def merged(self, name: str, first: Any, second: Any) -> Any:
         """What a name stands for after the statement; tensors become outputs of the branches."""
-        if self._turned:
-            return _merge(name, second, first, self._outs[::-1])
         return _merge(name, first, second, self._outs)
 
     def joined(self, merged: list[Any]) -> tuple[Any, ...]:
@@ -93,7 +87,7 @@ class _Branches:
 class _Pending:
     """A value that is among the results of the operation to come.
 
-    ``places`` has for each leaf its number among the results (None: the leaf is known), and what it is like.
+    ``places`` has for each tensor its number among the results, and None with the value where that is known.
     """
 
     def __init__(self, structure: Any, places: list[tuple[int | None, Any]]) -> None:
@@ -101,10 +95,8 @@ class _Pending:
 
     def found_in(self, results: Sequence[Any]) -> Any:
         """The value, given the results."""
-        return nest.pack_sequence_as(self._structure, [
-            like if at is None else results[at] if like is None else rebuilt(like, iter(results[at:]))
-            for at, like in self._places
-        ])  # fmt: skip
+        leaves = [known if at is None else results[at] for at, known in self._places]
+        return packed(self._structure, leaves)
 
 
 def _merge(name: str, first: Any, second: Any, outs: list[list[Any]]) -> Any:
@@ -119,14 +111,12 @@ def _merge(name: str, first: Any, second: Any, outs: list[list[Any]]) -> Any:
                 return value
             return _undefined(name, ValueError, f"must also be initialized in the {branch} branch")
     try:
-        nest.assert_same_structure(first, second, check_types=False)
+        nest.assert_same_structure(first, second, check_types=False, expand_composites=True)
     except (TypeError, ValueError) as error:
-        absent = _absent_key(name, first, second)
-        if absent is not None:
-            return Undefined(name, absent)
-        return _undefined(name, TypeError, _unlike(error))
+        text = f"must have the same nested structure in the main and else branches:\n\n{error}"
+        return _undefined(name, TypeError, text)
     places: list[tuple[int | None, Any]] = []
-    for a, b in zip(nest.flatten(first), nest.flatten(second), strict=True):
+    for a, b in zip(flattened(first), flattened(with_rows_of(first, second)), strict=True):
         place = _place(name, a, b, outs)
         if isinstance(place, Undefined):
             return place
@@ -134,46 +124,15 @@ def _merge(name: str, first: Any, second: Any, outs: list[list[Any]]) -> Any:
     return _Pending(first, places)
 
 
-def _unlike(error: Exception) -> str:
-    return f"must have the same nested structure in the main and else branches:\n\n{error}"
-
-
-def _absent_key(name: str, first: Any, second: Any) -> Callable[[], Exception] | None:
-    """What to say of the first key that one of two dictionaries has and the other has not; None where there is none."""
-    if not (isinstance(first, dict) and isinstance(second, dict)):
-        return None
-    for key in {**first, **second}:
-        label = f"{name}[{key!r}]"
-        branch = "main" if key not in first else "else" if key not in second else None
-        if branch is not None:
-            return functools.partial(ValueError, f"'{label}' must also be initialized in the {branch} branch")
-        found = _absent_key(label, first[key], second[key])
-        if found is not None:
-            return found
-    return None
-
-
 def _undefined(name: str, kind: type[Exception], text: str) -> Undefined:
     return Undefined(name, functools.partial(kind, f"'{name}' {text}"))
 
 
 def _place(name: str, a: Any, b: Any, outs: list[list[Any]]) -> tuple[int | None, Any] | Undefined:
-    """Where the leaf is found that is ``a`` after one branch and ``b`` after the other, as ``_Pending`` wants it."""
+    """Where the tensor is found that is ``a`` after one branch and ``b`` after the other, as ``_Pending`` wants it."""
     if a is b and not isinstance(a, Tensor):
         return None, a
-    at = len(outs[0])
-    if is_composite(a) and is_composite(b):
-        try:
-            nest.assert_same_structure(a, b, expand_composites=True)
-        except (TypeError, ValueError) as error:
-            return _undefined(name, TypeError, _unlike(error))
-        a, b = alike(a, b)
-        outs[0] += parts_of(a)
-        outs[1] += parts_of(b)
-        return at, a
     if not (is_value(a) and is_value(b)):
-        if type(a) is type(b) and not isinstance(a, Tensor) and _equal(a, b):
-            return None, a
         label = "is None" if a is None or b is None else "is not a tensor"
         which = "main" if not is_value(a) else "else"
         return _undefined(name, ValueError, f"{label} at the end of the {which} branch.")
@@ -183,36 +142,26 @@ def _place(name: str, a: Any, b: Any, outs: list[list[Any]]) -> tuple[int | None
         return _undefined(name, TypeError, text)
     outs[0].append(a)
     outs[1].append(b)
-    return at, None
+    return len(outs[0]) - 1, None
 
 
-def _equal(a: Any, b: Any) -> bool:
-    try:
-        return bool(a == b)
-    except Exception:  # the user's own ==, which may raise anything
-        return False
-
-
-def if_return(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], local: int) -> Any:
-    """An ``if`` whose branches return: both must, and the same structure; MISSING where none does.
-
-    Of the names the first ``local`` ones are of no use to anybody once the function has returned.
-    """
+def if_return(
+    test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]
+) -> Any:
+    """An ``if`` whose branches return: both must, and the same structure; MISSING where none does."""
     test = current(test)
     if not decides(test):
         return then() if test else orelse()
+    refuse_outside(outside)
     branches = _Branches(test, then, orelse, get, put)
     first, second = map(without_variables, branches.results)
-    missing = first is MISSING and second is MISSING
+    if first is MISSING and second is MISSING:
+        put(branches.joined([branches.merged(n, *s) for n, s in zip(names, branches.states(), strict=True)]))
+        return MISSING
     for value, label in ((first, "main"), (second, "else")):
-        if value is MISSING and not missing:
+        if value is MISSING:
             raise _no_return(label)
-    result = MISSING if missing else _merge_returned(first, second, branches)
-    kept = 0 if missing else local
-    merged = [branches.merged(n, *s) for n, s in list(zip(names, branches.states(), strict=True))[kept:]]
-    found = branches.joined([result, *branches.before[:kept], *merged])
-    put(found[1:])
-    return found[0]
+    return branches.joined([_merge_returned(first, second, branches)])[0]
 
 
 def _no_return(branch: str) -> ValueError:
@@ -234,7 +183,7 @@ def if_exp(test: Any, then: Any, orelse: Any) -> Any:
     if not decides(test):
         return then() if test else orelse()
     refuse_number(test)
-    return if_return(test, then, orelse, tuple, lambda values: None, (), 0)
+    return if_return(test, then, orelse, tuple, lambda values: None, (), ())
 
 
 # -- and, or, not -----------------------------------------------------------------------------------------------------
@@ -277,11 +226,8 @@ def _junction(parts: Sequence[Any], goes_on: bool, settles: Callable[[Any], bool
 def _lazy(value: Any, rest: Sequence[Any], goes_on: bool, settles: Callable[[Any], bool]) -> Any:
     """``value and rest``, or with ``goes_on`` False ``value or rest``, as ``tf.cond`` puts it."""
     pred = TABLE["reshape"](value, shape=()) if value.shape.rank and value.shape.num_elements() == 1 else value
-    of_test = isinstance(state.graph, TestGraph)
-    kind = TestGraph if of_test else BodyGraph
+    kind = TestGraph if isinstance(state.graph, TestGraph) else BodyGraph
     more = trace_body(lambda: convert_to_tensor(_junction(rest, goes_on, settles)), (), kind=kind)
-    if of_test and not value.shape.rank and value.dtype.kind == "b" and more.is_harmless():
-        return TABLE["logical_and" if goes_on else "logical_or"](value, inlined(more, (), more.outputs)[0])
     return cond_graph(pred, more, lambda: value) if goes_on else cond_graph(pred, lambda: value, more)
 
 
@@ -342,7 +288,7 @@ def _in_user_code(error: Exception) -> Exception | None:
     own = kind.__module__.startswith(("minitape", "tensorflow"))
     if not (own or kind in _TAKE_TEXT or _inherits_constructor(kind)):
         kind = _KeyError if kind is KeyError else StagingError
-    made = kind("\n".join(lines))
+    made: Any = kind("\n".join(lines))
     made._in_user_code = True
     for note in getattr(error, "__notes__", ()):
         made.add_note(note)
@@ -368,17 +314,3 @@ def _inherits_constructor(kind: type) -> bool:
     """Whether a class takes ``Exception``'s own constructor; Python's other exceptions have theirs, though not all
     versions of Python let it be seen."""
     return next(c for c in kind.__mro__ if "__init__" in vars(c) or c.__module__ == "builtins") is Exception
-
-
-def do_not_convert(func: Any = None) -> Any:
-    """Decorator: ``tf.function`` leaves this function as it is.
-
-    >>> import minitape as tf
-    >>> @tf.autograph.experimental.do_not_convert
-    ... def f(x):
-    ...     return x
-    """
-    if func is None:
-        return do_not_convert
-    func._ag_do_not_convert = True
-    return func

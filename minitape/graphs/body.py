@@ -7,30 +7,24 @@ from typing import Any
 
 from ..engine import nest
 from ..engine.convert import convert_to_tensor
-from ..engine.operation import CHECKS
 from ..engine.state import state
 from ..engine.tensor import Tensor
 from .build import Graph
 from .effects import is_stateful
-from .infer import ELEMENTWISE
 from .program import Program, replay
 from .symbolic import SymbolicTensor
 
 
 class BodyGraph(Graph):
-    """The graph of a branch or a loop's body inside another graph, with the collections of that graph."""
-
-    def __init__(self, outer: Graph) -> None:
-        super().__init__(outer)
-        self.collections = outer.collections
+    """The graph of a branch or a loop's body inside another graph."""
 
     def _watched_outside(self, tensor: Any) -> SymbolicTensor | None:
         """An eager tensor as the graphs around know it, if a tape there watches it."""
         graph = self.outer
-        row = None if graph is None else graph.find(tensor)
-        if row is not None and row not in graph.cold:
-            return graph.tensor_at(row)
-        return graph._watched_outside(tensor) if graph is not None else None
+        if graph is None:
+            return None
+        row = graph.find(tensor)
+        return graph._watched_outside(tensor) if row is None or row in graph.cold else graph.tensor_at(row)
 
 
 class TestGraph(BodyGraph):
@@ -71,11 +65,6 @@ class Body:
     def specs(self) -> list[Any]:
         """(shape, dtype) of each output."""
         return [(t.shape, t.dtype) for t in self.outputs]
-
-    def is_harmless(self) -> bool:
-        """True for a condition that may be computed in any case: numbers alone, no effects, nothing that could fail."""
-        numbers = all(t.shape.rank == 0 for t in self.graph.tensors.values())
-        return numbers and self.specs()[0][1].kind == "b" and all(map(_never_fails, self.graph.calls))
 
     def connects(self, at: int) -> bool:
         """True when a gradient could pass from an output to the input or captured tensor of this number."""
@@ -124,13 +113,6 @@ class Body:
         self._program = self._noting = None
 
 
-def _never_fails(call: Any) -> bool:
-    primitive = call.primitive
-    if is_stateful(primitive):
-        return primitive.op == "ReadVariableOp"
-    return bool(primitive.code or primitive.op in ELEMENTWISE) and primitive.op not in CHECKS
-
-
 def passes(call: Any, at: int) -> bool:
     """Whether a call has a rule for an input; of branches, whether one of them has."""
     rules, connects = call.primitive.rules, getattr(call.primitive, "connects", None)
@@ -168,7 +150,7 @@ def trace_body(
 
 def share_captures(bodies: Sequence[Body]) -> list[Any]:
     """Gives several bodies the same captured tensors; returns those of the graph around them."""
-    graph = bodies[0].graph.outer
+    graph: Any = bodies[0].graph.outer
     union: list[Any] = []
     seen: set[int] = set()
     for body in bodies:

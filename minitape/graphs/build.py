@@ -17,8 +17,6 @@ import numpy as np
 from ..engine import dtypes
 from ..engine.block import During, Elsewhere
 from ..engine.dtypes import DType
-from ..engine.errors import OpError
-from ..engine.invalid import AtRun
 from ..engine.primitives import TABLE, Primitive
 from ..engine.record import Record
 from ..engine.rows import CALL, LEAF, Call, Leaf
@@ -56,15 +54,13 @@ class Graph(Named, Record):
     >>> graph.add_to_collection("ends", y)
     >>> graph.get_collection("ends") == [y]
     True
-    >>> with graph.as_default(), graph.name_scope("layer"), graph.device("/cpu:0"):
+    >>> with graph.as_default(), graph.name_scope("layer"):
     ...     print((y + 1.0).name)
     layer/add:0
-    >>> graph.finalize()  # from here on it refuses further operations
     """
 
     building_function = False
     lasting = True
-    trusted = True  # false where a file tells the shapes: no machine code is made for these
 
     def __init__(self, outer: Graph | None = None) -> None:
         super().__init__()
@@ -78,23 +74,18 @@ class Graph(Named, Record):
         self.scope = ""
         self.overrides: dict[str, str] = {}
         self.controls: list[Operation] = []
-        self.finalized = False
         self.folded: dict[int, Any] = {}  # values that constants alone determine
         self.shaped: dict[int, tuple[Any, str]] = {}  # constants -> the tensor or variable (weak) of which they have the shape, by which operation
         self.gradients: dict[int, list[Any]] = {}  # rows -> the sources (weak) whose gradients a tape found them to be
         self.captures: dict[int, tuple[Any, SymbolicTensor]] = {}  # id of an outer tensor -> it and its place here
-        self.collections = _inherited(outer)
+        self.collections: dict[str, list[Any]] = {} if outer is None else outer.collections
         self.reads: dict[int, SymbolicTensor] = {}  # what each variable holds now, until the next effect
         self.tapes_around: list[Any] = []  # those that record the graph around it while this one is built
-        if outer is not None and not outer.trusted:
-            self.trusted = False
         self.seed: Any = None if outer is None else outer.seed  # of its random operations
         self.drawn = 0  # random operations that took their number from it
         self.lock = threading.RLock()  # of whoever adds rows to a graph that is complete: those of its gradients
         self.tuples: set[int] = set()  # first rows of calls whose primitive returns a tuple
 
-    def __len__(self) -> int:  # rows, as of every recording
-        return super().__len__()
 
     def __bool__(self) -> bool:
         return True
@@ -107,12 +98,6 @@ class Graph(Named, Record):
                 return True
             graph = graph.outer
         return False
-
-    def distrust(self) -> None:
-        """It takes rows of a graph from a file, and so do those around it."""
-        graph: Graph | None = self
-        while graph is not None:
-            graph.trusted, graph = False, graph.outer
 
     # -- as the current graph -----------------------------------------------------------------------------------------
 
@@ -134,7 +119,7 @@ class Graph(Named, Record):
         """The shape and the NumPy dtype of a row, as far as the graph knows them."""
         return self.meta.get(row, _UNKNOWN)
 
-    def sweeper(self, *args: Any, **kwargs: Any) -> Any:
+    def sweeper(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
         """The reverse sweep that writes rows into this graph."""
         from .sweep import GraphSweep
 
@@ -172,7 +157,6 @@ class Graph(Named, Record):
 
     def leaf(self, kind: str, name: str, shape: TensorShape, dtype: DType, tensor: Any = None) -> SymbolicTensor:
         """Appends a leaf: a placeholder, a constant, a captured tensor."""
-        self._changeable()
         row = self.append(LEAF, 0, 0, self.here())
         self.leaves[row] = Leaf(tensor)
         self.cold.add(row)
@@ -198,7 +182,6 @@ class Graph(Named, Record):
         name: str | None = None,
     ) -> list[SymbolicTensor]:
         """Appends a call and returns its symbolic outputs (an operation without outputs still has one row)."""
-        self._changeable()
         site, number = self.here(), len(self.calls)
         first = len(self)
         call = Call(first, primitive, rows, attrs, max(len(outputs), 1))
@@ -213,8 +196,7 @@ class Graph(Named, Record):
         op = self._node(primitive.op, name or default_name(primitive.op), first, call, outputs)
         if getattr(primitive, "stateful", False) and primitive.op != "ReadVariableOp":
             self.forget_reads()
-        if self.trusted:
-            infer.fold(self, call)
+        infer.fold(self, call)
         if not outputs:
             self.meta[first] = ((), np.dtype(bool))
             op.count = 0
@@ -230,15 +212,11 @@ class Graph(Named, Record):
             self.tensors[row + index] = SymbolicTensor(self, row + index, op, index, shape, dtype)
         return op
 
-    def _changeable(self) -> None:
-        if self.finalized:
-            raise RuntimeError("Graph is finalized and cannot be modified.")
-
     def tensor_at(self, row: int) -> SymbolicTensor:
         """The symbolic tensor of a row."""
         return self.tensors[row]
 
-    def enter(self, tensor: Any) -> int:
+    def enter(self, tensor: Any) -> int:  # type: ignore[override]
         """The row of a tensor here: its own, that of a constant, or that of a captured tensor of an outer graph."""
         if type(tensor) is SymbolicTensor:
             return tensor._row if tensor.graph is self else self.capture(tensor)._row
@@ -276,7 +254,8 @@ class Graph(Named, Record):
         known = self.captures.get(id(tensor))
         if known is not None and known[0] is tensor:
             return known[1]
-        graph = self.outer
+        around: Any = self.outer
+        graph = around
         while graph is not None and graph is not tensor.graph:
             graph = graph.outer
         if graph is None:
@@ -287,8 +266,8 @@ class Graph(Named, Record):
         value = tensor.graph.constant_value(tensor._row) if tensor.op.type == "Const" else None
         if value is not None and not tensor.dtype.differentiable:  # else somebody may ask for a gradient
             return self.constant(wrap(value), tensor.op.name)
-        if graph is not self.outer:  # what the graph around it has in its place
-            inner = self.capture(self.outer.capture(tensor))
+        if graph is not around:  # what the graph around it has in its place
+            inner = self.capture(around.capture(tensor))
         else:
             with self.name_scope(None):
                 inner = self.leaf("Placeholder", tensor.op.name.rsplit("/", 1)[-1], tensor.shape, tensor.dtype)
@@ -317,10 +296,6 @@ class Graph(Named, Record):
             outputs, several = infer.outputs(primitive, tensors, attrs)
         except infer.Mismatch as error:
             raise ValueError(error.text(self.unique_name(name, False), primitive, tensors)) from None
-        except OpError as error:
-            if isinstance(error, AtRun):
-                raise
-            raise ValueError(error.message) from error
         made = self.call_row(primitive, rows, attrs, outputs, name)
         if several:
             self.tuples.add(self.calls[-1].row)
@@ -366,10 +341,6 @@ class Graph(Named, Record):
 
     # -- TensorFlow's interface ---------------------------------------------------------------------------------------
 
-    def finalize(self) -> None:
-        """From now on no operation can be added."""
-        self.finalized = True
-
     def gradient_override_map(self, op_type_map: dict[str, str]) -> AbstractContextManager[None]:
         """Operations in the block whose type is in the map get the gradient registered under the mapped name.
 
@@ -384,8 +355,6 @@ class Graph(Named, Record):
         ...     print(session.run(tf.gradients(y, x)))
         [np.float32(10.0)]
         """
-        if not isinstance(op_type_map, dict):
-            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
         return During(self, overrides={**self.overrides, **op_type_map})
 
     def control_dependencies(self, control_inputs: Any) -> AbstractContextManager[None]:
@@ -414,14 +383,6 @@ class Graph(Named, Record):
         """Adds a member to a collection."""
         self.collections.setdefault(str(name), []).append(value)
 
-    def device(self, device_name_or_function: Any) -> Any:
-        """A block whose operations run on a device: the CPU, the only one there is. Errors are those of tf.device."""
-        from contextlib import nullcontext
-
-        from .devices import device
-
-        return nullcontext() if callable(device_name_or_function) else device(device_name_or_function)
-
     def __repr__(self) -> str:
         return object.__repr__(self)
 
@@ -434,7 +395,8 @@ class _Building(Elsewhere):
         self._closed = During(None)
 
     def __enter__(self) -> Graph:
-        outer, graph = state.record, self._given
+        outer: Any = state.record
+        graph: Any = self._given
         if state.graph is not graph:
             graph.tapes_around, self._values["tapes"] = state.tapes, []
         if outer is not None and outer.open and not isinstance(outer, Graph):
@@ -446,17 +408,6 @@ class _Building(Elsewhere):
     def _restore(self) -> None:
         self._closed._restore()
         super()._restore()
-
-
-def _inherited(outer: Graph | None) -> dict[str, list[Any]]:
-    """The collections of a function's graph: those of variables are the same as outside, the others begin alike."""
-    if outer is None:
-        return {}
-    shared = {name: outer.collections.setdefault(name, []) for name in _OF_VARIABLES}
-    return {name: list(members) for name, members in outer.collections.items()} | shared
-
-
-_OF_VARIABLES = "variables", "local_variables", "trainable_variables"
 
 
 def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:

@@ -7,24 +7,28 @@ import inspect
 import types
 from typing import Any
 
-from ..engine import nest
+from ..engine import dtypes, nest
 from ..engine.above import above
+from ..engine.dtypes import DType
 from ..engine.frames import traced_file
 from ..engine.primitives import TABLE
 from ..engine.state import state
 from ..engine.tensor import Tensor
-from ..ops.elementwise import maximum
+from ..ops import elementwise
 from ..ops.filling import range as range_of_tensors
+from .later import size_of
 from .loops import refuse_scalar
 from .sources import converted
-from .streams import STREAMS, is_stream
+from .streams import DATASETS, is_dataset, is_iterator, next_element
 from .symbolic import NeedsValue, SymbolicTensor, is_symbolic
 from .syntax import CanNotConvert
+from .values import current
 
 _NOT_CONVERTED = tuple(
     "numpy tensorflow functools itertools collections operator math random inspect typing contextlib logging warnings "
     "copy threading abc builtins".split()
 )
+_maximum = vars(elementwise)["maximum"]  # which a table makes
 
 
 def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -34,8 +38,10 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return replaced(*args, **kwargs)
     if state.graph is None:
         return function(*args, **kwargs)
-    if isinstance(function, (type, types.BuiltinFunctionType)) and function in STREAMS and any(map(is_stream, args)):
-        return STREAMS[function](*args, **kwargs)
+    if isinstance(function, (type, types.BuiltinFunctionType)) and function in DATASETS and any(map(is_dataset, args)):
+        return DATASETS[function](*args, **kwargs)
+    if function is next and len(args) == 1 and is_iterator(args[0]):
+        return next_element(args[0])
     if _own(function):
         return _own_call(function, args, kwargs)
     return rewritten(function)(*args, **kwargs)
@@ -51,11 +57,10 @@ def _own_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     try:
         return function(*args, **kwargs)
     except (NeedsValue, TypeError, ValueError, IndexError) as error:
-        from .placed import put_off
         from .postponed import postpone
 
         if isinstance(error, NeedsValue) or _has_open_shapes(args, kwargs):
-            found = postpone(function, args, kwargs) or put_off(function, args, kwargs)
+            found = postpone(function, args, kwargs)
             if found is not None:
                 return found[0]
         raise
@@ -87,7 +92,7 @@ def rewritten(function: Any) -> Any:
         return function
     if not isinstance(function, types.FunctionType) or _library(function) or inspect.isgeneratorfunction(function):
         return function
-    if getattr(function, "_ag_do_not_convert", False) or inspect.iscoroutinefunction(function):
+    if inspect.iscoroutinefunction(function):
         return function
     try:
         return converted(function, autograph)
@@ -102,27 +107,20 @@ def _library(function: types.FunctionType) -> bool:
     return module.split(".")[0] in _NOT_CONVERTED
 
 
-def _as_int(x: Any, base: Any = 10) -> Any:
-    from ..engine import dtypes
+def _as_number(dtype: DType) -> Any:
+    """Python's ``int`` or ``float`` for a symbolic tensor."""
 
-    if base != 10:
-        raise NotImplementedError(f"base {base} not supported for int")
-    if x.dtype == dtypes.string:
-        return above.to_number(x, dtypes.int32)
-    return x if x.dtype == dtypes.int32 else TABLE["cast"](x, dtype=dtypes.int32)
+    def convert(x: Any, base: Any = 10) -> Any:
+        if base != 10:
+            raise NotImplementedError(f"base {base} not supported for int")
+        if x.dtype == dtypes.string:
+            return above.to_number(x, dtype)
+        return x if x.dtype == dtype else TABLE["cast"](x, dtype=dtype)
 
-
-def _as_float(x: Any) -> Any:
-    from ..engine import dtypes
-
-    if x.dtype == dtypes.string:
-        return above.to_number(x, dtypes.float32)
-    return x if x.dtype == dtypes.float32 else TABLE["cast"](x, dtype=dtypes.float32)
+    return convert
 
 
 def _length(x: Any) -> Any:
-    from .later import size_of
-
     refuse_scalar(x)
     return x.shape[0] if x.shape.rank and x.shape[0] is not None else size_of(x)
 
@@ -130,33 +128,23 @@ def _length(x: Any) -> Any:
 def _range(*args: Any) -> Any:
     if len(args) < 3:  # a limit under the start makes an empty range, as Python has it
         start, limit = (0, args[0]) if len(args) == 1 else args
-        args = (start, maximum(limit, start) if len(args) == 1 else maximum(start, limit))
+        args = (start, _maximum(limit, start) if len(args) == 1 else _maximum(start, limit))
     return call(range_of_tensors, *args)
 
 
-def _sorted(x: Any, **kwargs: Any) -> Any:
-    from ..ops.sorting import sort
+def _on_symbolic(name: Any, function: Any) -> Any:
+    """A function of Python's with a way of its own for symbolic tensors and variables of a graph."""
 
-    if kwargs:
-        raise ValueError("The `key` argument is not supported for `sorted`." if "key" in kwargs
-                         else "The `reverse` argument is not supported for `sorted`.")  # fmt: skip
-    if x.shape.rank not in (None, 1):
-        raise ValueError("sort only supports only 1D tensors")
-    return sort(x)
-
-
-def _on_symbolic(name: type | Any, function: Any) -> Any:
     def replaced(*args: Any, **kwargs: Any) -> Any:
-        if any(is_symbolic(a) for a in args):
-            return function(*args, **kwargs)
-        if state.graph is not None and any(hasattr(a, "_read") for a in args):
-            return function(*[a._read() if hasattr(a, "_read") else a for a in args], **kwargs)
-        return name(*args, **kwargs)
+        args = tuple(map(current, args)) if state.graph is not None else args
+        return (function if any(map(is_symbolic, args)) else name)(*args, **kwargs)
 
     return replaced
 
 
 _BUILTINS: dict[Any, Any] = {
-    int: _on_symbolic(int, _as_int), float: _on_symbolic(float, _as_float), len: _on_symbolic(len, _length),
-    range: _on_symbolic(range, _range), sorted: _on_symbolic(sorted, _sorted),
-}  # fmt: skip
+    int: _on_symbolic(int, _as_number(dtypes.int32)),
+    float: _on_symbolic(float, _as_number(dtypes.float32)),
+    len: _on_symbolic(len, _length),
+    range: _on_symbolic(range, _range),
+}

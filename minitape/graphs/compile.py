@@ -34,7 +34,7 @@ class Writer:
     def __init__(self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], fetches: Sequence[int],
                  feeds: Sequence[int], fuse: bool = False) -> None:  # fmt: skip
         self.fuse, self.fused, self.large = fuse, _Segment(), _Segment()
-        self.loops = fast.loops if graph.trusted else None
+        self.loops = fast.loops
         self.blocked = self.loops.slow_shapes(graph, calls) if fuse else None  # shapes whose runs go block by block; None: all
         self.graph, self.fetches, self.feeds = graph, list(fetches), list(feeds)
         self.same = _same_values(graph, calls, constants)
@@ -108,7 +108,7 @@ class Writer:
     def _line(self, call: Any) -> None:
         arguments = [self._name(r) for r in call.inputs]
         outs = [f"v{call.row + i}" for i in range(call.outputs)]
-        formula = _formula(self.graph, call, [self._operand(r, n) for r, n in zip(call.inputs, arguments, strict=True)])
+        formula = _formula(self.graph, call, arguments)
         if formula is None and call.primitive.name == "slice":
             self.scope[f"s{call.row}"] = call.attrs["spec"]
             formula = f"{arguments[0]}[s{call.row}]"
@@ -132,26 +132,6 @@ class Writer:
         dead = {self._name(r) for r in rows if not self.unread[self._alias(r)] and self._is_big(self._alias(r))}
         if dead:
             self.lines.append(f"    {' = '.join(sorted(dead))} = None\n")
-
-    def _operand(self, row: int, name: str) -> str:
-        """A constant array with one and the same element everywhere is as good as that number."""
-        value = self.constants.get(row)
-        if value is None or not np.ndim(value) or not np.size(value) or value.dtype.kind != "f":
-            return name
-        first = value.flat[0]
-        if not (value == first).all() or not all(_same_shape(self.graph, r, row) for r in self._neighbours(row)):
-            return name
-        self.scope[f"{name}_"] = first
-        return f"{name}_"
-
-    def _neighbours(self, row: int) -> list[int]:
-        """For each call that reads the row: another input of it, whose shape the result then has anyway."""
-        found = []
-        for call in self.calls:
-            if row in call.inputs:
-                others = [r for r in call.inputs if r != row and r not in self.constants]
-                found += others[:1] or [-1]
-        return found
 
     def _is_big(self, row: int) -> bool:
         if row in self.constants or row in self.feeds:  # others hold these anyway
@@ -290,10 +270,6 @@ class _Segment:
         self.real = real
 
 
-def _same_shape(graph: Any, a: int, b: int) -> bool:
-    return a >= 0 and graph.meta[a][0] == graph.meta[b][0]
-
-
 def scalar_type(graph: Any, call: Any) -> Any:
     """The float type of a call that works on single numbers of the textbook table; None for others."""
     primitive = call.primitive
@@ -329,7 +305,7 @@ def _hands_on(graph: Any, call: Any, constants: dict[int, Any]) -> bool:
         return graph.meta[call.row][1].kind != "O"
     if call.primitive.name != "pow" or graph.meta[call.row] != graph.meta[call.inputs[0]]:
         return False
-    exponent = constants.get(call.inputs[1])
+    exponent: Any = constants.get(call.inputs[1])
     return np.ndim(exponent) == 0 and exponent == 1
 
 

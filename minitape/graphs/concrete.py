@@ -26,11 +26,10 @@ from ..ops.parts import has_parts, put_together
 from ..ops.seeds import global_seed
 from .body import Body, passes
 from .build import Graph
-from .given import GivenVariable, Slots
 from .gradients import sweep_rows
 from .inline import inline
 from .lifted import held_elsewhere, lift
-from .primitive import NOTES, VJP, GraphPrimitive, apart, as_eager, dense, floats, moved, write_notes
+from .primitive import apart, as_eager, dense, floats, moved
 from .program import Program, needed, replay
 
 _ONCE = (
@@ -52,18 +51,13 @@ class FuncGraph(Graph):
             self.seed = global_seed()
         self.given: dict[int, Any] = {}  # row of each placeholder -> what the call that is traced gave for it
         self.created: list[Any] = []
-        self.arguments: list[Any] = []
+        self.inputs: list[Any] = []  # the placeholders of the arguments
         self.outputs: list[Any] = []
 
     def creates_variable(self) -> None:
         """ValueError unless this is the first trace of the function."""
         if not self.may_create:
             raise ValueError(_ONCE)
-
-    @property
-    def inputs(self) -> list[Any]:
-        """The placeholders of the arguments."""
-        return self.arguments
 
 
 def _assigned_at(graph: Any, variable: Any) -> Any:
@@ -93,24 +87,21 @@ class ConcreteFunction:
     np.float32(6.0)
     """
 
-    _checkpointed: Any = None  # as for Function
-
-    def __init__(self, body: Body, name: str, signature: Any, slots: Slots) -> None:
-        self.body, self.signature, self.label, self.slots = body, signature, name, slots
+    def __init__(self, body: Body, name: str, signature: Any) -> None:
+        self.body, self.signature, self.label = body, signature, name
         self.name = f"__inference_{name}_{next(_numbers)}".encode()
-        body.graph.label = self.name.decode()
-        self.graph: Any = body.graph
+        graph: Any = body.graph
+        self.graph, graph.label = graph, self.name.decode()
         self._assigned_at: dict[int, Any] = {}  # by identity of a variable: the user's frame of its last assign
-        self.graph.arguments, self.graph.outputs = body.inputs, body.outputs
+        graph.inputs, graph.outputs = body.inputs, body.outputs
         lift(self.graph)
         self._forward = Program(self.graph, body.fetches, body.feeds, body.effects)
         self._rows = len(self.graph)
         self._reads = {key: (v, list(rows)) for key, (v, rows) in self.graph.variables.items()}
-        self._used = tuple(v for v, _ in self._reads.values())
-        self.variables = tuple(v for v in self._used if not isinstance(v, GivenVariable))
+        self.variables = tuple(v for v, _ in self._reads.values())
         assigned = {id(c.attrs["variable"]): c.attrs["variable"] for c in body.effects if "variable" in c.attrs}
         self._assigned = tuple(assigned.values())
-        self._unassigned = tuple(v for v in self._used if id(v) not in assigned)
+        self._unassigned = tuple(v for v in self.variables if id(v) not in assigned)
         numbers = {id(t) for t in self.graph.numbers.values()}
         self._held = [
             r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and held_elsewhere(leaf)
@@ -120,7 +111,6 @@ class ConcreteFunction:
         plain = type(body.result) in (tuple, list) and all(isinstance(r, Tensor) for r in body.result)
         self._row = type(body.result) if plain else None  # a list or tuple of tensors and nothing else
         self._taped: dict[tuple[int, ...], Taped] = {}
-        self.inlined = not slots.variables and not any(hasattr(c.primitive, "replayed") for c in self.graph.calls)
 
     # -- what it is ---------------------------------------------------------------------------------------------------
 
@@ -132,18 +122,6 @@ class ConcreteFunction:
     output_shapes = property(lambda self: nest.map_structure(lambda t: getattr(t, "shape", None), self.body.result),
                              doc="The static shapes of the results, in their structure.")  # fmt: skip
     trainable_variables = property(lambda self: tuple(v for v in self.variables if v.trainable), doc="Its variables.")
-
-    @property
-    def function_type(self) -> Any:
-        """The types of the arguments and of the result."""
-        from .kinds import FunctionType
-
-        return FunctionType.of(self)
-
-    @property
-    def captured_inputs(self) -> list[Any]:
-        """The tensors and variables that it uses from outside."""
-        return [*self.variables, *(self.graph.leaves[r].tensor for r in self._held)]
 
     @property
     def structured_input_signature(self) -> Any:
@@ -163,28 +141,19 @@ class ConcreteFunction:
     # -- calling ------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        tensors, variables = self.signature.flat(self, args, kwargs)
-        return self.call_flat(tensors, None, variables)
+        return self.call_flat(self.signature.flat(self, args, kwargs))
 
-    def call_flat(
-        self, tensors: Sequence[Any], arrays: Sequence[Any] | None = None, variables: Sequence[Any] = ()
-    ) -> Any:
-        """Calls it with the tensors of the placeholders, in their order, and the variables that it is given.
-
-        ``arrays`` are those of the tensors, where they are known.
-        """
-        if variables:
-            with self.slots.bound(variables):
-                return self.call_flat(tensors, arrays)
+    def call_flat(self, tensors: Sequence[Any], arrays: Sequence[Any] | None = None) -> Any:
+        """Calls it with the tensors of the placeholders, in their order; ``arrays`` are theirs, where they are known."""
         if state.graph is not None:
             return self._pack(self._in_graph(tensors))
         recorded = state.record is not None
         if recorded:
-            found = self._under_tape(tensors)
-            if found is not None:
-                return self._pack(found)
+            taped = self._under_tape(tensors)
+            if taped is not None:
+                return self._pack(taped)
         found = self._forward.run([t.array for t in tensors] if arrays is None else arrays)
-        noted = recorded or self._used
+        noted = recorded or bool(self.variables)
         for t in tensors:
             noted = noted or t._record is not None
         if self._single and not noted:  # the usual case
@@ -197,7 +166,7 @@ class ConcreteFunction:
     def _note(self, tensors: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Notes for `explain`: what came out of which inputs, where no tape watches them."""
         if outputs:
-            inputs = [*tensors, *(v._state for v in self._used)]
+            inputs = [*tensors, *(v._state for v in self.variables)]
             finish(FUNCTION, tuple(inputs), {"concrete": self}, tuple(outputs))
         self._note_assigns(tensors)
 
@@ -209,9 +178,8 @@ class ConcreteFunction:
             for v in changed:
                 if id(v) not in self._assigned_at:
                     self._assigned_at[id(v)] = _assigned_at(self.graph, v)
-                variable = self.slots.now(v)
-                noted = origin.again(weakref.ref(variable))
-                variable._state._origin = noted._replace(stack=self._assigned_at[id(v)] + noted.stack)
+                noted = origin.again(weakref.ref(v))
+                v._state._origin = noted._replace(stack=self._assigned_at[id(v)] + noted.stack)
 
     def check(self, tensors: Sequence[Any]) -> None:
         """InvalidArgumentError for a tensor of another dtype than was traced."""
@@ -237,15 +205,6 @@ class ConcreteFunction:
 
     def _in_graph(self, tensors: Sequence[Any]) -> list[Any]:
         graph = state.graph
-        if not self.graph.trusted:
-            graph.distrust()
-        if not self.inlined:
-            reads = [graph.read(self.slots.now(v)) for v in self._used]
-            held = [self.graph.leaves[r].tensor for r in self._held]
-            inputs = (*tensors, *self.body.captured, *reads, *held)
-            primitive = CALL_STATEFUL if self.body.effects else CALL_ROW
-            found = graph.apply(primitive, inputs, {"concrete": self, "given": self.slots.given()})
-            return list(found[: len(self.body.outputs)])
         rows: dict[int, int] = {}
         for place, tensor in zip(self.body.inputs, tensors, strict=True):
             rows[place._row] = graph.enter(tensor)
@@ -268,7 +227,7 @@ class ConcreteFunction:
         for variable in self._assigned:  # TensorFlow counts every variable of the function as accessed
             variable._read()
         held = [row for row in self._held if _is_hot(record, self.graph.leaves[row].tensor)]
-        inputs = [*tensors, *(v._read() for v in self._used), *(self.graph.leaves[r].tensor for r in held)]
+        inputs = [*tensors, *(v._read() for v in self.variables), *(self.graph.leaves[r].tensor for r in held)]
         if not any(_is_hot(record, t) for t in inputs):
             return None
         taped = self._taped.get(tuple(held))
@@ -430,29 +389,8 @@ def _reads(graph: Any, rows: list[int], border: int) -> bool:
         op, number, _, _ = graph.cell(row)
         if op == CALL:
             call = graph.calls[number]
-            inner = call.attrs["primitive"].name if call.primitive is VJP else ""
-            if inner in ("while", "case") and _holds_products(call.attrs["attrs"], inner == "while"):
-                return True
-            smooth = [i for i, r in enumerate(call.inputs) if graph.tensors[r].dtype.differentiable and passes(call, i)]
-            if inner in ("while", "case"):  # what they hand to their gradients TensorFlow keeps apart
-                smooth = [i for i in smooth if i < call.attrs["count"]]
-            stack += [call.inputs[i] for i in smooth]
+            stack += [r for i, r in enumerate(call.inputs) if graph.tensors[r].dtype.differentiable and passes(call, i)]
     return False
-
-
-def _holds_products(attrs: dict[str, Any], in_loop: bool) -> bool:
-    """Whether branches or turns multiply values with each other; in a loop also with constants, which it keeps."""
-    for body in [attrs["body"]] if "body" in attrs else attrs.get("bodies", ()):
-        for call in body.graph.calls:
-            if _holds_products(call.attrs, in_loop or "body" in call.attrs):
-                return True
-            cold = [r in body.graph.cold for r in call.inputs]
-            if call.primitive.op in _PRODUCTS and (in_loop or not any(cold)):
-                return True
-    return False
-
-
-_PRODUCTS = {"Mul", "RealDiv", "MatMul", "BatchMatMulV2", "Einsum", "Pow"}
 
 
 def _stateful_rows(graph: Any, border: int) -> set[int]:
@@ -478,17 +416,11 @@ def _function_rule(gs: Any, z: Any, *inputs: Any, taped: Taped, saved: Any, arra
     shares: list[Any] = [None] * len(inputs)
     linked = [tensors[i] for i in chosen if taped.grads[i] is not None]
     for i, share in zip(chosen, found, strict=True):
-        shares[i] = _as_known(share, taped.grads[i], tensors[i])
+        known = taped.grads[i]  # a way that the call did not go gives zeros, as in the gradient of the whole graph
+        shares[i] = share if known is None or isinstance(known, IndexedSlices) else dense(share, tensors[i])
         if isinstance(shares[i], Tensor) and taped.reads_values(i):
             shares[i] = apply(TIED, (shares[i], *linked), {})
     return shares
-
-
-def _as_known(share: Any, known: Any, like: Any) -> Any:
-    """A share of the way that a call went, in the form that the gradient of the whole graph has."""
-    if known is None or isinstance(known, IndexedSlices):
-        return share
-    return dense(share, like)
 
 
 # TensorFlow hands on zeros, not None, to all inputs where the gradient of a function reads what the call has computed
@@ -497,37 +429,3 @@ TIED = Primitive("linear_call", lambda share, *inputs: share,
                  op="PartitionedCall", label="function")  # fmt: skip
 FUNCTION = Primitive("function", lambda *arrays, taped, saved, arrays_: arrays, _function_rule, op="PartitionedCall",
                      label="function")  # fmt: skip
-
-
-# -- a call that is not copied into the graph around it ---------------------------------------------------------------
-
-
-def _call_forward(*arrays: Any, concrete: ConcreteFunction, given: Sequence[Any]) -> tuple[Any, ...]:
-    with concrete.slots.bound(given):
-        return concrete._forward.run(arrays[: len(concrete.body.feeds)])
-
-
-def _call_noting(*arrays: Any, concrete: ConcreteFunction, given: Sequence[Any]) -> tuple[Any, ...]:
-    with concrete.slots.bound(given):
-        found, notes = concrete.body.run_noting(arrays[: len(concrete.body.feeds)])
-    return (*found, write_notes(notes))
-
-
-def _call_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    concrete, notes = attrs["concrete"], attrs.get("notes")
-    count, reads = len(concrete.body.feeds), len(concrete._reads)
-    known = dict(zip([*concrete.body.feeds, *concrete._held], [*tensors[:count], *tensors[count + reads :]], strict=True))
-    for (_, rows), tensor in zip(concrete._reads.values(), tensors[count : count + reads], strict=True):
-        known.update({row: tensor if notes is None else moved(tensor, notes[row]) for row in rows})
-    found = replay(concrete.graph, concrete.body.fetches, known, notes)
-    return found if notes is None else [*found, wrap(write_notes(notes))]
-
-
-def _call_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    return attrs["concrete"].body.specs()
-
-
-CALL_ROW = GraphPrimitive("call", "PartitionedCall", _call_infer, forward=_call_forward, eager=_call_eager)
-CALL_STATEFUL = GraphPrimitive("call", "StatefulPartitionedCall", lambda tensors, attrs: [*_call_infer(tensors, attrs), NOTES],
-                               forward=_call_noting, eager=_call_eager, stateful=True,
-                               unnoted=lambda *arrays, **attrs: (*_call_forward(*arrays, **attrs), None))  # fmt: skip

@@ -6,7 +6,6 @@ bodies; its derivative runs the taken way again under a tape (:mod:`minitape.gra
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,17 +16,17 @@ from ..engine.convert import convert_to_tensor
 from ..engine.errors import InvalidArgumentError
 from ..engine.evidence import planned
 from ..engine.invalid import invalid
-from ..engine.operands import worded
 from ..engine.primitives import TABLE
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
 from ..ops.assertions import Assert
-from ..ops.refusals import brackets
 from .body import Body, share_captures, trace_body
-from .carried import OtherRows, flattened, opened, packed, with_rows_of
+from .carried import flattened, is_composite, packed, with_rows_of
 from .primitive import NOTES, GraphPrimitive, write_notes
+from .refusals import brackets
 from .scopes import control_dependencies
+from .spec import TensorSpec
 from .symbolic import Operation, SymbolicTensor
 from .within import branch
 
@@ -98,12 +97,6 @@ def build_case(index: Any, bodies: list[Body], name: str) -> list[Any]:
     return found[:-1] if stateful else found
 
 
-def is_symbolic_value(value: Any) -> bool:
-    """True for a symbolic tensor whose value is not settled by constants."""
-    return isinstance(value, SymbolicTensor)
-
-
-@worded
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
     """Calls ``true_fn`` if ``pred`` is true, else ``false_fn``, and returns what it returns.
 
@@ -125,82 +118,61 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
         pred = pred._read()
     if state.graph is not None and not isinstance(pred, Tensor):
         raise TypeError("pred must not be a Python bool", pred)
-    if not is_symbolic_value(pred):
+    if not isinstance(pred, SymbolicTensor):
         return true_fn() if bool(pred) else false_fn()
     return cond_graph(pred, true_fn, false_fn)
 
 
 def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[[], Any] | Body) -> Any:
     """``cond`` on a symbolic tensor, of functions or of what was traced of them."""
-    then, orelse = _Way(true_fn, pred), _Way(false_fn, pred)
-    counts = [len(then.body.flat), len(orelse.body.flat)]
+    then, orelse = _traced(true_fn, pred), _traced(false_fn, pred)
+    counts = [len(then.flat), len(orelse.flat)]
     if counts[0] != counts[1]:
         raise AssertionError(counts)
     try:
-        nest.assert_same_structure(then.shown, orelse.shown, expand_composites=True)
+        nest.assert_same_structure(_shown(then), _shown(orelse), expand_composites=True)
     except (TypeError, ValueError) as error:
-        raise _unlike_branches(then.shown, orelse.shown, error) from None
-    then, orelse = _carried_alike(then, orelse, true_fn, false_fn, pred)
-    lengths = [sum(t is not None for t in way.body.flat) for way in (then, orelse)]
+        raise _unlike_branches(then, orelse, error) from None
+    with_rows_of(then.result, orelse.result)
+    lengths = [len(body.outputs) for body in (then, orelse)]
     if lengths[0] != lengths[1]:
         raise ValueError("Lengths of branch outputs of cond must match."
                          f"\nlen(graphs[0].outputs): {lengths[0]}\nlen(graphs[1].outputs): {lengths[1]}")  # fmt: skip
-    for a, b in zip(then.body.flat, orelse.body.flat, strict=True):
-        if (a is None) != (b is None) or (a is not None and a.dtype != b.dtype):
-            a, b = (None if t is None else _Output(t, at) for t, at in ((a, 0), (b, 0)))
-            raise _unlike_branches(a, b, f"{a} and {b} have different types")
-    index = branch_number(pred)
-    found = build_case(index, [then.body, orelse.body], "cond")
+    for a, b in zip(then.flat, orelse.flat, strict=True):
+        if getattr(a, "dtype", None) != getattr(b, "dtype", None):
+            raise _unlike_branches(then, orelse, f"{a} and {b} have different types")
+    found = build_case(branch_number(pred), [then, orelse], "cond")
     refuse_number(pred)
-    return then.result_of(found)
+    return _result_of(then, found)
 
 
-class _Way:
-    """One of several branches: the body, and the structure of what it returns; an operation there becomes ``decides``."""
+def _traced(function: Callable[[], Any] | Body, decides: Any) -> Body:
+    """The body of a branch; an operation that it returns becomes ``decides``."""
+    if isinstance(function, Body):
+        return function
 
-    def __init__(self, function: Callable[[], Any] | Body, decides: Any, as_carried: Any = None) -> None:
-        if isinstance(function, Body):
-            self.body, self.structure = function, function.result
-        else:
-            self.body, self.structure = self._traced(function, decides, as_carried)
-        numbers = itertools.count()
-        outputs = [None if t is None else _Output(t, next(numbers)) for t in self.body.flat]
-        plain = len(nest.flatten(self.structure)) == len(outputs)
-        self.shown = nest.pack_sequence_as(self.structure, outputs) if plain else self.structure
+    def as_tensor(leaf: Any) -> Any:
+        if not isinstance(leaf, Operation):
+            return leaf
+        with control_dependencies([leaf]):
+            return TABLE["identity"](decides)
 
-    @staticmethod
-    def _traced(function: Callable[[], Any], decides: Any, as_carried: Any) -> tuple[Body, Any]:
-        results = []
+    results = []
 
-        def as_tensor(leaf: Any) -> Any:
-            if not isinstance(leaf, Operation):
-                return leaf
-            with control_dependencies([leaf]):
-                return TABLE["identity"](decides)
+    def tensors() -> list[Any]:
+        results.append(nest.map_structure(as_tensor, function()))
+        return flattened(results[0])
 
-        def leaves() -> list[Any]:
-            found = nest.map_structure(as_tensor, function())
-            results.append(found if as_carried is None else as_carried(found))
-            return flattened(results[0])
-
-        return trace_body(leaves, ()), results[0]
-
-    def result_of(self, found: Sequence[Any]) -> Any:
-        """What the branch returns, given the outputs of the operation."""
-        values = iter(found)
-        outputs = [None if t is None else next(values) for t in self.body.flat]
-        return packed(self.structure, outputs)
+    body = trace_body(tensors, ())
+    (body.result,) = results
+    return body
 
 
-def _carried_alike(then: _Way, orelse: _Way, true_fn: Any, false_fn: Any, pred: Any) -> tuple[_Way, _Way]:
-    """Both ways; where they give ragged tensors of several rows they are traced again, to give the rows as well."""
-    try:
-        carried = with_rows_of(then.structure, orelse.structure)
-    except OtherRows:
-        return _Way(true_fn, pred, opened), _Way(false_fn, pred, opened)
-    if len(flattened(carried)) == len(flattened(orelse.structure)):
-        return then, orelse
-    return then, _Way(false_fn, pred, opened)
+def _result_of(body: Body, found: Sequence[Any]) -> Any:
+    """What a branch returns, given the outputs of the operation."""
+    values = iter(found)
+    outputs = [None if t is None else next(values) for t in body.flat]
+    return packed(body.result, outputs)
 
 
 def refuse_number(pred: Any) -> None:
@@ -212,25 +184,18 @@ def refuse_number(pred: Any) -> None:
             "attr=T:type>")  # fmt: skip
 
 
-class _Output:
-    """A result of a branch as error messages show it: the identity behind it."""
-
-    def __init__(self, tensor: Any, number: int) -> None:
-        self.name = f"{state.graph.unique_name('cond', False)}/Identity{f'_{number}' if number else ''}:0"
-        self.shape, self.dtype = tensor.shape, tensor.dtype
-
-    def __str__(self) -> str:
-        return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
-
-    def __repr__(self) -> str:
-        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
-
-
-def _unlike_branches(first: Any, second: Any, details: Any) -> TypeError:
+def _unlike_branches(then: Body, orelse: Body, details: Any) -> TypeError:
     return TypeError(
         "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
-        f"values.\n\ntrue_fn output: {first}\nfalse_fn output: {second}\n\nError details:\n{details}"
+        f"values.\n\ntrue_fn output: {_shown(then)}\nfalse_fn output: {_shown(orelse)}\n\nError details:\n{details}"
     )
+
+
+def _shown(body: Body) -> Any:
+    """What a branch returns, as error messages show it."""
+    if any(map(is_composite, nest.flatten(body.result))):
+        return body.result
+    return nest.pack_sequence_as(body.result, [None if t is None else TensorSpec(t.shape, t.dtype) for t in body.flat])
 
 
 def branch_number(pred: Any) -> Any:
@@ -255,11 +220,11 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: s
     index = convert_to_tensor(branch_index)
     if index.shape.rank:
         raise invalid("'then' must be at least a vector, but saw shape: []", "Select")
-    if not is_symbolic_value(index):
+    if not isinstance(index, SymbolicTensor):
         planned(index)
         return functions.get(int(index.array), default)()
-    ways = [_Way(f, index) for f in (*[functions[i] for i in sorted(functions)], default)]
-    return ways[0].result_of(build_case(index, [w.body for w in ways], "switch_case"))
+    bodies = [_traced(f, index) for f in (*[functions[i] for i in sorted(functions)], default)]
+    return _result_of(bodies[0], build_case(index, bodies, "switch_case"))
 
 
 def _functions_by_number(branch_index: Any, branch_fns: Any) -> dict[int, Any]:
@@ -289,11 +254,11 @@ def _functions_by_number(branch_index: Any, branch_fns: Any) -> dict[int, Any]:
     return dict(pairs)
 
 
-def _checked_pairs(pred_fn_pairs: Any, exclusive: bool) -> list[Any]:
+def _checked_pairs(pred_fn_pairs: Any) -> list[Any]:
     """The pairs of ``case`` after the checks that TensorFlow makes."""
     if not isinstance(pred_fn_pairs, (list, tuple, dict)):
         raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pred_fn_pairs)}")
-    if isinstance(pred_fn_pairs, dict) and state.graph is None and not exclusive:
+    if isinstance(pred_fn_pairs, dict) and state.graph is None:
         raise ValueError("Unordered dictionaries are not supported for the 'pred_fn_pairs' argument when "
                          "`exclusive=False` and eager mode is enabled.")  # fmt: skip
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
@@ -314,14 +279,12 @@ def _checked_pairs(pred_fn_pairs: Any, exclusive: bool) -> list[Any]:
     return pairs
 
 
-@worded
 def case(
     pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False, name: str = "case"
 ) -> Any:
     """Calls the function of the first true predicate, else ``default``.
 
-    InvalidArgumentError when none is true and there is no ``default``, and with ``exclusive`` when several are. Eagerly
-    a list of one result is unpacked unless ``strict`` (not that of a single pair without default); in a graph it stays
+    InvalidArgumentError when none is true and there is no ``default``. NotImplementedError with ``exclusive``. Eagerly a list of one result is unpacked unless ``strict`` (not that of a single pair without default); in a graph it stays
     a list. ValueError for a dictionary where its order would count, TypeError for other predicates than bool tensors.
     See https://www.tensorflow.org/api_docs/python/tf/case.
 
@@ -330,7 +293,9 @@ def case(
     >>> tf.case([(x < 0, lambda: -1), (x > 0, lambda: 1)], default=lambda: 0)
     1
     """
-    pairs = _checked_pairs(pred_fn_pairs, exclusive)
+    if exclusive:
+        raise NotImplementedError("minitape does not check that one predicate alone is true: call tf.case without `exclusive`.")
+    pairs = _checked_pairs(pred_fn_pairs)
     if default is not None and not callable(default):
         raise TypeError("'false_fn' must be callable.")
     preds = [p for p, _ in pairs]
@@ -339,8 +304,7 @@ def case(
         preds, last = preds[:-1], _demanded(preds, pairs.pop()[1])
     for pred, function in reversed(pairs):
         last = _chained(pred, function, last, strict)
-    with control_dependencies([_at_most_one(preds)] if exclusive and preds else []):
-        return last()
+    return last()
 
 
 def _chained(pred: Any, function: Any, otherwise: Any, strict: bool) -> Any:
@@ -361,12 +325,3 @@ def _demanded(preds: Sequence[Any], function: Any) -> Any:
             return function()
 
     return last
-
-
-def _at_most_one(preds: Sequence[Any]) -> Any:
-    """The operation that refuses several true predicates."""
-    both = TABLE["stack"](*preds, axis=0)
-    names = ", ".join("?" if state.graph is None else p.name for p in preds)
-    message = f"Input error: exclusive=True: more than 1 conditions ({names}) evaluated as True:"
-    fine = TABLE["reduce_sum"](TABLE["cast"](both, dtype=dtypes.int32)) <= 1
-    return Assert(fine, [message, both], summarize=len(preds))

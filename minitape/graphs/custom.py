@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine import nest
@@ -14,6 +14,7 @@ from ..engine.operation import finish
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
 from .effects import NUMPY, NUMPY_STATELESS, PYTHON
+from .inline import inline
 from .primitive import GraphPrimitive
 from .program import replay
 
@@ -53,17 +54,20 @@ def _replayed(graph: Any, call: Any, values: dict[int, Any]) -> list[Any]:
     results = call.attrs["results"]
     outs = [wrap(values[r].array) for r in call.inputs[:results]]
     known = dict(values)
+    custom = _elsewhere(graph, call, lambda rows, gs: replay(graph, rows, known | gs))
+    finish(CUSTOM, tuple(values[r] for r in call.inputs[results:]), {"call": custom}, tuple(outs))
+    return outs
 
-    def grad_fn(*gs: Any, variables: Any = None) -> Any:
+
+def _elsewhere(graph: Any, call: Any, run: Callable[[list[int], dict[int, Any]], list[Any]]) -> CustomCall:
+    """The call with a gradient that is traced in its own graph; ``run`` gives its rows for adjoints elsewhere."""
+
+    def grad_fn(*gs: Any) -> Any:
         seeds, rows = _gradient_rows(graph, call)
-        wanted = [r for r in rows if r is not None]
-        found = iter(replay(graph, wanted, known | dict(zip(seeds, gs, strict=True))))
+        found = iter(run([r for r in rows if r is not None], dict(zip(seeds, gs, strict=True))))
         return [None if r is None else next(found) for r in rows]
 
-    arguments = [values[r] for r in call.inputs[results:]]
-    custom = CustomCall(call.attrs["call"].name, grad_fn, [], len(arguments), None)
-    finish(CUSTOM, tuple(arguments), {"call": custom}, tuple(outs))
-    return outs
+    return CustomCall(call.attrs["call"].name, grad_fn, [], len(call.inputs) - call.attrs["results"], None)
 
 
 def _gradient_rows(graph: Any, call: Any) -> tuple[list[int], list[int | None]]:
@@ -79,8 +83,22 @@ def _gradient_rows(graph: Any, call: Any) -> tuple[list[int], list[int | None]]:
         return graph.replays["gradient", call.row]
 
 
+def _copied(graph: Any, call: Any, rows: dict[int, int]) -> dict[str, Any]:
+    """The attributes of the row in the graph that is being built: its gradient becomes a copy of rows, too."""
+    target: Any = state.graph
+
+    def copied(shares: list[int], gs: dict[int, Any]) -> list[Any]:
+        here: Any = state.graph
+        known = {row: target.tensor_at(at) for row, at in rows.items()} | gs
+        places = {row: here.enter(tensor) for row, tensor in known.items()}
+        inline(graph, here, shares, places, ())
+        return [here.tensor_at(places[r]) for r in shares]
+
+    return call.attrs | {"call": _elsewhere(graph, call, copied)}
+
+
 CUSTOM_ROW = GraphPrimitive("custom_gradient", "IdentityN", _infer, forward=_forward, rules=_rule)
-CUSTOM_ROW.replayed = _replayed
+CUSTOM_ROW.replayed, CUSTOM_ROW.copied = _replayed, _copied
 
 
 def custom_call(f: Any, args: tuple[Any, ...]) -> Any:

@@ -13,15 +13,13 @@ from ..engine.convert import convert_to_tensor
 from ..engine.custom import for_batches, no_tapes
 from ..engine.dtypes import string
 from ..engine.invalid import invalid
-from ..engine.operation import finish
 from ..engine.primitives import TABLE, Primitive
-from ..engine.pyfunction import PYTHON as EAGER_PYTHON
 from ..engine.pyfunction import PythonCall, check_count, next_number, note_run, python_error, run_python
 from ..engine.shape import TensorShape
 from ..engine.state import state
-from ..engine.tensor import Tensor, wrap
-from ..ops.refusals import brackets, unmergeable
-from .primitive import RULE, GraphPrimitive, linkable, write_notes
+from ..engine.tensor import wrap
+from .primitive import GraphPrimitive, write_notes
+from .refusals import brackets
 
 # -- variables --------------------------------------------------------------------------------------------------------
 
@@ -128,17 +126,10 @@ def assign(graph: Any, variable: Any, tensor: Any, how: str) -> Any:
     """An assignment at this point of the graph; its value is the variable's new one."""
     kind = how if how in _ASSIGN_OPS else "assign"
     if kind != "assign" and not variable.shape.is_compatible_with(tensor.shape):
-        raise ValueError(_assign_mismatch(graph, variable.shape, tensor, _ASSIGN_OPS[kind]))
+        raise ValueError(f"Shapes {variable.shape} and {tensor.shape} are incompatible: a variable of the first cannot take the second.")
     (made,) = graph.apply(ASSIGN[kind], (tensor,), {"variable": variable, "how": kind})
     graph.forget_reads()
     return made
-
-
-def _assign_mismatch(graph: Any, shape: TensorShape, tensor: Any, op: str) -> str:
-    name = graph.tensor_at(graph.enter(tensor)).op.name
-    node = f"{op}[dtype=DT_FLOAT]({op}/resource, {name})"
-    why = unmergeable(shape, tensor.shape)
-    return f"{why} for '{{{{node {op}}}}} = {node}' with input shapes: [], {brackets(tensor.shape)}."
 
 
 # -- Python functions --------------------------------------------------------------------------------------------------
@@ -149,13 +140,6 @@ def _python_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
     call = run_python(func, [wrap(a) for a in arrays], dtypes, differentiate=True)
     note_run(func, call)
     return (*[o.array for o in call.outputs], write_notes(call))
-
-
-def _python_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    call = run_python(attrs["func"], tensors, attrs["dtypes"], differentiate=True)
-    outs = [wrap(o.array) for o in call.outputs]
-    finish(EAGER_PYTHON, tuple(tensors), {"call": call}, tuple(outs))
-    return [*outs, wrap(write_notes(call))]
 
 
 def _promised(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
@@ -171,12 +155,8 @@ def _python_rule(gs: Any, z: Any, *inputs: Any, func: Any, dtypes: Any) -> list[
     """The tape of the forward run gives the gradient; derivatives of it are None, as in TensorFlow."""
     tensors = [*gs[:-1], z[-1], *inputs]
     count = len(gs) - 1
-    if state.graph is not None:
-        found = state.graph.apply(PYTHON_GRADIENT, tuple(tensors), {"count": count})
-    else:
-        recorded = any(isinstance(t, Tensor) for t in tensors)
-        arrays = PYTHON_GRADIENT.forward(*[t.array if isinstance(t, Tensor) else t for t in tensors], count=count)
-        found = [wrap(a) for a in arrays] if recorded else arrays
+    graph: Any = state.graph
+    found = graph.apply(PYTHON_GRADIENT, tuple(tensors), {"count": count})
     shares: list[Any] = [None] * len(inputs)
     for i, share in zip([i for i, t in enumerate(inputs) if t.dtype.kind in "fc"], found, strict=True):
         shares[i] = share
@@ -194,7 +174,7 @@ def _python_gradient_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
 
 
 PYTHON = GraphPrimitive(
-    "py_function", "EagerPyFunc", _python_infer, forward=_python_forward, eager=_python_eager, rules=_python_rule,
+    "py_function", "EagerPyFunc", _python_infer, forward=_python_forward, rules=_python_rule,
     stateful=True,
 )
 PYTHON_GRADIENT = GraphPrimitive(
@@ -254,22 +234,11 @@ def draw_row(function: Callable[..., list[Any]], tensors: Sequence[Any], spec: A
 
 def later(
     function: Callable[..., list[Any]], tensors: Sequence[Any], specs: list[Any], stateful: bool = False,
-    name: str | None = None, again: Any = None,
+    name: str | None = None,
 ) -> list[Any]:  # fmt: skip
-    """Adds a row that calls ``function`` with eager tensors when the graph runs; ``specs`` are (shape, dtype) pairs.
-
-    ``again`` gives such pairs anew where the row is copied into another graph, whose tensors may tell more, or None.
-    """
+    """Adds a row that calls ``function`` with eager tensors when the graph runs; ``specs`` are (shape, dtype) pairs."""
     primitive = LATER_STATEFUL if stateful else LATER
-    attrs = {"function": function, "specs": specs} | ({} if again is None else {"again": again})
-    return list(state.graph.apply(primitive, tuple(tensors), attrs, name))
-
-
-def vjp_row(call: Any, gs: list[Any], inputs: list[Any], wanted: list[int]) -> list[Any]:
-    """Adds the row that applies a call's rule when its shapes are known."""
-    graph = state.graph
-    zs = [graph.tensor_at(r) for r in range(call.row, call.row + call.outputs)]
-    return linkable(RULE, (*gs, *zs, *inputs), {"call": call, "count": len(gs), "wanted": wanted})
+    return list(state.graph.apply(primitive, tuple(tensors), {"function": function, "specs": specs}, name))
 
 
 def is_stateful(primitive: Primitive) -> bool:

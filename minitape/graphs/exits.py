@@ -11,22 +11,9 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from .syntax import (
-    LOOPS,
-    SCOPES,
-    CanNotConvert,
-    assign,
-    at,
-    blocks,
-    falls_through,
-    has,
-    mapped,
-    name,
-    parse,
-    unless,
-)
+from .syntax import LOOPS, SCOPES, CanNotConvert, assign, at, blocks, falls_through, has, mapped, name, parse, unless
 
-COPIED = 1000  # nodes of statements that are repeated in several branches, from which on flags take their place
+COPIED = 1000  # nodes of statements that are repeated in several branches: what repeats more is not converted
 
 
 class Exits:
@@ -37,7 +24,7 @@ class Exits:
 
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The body of a function without ``break``, ``continue``, and returns inside of other statements."""
-        return self._loops(self._returns(_tests_inside(body)))
+        return self._loops(self._returns(body))
 
     # -- return -------------------------------------------------------------------------------------------------------
 
@@ -48,39 +35,32 @@ class Exits:
                 continue
             before, rest = body[:number], body[number + 1 :]
             if isinstance(statement, ast.If):
-                return [*before, *self._branches(statement, rest)]
+                return [*before, self._branches(statement, rest)]
             if isinstance(statement, LOOPS):
                 return [*before, *self._out_of_loop(statement, rest)]
             return [*before, mapped(statement, self._returns), *self._returns(rest)]
         return body
 
-    def _branches(self, statement: ast.If, rest: list[ast.stmt]) -> list[ast.stmt]:
+    def _branches(self, statement: ast.If, rest: list[ast.stmt]) -> ast.stmt:
         body, orelse = statement.body, statement.orelse
         if falls_through(body) and falls_through(orelse):
             self.copied += sum(1 for node in rest for _ in ast.walk(node))
-        moved, rest = ([], rest) if self.copied > COPIED else (rest, [])
+            if self.copied > COPIED:
+                raise CanNotConvert("too many conditional returns")
         if falls_through(body):
-            body = [*body, *(copy.deepcopy(moved) if falls_through(orelse) else moved)]
+            body = [*body, *(copy.deepcopy(rest) if falls_through(orelse) else rest)]
         if falls_through(orelse):
-            orelse = [*orelse, *moved]
-        made = ast.copy_location(ast.If(statement.test, self._returns(body), self._returns(orelse)), statement)
+            orelse = [*orelse, *rest]
+        made: Any = ast.copy_location(ast.If(statement.test, self._returns(body), self._returns(orelse)), statement)
         made.returning = True
-        return [made, *self._returns(rest)]
+        return made
 
     def _out_of_loop(self, loop: Any, rest: list[ast.stmt]) -> list[ast.stmt]:
         """The loop with a flag and a value in the place of its returns, and what follows."""
-        made, start, check = copy.copy(loop), [], []
-        if has(loop.body, ast.Return):
-            flag, value = self.fresh("do_return"), self.fresh("return_value")
-            made.body = _as_breaks(loop.body, flag, value)
-            start = at(loop, [assign(flag, ast.Constant(False))])
-            check = at(loop, parse(f"if {flag}:\n    return {value}"))
-        if has(loop.orelse, ast.Return):
-            made.orelse, orelse = [], loop.orelse
-            if _leads_out(made.body, ast.Break):
-                made.flag = self.fresh("break")
-                orelse = at(loop, unless(made.flag, orelse))
-            rest = [*orelse, *rest]
+        made, flag, value = copy.copy(loop), self.fresh("do_return"), self.fresh("return_value")
+        made.body = _as_breaks(loop.body, flag, value)
+        start = at(loop, [assign(flag, ast.Constant(False))])
+        check = at(loop, parse(f"if {flag}:\n    return {value}"))
         return [*start, made, *self._returns([*check, *rest])]
 
     # -- break, continue ----------------------------------------------------------------------------------------------
@@ -98,16 +78,15 @@ class Exits:
 
     def _exits(self, loop: Any) -> list[ast.stmt]:
         """Takes break and continue out of one loop; returns the statements that set its flag before it starts."""
-        loop.flag = getattr(loop, "flag", None)  # which what follows the loop may ask already
         if _leads_out(loop.body, ast.Continue):
             skip = self.fresh("continue")
             start = at(loop.body[0], [assign(skip, ast.Constant(False))])
             loop.body = [*start, *_guarded(loop.body, ast.Continue, skip)]
-        if loop.flag or _leads_out(loop.body, ast.Break):
-            loop.flag = loop.flag or self.fresh("break")
-            loop.body = _guarded(loop.body, ast.Break, loop.flag)
-            return [assign(loop.flag, ast.Constant(False))]
-        return []
+        if not _leads_out(loop.body, ast.Break):
+            return []
+        loop.flag = self.fresh("break")
+        loop.body = _guarded(loop.body, ast.Break, loop.flag)
+        return [assign(loop.flag, ast.Constant(False))]
 
 
 def _as_breaks(body: list[ast.stmt], flag: str, value: str) -> list[ast.stmt]:
@@ -131,52 +110,21 @@ def _leads_out(nodes: list[ast.stmt], kind: type) -> bool:
     for node in nodes:
         if isinstance(node, kind):
             return True
-        if isinstance(node, SCOPES):
-            continue
-        if any(_leads_out(b, kind) for b in ([node.orelse] if isinstance(node, LOOPS) else blocks(node))):
+        if not isinstance(node, (*SCOPES, *LOOPS)) and any(_leads_out(block, kind) for block in blocks(node)):
             return True
     return False
 
 
 def _guarded(body: list[ast.stmt], kind: type, flag: str) -> list[ast.stmt]:
-    """Replaces break or continue by setting the flag; what follows in the block runs only while it is not set.
-
-    Behind ``if test: break`` that is the ``else``. Errors speak of it as of ``if not flag``: the branches are turned.
-    """
-    made: Any
+    """Replaces break or continue by setting the flag; what follows in the block runs only while it is not set."""
     for number, statement in enumerate(body):
         if isinstance(statement, kind):
             return [*body[:number], *at(statement, [assign(flag, ast.Constant(True))])]
         if not _leads_out([statement], kind):
             continue
-        rest = _guarded(body[number + 1 :], kind, flag)
-        if isinstance(statement, ast.If) and isinstance(statement.body[0], kind) and not statement.orelse:
-            made = ast.copy_location(ast.If(statement.test, _guarded(statement.body, kind, flag), rest), statement)
-            made.turned = True
-            return [*body[:number], made]
-        made = copy.copy(statement)
-        if isinstance(statement, LOOPS):
-            made.orelse = _guarded(statement.orelse, kind, flag)
-        else:
-            made = mapped(statement, lambda block: _guarded(block, kind, flag))
         if isinstance(statement, (ast.Try, ast.TryStar)):
-            if _leads_out(statement.finalbody, kind):
-                raise CanNotConvert("an exit that ends an exception")
-            if made.orelse and _leads_out(statement.body, kind):  # it is for a body that ran to its end
-                made.orelse = at(made.orelse[0], unless(flag, made.orelse))
+            raise CanNotConvert("a loop's exit in `try`")
+        rest = _guarded(body[number + 1 :], kind, flag)
+        made = mapped(statement, lambda block: _guarded(block, kind, flag))
         return [*body[:number], made, *at(rest[0] if rest else statement, unless(flag, rest))]
     return body
-
-
-def _tests_inside(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Each ``while`` whose test binds a name as one that does not end by itself: the test begins its body."""
-    out: list[ast.stmt] = []
-    for statement in body:
-        made = statement if isinstance(statement, SCOPES) else mapped(statement, _tests_inside)
-        if isinstance(made, ast.While) and has([made.test], ast.NamedExpr):
-            if made.orelse:
-                raise CanNotConvert("a name that is bound in the test of a loop with `else`")
-            test = at(made, [ast.If(ast.UnaryOp(ast.Not(), made.test), [ast.Break()], [])])
-            made = ast.copy_location(ast.While(ast.Constant(True), [*test, *made.body], []), made)
-        out.append(made)
-    return out

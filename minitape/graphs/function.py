@@ -16,15 +16,13 @@ from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import EagerTensor, Tensor
 from ..ops.parts import Parts, take_apart
-from . import structured
 from .arguments import NoCast, cast, with_tensors
 from .body import Body
 from .concrete import ConcreteFunction, FuncGraph
-from .given import Slots, VariableSpec, with_specs
 from .retracing import retracing_of
 from .settings import EAGER_FUNCTIONS
 from .signature import Signature, as_spec, call_arguments, spread_positional, text_of_parameters
-from .spec import TensorSpec, covers, key_of, show
+from .spec import TensorSpec, covers, key_of
 
 _LITERALS = {bool, int, float, str, type(None)}
 
@@ -40,14 +38,12 @@ class Function:
     (np.float32(6.0), 6)
     """
 
-    _checkpointed: Any = None  # a checkpoint takes it, and keeps nothing of it
-
     def __init__(self, python_function: Callable[..., Any], input_signature: Any = None, autograph: bool = True,
                  reduce_retracing: bool = False, owner: Any = None, name: str | None = None) -> None:  # fmt: skip
         self._python_function, self._owner = python_function, owner
         self._autograph, self._reduce = autograph, reduce_retracing
         functools.update_wrapper(self, python_function, updated=())
-        self._name = name or getattr(python_function, "__name__", "function")
+        self._name: str = name or str(getattr(python_function, "__name__", "function"))
         signature = inspect.signature(python_function)
         parameters = dict(signature.parameters)
         if owner is not None and parameters:
@@ -64,7 +60,6 @@ class Function:
         self._traces: dict[Any, ConcreteFunction] = {}
         self._fast: dict[Any, ConcreteFunction] = {}  # by types and values, where arguments are tensors and literals
         self._tracing_count = 0
-        self._composites: dict[Any, Any] = {}  # traces for structures of composite arguments
         self._converted: Any = None
         self._untraced = 0  # calls since the last one that was counted
         self._initialized = False
@@ -80,20 +75,6 @@ class Function:
         """The wrapped Python function."""
         return self._python_function
 
-    @property
-    def name(self) -> Any:
-        """The wrapped function's name."""
-        return self._name
-
-    @property
-    def function_spec(self) -> Any:
-        """The wrapped function's signature."""
-        return self._signature
-
-    @property
-    def input_signature(self) -> Any:
-        """The specs that were given, or None."""
-        return self._input_signature
 
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function was traced."""
@@ -107,22 +88,13 @@ class Function:
         if instance is None:
             return self
         with self._lock:
-            try:
-                bound = self._bound.get(instance)
-            except TypeError:
-                return self._method(instance)
+            bound = self._bound.get(instance)
             if bound is None:
                 bound = self._bound[instance] = self._method(weakref.ref(instance))
             return bound
 
     def _method(self, owner: Any) -> Function:
         return Function(self._python_function, self._input_signature, self._autograph, self._reduce, owner, self._name)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.RLock())
 
     def __repr__(self) -> str:
         return f"<tensorflow.python.eager.polymorphic_function.polymorphic_function.Function object at {hex(id(self))}>"
@@ -132,38 +104,23 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if EAGER_FUNCTIONS[0]:
             return self._run_python(args, kwargs)
-        if self._fast:
-            key, tensors, arrays = [], [], []
-            for a in (*args, *kwargs.values()) if kwargs else args:
-                kind = type(a)
-                if kind is EagerTensor and a._value is not None:
-                    value = a._value
-                    key += value.dtype, value.shape
-                    tensors.append(a)
-                    arrays.append(value)
-                elif kind in _LITERALS:
-                    key += kind, a
-                else:
-                    break
-            else:
-                concrete = self._fast.get((*key, *kwargs))
-                if concrete is not None:
-                    self._untraced += 1
-                    return concrete.call_flat(tensors, arrays)
-        if structured.any_composite(args, kwargs):
-            return structured.call(self, args, kwargs)
+        plain = _plain(args, kwargs)
+        if plain is not None:
+            known = self._fast.get(plain[0])
+            if known is not None:
+                self._untraced += 1
+                return known.call_flat(plain[1], plain[2])
         before = self._tracing_count
         values = self._bind(args, kwargs)
-        concrete, variables = self._concrete(values)
+        concrete = self._concrete(values)
         self._note(self._tracing_count > before)
         tensors = _tensors(values)
         if state.tapes:
             _access(values)
-        if self._input_signature is None and not concrete.body.captured:
-            key = _plain_key(args, kwargs, tensors)
-            if key is not None:
-                self._fast[key] = concrete
-        return concrete.call_flat(tensors, None, variables)
+        same_order = plain is not None and [id(t) for t in tensors] == [id(t) for t in plain[1]]
+        if plain is not None and same_order and self._input_signature is None and not concrete.body.captured:
+            self._fast[plain[0]] = concrete
+        return concrete.call_flat(tensors)
 
     def _run_python(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self._python_function(*self._with_owner(args), **kwargs)
@@ -237,21 +194,7 @@ class Function:
                 out[name] = cast(spec, values[name])
             except NoCast as error:
                 raise TypeError(self._refusal(str(error), args, kwargs)) from error.__cause__
-        for name, value in values.items():
-            if name not in self._named_signature() and name in self._parameters:
-                self._check_default(self._parameters[name].default, value, args, kwargs)
         return out
-
-    def _check_default(self, default: Any, value: Any, args: Any, kwargs: Any) -> None:
-        """TypeError for another value than the default, which is part of the input signature."""
-        if default is inspect.Parameter.empty or value is default:
-            return
-        try:
-            same = bool(value == default)
-        except ValueError as error:
-            raise TypeError(self._refusal(str(error), args, kwargs)) from None
-        if not same:
-            raise TypeError(self._refusal(f"Can not cast {value!r} to {show(default)}", args, kwargs))
 
     # -- traces -------------------------------------------------------------------------------------------------------
 
@@ -268,23 +211,10 @@ class Function:
         """
         if self._input_signature is not None and not args and not kwargs:
             args = self._input_signature
-        if structured.any_composite(args, kwargs):
-            return structured.concrete(self)  # type: ignore[return-value]
-        values = self._bind(args, kwargs)
-        concrete = self._concrete(values)[0]
-        if self._input_signature is None and _renames(values, concrete.signature.values):
-            with self._lock:
-                self._traces = {key: known for key, known in self._traces.items() if known is not concrete}
-            concrete = self._concrete(values)[0]
-        return concrete
+        return self._concrete(self._bind(args, kwargs))
 
-    def _concrete(self, values: dict[str, Any]) -> tuple[ConcreteFunction, list[Any]]:
-        """The trace for these arguments, and the variables among them that it takes."""
-        given = _tensors(values)
-        values, variables = with_specs(values)
-        return self._concrete_for(values, given, variables), variables
-
-    def _concrete_for(self, values: dict[str, Any], given: list[Any], variables: list[Any]) -> ConcreteFunction:
+    def _concrete(self, values: dict[str, Any]) -> ConcreteFunction:
+        """The trace for these arguments."""
         if self._input_signature is not None:
             named = self._named_signature()
             shaped = {n: named.get(n, v) for n, v in values.items()}
@@ -301,7 +231,7 @@ class Function:
                 key = tuple([(n, key_of(v)) for n, v in shaped.items()])
                 concrete = self._known(key)
             if concrete is None:
-                concrete = self._traces[key] = self._trace(shaped, given, variables)
+                concrete = self._traces[key] = self._trace(shaped, _tensors(values))
             return concrete
 
     def _known(self, key: Any) -> ConcreteFunction | None:
@@ -326,47 +256,35 @@ class Function:
                 return {n: nest.map_structure(_wider, values[n], old[n]) for n in values}
         return values
 
-    def _trace(self, values: dict[str, Any], given: list[Any], variables: list[Any]) -> ConcreteFunction:
+    def _trace(self, values: dict[str, Any], given: list[Any]) -> ConcreteFunction:
         signature = Signature(
             self._parameters, {n: nest.map_structure(as_spec, v) for n, v in values.items()}, self._name
         )
         if not self._initialized:
-            concrete, created = self._traced(signature, True, variables, given)
+            concrete, created = self._traced(signature, True, given)
             self._tracing_count += 1
             self._initialized = True
             if created:  # traced again: the second trace must not make variables
-                concrete, _ = self._traced(signature, False, variables)
+                concrete, _ = self._traced(signature, False)
                 self._tracing_count += 1
             return concrete
-        concrete = self._traced(signature, False, variables)[0]
+        concrete = self._traced(signature, False)[0]
         self._tracing_count += 1
         return concrete
 
     def _traced(
-        self, signature: Signature, may_create: bool, variables: list[Any], given: Sequence[Any] = ()
+        self, signature: Signature, may_create: bool, given: Sequence[Any] = ()
     ) -> tuple[ConcreteFunction, list[Any]]:
         graph = FuncGraph(self._name, state.graph, may_create)
         with graph.as_default():
             inputs: list[Any] = []
-            slots = Slots(variables)
-            leaves = iter([_placed(graph, name, leaf, inputs, slots) for name, leaf in signature.leaves()])
+            leaves = iter([_placed(graph, name, leaf, inputs) for name, leaf in signature.leaves()])
             graph.given = {place._row: tensor for place, tensor in zip(inputs, given, strict=False)}
             structure = {n: nest.map_structure(lambda _: next(leaves), v) for n, v in signature.values.items()}
-            before = nest.map_structure(lambda leaf: leaf, structure)
             args, kwargs = call_arguments(self._parameters, structure)
             result = self._function()(*self._with_owner(args), **kwargs)
-            self._check_unchanged(before, structure)
             result = _returned(result, self._python_function)
-        return ConcreteFunction(Body(graph, inputs, result), self._name, signature, slots.traced()), graph.created
-
-    def _check_unchanged(self, before: dict[str, Any], after: dict[str, Any]) -> None:
-        """ValueError when the function changed a list or dictionary that it was given."""
-        changed = [name for name in before if not _same_leaves(before[name], after[name])]
-        if changed:
-            raise ValueError(
-                f"{self._name}{self._signature} should not modify its Python input arguments. Modifying a copy is "
-                f"allowed. The following parameter(s) were modified: {', '.join(changed)}"
-            )
+        return ConcreteFunction(Body(graph, inputs, result), self._name, signature), graph.created
 
     def _function(self) -> Callable[..., Any]:
         if not self._autograph:
@@ -376,23 +294,6 @@ class Function:
 
             self._converted = convert_entry(self._python_function)
         return self._converted
-
-
-def _renames(new: dict[str, Any], old: dict[str, Any]) -> bool:
-    """True when specs give other names to the arguments than a trace has."""
-    pairs = zip(nest.flatten(list(new.values())), nest.flatten(list(old.values())), strict=True)
-    return any(isinstance(a, TensorSpec) and a.name is not None and a.name != b.name for a, b in pairs)
-
-
-def _same_leaves(before: Any, after: Any) -> bool:
-    """True when two structures have the same form and the very same leaves."""
-    if not nest.is_nested(before):
-        return before is after
-    try:
-        nest.assert_same_structure(before, after)
-    except (TypeError, ValueError):
-        return False
-    return all(a is b for a, b in zip(nest.flatten(before), nest.flatten(after), strict=True))
 
 
 def _tensors(values: dict[str, Any]) -> list[Any]:
@@ -411,27 +312,29 @@ def _access(values: dict[str, Any]) -> None:
             value._read()
 
 
-def _plain_key(args: Any, kwargs: dict[str, Any], tensors: Sequence[Any]) -> Any:
-    """What tells a call with eager tensors, numbers and text from others; None for a call with anything else.
+def _plain(args: Any, kwargs: dict[str, Any]) -> tuple[Any, list[Any], list[Any]] | None:
+    """Of a call with eager tensors, numbers and text: what tells it from others, the tensors, and their arrays.
 
-    So the next one finds its trace without a look at the signature: its tensors are those of the trace, in this order.
+    So the next one finds its trace without a look at the signature. None for a call with anything else.
     """
-    given, key = iter(tensors), []
-    for a in (*args, *kwargs.values()):
-        if type(a) is EagerTensor and next(given, None) is a:
-            key += a.array.dtype, a.array.shape
-        elif type(a) in _LITERALS:
-            key += type(a), a
+    key: list[Any] = []
+    tensors: list[Any] = []
+    arrays: list[Any] = []
+    for a in (*args, *kwargs.values()) if kwargs else args:
+        kind = type(a)
+        if kind is EagerTensor and a._value is not None:
+            value = a._value
+            key += value.dtype, value.shape
+            tensors.append(a)
+            arrays.append(value)
+        elif kind in _LITERALS:
+            key += kind, a
         else:
             return None
-    return (*key, *kwargs) if next(given, None) is None else None
+    return (*key, *kwargs), tensors, arrays
 
 
-def _placed(graph: Any, name: str, leaf: Any, inputs: list[Any], slots: Slots) -> Any:
-    if isinstance(leaf, VariableSpec):
-        return slots.of(leaf)
-    if hasattr(leaf, "__tf_tracing_type__"):
-        return leaf.__tf_tracing_type__(None).placeholder_value(None)
+def _placed(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:
     if not isinstance(leaf, TensorSpec):
         return leaf
     tensor = graph.placeholder(leaf.dtype, leaf.shape, leaf.name or name)
@@ -476,21 +379,14 @@ def function(
     autograph: bool = True,
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,
-    experimental_implements: str | None = None,
-    experimental_autograph_options: Any = None,
-    experimental_attributes: Any = None,
-    experimental_relax_shapes: bool | None = None,
-    experimental_compile: bool | None = None,
-    experimental_follow_type_hints: bool | None = None,
 ) -> Any:
     """Makes a Python function run as a graph: traced once for each signature, then replayed without Python.
 
     Tensors are told apart by dtype and shape, Python values by equality; ``input_signature`` fixes one trace,
     ``reduce_retracing`` lets shapes grow unknown sizes. Python side effects happen while tracing only; variables may be
     made on the first call only. With ``autograph`` ``if``, ``while`` and ``for`` on tensors become part of the graph.
-    ``jit_compile`` and its old name ``experimental_compile`` have no effect: graphs are compiled in any case. Gradients
-    flow through calls, to any order. NotImplementedError for the other experimental arguments but
-    ``experimental_relax_shapes``. See https://www.tensorflow.org/api_docs/python/tf/function.
+    ``jit_compile`` has no effect: graphs are compiled in any case. Gradients flow through calls, to any order. See
+    https://www.tensorflow.org/api_docs/python/tf/function.
 
     >>> import minitape as tf
     >>> @tf.function
@@ -501,14 +397,6 @@ def function(
     tracing
     4.0 9.0
     """
-    if experimental_follow_type_hints or experimental_autograph_options is not None:
-        raise NotImplementedError(
-            "minitape's tf.function supports no `experimental_follow_type_hints` or `experimental_autograph_options`."
-        )
-    if experimental_implements is not None or experimental_attributes is not None:
-        raise NotImplementedError(
-            "minitape's tf.function supports no `experimental_implements` or `experimental_attributes`."
-        )
 
     def decorated(inner: Any) -> Function:
         if not callable(inner):
@@ -516,6 +404,6 @@ def function(
         owner = None
         if isinstance(inner, Function):
             inner, owner = inner.python_function, next(iter(inner._with_owner(())), None)
-        return Function(inner, input_signature, autograph, bool(reduce_retracing or experimental_relax_shapes), owner)
+        return Function(inner, input_signature, autograph, reduce_retracing, owner)
 
     return decorated if func is None else decorated(func)

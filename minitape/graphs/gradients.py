@@ -9,7 +9,6 @@ import numpy as np
 from ..engine import nest
 from ..engine.backward import UnconnectedGradients
 from ..engine.convert import convert_to_tensor
-from ..engine.operands import spelled
 from ..engine.primitives import TABLE
 from ..engine.state import state
 from ..engine.tensor import EagerTensor, Tensor
@@ -18,23 +17,19 @@ from .lifted import lift
 from .symbolic import SymbolicTensor
 
 
-@spelled("gradients_v2")
 def gradients(
     ys: Any,
     xs: Any,
     grad_ys: Any = None,
     name: str = "gradients",
-    gate_gradients: bool = False,
-    aggregation_method: int | None = None,
+    *,
     stop_gradients: Any = None,
     unconnected_gradients: Any = UnconnectedGradients.NONE,
 ) -> list[Any]:
     """Adds the operations that compute the sum of d``ys``/dx for each x in ``xs``; returns their outputs as a list.
 
     ``grad_ys`` weighs the ys; gradients do not pass ``stop_gradients``. None where nothing connects them.
-    ``gate_gradients`` and ``aggregation_method`` say in which order TensorFlow adds gradients, not what they are.
-    RuntimeError outside a graph, ValueError for an ``aggregation_method`` that does not exist. See
-    https://www.tensorflow.org/api_docs/python/tf/gradients.
+    RuntimeError outside a graph. See https://www.tensorflow.org/api_docs/python/tf/gradients.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -48,7 +43,6 @@ def gradients(
         raise RuntimeError(
             "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
         )
-    check_aggregation(aggregation_method)
     targets = [_tensor(y) for y in _as_list(ys)]
     sources = _as_list(xs)
     seeds = [None] * len(targets) if grad_ys is None else list(grad_ys) if isinstance(grad_ys, (list, tuple)) else [grad_ys]
@@ -66,19 +60,10 @@ def gradients(
     return [_zeros(s) if g is None and zero else g for g, s in zip(found, sources, strict=True)]
 
 
-def check_aggregation(method: int | None) -> None:
-    """ValueError unless it is one of the ways to add gradients that TensorFlow knows; the sum is the same."""
-    if method not in (None, 0, 1, 2):
-        raise ValueError(f"Invalid `aggregation_method` specified {method}. Accepted values are [0, 1, 2].")
-
-
-@spelled("HessiansV2")
-def hessians(
-    ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: int | None = None, name: str = "hessians"
-) -> list[Any]:
+def hessians(ys: Any, xs: Any) -> list[Any]:
     """Adds the operations that compute the Hessian of the sum of ``ys`` for each x, of shape x.shape + x.shape.
 
-    The other arguments and the errors are those of ``tf.gradients``; ValueError when nothing connects ``ys`` and an x.
+    RuntimeError outside a graph, ValueError when nothing connects ``ys`` and an x.
     See https://www.tensorflow.org/api_docs/python/tf/hessians.
 
     >>> import minitape as tf
@@ -90,7 +75,7 @@ def hessians(
            [ 0., 12.]], dtype=float32)
     """
     sources = _as_list(xs)
-    firsts = gradients(ys, sources, None, "gradients", gate_gradients, aggregation_method)
+    firsts = gradients(ys, sources)
     found = []
     for source, gradient in zip(sources, firsts, strict=True):
         if gradient is None:
@@ -122,7 +107,7 @@ def _through_captures(
     found = sweep_rows(graph, targets, [*rows, *([inner._row] for _, inner in captured)], seeds, ends, prefix)
     here, onward = found[: len(rows)], found[len(rows) :]
     handed = [(outer, _dense(g)) for (outer, _), g in zip(captured, onward, strict=True) if g is not None]
-    if not handed:
+    if not handed or graph.outer is None:
         return here
     outers, adjoints = map(list, zip(*handed, strict=True))
     beyond = _through_captures(graph.outer, outers, adjoints, outside, stops, prefix)

@@ -24,7 +24,7 @@ from ..engine.primitives import Primitive
 from ..engine.quiet import hush, restore
 from ..engine.shape import TensorShape
 from ..engine.state import state
-from ..ops.refusals import brackets, enum
+from .refusals import brackets, enum
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
 ELEMENTWISE = set(
@@ -119,7 +119,8 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
     else:
         raise _refusal(primitive, tensors, errors[0], known)
     if not known and len(fitting) == 1:  # as some of the unknown sizes have to be: the others may be any
-        fitting += runs([(*fitting[0][0][:2], places) for places in _unknown(tensors)], *way)
+        guess: Any = fitting[0][0]
+        fitting += runs([(*guess[:2], places) for places in _unknown(tensors)], *way)
     if primitive.op in _BY_VALUE or any(t.dtype.kind in "iub" and t.op.type != "Const" for t in tensors):
         fitting += runs([None] if known else islice(sizes_to_try(tensors), 1), 1)
     return [result for _, result in fitting]
@@ -136,7 +137,7 @@ def _unknown(tensors: list[Any]) -> list[set[tuple[int, int]]]:
 def _refusal(primitive: Primitive, tensors: list[Any], error: Exception, known: bool) -> Exception:
     if isinstance(error, OpError):
         return error
-    refusal = ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})")
+    refusal: Any = ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})")
     refusal.unsettled = not known  # another size may do: the run will say
     refusal.__cause__ = error
     return refusal
@@ -215,24 +216,24 @@ def _specs(results: list[Any]) -> tuple[list[Spec], bool]:
         rows = rows[:1]
     specs = []
     for column in zip(*rows, strict=True):
-        column = [np.asarray(c) for c in column]
-        shape = TensorShape(column[0].shape)
-        for other in column[1:]:
+        arrays = [np.asarray(c) for c in column]
+        shape = TensorShape(arrays[0].shape)
+        for other in arrays[1:]:
             shape = shape.most_specific_compatible_shape(TensorShape(other.shape))
-        specs.append((shape, dtype_of(column[0])))
+        specs.append((shape, dtype_of(arrays[0])))
     return specs, several
 
 
 def _broadcast(shapes: list[TensorShape]) -> TensorShape:
     """The shape of an elementwise result; Mismatch when the shapes do not broadcast."""
-    if any(s.rank is None for s in shapes):
+    known = [s.as_list() for s in shapes if s.rank is not None]
+    if len(known) < len(shapes):
         return TensorShape(None)
-    rank = max(s.rank for s in shapes)  # type: ignore[type-var]
     sizes: list[int | None] = []
-    for axis in range(1, rank + 1):
+    for axis in range(1, max(map(len, known)) + 1):
         size: int | None = 1
-        for s in shapes:
-            d = s.as_list()[-axis] if axis <= s.rank else 1
+        for s in known:
+            d = s[-axis] if axis <= len(s) else 1
             if d == 1 or d == size:
                 continue
             if size == 1:

@@ -1,4 +1,4 @@
-"""Which names are read after a loop before they are bound again: what a loop of a graph has to hand on."""
+"""Which names are read before they are bound again, in the next turn of a loop or after it: what the loop has to hand on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CLOSURES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class Liveness:
-    """The names that are alive after each loop of a function's body.
+    """The names that are alive around each loop of a function's body.
 
     Names that nested functions read are always alive: they are read whenever those are called.
     """
@@ -19,8 +19,13 @@ class Liveness:
     def __init__(self, body: list[ast.stmt]) -> None:
         self.always = {name for node in body for part in ast.walk(node) if isinstance(part, _CLOSURES)
                        for name in _reads(ast.iter_child_nodes(part))}  # fmt: skip
+        self._before: dict[int, set[str]] = {}
         self._after: dict[int, set[str]] = {}
         self._block(body, set())
+
+    def before(self, loop: ast.stmt) -> set[str]:
+        """The names that are alive when a turn of a loop begins."""
+        return self._before.get(id(loop), set()) | self.always
 
     def after(self, loop: ast.stmt) -> set[str]:
         """The names that are alive after a loop."""
@@ -40,9 +45,9 @@ class Liveness:
         if isinstance(node, (ast.For, ast.While)):
             return self._loop(node, live)
         if isinstance(node, (ast.With, ast.AsyncWith)):
-            return self._block(node.body, live) | _reads(node.items)
+            return (self._block(node.body, live) - _names(node.items, (ast.Store,))) | _reads(node.items)
         parts = [] if isinstance(node, _CLOSURES) else list(blocks(node))
-        if parts:  # try, match: what comes next may follow from anywhere in it
+        if parts:  # try: what comes next may follow from anywhere in it
             everything = live | _reads([node])
             for block in parts:
                 self._block(block, everything)
@@ -50,13 +55,14 @@ class Liveness:
         return (live - _bound(node)) | _reads([node])
 
     def _loop(self, node: ast.For | ast.While, live: set[str]) -> set[str]:
-        after = self._block(node.orelse, live)
-        self._after[id(node)] = after
-        test = set() if isinstance(node, ast.For) else _reads([node.test])
+        self._after[id(node)] = live
+        flag = getattr(node, "flag", None)  # that a ``break`` sets
+        test = (set() if isinstance(node, ast.For) else _reads([node.test])) | ({flag} if flag else set())
         target = _names([node.target], (ast.Store,)) if isinstance(node, ast.For) else set()
-        head = after | test
+        head = live | test
         for _ in range(2):  # what one turn leaves to the next
             head = head | (self._block(node.body, head) - target)
+        self._before[id(node)] = head
         return head | (_reads([node.iter]) if isinstance(node, ast.For) else set())
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,23 +13,15 @@ from ..engine.primitives import TABLE
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
+from ..ops.assertions import Assert
 from ..ops.filling import zeros
+from .arrays import TensorArray
 from .body import BodyGraph, TestGraph
-from .carried import (
-    OtherRows,
-    TensorArrayBase,
-    flattened,
-    is_composite,
-    kept_shapes,
-    opened,
-    packed,
-    parts_of,
-    rebuilt,
-    with_rows_of,
-)
-from .streams import Stream, is_stream, specs_of
+from .carried import flattened, kept_shapes, packed, with_rows_of
+from .later import size_of
+from .streams import Stream, is_dataset, is_drawn_later, is_iterator
 from .symbolic import SymbolicTensor, is_symbolic
-from .turns import Options, settled, traced_turn
+from .turns import settled, traced_turn
 from .values import (
     LIMITS,
     Undefined,
@@ -41,12 +31,18 @@ from .values import (
     current,
     decides,
     is_value,
+    refuse_outside,
     without_variables,
 )
 from .whiles import WHILE, build_while
 
+_RETURNED = "_ag_return_value"  # how the name begins that holds what the function returns
 
-def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]) -> None:
+
+def while_stmt(
+    test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...],
+    alive: tuple[str, ...], later: tuple[str, ...],
+) -> None:  # fmt: skip
     """``while``: on a symbolic tensor one operation that holds the condition and the body."""
     first = _first_test(test)
     if not decides(first):
@@ -61,8 +57,9 @@ def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...],
                     f"See {LIMITS}#consistency-of-control-flow-types for more info."
                 )
         return
+    refuse_outside(outside)
     _refuse_return(names)
-    _Loop(names, get, put, later).run(lambda item: test(), lambda item: body(), None)
+    _Loop(names, get, put, alive, later).run(lambda item: test(), lambda item: body(), None)
 
 
 def _first_test(test: Any) -> Any:
@@ -74,33 +71,16 @@ def _first_test(test: Any) -> Any:
     return first if decides(first) or not apart.calls else current(test())
 
 
-_RETURNED = "_ag_return_value"  # how the name begins that holds what the function returns
-
-
-def _refuse_return(names: tuple[str, ...], in_stream: bool = False) -> None:
-    """A return stands in no loop over a dataset, and in others with a value where each turn returns (``_guesses``)."""
-    with_value = any(n.startswith(_RETURNED) for n in names)
-    if any(n.startswith("_ag_do_return") for n in names) and (in_stream or not with_value):
-        raise _no_return_here()
-
-
-def _no_return_here() -> NotImplementedError:
-    return NotImplementedError(
-        "a return statement cannot be placed inside this TensorFlow loop; this may happen if a return statement depends on "
-        "a static Python condition such as a hyperparameter"
-    )
-
-
 def for_stmt(
-    source: Any, extra: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...],
-    target: str | None,
+    source: Any, extra: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...],
+    alive: tuple[str, ...], later: tuple[str, ...], target: str | None,
 ) -> None:  # fmt: skip
-    """``for``: over a tensor of a graph one operation; over anything else Python's loop."""
-    if hasattr(source, "_read"):
-        source = source._read()
-    if is_stream(source):
-        specs = specs_of(source)
-        source = source if specs is None else Stream(source, specs)
+    """``for``: over a tensor or dataset of a graph one operation; over anything else Python's loop."""
+    source = current(source)
+    if is_iterator(source):
+        raise NotImplementedError("In a tf.function minitape loops over datasets, not over their iterators: call next(iterator).")
+    if is_dataset(source) and is_drawn_later(source):
+        source = Stream(source)
     if state.graph is None or not isinstance(source, (Tensor, Stream)):
         for item in source:
             if extra is not None and not extra():
@@ -111,8 +91,9 @@ def for_stmt(
         return
     if not isinstance(source, Stream):
         refuse_scalar(source)
+    refuse_outside(outside)
     _refuse_return(names, isinstance(source, Stream))
-    loop = _Loop(names, get, put, later, target)
+    loop = _Loop(names, get, put, alive, later, target)
     loop.run(lambda item: True if extra is None else extra(), body, source)
 
 
@@ -134,12 +115,29 @@ def _still(extra: Any) -> bool:
     return bool(value)
 
 
+def _refuse_return(names: tuple[str, ...], in_stream: bool = False) -> None:
+    """A return stands in no loop over a dataset, and in others with a value where each turn returns (``_guesses``)."""
+    with_value = any(n.startswith(_RETURNED) for n in names)
+    if any(n.startswith("_ag_do_return") for n in names) and (in_stream or not with_value):
+        raise _no_return_here()
+
+
+def _no_return_here() -> NotImplementedError:
+    return NotImplementedError(
+        "a return statement cannot be placed inside this TensorFlow loop; this may happen if a return statement depends on "
+        "a static Python condition such as a hyperparameter"
+    )
+
+
+# -- what a ``for`` walks over ----------------------------------------------------------------------------------------
+
+
 class _Elements:
     """The elements of a tensor along its first axis."""
 
-    def __init__(self, tensor: Any) -> None:
-        from .later import size_of
+    kinds = WHILE
 
+    def __init__(self, tensor: Any) -> None:
         self.tensor, self.start, self.count = tensor, wrap(np.int32(0)), size_of(tensor)
 
     def item(self, index: Any) -> Any:
@@ -157,6 +155,8 @@ class _Elements:
 class _Numbers:
     """The numbers of a range: they are the index themselves."""
 
+    kinds = WHILE
+
     def __init__(self, start: Any, limit: Any, delta: Any) -> None:
         self.start, self.limit, self.delta = start, limit, delta
 
@@ -173,6 +173,21 @@ class _Numbers:
         return index < self.limit if self.delta.array > 0 else index > self.limit
 
 
+class _Flag:
+    """What a ``while`` without an index has instead of one: whether there was a turn."""
+
+    kinds = WHILE
+
+    def __init__(self) -> None:
+        self.start = wrap(np.bool_(False))
+
+    def item(self, index: Any) -> Any:
+        return None
+
+    def next(self, index: Any) -> Any:
+        return wrap(np.bool_(True))
+
+
 def _walk(source: Any) -> Any:
     """How a ``for`` walks over a tensor or dataset."""
     if isinstance(source, Stream):
@@ -182,252 +197,163 @@ def _walk(source: Any) -> Any:
     return _Elements(source)
 
 
-class _Grown(Exception):
-    """A turn added these items to the dictionary of this name."""
-
-    def __init__(self, name: str, items: dict[Any, Any]) -> None:
-        self.name, self.items = name, items
+# -- the operation ----------------------------------------------------------------------------------------------------
 
 
 class _Loop:
-    """A loop on symbolic tensors: which names it changes, and the operation made of it."""
+    """A loop on symbolic tensors: which names it changes, and the operation made of it.
+
+    The names that are ``alive`` when a turn begins, or ``later``, are carried from turn to turn, where they are tensors.
+    """
 
     def __init__(
-        self, names: tuple[str, ...], get: Any, put: Any, later: tuple[str, ...], target: str | None = None
-    ) -> None:
-        self.names, self.get, self.put, self.later, self.target = names, get, put, later, target
+        self, names: tuple[str, ...], get: Any, put: Any, alive: tuple[str, ...], later: tuple[str, ...],
+        target: str | None = None,
+    ) -> None:  # fmt: skip
+        self.names, self.get, self.put, self.alive, self.later, self.target = names, get, put, alive, later, target
+        self.before: tuple[Any, ...] = ()  # the values of all names, before the loop
+        self.carried: dict[str, Any] = {}  # those of the names that are carried
         self.late: dict[str, list[TensorShape]] = {}  # names that only a turn gives a value, and its leaves' shapes
-        self.grown: dict[str, list[TensorShape]] = {}  # dictionaries to which a turn adds keys, and their leaves' shapes
-        self.keys: list[str] = []  # those keys, as the user writes them
-        self.lost: dict[str, Undefined] = {}  # names that have no value after the loop
-        self.dropped: dict[str, Undefined] = {}  # names whose value before the loop does not go with that of a turn
-        self.refusals: list[Exception] = []
 
     def run(self, test: Any, body: Any, source: Any) -> None:
-        """Builds the operation; ``source`` is the tensor that a ``for`` walks over, or None."""
-        first = tuple(without_variables(v) for v in self.get())
-        try:
-            self._run(first, test, body, source)
-        except OtherRows:
-            self.put(copies(opened(first)))
-            self.run(test, body, source)
-        except _Grown as grown:
-            at = self.names.index(grown.name)
-            self._grow(grown, first[at])
-            first = (*first[:at], first[at] | nest.map_structure(_zeros, grown.items), *first[at + 1 :])
-            self.put(copies(first))
-            self.run(test, body, source)
-
-    def _grow(self, grown: _Grown, before: dict[Any, Any]) -> None:
-        """Notes the keys that a turn adds: their values begin with zeros, which nobody sees."""
-        old = {key: _shapes(value) for key, value in before.items()}
-        if grown.name in self.grown:  # once more: of some keys the shapes are known from the turn
-            rest = iter(self.grown[grown.name])
-            old = {key: list(itertools.islice(rest, len(old[key]))) for key in sorted(old)}
-        shapes = old | {key: _shapes(value) for key, value in grown.items.items()}
-        self.grown[grown.name] = [shape for key in sorted(shapes) for shape in shapes[key]]
-        self.keys += [f"{grown.name}[{key!r}]" for key in grown.items]
-
-    def _run(self, first: tuple[Any, ...], test: Any, body: Any, source: Any) -> None:
-        before = tuple(self.dropped.get(n, v) for n, v in zip(self.names, first, strict=True))
+        """Builds the operation; ``source`` is the tensor or dataset that a ``for`` walks over, or None."""
+        self.before = tuple(without_variables(v) for v in self.get())
         walk = None if source is None else _walk(source)
-        carried = self._carried(before, body, walk)
-        start = [convert_to_tensor(v) for _, value in carried for v in flattened(value, True)]
-        shapes = [shape for name, value in carried for shape in self._kept(name, value)]
-        index = [walk.start] if walk is not None else [wrap(np.bool_(False))] if self.late or self.keys else []
-        specs = [(t.shape, t.dtype) for t in index] + [(s, t.dtype) for s, t in zip(shapes, start, strict=True)]
-
+        self._carry(body, walk)
+        counter: Any = walk if walk is not None or not self.late else _Flag()
+        index = [] if counter is None else [counter.start]
+        first = len(index)  # the place of what the names carry, among the values of the loop
+        start = [*index, *(convert_to_tensor(t) for t in self._tensors(self.carried))]
+        shapes = [*(t.shape for t in index), *(s for n, v in self.carried.items() for s in self.late.get(n) or _shapes(v))]
+        specs = [(shape, t.dtype) for shape, t in zip(shapes, start, strict=True)]
         latest: dict[str, Any] = {}
 
-        def enter(tensors: Sequence[Any]) -> None:
-            values = _filled(dict(zip(self.names, before, strict=True)), carried, tensors[len(index) :])
-            self.put(copies(tuple(values[n] for n in self.names)))
-
         def turn(*tensors: Any) -> list[Any]:
-            enter(tensors)
+            self._enter(tensors[first:])
             entered = dict(zip(self.names, copies(self.get()), strict=True))
-            body(None if walk is None else walk.item(tensors[0]))
+            body(None if counter is None else counter.item(*tensors[:first]))
             after = dict(zip(self.names, self.get(), strict=True))
-            self._refuse_growth(entered, after)
-            outs = [wrap(np.bool_(True)) if walk is None else walk.next(t) for t in tensors[: len(index)]]
-            for name, _ in carried:
-                outs += self._leaves(name, entered[name], after, latest)
-            return outs
+            latest.update({name: _kept(name, entered[name], after[name]) for name in self.carried})
+            counted = [counter.next(t) for t in tensors[:first]]
+            return [*counted, *(convert_to_tensor(t) for t in self._tensors(latest))]
 
         def check(*tensors: Any) -> Any:
-            enter(tensors)
+            self._enter(tensors[first:])
             go_on = current(test(None))
             if walk is None:
                 return condition(go_on, "while loop")
             inside = walk.inside(tensors[0])
             return inside if go_on is True else TABLE["logical_and"](inside, boolean(go_on))
 
-        asked, tested = specs, traced_turn(check, specs, Options(), TestGraph)
-        specs, made, options = settled(turn, specs, [*index, *start], isinstance(walk, Stream))
-        if specs != asked:
-            tested = traced_turn(check, specs, Options(), TestGraph)
-        invariants = [options.shapes.get(i) for i in range(len(index), len(specs))]
-        _check_invariants(carried, asked[len(index) :], invariants, made.outputs[len(index) :])
-        odd = self._mismatch(carried, specs[len(index) :], made.outputs[len(index) :])
-        if odd is not None:
-            self._run_without(*odd, first, test, body, source)
-            return
-        found = build_while(tested, made, [*index, *start], options.limit, getattr(walk, "kinds", WHILE))
-        if self.late or self.keys:
+        tested = traced_turn(check, specs, TestGraph)
+        kept, made = settled(turn, specs, isinstance(walk, Stream))
+        if kept != specs:
+            tested = traced_turn(check, kept, TestGraph)
+        self._check(kept[first:], made.outputs[first:])
+        found = build_while(tested, made, start, None, WHILE if counter is None else counter.kinds)
+        if self.late:
             self._demand_a_turn(found[0] if walk is None else TABLE["not_equal"](found[0], walk.start))
-        values = _filled(dict(zip(self.names, before, strict=True)), carried, found[len(index) :], latest)
-        self.put(tuple(self.lost.get(n, values[n]) for n in self.names))
+        self._leave(found[first:], latest)
 
-    def _kept(self, name: str, value: Any) -> list[TensorShape]:
-        """The shapes that the tensors of a name keep."""
-        return self.late.get(name) or self.grown.get(name) or _shapes(value)
+    def _tensors(self, values: dict[str, Any]) -> list[Any]:
+        """The tensors of the carried names, given their values."""
+        return [t for name in self.carried for t in flattened(values[name])]
 
-    def _refuse_growth(self, before: dict[str, Any], after: dict[str, Any]) -> None:
-        """Stops where a turn added keys to a dictionary: the loop is built once more, and carries them."""
-        for name in self.names:
-            if type(before[name]) is type(after[name]) is dict:
-                items = {key: value for key, value in after[name].items() if key not in before[name]}
-                if items and _all_values(items) and not any(map(_unguessed, nest.flatten(items))):
-                    raise _Grown(name, items)
+    def _enter(self, tensors: Sequence[Any]) -> None:
+        """Gives the names the values with which a turn begins; those that are not alive have none."""
+        values = self._filled(tensors, self.carried)
+        dead = [n for n in self.names if n not in self.alive]
+        self.put(copies(tuple(Undefined(n) if n in dead else values[n] for n in self.names)))
+
+    def _leave(self, tensors: Sequence[Any], latest: dict[str, Any]) -> None:
+        """Gives the names their values after the loop; a TensorArray is the one of the ``latest`` turn."""
+        values = self._filled(tensors, latest)
+        self.put(tuple(values[n] for n in self.names))
+
+    def _filled(self, tensors: Sequence[Any], likes: dict[str, Any]) -> dict[str, Any]:
+        """The values of all names, with tensors for those that are carried."""
+        values, rest = dict(zip(self.names, self.before, strict=True)), iter(tensors)
+        for name in self.carried:
+            mine = [next(rest) for _ in flattened(likes[name])]
+            values[name] = packed(likes[name], mine)
+        return values
 
     def _demand_a_turn(self, turned: Any) -> None:
         """InvalidArgumentError in a run without a turn: names that are read afterwards have no value then."""
-        from ..ops.assertions import Assert
-
-        names = ["the function return value" if name.startswith(_RETURNED) else name for name in [*self.late, *self.keys]]
+        names = ["the function return value" if name.startswith(_RETURNED) else name for name in self.late]
         Assert(turned, [f"loop must iterate at least once to initialize {', '.join(names)}"])
 
-    def _run_without(
-        self, name: str, error: Exception, first: tuple[Any, ...], test: Any, body: Any, source: Any
-    ) -> None:
-        """Builds it without the value of ``name`` from before, which a turn that does not read it may do."""
-        self.refusals.append(error)
-        if name in self.dropped or name in self.later:  # what is read afterwards is that from before, after no turn
-            raise error
-        self.dropped[name] = Undefined(name, lambda: error)
-        self.put(first)
-        try:
-            self._run(first, test, body, source)
-        except Exception as other:  # else a turn reads it: that is what is wrong
-            raise other if any(other is known for known in self.refusals) else error from None
+    # -- what is carried ----------------------------------------------------------------------------------------------
 
-    def _carried(self, before: tuple[Any, ...], body: Any, walk: Any) -> list[tuple[str, Any]]:
-        """(name, initial value) of each variable of the loop; one that is undefined before it starts with zeros."""
-        carried: list[tuple[str, Any]] = []
-        self.late = {}
+    def _carry(self, body: Any, walk: Any) -> None:
+        """Finds the initial values of what is carried; what is undefined before the loop starts with zeros."""
         guesses: dict[str, Any] | None = None
-        for name, value in zip(self.names, before, strict=True):
-            if name.startswith("_ag_continue"):
-                continue
-            if value is None or isinstance(value, Undefined):
-                if name not in self.later:
-                    continue
-                if name == self.target and isinstance(walk, _Numbers):
-                    carried.append((name, walk.start))
-                    continue
-                if guesses is None:
-                    guesses = self._guesses(name, before, body, walk)
+        for name, value in zip(self.names, self.before, strict=True):
+            if value is not None and not isinstance(value, Undefined):
+                if name in self.alive and _all_values(value):
+                    self.carried[name] = value
+            elif name in self.later and name == self.target and isinstance(walk, _Numbers):
+                self.carried[name] = walk.start
+            elif name in self.later:
+                guesses = guesses or self._guesses(name, body, walk)
                 found = guesses[name]
                 if isinstance(found, Undefined):
-                    self.lost[name] = Undefined(name, functools.partial(_before_the_loop, name, found.fail()))
-                    continue
-                if value is None and (not _all_values(found) or any(map(_unguessed, nest.flatten(found)))):
-                    raise ValueError(f"'{name}' is not allowed to be None before the loop")
+                    raise _before_the_loop(name, found.fail())
+                odd = [leaf for leaf in nest.flatten(found) if not _can_begin(leaf)]
+                if odd and value is None:
+                    raise _not_none(name)
                 if not _all_values(found):
                     continue
-                odd = next(filter(_unguessed, nest.flatten(found)), None)
-                if odd is not None:
-                    raise _before_the_loop(name, TypeError(
-                        f"Found an unsupported type '{type(odd).__name__}' while creating placeholder for {odd}. Supported "
-                        "types include Tensor, int, float, bool, list, tuple or dict."))  # fmt: skip
-                value = nest.map_structure(_zeros, found)
-                self.late[name] = _shapes(found)
-            elif not _all_values(value):
-                continue
-            carried.append((name, value))
-        return carried
+                if odd:
+                    raise _before_the_loop(name, TypeError(f"{odd[0]} is of an unsupported type"))
+                self.carried[name], self.late[name] = nest.map_structure(_zeros, found), _shapes(found)
 
-    def _guesses(self, name: str, before: tuple[Any, ...], body: Any, walk: Any) -> dict[str, Any]:
+    def _guesses(self, name: str, body: Any, walk: Any) -> dict[str, Any]:
         """The values after a trial turn; where it fails, ``name`` should have been defined before the loop."""
         try:
-            return self._after_one_turn(before, body, walk)
+            return self._after_one_turn(body, walk)
         except (UnboundLocalError, TypeError, ValueError, KeyError) as error:
             if name.startswith(_RETURNED):
                 raise _no_return_here() from None
-            if before[self.names.index(name)] is None:
-                raise ValueError(f"'{name}' is not allowed to be None before the loop") from None
+            if self.before[self.names.index(name)] is None:
+                raise _not_none(name) from None
             raise _before_the_loop(name, error) from None
 
-    def _after_one_turn(self, before: tuple[Any, ...], body: Any, walk: Any) -> dict[str, Any]:
+    def _after_one_turn(self, body: Any, walk: Any) -> dict[str, Any]:
         graph = BodyGraph(state.graph)
         with graph.as_default(), graph.name_scope("while"):
-            values = [_stand_in(graph, v) for v in before]
-            self.put(tuple(values))
+            self.put(tuple(_stand_in(graph, v) for v in self.before))
             body(None if walk is None else walk.item(graph.placeholder(walk.start.dtype, [])))
             after = dict(zip(self.names, self.get(), strict=True))
-        self.put(before)
+        self.put(self.before)
         return after
 
-    def _leaves(self, name: str, before: Any, found: dict[str, Any], latest: dict[str, Any]) -> list[Any]:
-        after = latest[name] = found[name]
-        if isinstance(after, Undefined):
-            raise after.fail()
-        try:
-            nest.assert_same_structure(before, after, expand_composites=True)
-        except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"'{name}' does not have the same nested structure after one iteration.\n\n{error}"
-            ) from None
-        for leaf in nest.flatten(after):
-            if isinstance(leaf, Undefined):
-                raise leaf.fail()
-            if leaf is None:
-                raise ValueError(f"'{name}' is None at the end of the iteration.")
-        after = latest[name] = with_rows_of(before, after, True)
-        return [convert_to_tensor(part) for part in flattened(after, True)]
-
-    def _mismatch(self, carried: list[Any], before: list[Any], after: list[Any]) -> tuple[str, Exception] | None:
-        """The first name whose dtype or shape changes in a turn, and what TensorFlow says of it."""
-        for (name, leaf), (shape, dtype), tensor in zip(_labels(carried), before, after, strict=True):
-            if tensor.dtype != dtype:
-                return name, TypeError(
-                    f"'{name}' has dtype {dtype.name} before the loop, but dtype {tensor.dtype.name} after one "
-                    "iteration"
+    def _check(self, kept: list[Any], after: Sequence[Any]) -> None:
+        """An error for a name whose dtype or shape changes in a turn, in TensorFlow's words."""
+        labels = [name for name in self.carried for _ in flattened(self.carried[name])]
+        for name, (shape, dtype), t in zip(labels, kept, after, strict=True):
+            if t.dtype != dtype:
+                raise TypeError(
+                    f"'{name}' has dtype {dtype.name} before the loop, but dtype {t.dtype.name} after one iteration"
                 )
-            if not isinstance(leaf, TensorArrayBase) and not tensor.shape.is_subtype_of(shape):
-                return name, ValueError(
-                    f"'{name}' has shape {shape} before the loop, but shape {tensor.shape} after one iteration. Use "
+            if not t.shape.is_subtype_of(shape):
+                raise ValueError(
+                    f"'{name}' has shape {shape} before the loop, but shape {t.shape} after one iteration. Use "
                     "tf.autograph.experimental.set_loop_options to set shape invariants."
                 )
-        return None
 
 
-def _labels(carried: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """(name, leaf) for each tensor that is carried."""
-    return [(name, leaf) for name, value in carried for leaf in nest.flatten(value) for _ in parts_of(leaf, True)]
-
-
-def _check_invariants(carried: list[tuple[str, Any]], before: list[Any], invariants: list[Any], after: list[Any]) -> None:
-    """ValueError for a tensor that does not keep the shape that ``set_loop_options`` was told."""
-    for (name, _), (shape, _), kept, tensor in zip(_labels(carried), before, invariants, after, strict=True):
-        for found, when in ((shape, "before the loop"), (tensor.shape, "after one iteration")):
-            if kept is not None and not found.is_subtype_of(kept):
-                raise ValueError(
-                    f"'{name}' has shape {found} {when}, which does not conform with the shape invariant {kept}."
-                )
-
-
-def _filled(values: dict[str, Any], carried: list[tuple[str, Any]], tensors: Sequence[Any],
-            latest: dict[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
-    """The values of all names, with tensors for the leaves of those that are carried.
-
-    A TensorArray is made again as the one that it was before, or in the ``latest`` turn.
-    """
-    rest = iter(tensors)
-    for name, value in carried:
-        mine = list(itertools.islice(rest, len(flattened(value, True))))
-        values[name] = packed(value, mine, None if latest is None else latest[name], True)
-    return values
+def _kept(name: str, before: Any, after: Any) -> Any:
+    """The value of a name after a turn, which must have the structure that it had before."""
+    if isinstance(after, Undefined):
+        raise after.fail()
+    try:
+        nest.assert_same_structure(before, after, expand_composites=True)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"'{name}' does not have the same nested structure after one iteration.\n\n{error}") from None
+    if any(leaf is None for leaf in nest.flatten(after)):
+        raise ValueError(f"'{name}' is None at the end of the iteration.")
+    return with_rows_of(before, after)
 
 
 def _before_the_loop(name: str, error: Exception) -> Exception:
@@ -437,14 +363,20 @@ def _before_the_loop(name: str, error: Exception) -> Exception:
     )
 
 
-def _unguessed(value: Any) -> bool:
-    """True for what a loop cannot begin with zeros of, where it was not defined before."""
-    return not (isinstance(value, (Tensor, TensorArrayBase, int, float, complex)) or hasattr(value, "_read"))
+def _not_none(name: str) -> Exception:
+    return ValueError(f"'{name}' is not allowed to be None before the loop")
+
+
+def _can_begin(value: Any) -> bool:
+    """True for what a loop can begin with zeros of, where it was not defined before."""
+    return isinstance(value, (Tensor, TensorArray, int, float, complex)) or hasattr(value, "_read")
 
 
 def _all_values(value: Any) -> bool:
-    leaves = nest.flatten(value)
-    return bool(leaves) and all(is_value(v) or is_composite(v) for v in leaves)
+    """True for what can be carried: structures of tensors and of what becomes a tensor."""
+    if value is None or isinstance(value, Undefined):
+        return False
+    return all(map(is_value, flattened(value)))
 
 
 def _shapes(value: Any) -> list[TensorShape]:
@@ -453,24 +385,17 @@ def _shapes(value: Any) -> list[TensorShape]:
 
 
 def _zeros(value: Any) -> Any:
-    if isinstance(value, TensorArrayBase):
+    """What stands for a value that only the first turn gives."""
+    if isinstance(value, TensorArray):
         return value
     tensor = convert_to_tensor(value)
-    sizes = tuple(0 if d is None else d for d in (tensor.shape.as_list() if tensor.shape.rank is not None else []))
-    array = np.zeros(sizes, tensor.dtype.as_numpy_dtype)
-    if tensor.dtype.kind == "s":
-        array.fill(b"")
-    return wrap(array)
+    return zeros([size or 0 for size in tensor.shape] if tensor.shape.rank else [], tensor.dtype)
 
 
 def _stand_in(graph: Any, value: Any) -> Any:
     """A symbolic value of the same kind, for a trial turn of a loop."""
-
-    def leaf(v: Any) -> Any:
-        if isinstance(v, Undefined) or not (is_value(v) or is_composite(v)):
-            return v
-        tensors = map(convert_to_tensor, parts_of(v, True))
-        places = [graph.placeholder(t.dtype, s) for t, s in zip(tensors, kept_shapes(v), strict=True)]
-        return rebuilt(v, iter(places), True)
-
-    return nest.map_structure(leaf, value)
+    if not _all_values(value):
+        return value
+    tensors = map(convert_to_tensor, flattened(value))
+    places = [graph.placeholder(t.dtype, s) for t, s in zip(tensors, _shapes(value), strict=True)]
+    return packed(value, places)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.invalid import unsupported
 from ..engine.shown import methods_of
 from ..engine.tensor import Tensor
-from .naming import CONTROL
 from .symbolic import Operation, SymbolicTensor
 
 
@@ -25,21 +23,12 @@ class Named:
 
     def get_operation_by_name(self, name: str) -> Operation:
         """The operation of that name; KeyError when there is none."""
-        if not isinstance(name, str):
-            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
         if name not in self.by_name:
             raise KeyError(f"The name '{name}' refers to an Operation not in the graph.")
         return self.by_name[name]
 
     def get_tensor_by_name(self, name: str) -> SymbolicTensor:
         """The tensor of that name, such as "add:0"; KeyError when there is none."""
-        if not isinstance(name, str):
-            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
-        for op in self.by_name.values():  # those whose outputs have names of their own
-            if op.type in CONTROL:
-                for index in range(op.count):
-                    if op.tensor_name(index) == name:
-                        return op.outputs[index]
         op_name, colon, index = name.partition(":")
         if not colon or not index.isdigit():
             raise ValueError(f"The name '{name}' looks like an (invalid) Operation name, not a Tensor. "
@@ -75,12 +64,8 @@ class Named:
             return self.get_tensor_by_name(obj) if named else self.get_operation_by_name(obj)
         raise TypeError(f"Can not convert a {type(obj).__name__} into a {kinds}.")
 
-    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
-        """The operations as plain data: ``node`` is a list of objects with ``name``, ``op`` and ``input``.
-
-        NotImplementedError for a part of the graph (``from_version``) and for ``add_shapes``.
-        """
+    def as_graph_def(self) -> Any:
+        """The operations as plain data: ``node`` is a list of objects with ``name``, ``op`` and ``input``."""
         from .definition import GraphDef
 
-        unsupported("Graph.as_graph_def", from_version=from_version, add_shapes=add_shapes)
         return GraphDef(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from typing import Any
 
 from ..engine.frames import traced_file
@@ -35,19 +36,19 @@ _NAMES_WITHIN = {
     ("sigmoid_cross_entropy_with_logits", "Add"): "logistic_loss", ("concat", "Identity"): "concat/concat",
     ("softmax_cross_entropy_with_logits", "SoftmaxCrossEntropyWithLogits"): "softmax_cross_entropy_with_logits/Reshape_2",
     ("check_numerics", "Identity"): "CheckNumerics", ("floordiv", "FloorDiv"): "floordiv", ("reverse", "Identity"): "ReverseV2",
-    ("scalar_mul", "Mul"): "scalar_mul", ("polyval", "Add"): "polyval/add", ("global_norm", "Sqrt"): "global_norm/global_norm",
+    ("global_norm", "Sqrt"): "global_norm/global_norm",
     ("batch_normalization", "Add"): "batchnorm/add", ("ensure_shape", "Identity"): "EnsureShape",
     ("pad", "PadV2"): "Pad", ("sort", "TopKV2"): "sort/TopKV2", ("argsort", "TopKV2"): "argsort/TopKV2",
     ("trace", "Sum"): "Trace", ("diag", "MatrixDiagV3"): "diag", ("diag_part", "MatrixDiagPartV3"): "diag_part",
     ("set_diag", "MatrixSetDiagV3"): "set_diag", ("reduce_std", "Sqrt"): "reduce_std/Sqrt",
-    ("erfinv", "Erfinv"): "erfinv/Erfinv", ("ndtri", "Ndtri"): "ndtri/Ndtri", ("xdivy", "Xdivy"): "xdivy/Xdivy",
+    ("erfinv", "Erfinv"): "erfinv/Erfinv", ("xdivy", "Xdivy"): "xdivy/Xdivy",
     ("xlog1py", "Xlog1py"): "xlog1py/Xlog1py",
     ("reciprocal_no_nan", "DivNoNan"): "reciprocal_no_nan", ("abs", "ComplexAbs"): "Abs",
     ("normalize", "RealDiv"): "normalize/truediv", ("zero_fraction", "RealDiv"): "zero_fraction/fraction",
     ("triangular_solve", "MatrixTriangularSolve"): "triangular_solve/MatrixTriangularSolve",
     ("reduce_logsumexp", "Add"): "ReduceLogSumExp", ("fill", "BroadcastTo"): "Fill", ("matvec", "Reshape"): "MatVec/Squeeze",
     ("case", "StatelessIf"): "case/cond", ("case", "If"): "case/cond", ("tuple", "Identity"): "tuple/control_dependency",
-    ("tensordot", "MatMul"): "Tensordot/MatMul", ("bessel_i0", "BesselI0"): "bessel_i0/BesselI0",
+    ("tensordot", "MatMul"): "Tensordot/MatMul",
     ("sparse_softmax_cross_entropy_with_logits", "SparseSoftmaxCrossEntropyWithLogits"):
         "SparseSoftmaxCrossEntropyWithLogits/SparseSoftmaxCrossEntropyWithLogits",
 }  # fmt: skip
@@ -62,7 +63,7 @@ _MAKERS = {"get_variable", "__init__", "_traced", "__call__", "call_flat"}
 def _public(frames: list[Any]) -> str:
     """The name of the outermost function of these frames, past those of AutoGraph and of decorators."""
     for frame in frames:
-        if frame.f_code.co_name == "checked":  # the wrapper of operands.strict and its kin
+        if frame.f_code.co_name == "checked":  # the wrapper of operands.deferred
             return frame.f_locals["function"].__name__
         if not frame.f_code.co_filename.endswith(("autograph.py", "calls.py")):
             return frame.f_code.co_name
@@ -71,12 +72,14 @@ def _public(frames: list[Any]) -> str:
 
 def caller() -> tuple[str, str, str | None]:
     """The code of minitape that the user ran, the public function that it is part of, and its ``name`` argument."""
-    frame, last = sys._getframe(1), None
+    frame: FrameType | None = sys._getframe(1)
+    last: FrameType | None = None
     while frame is not None and not traced_file(frame.f_code.co_filename):
         frame, last = frame.f_back, frame
     if last is None:
         return "", "", None
-    called, inner = last.f_code.co_name, sys._getframe(1)
+    called = last.f_code.co_name
+    inner: FrameType | None = sys._getframe(1)
     chain = []
     while inner is not None and inner is not last:
         chain.append(inner)

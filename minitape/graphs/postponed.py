@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..engine import nest
-from ..engine.block import block
-from ..engine.custom import no_tapes, variables_read
+from ..engine.custom import no_tapes
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import EagerTensor, Tensor, wrap
-from ..engine.variable import Variable
 from .effects import later
 from .infer import filled, sizes_to_try, trying
 from .program import Program, needed
 from .slicing import Place
 from .symbolic import SymbolicTensor
 
+Guess = tuple[int, int]  # a size and a rank, for what is not known
+
 # what TensorFlow calls the result of a function that is put off here
 _NAMES = {
     "sequence_mask": "SequenceMask/Less", "histogram_fixed_width": "histogram_fixed_width", "linspace": "linspace/Slice",
     "meshgrid": "meshgrid/mul", "as_string": "AsString", "argsort": "argsort/TopKV2", "sort": "sort/TopKV2",
     "tensordot": "Tensordot", "einsum": "einsum/Einsum", "confusion_matrix": "confusion_matrix/ScatterNd",
-    "foldl": "foldl/while", "foldr": "foldr/while", "scan": "scan/TensorArrayV2Stack/TensorListStack",
+    "foldl": "foldl/while", "scan": "scan/TensorArrayV2Stack/TensorListStack",
     "map_fn": "map/TensorArrayV2Stack/TensorListStack", "bincount": "bincount/DenseBincount", "pad": "Pad",
     "conv1d": "conv1d/Squeeze", "boolean_mask": "boolean_mask/GatherV2", "transpose": "transpose", "norm": "norm/Squeeze",
     "tensor_scatter_nd_update": "TensorScatterUpdate", "tensor_scatter_nd_add": "TensorScatterAdd",
@@ -43,13 +42,10 @@ _NAMES = {
 
 
 class Postponed:
-    """A call that waits for tensors: where they go, a :class:`Place` stands among the arguments.
+    """A call that waits for tensors: where they go, a :class:`Place` stands among the arguments."""
 
-    Behind them it takes what the variables hold that the function reads by itself.
-    """
-
-    def __init__(self, function: Any, args: list[Any], kwargs: dict[str, Any], held: Sequence[Variable] = ()) -> None:
-        self.function, self.args, self.kwargs, self.held = function, args, kwargs, held
+    def __init__(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
 
     def run(self, tensors: Sequence[Any]) -> Any:
         """What the function gives for these tensors."""
@@ -57,17 +53,11 @@ class Postponed:
         return self.function(*args, **kwargs)
 
     def __call__(self, *tensors: Any) -> list[Any]:
-        count = len(tensors) - len(self.held)
-        with standing_in(self.held, tensors[count:]):
-            return nest.flatten(self.run(tensors[:count]))
+        return nest.flatten(self.run(tensors))
 
 
-def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], stateful: bool = False) -> list[Any] | None:
-    """Adds a row that calls ``function`` with eager tensors; [result], or None when even trial calls fail.
-
-    Variables are read here, those that the function reads by itself as well, so that gradients find their way back to
-    them.
-    """
+def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
+    """Adds a row that calls ``function`` with eager tensors; [result], or None when even trial calls fail."""
     symbolic: list[Any] = []
 
     def leaf(value: Any) -> Any:
@@ -78,20 +68,11 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
         return value
 
     called = Postponed(function, *nest.map_structure(leaf, (list(args), kwargs)))
-    run = called.run
-    variables: dict[int, Variable] = {}
-    past = _past_windows(nest.flatten([called.args, called.kwargs]), symbolic)
-    structure, specs = _tried(run, symbolic, past, variables)
+    has_windows = any(word in getattr(function, "__name__", "") for word in ("conv", "pool"))
+    structure, specs = _tried(called.run, symbolic, has_windows)
     if specs is None:
         return None
-    name = _NAMES.get(getattr(function, "__name__", ""))
-    count, called.held = len(symbolic), list(variables.values())
-
-    def again(tensors: Sequence[Any]) -> Any:
-        return _tried(run, list(tensors[:count]), past, {})[1]
-
-    tensors = [*symbolic, *(v._read() for v in called.held)]
-    found = later(called, tensors, specs, stateful, name, None if stateful else again)
+    found = later(called, symbolic, specs, name=_NAMES.get(getattr(function, "__name__", "")))
     return [nest.pack_sequence_as(structure, found)]
 
 
@@ -104,86 +85,44 @@ def _entered(leaf: Any) -> Any:
     return leaf
 
 
-def _tried(run: Any, symbolic: list[Any], past: list[int], variables: dict[int, Variable]) -> tuple[Any, Any]:
-    """What trial calls gave: a result, and (shape, dtype) of each tensor in it; these are None where all calls fail.
+# -- trial calls ------------------------------------------------------------------------------------------------------
 
-    The ``variables`` that they read are added.
-    """
 
-    def trials(guess: tuple[int, ...], *kinds: int) -> list[Any]:
+def _tried(run: Any, symbolic: list[Any], has_windows: bool) -> tuple[Any, Any]:
+    """What trial calls gave: a result, and (shape, dtype) of each tensor in it; these are None where all calls fail."""
+
+    def trials(guess: Guess, *kinds: int) -> list[Any]:
         return [r for r in (_trial(run, symbolic, guess, kind) for kind in kinds) if r is not None]
 
-    results: list[Any] = []
-    fitting, open_rank = 0, False
     known = all(t.shape.is_fully_defined() for t in symbolic)
-    for guess in itertools.islice(sizes_to_try(symbolic, past), 3 if known else None):
-        with variables_read() as read:
-            found = trials(guess, 0, 1)
-        variables |= read
+    results: list[Any] = []
+    fitting = 0
+    for guess in itertools.islice(sizes_to_try(symbolic), 3 if known else None):
+        found = trials(guess, 0, 1)
         results += found
         fitting += bool(found)
         if fitting == 3:
             break
     if not results:  # an axis, or what counts from 0, can be nothing else
-        with variables_read() as read:
-            for guess in itertools.islice(sizes_to_try(symbolic, past), 8):
-                results += trials(guess, 4) or trials(guess, 6)
-        variables |= read
-        results = results or _with_whole_numbers(trials, symbolic)
+        for guess in itertools.islice(sizes_to_try(symbolic), 8):
+            results += trials(guess, 4) or trials(guess, 6)
         known = True  # as far as other trials can tell
-        open_rank = any(t.shape.rank is None for t in symbolic)
     if not results:
         return None, None
     if not known:  # sizes that are equal above may differ
         results += trials((2, guess[1]), 2, 3)
+        if has_windows:  # and reach beyond them
+            results += trials((40, guess[1]), 0)
     if any(t.dtype.is_integer and t.shape.rank == 0 for t in symbolic):  # a size, perhaps: others show what comes of it
         results += trials(guess, 5, 7)
     certain = fitting > 1 or (fitting == 1 and known and len(results) > 1)
     flat = [nest.flatten(r) for r in results]
     if not all(isinstance(t, Tensor) for t in flat[0]) or any(len(f) != len(flat[0]) for f in flat):
         return results[0], None  # nor can a row give as many tensors as there are elements
-    if open_rank:
-        return results[0], [(TensorShape(None), t.dtype) for t in flat[0]]
     return results[0], [_common([f[i] for f in flat], certain) for i in range(len(flat[0]))]
 
 
-def _with_whole_numbers(trials: Any, symbolic: list[Any]) -> list[Any]:
-    """What trial calls give where whole numbers of unknown rank are an axis, a size or a list of them: zeros, or ones."""
-    if not any(t.shape.rank is None and t.dtype.is_integer for t in symbolic):
-        return []
-    for rank in (0, 1, 2):
-        for guess in itertools.islice(sizes_to_try(symbolic), 12):
-            found = trials((*guess, rank), 4, 6)
-            if found:
-                return found
-    return []
-
-
-@block
-def standing_in(variables: Sequence[Variable], tensors: Sequence[Any]) -> Iterator[None]:
-    """While the block runs the variables hold these tensors, so that what is computed of them is computed of those."""
-    before = [v._state for v in variables]
-    for v, t in zip(variables, tensors, strict=True):
-        v._state, v._seen = t, None
-    try:
-        yield
-    finally:
-        for v, t, old in zip(variables, tensors, before, strict=True):
-            if v._state is t:  # else the block has assigned another value
-                v._state, v._seen = old, None
-
-
-def _past_windows(leaves: list[Any], symbolic: list[Any]) -> list[int]:
-    """A size beyond the largest number among the arguments: that may be a stride, with other guesses in one window."""
-    largest = max((leaf for leaf in leaves if type(leaf) is int), default=0)
-    size = 2 * largest + 1
-    if largest <= 3 or any(t.shape.rank is None for t in symbolic):
-        return []
-    counts = [math.prod(size if d is None else d for d in t.shape.as_list()) for t in symbolic]
-    return [size] if max(counts, default=0) <= 10**6 else []
-
-
-def _trial(run: Any, symbolic: list[Any], guess: tuple[int, ...], kind: int) -> Any:
+def _trial(run: Any, symbolic: list[Any], guess: Guess, kind: int) -> Any:
     tensors = _together(symbolic, guess, kind)
     if tensors is None:
         tensors = _apart(symbolic, guess, kind)
@@ -194,7 +133,7 @@ def _trial(run: Any, symbolic: list[Any], guess: tuple[int, ...], kind: int) -> 
         return None
 
 
-def _together(symbolic: list[Any], guess: tuple[int, ...], kind: int) -> list[Any] | None:
+def _together(symbolic: list[Any], guess: Guess, kind: int) -> list[Any] | None:
     """Stand-ins that fit each other: the placeholders get values, and the graph computes the rest."""
     graph = state.graph
     rows = [graph.enter(t) for t in symbolic]
@@ -213,16 +152,16 @@ def _together(symbolic: list[Any], guess: tuple[int, ...], kind: int) -> list[An
     return None if empty else found
 
 
-def _apart(symbolic: list[Any], guess: tuple[int, ...], kind: int) -> list[Any]:
+def _apart(symbolic: list[Any], guess: Guess, kind: int) -> list[Any]:
     """A stand-in for each tensor by itself; those of kinds 2 and 3 have other sizes, rising and falling; whole numbers
-    of kind 4 are 0, of kind 6 they are 1. A third number in ``guess`` is the rank of those of unknown rank."""
+    of kind 4 are 0, of kind 6 they are 1."""
     tensors: list[Any] = []
-    size, rank, *of_whole = guess
+    size, rank = guess
     for at, t in enumerate(symbolic):
         if kind in (2, 3):
             size = guess[0] << min(at if kind == 2 else len(symbolic) - 1 - at, 3)
         if t.shape.rank is None:
-            sizes = (size,) * (of_whole[0] if of_whole and t.dtype.is_integer else rank)
+            sizes = (size,) * rank
         else:
             sizes = tuple(size if d is None else d for d in t.shape.as_list())
         if t.dtype.kind == "s":
@@ -240,15 +179,9 @@ def _apart(symbolic: list[Any], guess: tuple[int, ...], kind: int) -> list[Any]:
 def _common(tensors: list[Any], certain: bool) -> Any:
     if not certain:  # one trial alone does not tell which sizes depend on what
         return TensorShape([None] * len(tensors[0].shape)), tensors[0].dtype
-    sizes = common_shape(tensors)
+    sizes = tensors[0].shape
+    for other in tensors[1:]:
+        sizes = sizes.most_specific_compatible_shape(other.shape)
     if sizes.rank:  # where nothing is left in any trial, it may have been filtered by values
         sizes = TensorShape([n or None for n in sizes])
     return sizes, tensors[0].dtype
-
-
-def common_shape(values: Sequence[Any]) -> TensorShape:
-    """The shape of what several trials gave: the sizes that are the same in all of them."""
-    shape = TensorShape(values[0].shape)
-    for value in values[1:]:
-        shape = shape.most_specific_compatible_shape(TensorShape(value.shape))
-    return shape

@@ -13,8 +13,11 @@ import numpy as np
 
 from ..engine.custom import for_batches, no_tapes, plain
 from ..engine.dtypes import string
+from ..engine.operation import apply
 from ..engine.primitives import Primitive
 from ..engine.shape import TensorShape
+from ..engine.state import state
+from ..engine.sweep import unbroadcast
 from ..engine.tape import GradientTape
 from ..engine.tensor import EagerTensor, Tensor, wrap
 
@@ -31,6 +34,9 @@ class GraphPrimitive(Primitive):
     The last output of a noted one is what its effects gave when it ran: ``eager`` finds it as attrs["notes"];
     ``unnoted`` is its forward function where nobody reads the notes.
     """
+
+    replayed: Any = None  # runs the row again where neither ``eager`` nor its rule would do
+    copied: Any = None  # gives the attributes that it has in another graph
 
     def __init__(
         self,
@@ -80,8 +86,16 @@ def apart(tensors: Sequence[Any]) -> list[Any]:
     return found
 
 
+def run_eagerly(primitive: Any, tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    """The results of any primitive for eager tensors, so that open tapes record them."""
+    if isinstance(primitive, GraphPrimitive):
+        return list(primitive.eager(tensors, attrs))
+    found = apply(primitive, tuple(tensors), attrs)
+    return list(found) if isinstance(found, tuple) else [found]
+
+
 def eager_vjp(
-    primitive: GraphPrimitive, attrs: dict[str, Any], gs: Sequence[Any], inputs: Sequence[Any],
+    primitive: Any, attrs: dict[str, Any], gs: Sequence[Any], inputs: Sequence[Any],
     chosen: Sequence[int] | None = None,
 ) -> list[Any]:  # fmt: skip
     """The shares of eager tensors (of the ``chosen`` ones) in the adjoints ``gs`` of the primitive's outputs."""
@@ -89,7 +103,7 @@ def eager_vjp(
     chosen = floats(inputs) if chosen is None else chosen
     with GradientTape() as tape:
         tape.watch([inputs[i] for i in chosen])
-        outs = list(primitive.eager(inputs, attrs))
+        outs = run_eagerly(primitive, inputs, attrs)
     targets = floats(outs)
     found = tape.gradient(
         [outs[i] for i in targets], [inputs[i] for i in chosen], output_gradients=[gs[i] for i in targets]
@@ -149,54 +163,62 @@ def read_notes(value: Any) -> Any:
 
 
 def replay_row(
-    primitive: GraphPrimitive, attrs: dict[str, Any], gs: list[Any], inputs: Sequence[Any], wanted: Sequence[int]
+    primitive: Any, attrs: dict[str, Any], gs: list[Any], inputs: Sequence[Any], wanted: Sequence[int]
 ) -> list[Any]:
     """Adds the row that runs the primitive again under a tape: the share of each input, None for those not wanted.
 
-    Behind the adjoints ``gs`` stand the notes of a noted primitive.
+    It may be one of the table, where a rule needs sizes that only a run knows. Behind the adjoints ``gs`` stand the
+    notes of a noted primitive.
     """
-    connects = primitive.connects
+    connects = getattr(primitive, "connects", None)
     wanted = [i for i in wanted if inputs[i].dtype.differentiable and (connects is None or connects(attrs, i))]
     shares: list[Any] = [None] * len(inputs)
     if wanted:
         row = {"primitive": primitive, "attrs": attrs, "count": len(gs), "wanted": wanted}
-        made = linkable(VJP, (*gs, *inputs), row)
+        graph: Any = state.graph
+        tensors = (*gs, *inputs)
+        links = Links([graph.tensor_at(graph.enter(t)) for t in tensors])
+        made = graph.apply(VJP, tensors, row | {"links": links})
         for i, share in zip(wanted, made, strict=True):
             shares[i] = share
     return shares
 
 
 def _vjp_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    gs, inputs, own, wanted = tensors[: attrs["count"]], _inputs_of(tensors, attrs), attrs["attrs"], attrs["wanted"]
-    if attrs["primitive"].noted:
+    count, own, wanted = attrs["count"], attrs["attrs"], attrs["wanted"]
+    gs, inputs = tensors[:count], tensors[count:]
+    if getattr(attrs["primitive"], "noted", False):
         own, gs = own | {"notes": read_notes(gs[-1])}, gs[:-1]
-    shares = eager_vjp(attrs["primitive"], own, gs, inputs, wanted)
+    if isinstance(attrs["primitive"], GraphPrimitive):
+        shares = eager_vjp(attrs["primitive"], own, gs, inputs, wanted)
+    else:
+        shares = _by_rule(attrs["primitive"], own, gs, inputs, wanted)
     return [dense(shares[i], inputs[i]) for i in wanted]
 
 
+def _by_rule(
+    primitive: Any, attrs: dict[str, Any], gs: Sequence[Any], inputs: Sequence[Any], wanted: Sequence[int]
+) -> list[Any]:
+    """The shares that the rule of a primitive of the table gives, as eager operations."""
+    outs = run_eagerly(primitive, inputs, attrs)
+    g, z = (gs, outs) if len(gs) > 1 else (gs[0], outs[0])
+    rules = primitive.rules
+    if callable(rules):
+        return list(rules(g, z, *inputs, **attrs))
+    return [rules[i](g, z, *inputs, **attrs) if i in wanted else None for i in range(len(inputs))]
+
+
 def dense(share: Any, like: Any) -> Any:
-    """A share as a dense tensor: zeros for None."""
+    """A share as a dense tensor in the shape of its input: zeros for None."""
     if share is None:
         return wrap(np.zeros(tuple(like.shape), like.dtype.as_numpy_dtype))
-    return share if isinstance(share, Tensor) else share.dense()
-
-
-def _inputs_of(tensors: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Any]:
-    """The inputs of the operation that a VJP row belongs to: behind the adjoints and the notes."""
-    return tensors[attrs["count"] :]
+    share = share if isinstance(share, Tensor) else share.dense()
+    return share if share.shape == like.shape else unbroadcast(share, tuple(like.shape))
 
 
 def _vjp_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    inputs = _inputs_of(tensors, attrs)
+    inputs = tensors[attrs["count"] :]
     return [(inputs[i].shape, inputs[i].dtype) for i in attrs["wanted"]]
-
-
-def linkable(primitive: GraphPrimitive, tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    """Adds a row that computes shares in adjoints; attrs["links"] is to say on which of its inputs they depend."""
-    from ..engine.state import state
-
-    graph = state.graph
-    return graph.apply(primitive, tuple(tensors), attrs | {"links": Links([graph.tensor_at(graph.enter(t)) for t in tensors])})
 
 
 class Links:
@@ -207,21 +229,28 @@ class Links:
         self.found: set[int] | None = None
 
 
-OURS = ("later", "getitem", "rule")  # primitives that run functions of minitape, not bodies of the user
+OURS = ("later", "getitem")  # primitives of graphs that run functions of minitape, not bodies of the user
 
 
 def _is_linked(attrs: dict[str, Any], at: int) -> bool:
     """Whether a derivative depends on this input: not where the function is linear."""
     links = attrs["links"]
     if links.found is None:
-        name = None if "call" in attrs else attrs["primitive"].name
-        if name == "case" and not attrs["primitive"].noted:
+        primitive = attrs["primitive"]
+        if primitive.name == "case" and not primitive.noted:
             links.found = set().union(*[_linked(attrs, links.tensors, k) for k in range(len(attrs["attrs"]["bodies"]))])
-        elif name is None or name in OURS:
+        elif _is_ours(primitive, attrs):
             links.found = _linked(attrs, links.tensors)
         else:
             links.found = set(range(len(links.tensors)))
     return at in links.found
+
+
+def _is_ours(primitive: Any, attrs: dict[str, Any]) -> bool:
+    while primitive is VJP:
+        attrs = attrs["attrs"]
+        primitive = attrs["primitive"]
+    return not isinstance(primitive, GraphPrimitive) or primitive.name in OURS
 
 
 def _linked(attrs: dict[str, Any], tensors: list[Any], way: int | None = None) -> set[int]:
@@ -231,14 +260,13 @@ def _linked(attrs: dict[str, Any], tensors: list[Any], way: int | None = None) -
     """
     from .infer import sizes_to_try, trying
 
-    run = _rule_eager if "call" in attrs else _vjp_eager
     for guess in sizes_to_try(tensors):
         try:
             with trying(), no_tapes():
                 given = _stand_ins(attrs, tensors, guess, way)
                 with GradientTape() as tape:
                     tape.watch([given[i] for i in floats(given)])
-                    shares = run(given, attrs)
+                    shares = _vjp_eager(given, attrs)
             found = tape.gradient(shares, given)
         except Exception:  # another size may do
             continue
@@ -247,58 +275,16 @@ def _linked(attrs: dict[str, Any], tensors: list[Any], way: int | None = None) -
 
 
 def _stand_ins(attrs: dict[str, Any], tensors: list[Any], guess: Any, way: int | None) -> list[Any]:
-    """Tensors in the place of the adjoints, of the outputs that a rule reads, and of the inputs."""
+    """Tensors in the place of the adjoints and of the inputs."""
     from .infer import filled, stand_in
 
     count = attrs["count"]
-    first = 2 * count if "call" in attrs else count
-    inputs = [wrap(np.array(stand_in(t, guess, at, 1, True))) for at, t in enumerate(tensors) if at >= first]
+    inputs = [wrap(np.array(stand_in(t, guess, at, 1, True))) for at, t in enumerate(tensors) if at >= count]
     if way is not None:
         inputs[0] = wrap(np.int32(way))
-    if "call" in attrs:
-        found = attrs["call"].primitive.forward(*[t.array for t in inputs], **attrs["call"].attrs)
-        outs = [wrap(np.array(z)) for z in (found if type(found) is tuple else (found,))]
-    else:
-        outs = list(attrs["primitive"].eager(inputs, attrs["attrs"]))
+    outs = run_eagerly(attrs["primitive"], inputs, attrs["attrs"])
     gs = [wrap(np.array(filled(tuple(z.shape), z.dtype, 1))) for z in outs]
-    return [*gs, *outs, *inputs] if "call" in attrs else [*gs, *inputs]
+    return [*gs, *inputs]
 
 
 VJP = GraphPrimitive("vjp", "SymbolicGradient", _vjp_infer, eager=_vjp_eager, connects=_is_linked)
-
-
-# -- the rule of an ordinary primitive whose shapes only a run knows ---------------------------------------------------
-
-
-def _rule_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    call, count, wanted = attrs["call"], attrs["count"], attrs["wanted"]
-    primitive = call.primitive
-    gs, zs, inputs = list(tensors[:count]), list(tensors[count : 2 * count]), tensors[2 * count :]
-    one = count == 1
-    rules = primitive.rules
-    shares: list[Any]
-    if callable(rules):
-        shares = list(rules(gs[0] if one else gs, zs[0] if one else zs, *inputs, **call.attrs))
-    else:
-        shares = [None] * len(inputs)
-        for i in wanted:
-            shares[i] = rules[i](gs[0] if one else gs, zs[0] if one else zs, *inputs, **call.attrs)
-    return [fit(shares[i], inputs[i]) for i in wanted]
-
-
-def fit(share: Any, like: Any) -> Any:
-    """A share of an adjoint, dense and in the shape of its input."""
-    from ..engine.sweep import unbroadcast
-
-    if share is not None and not isinstance(share, Tensor) and not hasattr(share, "dense"):
-        share = wrap(np.asarray(share))
-    share = dense(share, like)
-    return share if share.shape == like.shape else unbroadcast(share, tuple(like.shape))
-
-
-def _rule_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    inputs = tensors[2 * attrs["count"] :]
-    return [(inputs[i].shape, inputs[i].dtype) for i in attrs["wanted"]]
-
-
-RULE = GraphPrimitive("rule", "SymbolicGradient", _rule_infer, eager=_rule_eager, connects=_is_linked)

@@ -14,7 +14,7 @@ from ..engine.accelerator import fast
 from ..engine.block import During
 from ..engine.frames import user_frame
 from ..engine.invalid import shown
-from ..engine.operation import apply, finish
+from ..engine.operation import finish
 from ..engine.pyfunction import PYTHON
 from ..engine.quiet import hush, restore
 from ..engine.rows import CALL
@@ -22,7 +22,7 @@ from ..engine.state import state
 from ..engine.tensor import wrap
 from . import failures
 from .compile import Writer
-from .primitive import moved, read_notes
+from .primitive import moved, read_notes, run_eagerly
 from .within import statement
 
 OFTEN = 64  # runs after which a program is fused when numba is loaded already
@@ -67,7 +67,7 @@ class Program:
     def _fuse(self) -> None:
         """A program that runs often earns compiled loops, where numba is at hand (or after many more runs)."""
         loops = fast.loops
-        if loops is None or not self.graph.trusted or not loops.available() or sum(loops.fusable(self.graph, c) is not None for c in self.calls) < loops.LEAST:
+        if loops is None or not loops.available() or sum(loops.fusable(self.graph, c) is not None for c in self.calls) < loops.LEAST:
             return
         if self.runs == OFTEN and "numba" not in sys.modules:
             return
@@ -166,11 +166,8 @@ def replay_call(graph: Any, call: Any, values: dict[int, Any], notes: dict[int, 
         outs = _as_noted(call, tensors, [notes[call.row + i] for i in range(graph.op_of[call.row].count)])
     elif special is not None:
         outs = special(graph, call, values)
-    elif getattr(primitive, "infer", None) is not None:
-        outs = primitive.eager(tensors, call.attrs)
     else:
-        outs = apply(primitive, tuple(tensors), call.attrs)
-        outs = outs if isinstance(outs, tuple) else (outs,)
+        outs = run_eagerly(primitive, tensors, call.attrs)
     for index, out in enumerate(outs):
         values.setdefault(call.row + index, out)
 

@@ -15,18 +15,17 @@ from typing import Any
 from .exits import Exits
 from .liveness import Liveness
 from .syntax import (
+    CanNotConvert,
     assign,
     assigned,
     at,
     container,
     falls_through,
-    has,
     mapped,
     name,
-    names_of,
     parse,
+    refuse_rare,
     stored_parts,
-    unless,
     walk,
 )
 
@@ -56,7 +55,7 @@ def _function(
         if own:
             head.append(node(own))
     body = [s for s in body if not isinstance(s, (ast.Global, ast.Nonlocal))]
-    made = parse(f"def {label}({arguments}): pass")[0]
+    made: Any = parse(f"def {label}({arguments}): pass")[0]
     made.body = [*head, *body] or [ast.Pass()]
     return made
 
@@ -66,8 +65,6 @@ class _Expressions(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         self.generic_visit(node)
-        if has([node], ast.NamedExpr, ast.Yield, ast.Await):
-            return node
         kind = "and_" if isinstance(node.op, ast.And) else "or_"
         return ast.copy_location(_call(kind, *[_thunk(v) for v in node.values]), node)
 
@@ -77,7 +74,7 @@ class _Expressions(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
-        if len(node.ops) == 1 or has([node], ast.NamedExpr, ast.Yield, ast.Await):
+        if len(node.ops) == 1:
             return node
         parts, left = [], node.left
         for op, right in zip(node.ops, node.comparators, strict=True):
@@ -87,29 +84,16 @@ class _Expressions(ast.NodeTransformer):
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         self.generic_visit(node)
-        if has([node], ast.NamedExpr, ast.Yield, ast.Await):
-            return node
         return ast.copy_location(_call("if_exp", node.test, _thunk(node.body), _thunk(node.orelse)), node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in _UNTOUCHED:
             return node
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and node.func.value.id == AG:
-            return node
         return ast.copy_location(ast.Call(_ag("call"), [node.func, *node.args], node.keywords), node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         node.body = self.visit(node.body)
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return Rewriter().function(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return node
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
         return node
 
 
@@ -125,9 +109,8 @@ class Rewriter:
         self.taken: set[str] = set()  # the names that the function uses
 
     def function(self, node: Any) -> Any:
-        """The function with its control flow rewritten; generators stay as they are."""
-        if has(node.body, ast.Yield, ast.YieldFrom, ast.Await):
-            return node
+        """The function with its control flow rewritten; CanNotConvert where it has rare statements."""
+        refuse_rare(node.body)
         self.taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
         for n in walk(node.body):
             if isinstance(n, (ast.Global, ast.Nonlocal)):
@@ -170,18 +153,25 @@ class Rewriter:
         if isinstance(node, ast.For):
             return self._for(node)
         if isinstance(node, ast.FunctionDef):
-            return [Rewriter().function(node)]
-        if isinstance(node, (ast.ClassDef, ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith)):
+            return [self._inner(node)]
+        if isinstance(node, (ast.ClassDef, ast.AsyncFunctionDef)):
             return [node]
         if isinstance(node, ast.With):
             node.items = [_Expressions().visit(i) for i in node.items]
-        if isinstance(node, ast.Match):
-            node.subject = _Expressions().visit(node.subject)
-        if isinstance(node, (ast.With, ast.Try, ast.TryStar, ast.Match)):
+        if isinstance(node, (ast.With, ast.Try, ast.TryStar)):
             return [mapped(node, self.block)]
-        if isinstance(node, ast.Delete) and all(isinstance(t, ast.Name) for t in node.targets):
-            return [assign(t.id, _call("Undefined", ast.Constant(t.id))) for t in node.targets]
+        if isinstance(node, ast.Delete):
+            gone = [t.id for t in node.targets if isinstance(t, ast.Name)]
+            if len(gone) == len(node.targets):
+                return [assign(n, _call("Undefined", ast.Constant(n))) for n in gone]
         return [_Expressions().visit(node)]
+
+    def _inner(self, node: ast.FunctionDef) -> ast.stmt:
+        """A function inside; one that cannot be rewritten, a generator say, stays as it is."""
+        try:
+            return Rewriter().function(copy.deepcopy(node))
+        except CanNotConvert:
+            return node
 
     def _if(self, node: ast.If) -> list[ast.stmt]:
         returning = getattr(node, "returning", False)
@@ -192,8 +182,6 @@ class Rewriter:
             bodies = [[*b, ast.Return(_ag("MISSING"))] if falls_through(b) else b for b in bodies]
         test = _Expressions().visit(node.test)
         call = _call("if_return" if returning else "if_stmt", test, name(then), name(orelse), *changed.arguments)
-        if returning or getattr(node, "turned", False):
-            call.args.append(ast.Constant(len(changed.names) if returning else True))
         last: list[ast.stmt] = [ast.Return(call) if returning else ast.Expr(call)]
         if returning and falls_through([node]):
             found = self._fresh("returned")
@@ -207,98 +195,74 @@ class Rewriter:
         test = _Expressions().visit(node.test)
         if flag is not None:
             test = _call("and_", _thunk(_call("not_", name(flag))), _thunk(test))
-        later = changed.read_in(self.live.after(node))
-        call = _call("while_stmt", name(test_name), name(body_name), *changed.arguments, later)
-        made = [
+        call = _call("while_stmt", name(test_name), name(body_name), *changed.arguments, *changed.alive_around(node))
+        return [
             _function(test_name, "", [ast.Return(test)], [], {}),
             changed.function(body_name, "", self.block(node.body)),
             *changed.helpers,
             ast.Expr(call),
         ]
-        return made + self._loop_else(node, flag)
 
     def _for(self, node: ast.For) -> list[ast.stmt]:
         flag, body_name, given = getattr(node, "flag", None), self._fresh("body"), self._fresh("item")
         item = ast.Assign([node.target], name(given))
         changed = _Changed(self, [item, *node.body])
         extra: ast.expr = ast.Constant(None) if flag is None else _thunk(_call("not_", name(flag)))
-        source, later = _Expressions().visit(node.iter), changed.read_in(self.live.after(node))
-        target = ast.Constant(node.target.id if isinstance(node.target, ast.Name) else None)
-        call = _call("for_stmt", source, extra, name(body_name), *changed.arguments, later, target)
-        made = [
+        source, target = _Expressions().visit(node.iter), node.target.id if isinstance(node.target, ast.Name) else None
+        around = changed.alive_around(node)
+        call = _call("for_stmt", source, extra, name(body_name), *changed.arguments, *around, ast.Constant(target))
+        return [
             changed.function(body_name, given, [item, *self.block(node.body)]),
             *changed.helpers,
             ast.Expr(call),
         ]
-        return made + self._loop_else(node, flag)
-
-    def _loop_else(self, node: Any, flag: str | None) -> list[ast.stmt]:
-        return self.block(node.orelse if flag is None else at(node, unless(flag, node.orelse)))
 
 
 class _Changed:
-    """What statements change of what is there before them: names, local containers, and parts of other objects.
+    """The names that statements change: those that they bind, and local containers that get items.
 
-    ``arguments`` are what the functions of AutoGraph want to know: how to get all of it, how to put it back, and what it
-    is called. ``helpers`` are the statements that make these.
+    ``arguments`` are what the functions of AutoGraph want to know: how to get all of their values, how to put them back,
+    what they are called, and what else the statements assign. ``helpers`` are the statements that make the first two.
     """
 
     def __init__(self, rewriter: Rewriter, nodes: Sequence[ast.stmt]) -> None:
-        self.declared = rewriter.declared
-        bound, stored = assigned(nodes), list(stored_parts(nodes))
-        containers = [container(p) for p in stored]
-        bound += [c for c in dict.fromkeys(containers) if c in rewriter.locals and c not in bound]
-        self.bound = bound
-        self.names = sorted(n for n in bound if self.declared.get(n) != "global")
+        self.declared, self.live = rewriter.declared, rewriter.live
+        self.bound, outside = assigned(nodes), []
+        for part in stored_parts(nodes):
+            owner = container(part)
+            if owner not in rewriter.locals:
+                outside.append(ast.unparse(part))
+            elif owner not in self.bound:
+                self.bound.append(owner)
+        self.names = sorted(n for n in self.bound if self.declared.get(n) != "global")
+        outside += [n for n in self.bound if n not in self.names]
         rewriter.state.update(dict.fromkeys(n for n in self.names if n not in self.declared))
-        parts = {n: ("globals()", repr(n), True) for n in bound if n not in self.names}
-        outside = [p for p, c in zip(stored, containers, strict=True) if c not in rewriter.locals]
-        self.parts = parts | {ast.unparse(p): _place(p) for p in outside if _is_settled(p, bound, stored)}
         get, put = rewriter._fresh("get"), rewriter._fresh("set")
-        self.helpers = self._written(get, put, rewriter._fresh("values"), [rewriter._fresh("part") for _ in self.parts])
-        labels = ast.Tuple([ast.Constant(n) for n in [*self.names, *self.parts]], ast.Load())
-        self.arguments = [name(get), name(put), labels]
+        self.helpers = self._written(get, put, rewriter._fresh("values"))
+        self.arguments = [name(get), name(put), _labels(self.names), _labels(outside)]
 
-    def _written(self, get: str, put: str, given: str, parts: list[str]) -> list[ast.stmt]:
-        names, text = self.names, ""
-        for part, (label, (base, key, item)) in zip(parts, self.parts.items(), strict=True):
-            text += f"{part} = {AG}.Part({label!r}, lambda: {base}, lambda: {key}, {item})\n"
-        values = ", ".join([*names, *(f"{p}.get()" for p in parts)])
-        text += f"def {get}(): return ({values}{',' if values else ''})\n"
-        head = f"    nonlocal {', '.join(names)}\n" if names else ""
-        takes = "".join(f"{n}, " for n in [*names, *(f"{p}_value" for p in parts)])
-        puts = "".join(f"    {p}.put({p}_value)\n" for p in parts)
-        text += f"def {put}({given}):\n{head}    {f'({takes}) = {given}' if takes else 'pass'}\n{puts}"
-        return parse(text)
+    def _written(self, get: str, put: str, given: str) -> list[ast.stmt]:
+        values = "".join(f"{n}, " for n in self.names)
+        text = f"def {get}(): return ({values})\ndef {put}({given}):\n"
+        if not self.names:
+            return parse(f"{text}    pass\n")
+        return parse(f"{text}    nonlocal {', '.join(self.names)}\n    ({values}) = {given}\n")
 
     def function(self, label: str, arguments: str, body: list[ast.stmt]) -> ast.stmt:
         """A nested function in which the names are those of the function around it."""
         return _function(label, arguments, body, self.bound, self.declared)
 
-    def read_in(self, alive: set[str]) -> ast.expr:
-        """What is read after a loop, given the names: parts of objects may always be."""
-        return ast.Tuple([ast.Constant(n) for n in [*(n for n in self.names if n in alive), *self.parts]], ast.Load())
+    def alive_around(self, loop: ast.stmt) -> list[ast.expr]:
+        """The names that may be read when a turn of a loop begins, and those that may be after the loop."""
+        alive = self.live.before(loop), self.live.after(loop)
+        return [_labels([n for n in self.names if n in names]) for names in alive]
 
 
-def _place(part: ast.Attribute | ast.Subscript) -> tuple[str, str, bool]:
-    """(text of the object, text of the key, whether it is an item) for an attribute or item."""
-    if isinstance(part, ast.Subscript):
-        return ast.unparse(part.value), ast.unparse(part.slice), True
-    return ast.unparse(part.value), repr(part.attr), False
-
-
-def _is_settled(part: ast.Attribute | ast.Subscript, bound: Sequence[str], stored: Sequence[ast.expr]) -> bool:
-    """Whether a part is the same one before, in and after the statements, which bind names and store other parts."""
-    names, changed = names_of(part), {ast.unparse(p) for p in stored}
-    if names is None or not names.isdisjoint(bound):
-        return False
-    while isinstance(part.value, (ast.Attribute, ast.Subscript)):
-        part = part.value
-        if ast.unparse(part) in changed:
-            return False
-    return True
+def _labels(names: Sequence[str]) -> ast.expr:
+    return ast.Tuple([ast.Constant(n) for n in names], ast.Load())
 
 
 def rewritten_expression(node: ast.expr) -> ast.expr:
     """One expression with its calls, conditions and boolean operators rewritten."""
+    refuse_rare([node])
     return _Expressions().visit(node)

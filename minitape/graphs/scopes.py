@@ -27,11 +27,6 @@ class name_scope:
         self._name = name
         self._exits: list[Any] = []
 
-    @property
-    def name(self) -> str:
-        """The name as it was given."""
-        return self._name
-
     def __enter__(self) -> str:
         if state.graph is not None:
             block = state.graph.name_scope(self._name)
@@ -88,21 +83,6 @@ def executing_eagerly() -> bool:
     return state.graph is None
 
 
-def inside_function() -> bool:
-    """True while a ``tf.function`` is being traced.
-
-    >>> import minitape as tf
-    >>> tf.inside_function()
-    False
-    """
-    graph = state.graph
-    while graph is not None:
-        if graph.building_function:
-            return True
-        graph = graph.outer
-    return False
-
-
 def control_dependencies(control_inputs: Any) -> AbstractContextManager[Any]:
     """Operations of the block run after ``control_inputs``; in eager mode everything runs in its order anyway.
 
@@ -116,14 +96,3 @@ def control_dependencies(control_inputs: Any) -> AbstractContextManager[Any]:
         if callable(control):
             control()
     return nullcontext()
-
-
-def get_current_name_scope() -> str:
-    """The name scope that is open, without a slash at its end; an empty text at the top.
-
-    >>> import minitape as tf
-    >>> with tf.name_scope("outer"), tf.name_scope("inner"):
-    ...     print(tf.get_current_name_scope())
-    outer/inner
-    """
-    return "/".join(state.scope) if state.graph is None else state.graph.scope

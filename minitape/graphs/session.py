@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..engine.block import During, Exit
-from ..engine.convert import convert_to_tensor, to_array
-from ..engine.invalid import unsupported
+from ..engine.convert import to_array
 from ..engine.shape import TensorShape
 from ..engine.slices import IndexedSlices
 from ..engine.state import state
 from ..engine.tensor import EagerTensor, Tensor
 from ..ops.seeds import restart
 from .build import Graph
-from .options import ConfigProto, RunOptions
 from .program import Program
 from .symbolic import Operation, SymbolicTensor
 
@@ -26,7 +24,6 @@ from .symbolic import Operation, SymbolicTensor
 class _Stacks(threading.local):
     def __init__(self) -> None:
         self.sessions: list[Any] = []
-        self.interactive: Any = None
         self.default_graph: Graph | None = None
 
 
@@ -90,7 +87,7 @@ def get_default_session() -> Any:
     ...     tf.compat.v1.get_default_session() is session
     True
     """
-    return _stacks.sessions[-1] if _stacks.sessions else _stacks.interactive
+    return _stacks.sessions[-1] if _stacks.sessions else None
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
@@ -106,42 +103,11 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
     return state.graph.placeholder(dtype, shape, name)
 
 
-def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
-    """A tensor that has the value ``input`` unless ``feed_dict`` gives another, of a shape that fits ``shape``.
-
-    Its dtype is that of ``input``; the gradient passes to ``input``. In eager mode it is ``input`` as a tensor.
-    Raises ValueError when ``input`` does not fit ``shape``.
-
-    >>> import minitape as tf
-    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-    ...     x = tf.compat.v1.placeholder_with_default([1.0, 2.0], shape=[None])
-    ...     print(session.run(x * 2.0), session.run(x * 2.0, {x: [5.0]}))
-    [2. 4.] [10.]
-    """
-    value = convert_to_tensor(input)
-    if state.graph is None:
-        return value
-    from ..ops.refusals import wrong_default
-    from .primitive import GraphPrimitive
-
-    if not TensorShape(shape).is_compatible_with(value.shape):
-        raise wrong_default(value, TensorShape(shape))
-    primitive = GraphPrimitive(
-        "placeholder_with_default",
-        "PlaceholderWithDefault",
-        lambda tensors, attrs: [(attrs["shape"], tensors[0].dtype)],
-        forward=lambda x, shape: (x,),
-        eager=lambda tensors, attrs: list(tensors),
-        rules=[lambda g, z, x, *, shape: g],
-    )
-    return state.graph.apply(primitive, (value,), {"shape": TensorShape(shape)})[0]
-
-
 class Session:
     """Runs the operations of a graph: ``run(fetches, feed_dict)``.
 
-    Variables keep their values in themselves: sessions share them. Nothing depends on ``config``. See
-    https://www.tensorflow.org/api_docs/python/tf/compat/v1/Session.
+    Variables keep their values in themselves: sessions share them. It runs in this process and takes no ``target`` and
+    no ``config``. See https://www.tensorflow.org/api_docs/python/tf/compat/v1/Session.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -151,12 +117,7 @@ class Session:
     9.0
     """
 
-    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
-        if target:
-            raise ValueError(f"minitape runs graphs in this process: target must be '', got {target!r}.")
-        if config is not None:
-            _check_kind("config", config, ConfigProto)
-        self._own = graph
+    def __init__(self, *, graph: Graph | None = None) -> None:
         self.graph: Graph = graph if graph is not None else get_default_graph()
         self._closed = False
         self._programs: dict[Any, Program] = {}
@@ -206,20 +167,8 @@ class Session:
         """
         self._closed = True
 
-    def list_devices(self) -> list[Any]:
-        """No devices are listed: everything runs on the CPU.
-
-        >>> import minitape as tf
-        >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        ...     session.list_devices()
-        []
-        """
-        return []
-
-    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+    def run(self, fetches: Any, feed_dict: Any = None) -> Any:
         """Computes ``fetches`` (a tensor, an operation, a name, or a structure of them); arrays in its form.
-
-        ``options`` are a RunOptions and have no effect; ``run_metadata`` is refused with NotImplementedError.
 
         >>> import minitape as tf
         >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
@@ -227,9 +176,6 @@ class Session:
         ...     session.run({"double": x * 2.0, "square": x * x}, {x: 3.0})
         {'double': np.float32(6.0), 'square': np.float32(9.0)}
         """
-        unsupported("Session.run", run_metadata=run_metadata)
-        if options is not None:
-            _check_kind("options", options, RunOptions)
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         graph = self.graph
@@ -248,50 +194,6 @@ class Session:
         found = iter(program.run(list(feeds.values())))
         values = [_public(next(found)) if isinstance(e, SymbolicTensor) else None for e in elements]
         return _pack(fetches, iter(values))
-
-    def make_callable(self, fetches: Any, feed_list: Sequence[Any] | None = None) -> Any:
-        """A function of the values of ``feed_list`` that runs ``fetches``.
-
-        >>> import minitape as tf
-        >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        ...     x = tf.compat.v1.placeholder(tf.float32)
-        ...     square = session.make_callable(x * x, [x])
-        ...     print(square(3.0), square(4.0))
-        9.0 16.0
-        """
-        feed_list = feed_list or []
-        return lambda *values: self.run(fetches, dict(zip(map(_key, feed_list), values, strict=True)))
-
-
-def _check_kind(argument: str, value: Any, kind: type) -> None:
-    if not isinstance(value, kind):
-        raise TypeError(f'Argument `{argument}` must be a tf.{kind.__name__}, but got "{type(value).__name__}"')
-
-
-def _key(tensor: Any) -> Any:
-    return tensor.ref() if isinstance(tensor, Tensor) else tensor
-
-
-class InteractiveSession(Session):
-    """A session that is the default one from its making until it is closed.
-
-    >>> import minitape as tf
-    >>> with tf.Graph().as_default():
-    ...     session = tf.compat.v1.InteractiveSession()
-    ...     print((tf.constant(2.0) * 3.0).eval())
-    ...     session.close()
-    6.0
-    """
-
-    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
-        super().__init__(target, graph, config)
-        _stacks.interactive = self
-
-    def close(self) -> None:
-        """Further runs raise RuntimeError."""
-        super().close()
-        if _stacks.interactive is self:
-            _stacks.interactive = None
 
 
 def _public(value: Any) -> Any:
@@ -320,8 +222,6 @@ class IndexedSlicesValue(NamedTuple):
 def _flatten(fetches: Any) -> list[Any]:
     if isinstance(fetches, IndexedSlices):
         return [fetches._values, fetches._indices, fetches._dense_shape]
-    if hasattr(fetches, "_as_value"):  # a ragged or sparse tensor
-        return list(fetches._components())
     if isinstance(fetches, (list, tuple)):
         return [f for part in fetches for f in _flatten(part)]
     if isinstance(fetches, dict):
@@ -332,8 +232,6 @@ def _flatten(fetches: Any) -> list[Any]:
 def _pack(fetches: Any, values: Iterator[Any]) -> Any:
     if isinstance(fetches, IndexedSlices):
         return IndexedSlicesValue(next(values), next(values), next(values))
-    if hasattr(fetches, "_as_value"):
-        return fetches._as_value([next(values) for _ in fetches._components()])
     if isinstance(fetches, dict):
         return type(fetches)((k, _pack(v, values)) for k, v in fetches.items())
     if isinstance(fetches, (list, tuple)):
@@ -359,8 +257,7 @@ def _fetch(graph: Graph, fetch: Any) -> Any:
 def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:
     """Row -> array, in the order of rows."""
     feeds: dict[int, Any] = {}
-    items = feed_dict.items() if hasattr(feed_dict, "items") else feed_dict
-    for key, value in (pair for fed in items for pair in _parts(*fed)):
+    for key, value in feed_dict.items():
         try:
             tensor = graph.as_graph_element(key.deref() if hasattr(key, "deref") else key, allow_operation=False)
         except (TypeError, ValueError, KeyError) as error:
@@ -381,22 +278,8 @@ def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:
     return dict(sorted(feeds.items()))
 
 
-def _parts(key: Any, value: Any) -> Iterable[tuple[Any, Any]]:
-    """What is fed for a key: of a ragged or sparse tensor its parts, by a value that has the same."""
-    if hasattr(value, "nested_row_splits"):
-        value = (value.flat_values, *value.nested_row_splits)
-    return zip(key._components(), value, strict=True) if hasattr(key, "_components") else [(key, value)]
-
-
 def _feed_array(value: Any, tensor: SymbolicTensor) -> Any:
     if tensor.dtype.kind == "s":
         return to_array(value, tensor.dtype)
-    whole = isinstance(value, int) and not isinstance(value, bool) and tensor.dtype.is_integer
-    if whole and np.asarray(value).astype(tensor.dtype.as_numpy_dtype) != value:
-        raise TypeError(
-            f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
-            f"{tensor.dtype.as_numpy_dtype}. Try explicitly setting the type of the feed tensor to a larger type "
-            "(e.g. int64)."
-        )
     array = np.array(value, dtype=tensor.dtype.as_numpy_dtype)
     return array if array.ndim else array[()]

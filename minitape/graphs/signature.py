@@ -12,7 +12,6 @@ from ..engine.convert import convert_to_tensor
 from ..engine.state import state
 from ..engine.tensor import Tensor
 from .arguments import cast
-from .given import VariableSpec
 from .spec import TensorSpec, is_array, show
 
 _EMPTY = inspect.Parameter.empty
@@ -81,31 +80,31 @@ class Signature:
 
     # -- calls of the concrete function -------------------------------------------------------------------------------
 
-    def flat(self, concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], list[Any]]:
-        """The tensors and variables of a call of the concrete function, after the checks that TensorFlow makes.
+    def flat(self, concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The tensors of a call of the concrete function, after the checks that TensorFlow makes.
 
         They may be given as the traced function takes its arguments, or else flat: as tensors by their names.
         """
         try:
-            tensors, variables = self._structured(args, kwargs)
+            tensors = self._structured(args, kwargs)
         except TypeError as error:
             why = (f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: {kwargs} "
                    f"for signature: {self.short(concrete.body)}.\nFallback to flat signature also failed due to: ")  # fmt: skip
             try:
-                tensors, variables = self._by_name(concrete, args, kwargs), []
+                tensors = self._by_name(concrete, args, kwargs)
             except TypeError as other:
                 raise TypeError(f"{why}{other}") from None
         concrete.check(tensors)
-        return tensors, variables
+        return tensors
 
-    def _structured(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], list[Any]]:
+    def _structured(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         parameters, wants = zip(*self.given, strict=True) if self.values else ((), ())
         bound = inspect.Signature(parameters).bind(*args, **kwargs)
-        tensors: list[Any] = []
-        variables: dict[int, Any] = {}
-        for parameter, want in zip(parameters, wants, strict=True):
-            tensors += _matched(want, cast(want, bound.arguments[parameter.name]), variables)
-        return tensors, [variables[alias] for alias in sorted(variables)]
+        return [
+            tensor
+            for parameter, want in zip(parameters, wants, strict=True)
+            for tensor in _matched(want, cast(want, bound.arguments[parameter.name]))
+        ]
 
     def _by_name(self, concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         places = {t.op.name: t for t in concrete.body.inputs}
@@ -138,17 +137,15 @@ def _python_name(name: str) -> str:
     return re.sub(r"\W", "_", name)
 
 
-def _matched(want: Any, got: Any, variables: dict[int, Any]) -> list[Any]:
-    """The tensors of one argument; its variables are added to ``variables``."""
+def _matched(want: Any, got: Any) -> list[Any]:
+    """The tensors of one argument; TypeError where anything else is not what the trace was made for."""
     tensors = []
     for w, g in zip(nest.flatten(want), nest.flatten(got), strict=True):
         if isinstance(g, TensorSpec):
             raise TypeError("missing a required argument")
         if isinstance(w, TensorSpec):
             tensors.append(g)
-        elif isinstance(w, VariableSpec) and w.fits(g):
-            variables[w.alias_id] = g
-        elif not hasattr(w, "_read") and w is not g and not (type(w) is type(g) and w == g):
+        elif w is not g and not (type(w) is type(g) and w == g):
             raise TypeError(f"Can not cast {g!r} to {show(w)}")
     return tensors
 

@@ -10,7 +10,6 @@ import numpy as np
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor
-from ..ops.refusals import refused
 from .primitive import GraphPrimitive
 from .symbolic import SymbolicTensor
 
@@ -30,10 +29,7 @@ def getitem(tensor: Any, key: Any) -> Any:
         if end is not None and end is not Ellipsis:
             indexing.check_index(end)
     if not dynamic and tensor.shape.is_fully_defined():
-        try:
-            return indexing.getitem(tensor, _settled(key))
-        except ValueError as error:
-            raise refused(error, "StridedSlice", [tensor], spec=_settled(key)) from None
+        return indexing.getitem(tensor, _settled(key))
     if (
         tensor.shape.rank is not None
         and len([e for e in entries if e is not None and e is not Ellipsis]) > tensor.shape.rank

@@ -4,8 +4,8 @@ from __future__ import annotations
 import __future__
 
 import ast
-import inspect
-import re
+import copy
+import functools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +28,7 @@ def converted(function: types.FunctionType, runtime: Any) -> Callable[..., Any]:
     if key not in _codes:
         try:
             _codes[key] = _rewritten_code(function)
-        except (OSError, TypeError, SyntaxError, CanNotConvert):
+        except (TypeError, SyntaxError, CanNotConvert):
             _codes[key] = None
     made = _codes[key]
     if made is None:
@@ -44,118 +44,71 @@ def converted(function: types.FunctionType, runtime: Any) -> Callable[..., Any]:
     return new
 
 
-@compiled_before()
 def _rewritten_code(function: types.FunctionType) -> types.CodeType:
     code = function.__code__
-    lines, first = source_lines(function)
-    tree = parsed(lines)
-    node = definition_of(tree, code)
+    node = rewritten_definition(function)
     if isinstance(node, ast.Lambda):
-        node.body = rewritten_expression(node.body)
         inner: ast.stmt = ast.Return(node)
     else:
-        node.decorator_list = []
         node.type_params = []  # of ``def f[T](x)``: what a body reads of them comes in with the closure
-        inner = Rewriter().function(node)
         node.name = FUNCTION  # its own name must stay the global that it is
+        inner = node
     names = [n for n in (*code.co_freevars, AG) if n != "__class__"]
-    text = f"def _factory({', '.join(names)}): pass"
-    factory = ast.parse(text).body[0]
-    if "__class__" in code.co_freevars:
-        factory.body = ast.parse("__class__ = None").body
-    else:
-        factory.body = []
-    factory.body.append(inner)
-    module = ast.Module([factory], [])
-    ast.fix_missing_locations(module)
-    ast.increment_lineno(module, max(first, 1) - 1)
-    whole = compile(module, code.co_filename, "exec", dont_inherit=True, flags=_future_flags(code))
-    found = _find_code(whole, code.co_name if code.co_name == "<lambda>" else FUNCTION)
-    if found is None:
-        raise CanNotConvert(code.co_name)
+    factory: Any = ast.parse(f"def _factory({', '.join(names)}): pass").body[0]
+    own_class = ast.parse("__class__ = None").body if "__class__" in code.co_freevars else []
+    factory.body = [*own_class, inner]
+    module = ast.fix_missing_locations(ast.Module([factory], []))
+    flags = code.co_flags & __future__.annotations.compiler_flag
+    with compiled_before():
+        whole = compile(module, code.co_filename, "exec", dont_inherit=True, flags=flags)
+    found = _code_inside(whole, "_factory")
+    found = _code_inside(found, code.co_name if code.co_name == "<lambda>" else FUNCTION)
     return found.replace(co_name=code.co_name, co_qualname=code.co_qualname)
 
 
-def source_lines(function: types.FunctionType) -> tuple[list[str], int]:
-    """The lines of a function's source and the number of the first; OSError when there is none."""
-    try:
-        return inspect.getsourcelines(function)
-    except OSError:  # a cell or a doctest: its text may be known, though there is no file
-        code = function.__code__
-        lines = lines_of(code.co_filename)
-        if not lines:
-            raise
-        return inspect.getblock(lines[code.co_firstlineno - 1 :]), code.co_firstlineno
+def _code_inside(code: types.CodeType, name: str) -> types.CodeType:
+    return next(c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
 
 
-def _future_flags(code: types.CodeType) -> int:
-    return code.co_flags & __future__.annotations.compiler_flag
+def rewritten_definition(function: types.FunctionType) -> Any:
+    """The node of a function or lambda, rewritten; CanNotConvert where its source is not known."""
+    node = _definition(function.__code__)
+    if isinstance(node, ast.Lambda):
+        node.body = rewritten_expression(node.body)
+        return node
+    node.decorator_list = []
+    return Rewriter().function(node)
 
 
-def parsed(lines: list[str]) -> ast.Module:
-    """The tree of a function's source lines, each part where it stands, however deep they are indented."""
-    text = "".join(lines)
-    try:
-        tree = ast.parse("if True:\n" + text if text[:1].isspace() else "\n" + text)
-        return ast.increment_lineno(tree, -1)
-    except SyntaxError:
-        found = []
-        at = text.find("lambda")
-        while at >= 0:  # lambdas in the middle of an expression that goes on elsewhere
-            before = "(" + re.sub(r"[^\n]", " ", text[:at])[1:]
-            for end in range(len(text), at, -1):
-                try:
-                    found += ast.parse(f"{before}{text[at:end]})").body
-                    break
-                except SyntaxError:
-                    continue
-            at = text.find("lambda", at + 1)
-        if not found:
-            raise
-        return ast.Module(found, [])
-
-
-def definition_of(tree: ast.Module, code: types.CodeType) -> Any:
-    """The node of the function that has this code."""
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    if code.co_name != "<lambda>":
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-                return node
-        raise CanNotConvert(code.co_name)
+def _definition(code: types.CodeType) -> Any:
+    """A copy of the node that was compiled to this code."""
+    is_lambda = code.co_name == "<lambda>"
     found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Lambda):
-            args = [a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]]
-            if tuple(args) == names:
-                found.append(node)
-    same = [n for n in found if _same_code(n, code)] if len(found) > 1 else found
-    if not same:
-        raise CanNotConvert("<lambda>")
-    return same[0]
+    for node in ast.walk(_tree("".join(lines_of(code.co_filename)))):
+        if is_lambda and isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
+            found.append(node)
+        elif isinstance(node, ast.FunctionDef) and (node.name, _first_line(node)) == (code.co_name, code.co_firstlineno):
+            return copy.deepcopy(node)
+    if len(found) > 1:  # on one line: the innermost in which all of the code stands
+        found = [node for node in found if _holds(node.body, code)][-1:]
+    if not found:
+        raise CanNotConvert(code.co_name)
+    return copy.deepcopy(found[0])
 
 
-def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
-    """Whether a lambda of the source is the one that was compiled to this code."""
-    factory = ast.parse(f"def _factory({', '.join(code.co_freevars)}): return 0")
-    factory.body[0].body[0].value = node
-    return _equal(_find_code(compile(ast.fix_missing_locations(factory), "<lambda>", "exec"), "<lambda>"), code)
+def _first_line(node: ast.FunctionDef) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
-def _equal(a: Any, b: Any) -> bool:
-    """Whether two constants of compiled code, or two pieces of it, do the same."""
-    if type(a) is not types.CodeType or type(b) is not types.CodeType:
-        return type(a) is type(b) and a == b
-    return (
-        (a.co_code, a.co_names, a.co_freevars) == (b.co_code, b.co_names, b.co_freevars)
-        and len(a.co_consts) == len(b.co_consts)
-        and all(map(_equal, a.co_consts, b.co_consts))
-    )
+@functools.lru_cache(16)
+def _tree(text: str) -> ast.Module:
+    """The tree of a file's text; a notebook's cell may ``await`` outside of functions."""
+    with compiled_before():
+        return compile(text, "<source>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 
 
-def _find_code(code: types.CodeType, name: str) -> types.CodeType | None:
-    factory = next(c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == "_factory")
-    for constant in factory.co_consts:
-        if isinstance(constant, types.CodeType) and constant.co_name == name:
-            return constant
-    return None
+def _holds(node: Any, code: types.CodeType) -> bool:
+    """Whether all that a code does stands in an expression."""
+    begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+    places = [place for place in code.co_positions() if None not in place and place[2] != place[3]]
+    return all(begin <= (line, column) and (last, stop) <= end for line, last, column, stop in places)

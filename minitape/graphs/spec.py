@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..engine import dtypes
-from ..engine.convert import convert_to_tensor
-from ..engine.elements import dtype_of
 from ..engine.shape import TensorShape
 from ..engine.tensor import Tensor
 
@@ -44,27 +42,6 @@ class TensorSpec:
             raise ValueError(f"`tensor` should be a tf.Tensor, but got type {type(tensor)}.")
         return cls(tensor.shape, tensor.dtype, name)
 
-    @classmethod
-    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
-        """A copy of a spec, with another name.
-
-        >>> import minitape as tf
-        >>> tf.TensorSpec.from_spec(tf.TensorSpec([None, 2], name="x"), name="y")
-        TensorSpec(shape=(None, 2), dtype=tf.float32, name='y')
-        """
-        return cls(spec.shape, spec.dtype, name or spec.name)
-
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """True when a value (or another spec) has this dtype and fits this shape.
-
-        >>> import minitape as tf
-        >>> spec = tf.TensorSpec([None, 2], tf.float32)
-        >>> spec.is_compatible_with(tf.ones([5, 2])), spec.is_compatible_with(tf.ones([5, 2], tf.int32))
-        (True, False)
-        """
-        dtype = getattr(spec_or_value, "dtype", None)
-        return dtype is not None and self._dtype == dtype and self._shape.is_compatible_with(spec_or_value.shape)
-
     def is_subtype_of(self, other: Any) -> bool:
         """True when everything that fits this spec fits the other.
 
@@ -74,17 +51,6 @@ class TensorSpec:
         """
         return isinstance(other, TensorSpec) and self._dtype == other._dtype and self._shape.is_subtype_of(other._shape)
 
-    def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:
-        """The narrowest spec that both fit; ValueError when their dtypes differ.
-
-        >>> import minitape as tf
-        >>> tf.TensorSpec([5, 2]).most_specific_compatible_type(tf.TensorSpec([7, 2]))
-        TensorSpec(shape=(None, 2), dtype=tf.float32, name=None)
-        """
-        if self._dtype != other._dtype:
-            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
-        return TensorSpec(self._shape.most_specific_compatible_shape(other._shape), self._dtype)
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorSpec) and self._key() == other._key()
 
@@ -93,9 +59,6 @@ class TensorSpec:
 
     def _key(self) -> Any:
         return self._shape, self._dtype, self._name
-
-    def __reduce__(self) -> Any:
-        return TensorSpec, (self._shape, self._dtype, self._name)
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
@@ -129,16 +92,10 @@ def key_of(value: Any) -> Any:
         isinstance(value, TensorShape) and value.is_fully_defined()
     ):
         return value if value == value else repr(value)  # one nan is as good as another
-    if type(value).__name__ == "VariableSpec":
-        return value
     if isinstance(value, (list, tuple, range)):
         return type(value), *[key_of(v) for v in value]
     if isinstance(value, dict):
         return dict, *[(k, key_of(value[k])) for k in sorted(value, key=str)]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return TensorSpec, dtype_of(value), value.shape
-    if hasattr(value, "__tf_tracing_type__"):
-        return value.__tf_tracing_type__(None)
     if isinstance(value, (set, bytearray, slice)):
         raise TypeError(f"Could not generate a generic TraceType for {value}.Please verify that it is immutable/hashable. "
                         "Otherwise, consider implementing the Tracing Protocol for it.")  # fmt: skip
@@ -163,18 +120,6 @@ def is_array(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
 
 
-def is_composite(value: Any) -> bool:
-    """True for ragged and sparse tensors and their types."""
-    return type(value).__name__ in ("RaggedTensor", "SparseTensor", "RaggedTensorSpec", "SparseTensorSpec")
-
-
-def _weakly(value: Any) -> str:
-    try:
-        return repr(weakref.ref(value))
-    except TypeError:  # of a class with slots only
-        return f"<weakref at {hex(id(value))}; to '{type(value).__name__}' at {hex(id(value))}>"
-
-
 def show(value: Any) -> str:
     """An argument's type as it is printed in signatures."""
     if isinstance(value, TensorSpec):
@@ -188,26 +133,6 @@ def show(value: Any) -> str:
         return f"{name}[{', '.join(map(show, value))}]"
     if isinstance(value, dict):
         return f"Dict[{', '.join(f'[{k!r}, {show(v)}]' for k, v in value.items())}]"
-    if type(value).__name__ == "VariableSpec":
-        return repr(value)
-    if is_composite(value):
-        return repr(value)
     if hasattr(value, "_read"):
         return f"VariableSpec(shape={value.shape}, dtype={value.dtype!r}, trainable={value.trainable}, alias_id=0)"
-    return f"Weakref[{_weakly(value)}])"
-
-
-def type_spec_from_value(value: Any) -> Any:
-    """The shape and type of a tensor, a ragged or sparse one, or of what becomes a tensor; TypeError for anything else.
-
-    >>> import minitape as tf
-    >>> tf.type_spec_from_value(tf.constant([1.0])), tf.type_spec_from_value(3)
-    (TensorSpec(shape=(1,), dtype=tf.float32, name=None), TensorSpec(shape=(), dtype=tf.int32, name=None))
-    """
-    if getattr(value, "_composite", False):
-        return value._type_spec
-    try:
-        tensor = convert_to_tensor(value)
-        return TensorSpec(tensor.shape, tensor.dtype)
-    except (TypeError, ValueError):
-        raise TypeError(f"Could not build a TypeSpec for {value!r} of unsupported type {type(value)}.") from None
+    return f"Weakref[{type(value).__name__} at {hex(id(value))}]"

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.convert import convert_to_tensor
 from ..engine.dtypes import int32
 from ..engine.primitives import TABLE
 from ..engine.registry import GRADIENTS
@@ -69,6 +70,7 @@ class _Symbolic:
 class GraphSweep(Sweep):
     """A reverse sweep over a graph's rows; ``stops`` are rows that hand nothing on."""
 
+    record: Any  # a graph
     stops: Any = ()
     prefix = ""  # the name scope of ``tf.gradients``; nothing for a tape
     missing = "gradient registry has no entry for: {1}"  # what a tape says
@@ -185,15 +187,13 @@ class GraphSweep(Sweep):
             )
         for row, share in zip(call.inputs, shares, strict=True):
             if share is not None and (self.marks is None or self.marks[row]):
-                share = share if isinstance(share, (Tensor, IndexedSlices)) else _tensor(share)
+                share = share if isinstance(share, (Tensor, IndexedSlices)) else convert_to_tensor(share)
                 if isinstance(share, SymbolicTensor) and share.shape.is_compatible_with(self.tensor(row).shape):
                     share.set_shape(self.tensor(row).shape)  # TensorFlow believes the function, too
                 self._add(row, share)
 
     def _when_run(self, call: Any) -> None:
         """Adds the row that applies the rule on arrays, when the shapes are known."""
-        from .effects import vjp_row
-
         rules = call.primitive.rules
         adjoints = [self.adjoints.get(r) for r in range(call.row, call.row + call.outputs)]
         if rules is None or all(g is None for g in adjoints):
@@ -205,8 +205,9 @@ class GraphSweep(Sweep):
             if (self.marks is None or self.marks[r]) and inputs[i].dtype.differentiable
             and (callable(rules) or rules[i] is not None)
         ]  # fmt: skip
-        for i, share in zip(wanted, vjp_row(call, gs, inputs, wanted), strict=True):
-            self._add(call.inputs[i], share)
+        shares = replay_row(call.primitive, call.attrs, gs, inputs, wanted)
+        for i in wanted:
+            self._add(call.inputs[i], shares[i])
 
 
 def _verified(primitive: Any, shares: list[tuple[int, Any]], inputs: list[Any]) -> list[tuple[int, Any]]:
@@ -231,9 +232,3 @@ def fitted(share: Any, like: SymbolicTensor) -> Any:
     if isinstance(share, SymbolicTensor) and share.op.type in ("OnesLike", "ZerosLike") and share.op.inputs[0] is like:
         return share
     return state.graph.apply(FIT, (share, like), {})[0]
-
-
-def _tensor(value: Any) -> Any:
-    from ..engine.convert import convert_to_tensor
-
-    return convert_to_tensor(value)

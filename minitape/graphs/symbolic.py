@@ -67,7 +67,7 @@ class SymbolicTensor(Tensor):
         return self._op.tensor_name(self.value_index)
 
     @property
-    def ndim(self) -> int | None:
+    def ndim(self) -> int | None:  # type: ignore[override]
         """The number of axes; None when it is unknown."""
         return self._shape.rank
 
@@ -77,22 +77,12 @@ class SymbolicTensor(Tensor):
 
     def set_shape(self, shape: Any) -> None:
         """Adds to what is known about the static shape; ValueError when it contradicts."""
-        known, wanted = self._shape, TensorShape(shape)
-        if not known.is_compatible_with(wanted):
-            from ..ops.refusals import unmergeable
-
-            raise ValueError(unmergeable(known, wanted))
-        self._shape = known.merge_with(wanted)
+        self._shape = self._shape.merge_with(TensorShape(shape))
         self.graph.meta[self._row] = (plain_shape(self._shape), self.graph.meta[self._row][1])
 
     def ref(self) -> Reference:
         """A hashable reference to this very tensor."""
         return Reference(self)
-
-    def consumers(self) -> list[Operation]:
-        """The operations that have this tensor as an input."""
-        calls = [c for c in self.graph.calls if self._row in c.inputs]
-        return [self.graph.op_of[c.row] for c in calls]
 
     def __getattr__(self, name: str) -> Any:
         if name == "array":  # its value where constants settle it: minitape's functions ask for shapes and axes
@@ -231,34 +221,8 @@ class Operation:
             return f"{self.name}/Identity{f'_{index}' if index else ''}:0"
         return f"{self.name}:{index + 2 if self.type in ('While', 'StatelessWhile') else index}"
 
-    def values(self) -> tuple[SymbolicTensor, ...]:
-        """The outputs as a tuple.
-
-        >>> import minitape as tf
-        >>> with tf.Graph().as_default():
-        ...     op = tf.split([1, 2], 2, name="halves")[0].op
-        >>> [tensor.name for tensor in op.values()]
-        ['halves:0', 'halves:1']
-        """
-        return tuple(self.outputs)
-
     control_inputs = property(lambda self: list(self._control), doc="Operations that run before it.")
     device = property(lambda self: "", doc="Where it will run: not decided.")
-
-    def get_attr(self, name: str) -> Any:
-        """One of its attributes: ``T`` is the type of its inputs; ValueError for one that it does not have.
-
-        >>> import minitape as tf
-        >>> with tf.Graph().as_default():
-        ...     print(tf.constant(2.0).op.get_attr("dtype"))
-        <dtype: 'float32'>
-        """
-        attrs = {} if self.call is None else self.call.attrs
-        if name in attrs:
-            return attrs[name]
-        if name in ("T", "dtype"):
-            return (self.inputs or self.outputs)[0].dtype
-        raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Runs it in the default session (or the given one).
@@ -299,7 +263,7 @@ def out_of_scope(tensor: SymbolicTensor, kind: type[Exception], while_traced: bo
     place = graph.place(tensor.op.row)
     line = "" if place is None else f'    File "{place[0]}", line {place[1]}, in {place[2].co_name}\n'
     name = f"FuncGraph(name={getattr(graph, 'name', 'cond_or_while')}, id={id(graph)})" if graph.is_function() else repr(graph)
-    error = kind(
+    error: Any = kind(
         f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
         "collections to access it.\nPlease see https://www.tensorflow.org/guide/function#all_outputs_of_a_tffunction_must_be_"
         f"return_values for more information.\n\n{tensor!r} was defined here:\n{line}\nThe tensor {tensor!r} cannot be "

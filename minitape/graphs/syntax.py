@@ -11,6 +11,7 @@ from typing import Any
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp,
           ast.GeneratorExp)  # fmt: skip
 LOOPS = (ast.For, ast.While)
+RARE = (ast.Match, ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 
 class CanNotConvert(Exception):
@@ -34,13 +35,13 @@ def has(nodes: Iterable[ast.AST], *kinds: type) -> bool:
 
 
 def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The blocks of statements of a compound statement, those of its handlers and cases too."""
+    """The blocks of statements of a compound statement, those of its handlers too."""
     for _, value in ast.iter_fields(node):
         if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
             yield value
-        elif isinstance(value, list) and value and isinstance(value[0], (ast.ExceptHandler, ast.match_case)):
+        elif isinstance(value, list) and value and isinstance(value[0], ast.ExceptHandler):
             for part in value:
-                yield from blocks(part)
+                yield part.body
 
 
 def mapped(node: Any, function: Callable[[list[ast.stmt]], list[ast.stmt]]) -> Any:
@@ -49,9 +50,19 @@ def mapped(node: Any, function: Callable[[list[ast.stmt]], list[ast.stmt]]) -> A
     for field, value in ast.iter_fields(node):
         if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
             setattr(made, field, function(value))
-        elif isinstance(value, list) and value and isinstance(value[0], (ast.ExceptHandler, ast.match_case)):
+        elif isinstance(value, list) and value and isinstance(value[0], ast.ExceptHandler):
             setattr(made, field, [mapped(part, function) for part in value])
     return made
+
+
+def refuse_rare(nodes: Iterable[ast.AST]) -> None:
+    """CanNotConvert for a scope with statements that are left as they are."""
+    nodes = list(nodes)
+    for node in walk(nodes):
+        if isinstance(node, RARE) or (isinstance(node, LOOPS) and node.orelse):
+            raise CanNotConvert(f"`{type(node).__name__}` is not converted")
+    if any(isinstance(part, ast.NamedExpr) for node in nodes for part in ast.walk(node)):
+        raise CanNotConvert("a name that is bound in an expression")
 
 
 def assigned(nodes: Iterable[ast.AST]) -> list[str]:
@@ -60,10 +71,8 @@ def assigned(nodes: Iterable[ast.AST]) -> list[str]:
     for node in walk(nodes):
         if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
             names[node.id] = None
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.MatchAs, ast.MatchStar)) and node.name:
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             names[node.name] = None
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            names[node.rest] = None
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 names[(alias.asname or alias.name).split(".")[0]] = None
@@ -82,19 +91,6 @@ def container(part: ast.expr) -> str | None:
     while isinstance(part, ast.Subscript):
         part = part.value
     return part.id if isinstance(part, ast.Name) else None
-
-
-def names_of(part: ast.expr) -> set[str] | None:
-    """The names by which an attribute or item is found; None where more than names and constants say which it is."""
-    found = set()
-    while isinstance(part, (ast.Attribute, ast.Subscript)):
-        if isinstance(part, ast.Subscript):
-            if isinstance(part.slice, ast.Name):
-                found.add(part.slice.id)
-            elif not isinstance(part.slice, ast.Constant):
-                return None
-        part = part.value
-    return {*found, part.id} if isinstance(part, ast.Name) else None
 
 
 def falls_through(body: list[ast.stmt]) -> bool:
@@ -118,7 +114,7 @@ def parse(text: str) -> list[ast.stmt]:
     return body
 
 
-def locate(node: ast.AST, line: int, column: int) -> None:
+def locate(node: Any, line: int, column: int) -> None:
     """Gives what was made the place of what is around it: one line, so that tracebacks show where it begins."""
     if "lineno" in node._attributes:
         if not hasattr(node, "lineno"):
@@ -129,7 +125,7 @@ def locate(node: ast.AST, line: int, column: int) -> None:
         locate(child, line, column)
 
 
-def at(place: ast.AST, statements: list[ast.stmt]) -> list[ast.stmt]:
+def at(place: ast.stmt, statements: list[ast.stmt]) -> list[ast.stmt]:
     """The statements that were made of one, where that one is."""
     for statement in statements:
         locate(statement, place.lineno, place.col_offset)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import operator
 import sys
 import traceback
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -57,7 +56,8 @@ class Undefined:
 
 def _frames_of_trace() -> list[traceback.FrameSummary]:
     """The frames below the function that is being traced, the outermost first."""
-    frame, found = sys._getframe(2), []
+    frame: FrameType | None = sys._getframe(2)
+    found = []
     while frame is not None and frame.f_code.co_name != "traced":  # the wrapper that convert_entry makes
         found.append(traceback.FrameSummary(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, lookup_line=False))
         frame = frame.f_back
@@ -78,34 +78,13 @@ for _method in (
     _failing(f"__{_method}__")
 
 
-class Part:
-    """An attribute or item that a branch or loop assigns, ``base()[key()]`` say: one of the values that it changes."""
-
-    __slots__ = ("_label", "_base", "_key", "_item")
-    _absent = AttributeError, LookupError, NameError, TypeError
-
-    def __init__(self, label: str, base: Callable[[], Any], key: Callable[[], Any], item: bool) -> None:
-        self._label, self._base, self._key, self._item = label, base, key, item
-
-    def get(self) -> Any:
-        """Its value; :class:`Undefined` where there is none."""
-        try:
-            return self._base()[self._key()] if self._item else getattr(self._base(), self._key())
-        except self._absent:
-            return Undefined(self._label)
-
-    def put(self, value: Any) -> None:
-        """Sets it to the value that it had, or has now; there is none for what ``get`` did not find."""
-        if self.get() is value:
-            return
-        base, key = self._base(), self._key()
-        if isinstance(value, Undefined) and value.was_absent():
-            with contextlib.suppress(*self._absent):
-                operator.delitem(base, key) if self._item else delattr(base, key)
-        elif self._item:
-            base[key] = value
-        else:
-            setattr(base, key, value)
+def refuse_outside(parts: tuple[str, ...]) -> None:
+    """NotImplementedError for a branch or loop of the graph that assigns other things than local names."""
+    if parts:
+        raise NotImplementedError(
+            f"'{parts[0]}' is assigned in a branch or loop that a tensor decides. In a tf.function minitape gives values "
+            "only to local names there: assign a local name, and this behind the branch or loop."
+        )
 
 
 def copies(values: tuple[Any, ...]) -> tuple[Any, ...]:

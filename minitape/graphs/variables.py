@@ -27,25 +27,11 @@ class GraphVariable(ResourceVariable):
     initial_value: Any = None
     graph: Any = None
 
-    @property
-    def op(self) -> Any:
-        """The operation that stands for the variable: its initializer."""
-        return self.initializer
-
     def eval(self, session: Any = None) -> Any:
         """The value in the default session (or the given one)."""
         from .session import default_session
 
         return default_session(session, "evaluate tensor using `eval()`", self.graph).run(self)
-
-    def load(self, value: Any, session: Any = None) -> None:
-        """Sets the value at once; ValueError without a session, given or default."""
-        from .session import get_default_session
-
-        if session is None and get_default_session() is None:
-            raise ValueError("Either session argument should be provided or default session should be established")
-        self._set(np.asarray(value, self.dtype.as_numpy_dtype))
-        self._uninitialized = False
 
     def __hash__(self) -> int:  # variables of TensorFlow 1 are keys of feed_dict, and == is identity
         return id(self)
@@ -73,7 +59,7 @@ def create(
         return
     if graph is not root:  # a function or branch of TensorFlow 1: its variables belong to the graph, whose sessions start them
         with root.as_default():
-            create(variable, _outside(root, initial_value), trainable, name, dtype, constraint, shape)
+            create(variable, initial_value, trainable, name, dtype, constraint, shape)
         return
     if callable(initial_value):
         initial_value = initial_value()
@@ -100,17 +86,6 @@ def create(
     graph.add_to_collection("variables", variable)
     if variable._trainable:
         graph.add_to_collection("trainable_variables", variable)
-
-
-def _outside(root: Any, value: Any) -> Any:
-    """A tensor of a function's or branch's graph as one of the graph around all; anything else as it is."""
-    if not isinstance(value, SymbolicTensor) or value.graph is root:
-        return value
-    from .inline import inline
-
-    places = {inner._row: root.enter(_outside(root, outer)) for outer, inner in value.graph.captures.values()}
-    inline(value.graph, root, [value._row], places, ())
-    return root.tensor_at(places[value._row])
 
 
 def _lifted(root: Any, variable: Any, initial_value: Any, trainable: Any, name: Any, dtype: Any, constraint: Any,

@@ -8,25 +8,15 @@ from typing import Any
 from ..engine import dtypes, nest
 from ..engine.convert import convert_to_tensor
 from ..engine.custom import unrecorded
-from ..engine.operands import spelled
 from ..engine.primitives import TABLE
 from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
 from .body import Body, share_captures, trace_body
-from .carried import (
-    OtherRows,
-    TensorArrayBase,
-    flattened,
-    is_composite,
-    kept_shapes,
-    opened,
-    packed,
-    parts_of,
-    with_rows_of,
-)
+from .carried import flattened, is_composite, kept_shapes, packed, with_rows_of
 from .primitive import NOTES, GraphPrimitive, write_notes
-from .symbolic import SymbolicTensor, is_symbolic
+from .spec import TensorSpec
+from .symbolic import is_symbolic
 from .within import turn
 
 # -- the operation ----------------------------------------------------------------------------------------------------
@@ -135,7 +125,6 @@ def as_limit(maximum: Any) -> Any:
 # -- while_loop -------------------------------------------------------------------------------------------------------
 
 
-@spelled("while_loop_v2")
 def while_loop(
     cond: Any,
     body: Any,
@@ -159,28 +148,17 @@ def while_loop(
     >>> print(i.numpy(), s.numpy())
     4 6
     """
-    return repeated(cond, body, loop_vars, shape_invariants, back_prop, maximum_iterations)
-
-
-def repeated(
-    test: Any, body: Any, variables: Any, invariants: Any, back_prop: bool, maximum: Any, unpacks: bool = False
-) -> Any:
-    """``while_loop``; one that ``unpacks`` returns a single variable by itself, as that of TensorFlow 1 does."""
-    if isinstance(variables, SymbolicTensor):
-        variables = [variables]
-    if not variables:
+    if not loop_vars:
         raise ValueError("'loop_vars' must be provided.")
-    for label, function in (("cond", test), ("body", body)):
+    for label, function in (("cond", cond), ("body", body)):
         if not callable(function):
             raise TypeError(f"'{label}' must be callable.")
-    limit = as_limit(maximum)
-    variables = variables if isinstance(variables, (list, tuple)) else list(variables)
+    limit = as_limit(maximum_iterations)
+    variables = loop_vars if isinstance(loop_vars, (list, tuple)) else list(loop_vars)
     if state.graph is None:
-        return _in_python(test, body, variables, limit, unpacks and len(variables) == 1)
-    found = while_graph(test, body, list(variables), invariants, limit)
-    found = passing(tuple(found) if type(variables) is tuple else found, back_prop)
-    leaves = flattened(found) if unpacks else []
-    return leaves[0] if len(leaves) == 1 else found
+        return _in_python(cond, body, variables, limit)
+    found = while_graph(cond, body, list(variables), shape_invariants, limit)
+    return passing(tuple(found) if type(variables) is tuple else found, back_prop)
 
 
 def passing(found: Any, back_prop: bool) -> Any:
@@ -193,38 +171,20 @@ def passing(found: Any, back_prop: bool) -> Any:
 # -- outside of graphs ------------------------------------------------------------------------------------------------
 
 
-def _in_python(test: Any, body: Any, values: Any, limit: int | None, single: bool) -> Any:
-    if limit is None:
-        return _eager_loop(test, body, values, single)
-    inner = values[0] if single else values  # counted by a loop around: its body returns them in their structure
-    spread = (lambda f, v: f(v)) if single else (lambda f, v: f(*v))
-    return _eager_loop(
-        lambda i, v: i < limit and convert_to_tensor(spread(test, v), dtypes.bool),
-        lambda i, v: (i + 1, spread(body, v)),
-        (0, inner),
-    )[1]
-
-
-def _eager_loop(test: Any, body: Any, values: Any, single: bool = False) -> Any:
-    structure = nest.map_structure(spec_of, list(values))
-    bare = False  # what the last turn returned, of a single variable
+def _in_python(test: Any, body: Any, values: Any, limit: int | None) -> Any:
+    if limit is not None:  # counted by a loop around: its body returns them in their structure
+        return _in_python(
+            lambda i, v: i < limit and convert_to_tensor(test(*v), dtypes.bool), lambda i, v: (i + 1, body(*v)), (0, values), None
+        )[1]
+    structure = nest.map_structure(_spec_of, list(values))
     while bool(test(*values)):
         values = body(*values)
-        bare = single and not isinstance(values, (list, tuple))
-        values = (values,) if bare else values
         nest.assert_same_structure(structure, list(values))
-    found = nest.map_structure(_result, values)
-    return found[0] if bare else found
+    return nest.map_structure(lambda value: value if is_composite(value) else convert_to_tensor(value), values)
 
 
-def _result(value: Any) -> Any:
-    return value if is_composite(value) else convert_to_tensor(value)
-
-
-def spec_of(value: Any) -> Any:
+def _spec_of(value: Any) -> Any:
     """The type of a loop variable; composite ones stand for themselves."""
-    from .spec import TensorSpec
-
     if is_composite(value):
         return value
     tensor = convert_to_tensor(value)
@@ -236,31 +196,26 @@ def spec_of(value: Any) -> Any:
 
 def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any = None, limit: Any = None, kinds: Any = WHILE) -> Any:
     """``while_loop`` in a graph."""
-    try:
-        return _while_graph(test, body, variables, invariants, limit, kinds)
-    except OtherRows:
-        return _while_graph(test, body, opened(variables), invariants, limit, kinds)
-
-
-def _while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, limit: Any, kinds: Any) -> Any:
     variables = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, variables)
-    values = [convert_to_tensor(v) for v in flattened(variables, True)]
+    values = [convert_to_tensor(v) for v in flattened(variables)]
     specs = [(shape, t.dtype) for shape, t in zip(_kept(variables, invariants), values, strict=True)]
+    latest: list[Any] = []
+
+    def given(tensors: Sequence[Any]) -> Any:
+        return packed(variables, tensors)
 
     def step(*tensors: Any) -> Any:
-        new = body(*packed(variables, tensors, None, True))
+        new = body(*given(tensors))
         new = list(new) if isinstance(new, (list, tuple)) else [new]
         nest.assert_same_structure(list(variables), new, check_types=False, expand_composites=True)
-        latest[:] = nest.flatten(with_rows_of(variables, new, True))
-        return flattened(latest, True)
+        latest[:] = nest.flatten(with_rows_of(variables, new))
+        return flattened(new)
 
-    latest: list[Any] = []
     traced = trace_body(step, specs, ["loop_var"] * len(specs))
-    check = trace_body(lambda *tensors: convert_to_tensor(test(*packed(variables, tensors, None, True))), specs)
-    arrays = [isinstance(v, TensorArrayBase) for v in nest.flatten(variables) for _ in parts_of(v, True)]
-    for value, before, after, any_shape in zip(values, specs, traced.outputs, arrays, strict=True):
-        _check_kept(value, before, after, any_shape)
-    return packed(variables, build_while(check, traced, values, limit, kinds), latest, True)
+    check = trace_body(lambda *tensors: convert_to_tensor(test(*given(tensors))), specs)
+    for value, before, after in zip(values, specs, traced.outputs, strict=True):
+        _check_kept(value, before, after)
+    return packed(variables, build_while(check, traced, values, limit, kinds), latest)
 
 
 def _kept(variables: Any, invariants: Any) -> list[TensorShape]:
@@ -276,7 +231,7 @@ def _flat_shapes(invariants: Any) -> list[Any]:
     return [invariants]
 
 
-def _check_kept(value: Any, before: tuple[TensorShape, Any], after: Any, any_shape: bool) -> None:
+def _check_kept(value: Any, before: tuple[TensorShape, Any], after: Any) -> None:
     """TypeError or ValueError for a loop variable whose dtype or shape is another after a turn."""
     name = state.graph.tensor_at(state.graph.enter(value)).name
     if before[1] != after.dtype:
@@ -284,7 +239,7 @@ def _check_kept(value: Any, before: tuple[TensorShape, Any], after: Any, any_sha
             f"Loop var {name} enters the loop with type {before[1]} but has type {after.dtype} after 1 iteration. "
             f"{name} type should remain constant."
         )
-    if not any_shape and not after.shape.is_subtype_of(before[0]):
+    if not after.shape.is_subtype_of(before[0]):
         raise ValueError(
             f"Input tensor `{name}` enters the loop with shape {before[0]}, but has shape {after.shape} after one "
             "iteration. To allow the shape to vary across iterations, use the `shape_invariants` argument of "

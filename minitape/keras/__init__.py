@@ -10,31 +10,21 @@ Each submodule is loaded when it is first used. What Keras has and this does not
 A file stands for the namespace of its name; the others hold what these are made of:
 
     ``layer``, ``calls``, ``state``, ``tracking``, ``variable``   a layer, its call, what it holds and how it finds that
-    ``symbolic``, ``model``, ``sequential``, ``configs``, ``summary``   models of symbolic tensors, and models of layers
-    ``training``, ``feeding``, ``compiled``, ``callback``, ``monitor``, ``tensorboard``, ``progress``   ``fit`` and its kin
-    ``loss``, ``lossfunctions``, ``logits``, ``segmentation``   losses; ``metric``, ``accuracies``, ``counting``, ``auc``   metrics;
-    ``annotated``   how both, and schedules, say what they take
-    ``optimizer``, ``slots``, ``scaled``, ``schedules``   optimizers, what they keep for each weight, and how their rates change
-    ``base``, ``serial``, ``seeds``, ``legacy``   settings and names, objects by their names, seeds, Keras 2's backend
-    ``operations``   the functions behind ``ops``, ``activations`` and ``random``; ``windows`` and ``folders`` of ``utils``
-    ``datasets``   made-up data in the shapes of the real ones; ``downloads``   files that are there already
-    ``applications``   the architectures of Keras, with random weights
-    ``skipgrams``, ``tokenizer``   of ``preprocessing.sequence`` and ``preprocessing.text``
+    ``symbolic``, ``model``, ``sequential``, ``summary``   models of symbolic tensors, and models of layers
+    ``training``, ``feeding``, ``compiled``, ``progress``   ``fit`` and its kin
+    ``loss``, ``lossfunctions``, ``logits``   losses; ``metric``, ``accuracies``   metrics; ``optimizer``   optimizers
+    ``base``, ``serial``, ``random``   dtypes and names, objects by their names and from tables, seeds and numbers drawn from them
 """
 
 from ..engine.namespace import lazy as _lazy
 
 __version__ = "3.15.1"
 
-_MODULES = (
-    "activations applications backend callbacks constraints datasets initializers layers losses metrics models ops optimizers preprocessing "
-    "random regularizers saving utils"
-).split()
+_MODULES = "activations callbacks initializers layers losses metrics models optimizers regularizers utils".split()
 
 __getattr__, __dir__ = _lazy("tf.keras", {
-    "keras.base": "name_scope version",
     "keras.initializers": "Initializer",
-    "keras.layer": "InputSpec Layer",
+    "keras.layer": "Layer",
     "keras.losses": "Loss",
     "keras.metrics": "Metric",
     "keras.model": "Model",

@@ -2,33 +2,20 @@
 
 from minitape.keras import (
     activations as activations,
-    applications as applications,
-    backend as backend,
     callbacks as callbacks,
-    constraints as constraints,
-    datasets as datasets,
     initializers as initializers,
     layers as layers,
     losses as losses,
     metrics as metrics,
     models as models,
-    ops as ops,
     optimizers as optimizers,
-    preprocessing as preprocessing,
-    random as random,
     regularizers as regularizers,
-    saving as saving,
     utils as utils,
-)
-from minitape.keras.base import (
-    name_scope as name_scope,
-    version as version,
 )
 from minitape.keras.initializers import (
     Initializer as Initializer,
 )
 from minitape.keras.layer import (
-    InputSpec as InputSpec,
     Layer as Layer,
 )
 from minitape.keras.losses import (

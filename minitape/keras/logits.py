@@ -7,17 +7,18 @@ model that is very wrong would learn nothing.
 from __future__ import annotations
 
 import warnings
+import weakref
 from typing import Any
 
 from ..graphs.symbolic import SymbolicTensor
-from .base import attach, attached
 
 _KNOWN: dict[int, tuple[Any, Any]] = {}  # by the id of an output: a weak reference to it, and its logits
 
 
 def with_logits(output: Any, logits: Any) -> Any:
     """The output of an activation, of which is noted what it was computed from."""
-    attach(_KNOWN, output, logits)
+    key = id(output)  # a tensor can be no key itself
+    _KNOWN[key] = weakref.ref(output, lambda _: _KNOWN.pop(key, None)), logits
     return output
 
 
@@ -26,7 +27,8 @@ def logits_of(output: Any, from_logits: bool, activation: str, loss: str) -> tup
 
     In a graph any operation of the type ``activation`` will do. Warns of ``from_logits`` for what an activation made.
     """
-    found = attached(_KNOWN, output)
+    known = _KNOWN.get(id(output))
+    found = known[1] if known is not None and known[0]() is output else None
     if found is None and type(output) is SymbolicTensor and output.op.type == activation:
         found = output.op.inputs[0]
     if found is None:

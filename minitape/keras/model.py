@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
@@ -14,8 +15,7 @@ from . import base
 from .base import convert
 from .calls import InputSpec, check_inputs
 from .layer import Layer
-from .serial import known, reading
-from .symbolic import InputLayer, KerasTensor, Step, by_depth, inferred, nodes_between, replay
+from .symbolic import InputLayer, KerasTensor, Step, by_depth, infer, inferred, nodes_between, replay
 from .training import Trainer
 
 
@@ -45,10 +45,11 @@ class Model(Trainer, Layer):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if _symbolic_arguments(args, kwargs):
             _become_functional(type(self))
-            Functional.__init__(self, *args, **kwargs)
+            functional: Any = self
+            Functional.__init__(functional, *args, **kwargs)
             return
         Layer.__init__(self, **kwargs)
-        Trainer.__init__(self)
+        self._not_compiled()
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Computes the output."""
@@ -56,28 +57,14 @@ class Model(Trainer, Layer):
 
     def build(self, input_shape: Any) -> None:
         """Creates the weights of all layers, by running the model on zeros of this shape."""
-        from .symbolic import infer
-
-        if type(self).call is Model.call:
-            raise NotImplementedError(f"Model {type(self).__name__} does not have a `call()` method implemented.")
         infer(self, (KerasTensor(input_shape, self.dtype),), {})
 
     def _build_for(self, args: Any, kwargs: Any) -> None:
         if type(self).build is not Model.build:
             super()._build_for(args, kwargs)
         else:
-            self._path = base.current_path()
+            self.path = base.current_path()
             self._build_shape = nest.map_structure(lambda x: base.standardize_shape(x.shape), args[0]) if args else None
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        """The model with these arguments; with the layers and calls of one that was made of symbolic tensors."""
-        if "input_layers" not in config:
-            return super().from_config(config)
-        from .configs import model_of
-
-        with known(custom_objects), reading():
-            return model_of(Functional if cls is Model else cls, config)
 
     @property
     def layers(self) -> list[Layer]:
@@ -107,136 +94,21 @@ class Model(Trainer, Layer):
                 return layer
         raise ValueError(f"No such layer: {name}. Existing layers are: {[layer.name for layer in self.layers]}.")
 
-    def summary(
-        self,
-        line_length: int | None = None,
-        positions: Any = None,
-        print_fn: Any = None,
-        expand_nested: bool = False,
-        show_trainable: bool = False,
-        layer_range: Any = None,
-    ) -> None:
-        """Prints a table of the layers: their output shapes and numbers of weights.
+    def summary(self, print_fn: Any = None) -> None:
+        """Prints the layers, their output shapes and numbers of weights, as Keras does, but without a frame.
 
         >>> import minitape as tf
-        >>> tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3, name="dense")], name="line").summary(60)
+        >>> tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3, name="dense")], name="line").summary()
         Model: "line"
-        ┏━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━┓
-        ┃ Layer (type)             ┃ Output Shape      ┃   Param # ┃
-        ┡━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━┩
-        │ dense (Dense)            │ (None, 3)         │         9 │
-        └──────────────────────────┴───────────────────┴───────────┘
+        Layer (type)   Output Shape  Param #
+        dense (Dense)  (None, 3)           9
          Total params: 9 (36.00 B)
          Trainable params: 9 (36.00 B)
          Non-trainable params: 0 (0.00 B)
         """
-        from .summary import print_summary
+        from .summary import summary_text
 
-        if layer_range is not None:
-            raise ValueError("minitape's summary() shows all layers: `layer_range` is not supported.")
-        print_summary(self, line_length, positions, print_fn, expand_nested, show_trainable)
-
-    def to_json(self) -> str:
-        """The class and the configuration as text, for ``tf.keras.models.model_from_json``.
-
-        >>> import minitape as tf
-        >>> text = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3)]).to_json()
-        >>> tf.keras.models.model_from_json(text).output_shape
-        (None, 3)
-        """
-        import json
-
-        from .saving import described
-
-        return json.dumps(described(self))
-
-    def _serving_function(self, name: str | None = None) -> Any:
-        """The model as a function of inputs of the shapes that it was built for, of any batch size; None before.
-
-        ``name`` is that of an only input.
-        """
-        known = [(x.shape, x.dtype, x.name) for x in getattr(self, "inputs", None) or ()]
-        if not known and self._build_shape and not nest.is_nested(self._build_shape[-1]):
-            known = [(self._build_shape, self.dtype, "inputs")]
-        if not known:
-            return None
-        specs = [tf.TensorSpec((None, *shape[1:]), dtype, name if name and len(known) == 1 else own) for shape, dtype, own in known]
-
-        def serve(*inputs: Any) -> Any:
-            return self(inputs[0] if len(inputs) == 1 else list(inputs), training=False)
-
-        return tf.function(serve, input_signature=specs, autograph=False)
-
-    def export(self, filepath: Any, format: str = "tf_saved_model", verbose: bool | None = None) -> None:
-        """Writes what the model computes into a folder, which ``tf.saved_model.load`` reads without the model's class.
-
-        What it gives has the function ``serve``, the variables and the signature "serving_default"; training of dropout and the like is off. It
-        says so unless ``verbose`` is False. ValueError for another ``format`` and for a model that is not built, and what ``tf.saved_model.save`` raises.
-
-        >>> import minitape as tf, tempfile
-        >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
-        >>> model.export(folder := tempfile.mkdtemp(), verbose=False)
-        >>> bool(tf.saved_model.load(folder).serve(tf.ones([1, 2])) == model(tf.ones([1, 2])))
-        True
-        """
-        if format != "tf_saved_model":
-            raise ValueError(f"minitape exports models as 'tf_saved_model' only, in its own kind of file. Received: format={format}")
-        exported: Any = tf.Module("exported")
-        exported.serve = self._serving_function()
-        if exported.serve is None:
-            raise ValueError("The layer provided has not yet been built. It must be built before export.")
-        exported.model, exported.weights = self, [v.value for v in self.variables]
-        tf.saved_model.save(exported, filepath, dict.fromkeys(("serve", "serving_default"), exported.serve))
-        if verbose is not False:
-            print(f"Saved artifact at '{filepath}'. The following endpoints are available:\n\n* Endpoint 'serve'")
-            print(exported.serve.pretty_printed_concrete_signatures())
-
-    def save(self, filepath: Any, overwrite: bool = True, save_format: Any = None) -> None:
-        """Writes the model to a ``.keras`` file of minitape's own; ValueError for a ``save_format``: the name tells it.
-
-        >>> import minitape as tf, tempfile
-        >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
-        >>> model.save(path := tempfile.mkdtemp() + "/it.keras")
-        >>> bool(tf.keras.models.load_model(path)(tf.ones([1, 2])) == model(tf.ones([1, 2])))
-        True
-        """
-        from .saving import save_model
-
-        if save_format is not None:
-            raise ValueError(
-                "The `save_format` argument is deprecated in Keras 3. Please remove this argument and pass a file path with "
-                f"either `.keras` or `.h5` extension.Received: save_format={save_format}"
-            )
-        save_model(self, filepath, overwrite)
-
-    def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
-        """Writes the weights to a ``.weights.h5`` file of minitape's own.
-
-        >>> import minitape as tf, tempfile
-        >>> one, other = (tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)]) for _ in range(2))
-        >>> one.save_weights(path := tempfile.mkdtemp() + "/it.weights.h5")
-        >>> other.load_weights(path)
-        >>> bool(tf.reduce_all(one(tf.ones([1, 2])) == other(tf.ones([1, 2]))))
-        True
-        """
-        from .saving import save_weights
-
-        save_weights(self, filepath, overwrite)
-
-    def load_weights(self, filepath: Any) -> None:
-        """Reads weights that ``save_weights`` wrote; ValueError for a file of another kind, and before the model is built.
-
-        >>> import minitape as tf, tempfile
-        >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1, bias_initializer="ones")])
-        >>> model.save_weights(path := tempfile.mkdtemp() + "/it.weights.h5")
-        >>> model.set_weights([tf.zeros([2, 1]), tf.zeros([1])])
-        >>> model.load_weights(path)
-        >>> model.get_weights()[1]
-        array([1.], dtype=float32)
-        """
-        from .saving import load_weights
-
-        load_weights(self, filepath)
+        (print_fn or sys.stdout.write)(summary_text(self))
 
 
 def _symbolic_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -260,6 +132,9 @@ def _become_functional(cls: type) -> None:
 
 class Functional(Model):
     """A model of symbolic tensors: it replays the calls that lead from ``inputs`` to ``outputs``."""
+
+    _inputs_struct: Any  # a symbolic tensor or a structure of them
+    _outputs_struct: Any
 
     def __init__(self, inputs: Any, outputs: Any, name: str | None = None, **kwargs: Any) -> None:
         super().__init__(name=name or base.auto_name("functional"), **kwargs)
@@ -286,46 +161,42 @@ class Functional(Model):
         whole = {id(x._keras_history.layer) for x in self.inputs if not isinstance(x._keras_history.layer, InputLayer)}
         inside = {id(node.layer) for node in self._nodes}  # an input may come from a layer that is outside the model
         self._operations = [o for o in kept if id(o) not in whole or id(o) in inside]
-        for operation in self._operations:
-            self._store.add(operation)
         self.built = True
-        self._build_shape = nest.map_structure(lambda x: x.shape, inputs)
+        self.input_shape, self.output_shape = (nest.map_structure(lambda x: x.shape, given) for given in (inputs, outputs))
+        self._build_shape = self.input_shape
 
-    def get_config(self) -> dict[str, Any]:
-        """The layers with their arguments, and the calls between them. TypeError for what JSON cannot hold."""
-        from .configs import config_of
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers, inputs first; of plain operations on symbolic tensors only ``operations`` knows."""
+        return [o for o in self._operations if not isinstance(o, Step)]
 
-        return config_of(self)
+    @property
+    def operations(self) -> list[Layer]:
+        """The layers and the plain operations, inputs first."""
+        return list(self._operations)
 
-    layers = property(
-        lambda self: [o for o in self._operations if not isinstance(o, Step)],
-        doc="The layers, inputs first; of plain operations on symbolic tensors only ``operations`` knows.",
-    )
-    operations = property(lambda self: list(self._operations), doc="The layers and the plain operations, inputs first.")
-    input = property(lambda self: self._inputs_struct, doc="The symbolic input, or a structure of them.")
-    output = property(lambda self: self._outputs_struct, doc="The symbolic output, or a structure of them.")
-    input_shape = property(
-        lambda self: nest.map_structure(lambda x: x.shape, self._inputs_struct), doc="The shape of the input."
-    )
-    output_shape = property(
-        lambda self: nest.map_structure(lambda x: x.shape, self._outputs_struct), doc="The shape of the output."
-    )
+    @property
+    def input(self) -> Any:
+        """The symbolic input, or a structure of them."""
+        return self._inputs_struct
+
+    @property
+    def output(self) -> Any:
+        """The symbolic output, or a structure of them."""
+        return self._outputs_struct
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
-        """Replays the calls on real tensors; ``mask`` (one, or a structure like the inputs) goes with them."""
-        take_nothing_else(self, kwargs)
+        """Replays the calls on real tensors."""
+        take_nothing_else(self, mask, kwargs)
         values = self._matched(self._arranged(inputs))
         for i, (symbol, value) in enumerate(zip(self.inputs, values, strict=True)):
-            if value is not None and len(value.shape) != len(symbol.shape):
+            if len(value.shape) != len(symbol.shape):
                 struct = self._inputs_struct
                 path = list(struct)[i] if isinstance(struct, dict) else i if nest.is_nested(struct) else ""
                 raise ValueError(
                     f"Invalid input shape for input {value} with name '{symbol.name}' and path '{path}'. Expected shape "
                     f"{symbol.shape}, but input has incompatible shape {tuple(value.shape)}"
                 )
-        for value, kept in zip(values, [] if mask is None else nest.flatten(mask), strict=False):
-            if kept is not None:
-                base.set_keras_mask(value, kept)
         found = replay(self._nodes, self.inputs, self._outputs_struct, values, training)
         return found[0] if isinstance(found, (list, tuple)) and len(found) == 1 else found
 
@@ -347,9 +218,8 @@ class Functional(Model):
             )
         shapes = [(None, *x.shape[1:]) if x.shape else () for x in self.inputs]  # a batch may have any size
         check_inputs(
-            [InputSpec(shape=shape, allow_last_axis_squeeze=True, name=name, optional=True)  # the call says where it is not
-             for shape, name in zip(shapes, names, strict=True)], first, self.name,
-        )  # fmt: skip
+            [InputSpec(shape=shape, name=name) for shape, name in zip(shapes, names, strict=True)], first, self.name
+        )
 
     def _arranged(self, inputs: Any) -> Any:
         """The inputs in the model's own structure where that is plain; else a warning, or ValueError, says the two."""
@@ -375,15 +245,9 @@ class Functional(Model):
 
     def _matched(self, inputs: Any) -> list[Any]:
         """The given tensors in the order of the model's inputs, in their types and ranks."""
-        values = nest.flatten(inputs)
         checked = []
-        for symbol, value in zip(self.inputs, values, strict=False):  # a dictionary may hold more
-            if value is None:
-                if not getattr(symbol._keras_history.layer, "optional", True):
-                    raise ValueError(
-                        f"The input '{symbol.name}' is not optional, but None was passed. Please provide a valid tensor."
-                    )
-            elif not hasattr(value, "_composite"):
+        for symbol, value in zip(self.inputs, nest.flatten(inputs), strict=False):  # a dictionary may hold more
+            if not hasattr(value, "_composite"):
                 value = _fitted(value if isinstance(value, KerasTensor) else convert(value, symbol.dtype), symbol.shape)
             checked.append(value)
         return checked
@@ -404,12 +268,12 @@ def _skeleton(structure: Any) -> Any:
 
 
 def _shown(structure: Any, leaf: Any) -> Any:
-    return nest.map_structure(lambda x: "None" if x is None else leaf(x), structure)
+    return nest.map_structure(leaf, structure)
 
 
-def take_nothing_else(model: Model, kwargs: dict[str, Any]) -> None:
-    """The signature says **kwargs, as that of Keras, which errors show; but there is nothing that they could mean."""
-    for name in kwargs:
+def take_nothing_else(model: Model, mask: Any, kwargs: dict[str, Any]) -> None:
+    """The signature of ``call`` is that of Keras, which errors show; but there are no masks, and nothing else that is taken."""
+    for name in [*kwargs, *(["mask"] if mask is not None else [])]:
         raise TypeError(f"{type(model).__name__}.call() got an unexpected keyword argument '{name}'")
 
 

@@ -3,146 +3,90 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 import time
 from typing import Any
 
-import numpy as np
-
-_interactive = [True]
-
-
-def say(message: str, line_break: bool = True) -> None:
-    """Prints a message, or nothing after ``disable_interactive_logging``."""
-    if _interactive[0]:
-        sys.stdout.write(message + ("\n" if line_break else ""))
-        sys.stdout.flush()
+WIDTH, INTERVAL = 20, 0.05  # of the bar in characters; between two drawings in seconds
 
 
 class Progbar:
-    """A bar that grows with ``update(step, [(name, value), ...])``.
+    """A bar that grows with ``update`` until ``finish``: ``verbose`` 1 draws it, 2 prints one line at the end, 0 nothing.
 
-    ``verbose`` 1 draws it at each update (but not more often than every ``interval`` seconds), 2 prints one line at the
-    end, 0 nothing. Values are averaged over the steps, except ``stateful_metrics`` (or all but ``stateless_metrics``).
-    ``target`` is the number of steps, None while it is unknown; ``width`` that of the bar; ``unit_name`` what a step is
-    called. Raises ValueError when both kinds of metrics are given.
+    ``target`` is the number of steps, None while it is unknown.
 
-    >>> import minitape as tf
-    >>> bar = tf.keras.utils.Progbar(2, verbose=2, unit_name="file")
-    >>> for step in (1, 2):
-    ...     bar.update(step, [("size", float(step))])
-    2/2 - 0s - .../file - size: 2.0000
+    >>> bar = Progbar(2, verbose=2)
+    >>> bar.update(1, {"size": 1.0})
+    >>> bar.update(2, {"size": 2.0})
+    >>> bar.finish({"size": 2.0})
+    2/2 - 0s - .../step - size: 2.0000
     """
 
-    def __init__(
-        self,
-        target: int | None,
-        width: int = 20,
-        verbose: int = 1,
-        interval: float = 0.05,
-        stateful_metrics: Any = None,
-        stateless_metrics: Any = None,
-        unit_name: str = "step",
-    ) -> None:
-        if stateful_metrics is not None and stateless_metrics is not None:
-            raise ValueError(
-                "Only one of `stateful_metrics` or `stateless_metrics` can be provided. `stateful_metrics` is used "
-                "to make metrics stateless by default (with an exclusion list), while `stateless_metrics` is used "
-                "to make metrics stateful by default (with an exclusion list)."
-            )
-        self.target, self.width, self.verbose = target, width, verbose
-        self.interval, self.unit_name = interval, unit_name
-        self._averaged_only = None if stateless_metrics is None else set(stateless_metrics)
-        self._as_is = set(stateful_metrics or ())
-        self._redraws = sys.stdout.isatty() if os.name != "posix" else True
-        self._seen = 0
-        self._sums: dict[str, list[Any]] = {}
+    def __init__(self, target: int | None, verbose: Any = "auto") -> None:
+        self.target, self._verbose = target, 1 if verbose == "auto" else int(verbose)
+        self._values: dict[str, float] = {}
         self._start = time.time()
         self._last = 0.0
         self._after_first: float | None = None
-        self._width_before = 0
+        self._seen = self._width_before = 0
 
-    def add(self, n: int, values: Any = None) -> None:
-        """Moves on by ``n`` steps.
-
-        >>> import minitape as tf
-        >>> bar = tf.keras.utils.Progbar(10, verbose=2)
-        >>> for size in (4, 6):
-        ...     bar.add(size, [("loss", 0.5)])
-        10/10 - 0s - .../step - loss: 0.5000
-        """
-        self.update(self._seen + n, values)
-
-    def update(self, current: int, values: Any = None, finalize: bool | None = None) -> None:
-        """Shows step ``current``; ``finalize`` (by default: when the target is reached) ends the bar."""
-        if finalize is None:
-            finalize = self.target is not None and current >= self.target
-        for name, value in values or []:
-            self._take(name, value, current, finalize)
-        self._seen = current
-        now = time.time()
-        per_unit = self._seconds_per_unit(current, now)
-        if self.verbose == 1:
-            if now - self._last < self.interval and not finalize:
-                return
-            self._draw(current, now, per_unit, finalize)
-        elif self.verbose == 2 and finalize and self.target:
-            count = f"{current:{int(math.log10(self.target)) + 1}d}/{self.target}"
-            say(
-                f"{count} - {now - self._start:.0f}s -{self._time(per_unit)}{self._values(plain=True)}\n",
-                line_break=False,
-            )
+    def update(self, current: int, values: dict[str, float]) -> None:
+        """Shows step ``current``, unless something was shown just before."""
+        self._values |= values
+        self._seen, now = current, time.time()
+        per_step = self._seconds_per_step(current, now)
+        if self._verbose == 1 and now - self._last < INTERVAL:
+            return
+        if self._verbose == 1:
+            self._draw(current, now, per_step, False)
         self._last = now
 
-    def _take(self, name: str, value: Any, current: int, finalize: bool) -> None:
-        averaged = name in self._averaged_only if self._averaged_only is not None else name not in self._as_is
-        if not averaged or finalize:
-            self._sums[name] = [value, 1]
-            return
-        steps = max(current - self._seen, 1)
-        total, count = self._sums.get(name, [0, 0])
-        self._sums[name] = [total + value * steps, count + steps]
+    def finish(self, values: dict[str, float]) -> None:
+        """Ends the bar behind the last step."""
+        self._values |= values
+        self.target = self.target or self._seen
+        now = time.time()
+        per_step = self._seconds_per_step(self.target, now)
+        if self._verbose == 1:
+            self._draw(self.target, now, per_step, True)
+        elif self._verbose == 2 and self.target:
+            count, seconds = self._count(self.target), f"{now - self._start:.0f}s"
+            print(f"{count} - {seconds} -{_time(per_step)}{self._shown(plain=True)}", flush=True)
 
-    def _draw(self, current: int, now: float, per_unit: float, finalize: bool) -> None:
+    def _count(self, current: int) -> str:
+        target = self.target or 1
+        return f"{current:{int(math.log10(target)) + 1}d}/{target}"
+
+    def _draw(self, current: int, now: float, per_step: float, finalize: bool) -> None:
         hidden = 0  # characters that colours take but nobody sees
-        start = "\b" * self._width_before + "\r" if self._redraws else "\n"
         if self.target:
-            done = int(self.width * (current / self.target))
-            bar = f"\x1b[1m{current:{int(math.log10(self.target)) + 1}d}/{self.target}\x1b[0m "
+            done = int(WIDTH * (current / self.target))
+            bar = f"\x1b[1m{self._count(current)}\x1b[0m "
             if done > 0:
                 bar += f"\x1b[32m{'━' * done}\x1b[0m"
                 hidden += 9
-            bar += f"\x1b[37m{'━' * (self.width - done)}\x1b[0m"
+            bar += f"\x1b[37m{'━' * (WIDTH - done)}\x1b[0m"
             hidden += 17
         else:
             bar = f"{current:7d}/Unknown"
         left = f"{now - self._start:.0f}s"
         if self.target and not finalize:
-            left = _clock(per_unit * (self.target - current))
-        info = f" \x1b[1m{left}\x1b[0m" + self._time(per_unit) + self._values()
+            left = _clock(per_step * (self.target - current))
+        info = f" \x1b[1m{left}\x1b[0m" + _time(per_step) + self._shown()
         hidden += 8
         width = len(bar) + len(info) - hidden
-        say(start + bar + info + " " * (self._width_before - width) + ("\n" if finalize else ""), line_break=False)
+        start = "\b" * self._width_before + "\r"
+        sys.stdout.write(start + bar + info + " " * (self._width_before - width) + ("\n" if finalize else ""))
+        sys.stdout.flush()
         self._width_before = width
 
-    def _values(self, plain: bool = False) -> str:
+    def _shown(self, plain: bool = False) -> str:
         text = ""
-        for name, (total, count) in self._sums.items():
-            mean = (total if isinstance(total, float) else np.mean(total)) / max(1, count)
-            text += f" - {name}: {mean:.4f}" if (mean if plain else abs(mean)) > 1e-3 else f" - {name}: {mean:.4e}"
+        for name, value in self._values.items():
+            text += f" - {name}: {value:.4f}" if (value if plain else abs(value)) > 1e-3 else f" - {name}: {value:.4e}"
         return text
 
-    def _time(self, seconds: float) -> str:
-        if seconds >= 1 or seconds == 0:
-            return f" {seconds:.0f}s/{self.unit_name}"
-        return (
-            f" {seconds * 1e3:.0f}ms/{self.unit_name}"
-            if seconds >= 1e-3
-            else f" {seconds * 1e6:.0f}us/{self.unit_name}"
-        )
-
-    def _seconds_per_unit(self, current: int, now: float) -> float:
+    def _seconds_per_step(self, current: int, now: float) -> float:
         """The mean time of a step; the first one, which prepares things, does not count once there are more."""
         if not current:
             return 0
@@ -153,6 +97,12 @@ class Progbar:
         if current == 1:
             self._after_first = now
         return seconds
+
+
+def _time(seconds: float) -> str:
+    if seconds >= 1 or seconds == 0:
+        return f" {seconds:.0f}s/step"
+    return f" {seconds * 1e3:.0f}ms/step" if seconds >= 1e-3 else f" {seconds * 1e6:.0f}us/step"
 
 
 def _clock(seconds: float) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 from .. import tf
 from ..engine.namespace import public
 from .base import convert
-from .serial import Configured, lookup, plain
+from .serial import lookup
 
 
-class Regularizer(Configured):
+class Regularizer:
     """The base class: subclasses define ``__call__(x)``, a scalar tensor of the type of ``x``, differentiable in it.
 
     ``layer.losses`` holds the penalties of its weights; ``fit`` adds them to the loss.
@@ -39,7 +39,7 @@ class L1L2(Regularizer):
     """
 
     def __init__(self, l1: float | None = 0.0, l2: float | None = 0.0) -> None:
-        self.l1, self.l2 = _penalty("l1", l1), _penalty("l2", l2)
+        self.l1, self.l2 = _penalty("l1", l1, 0.0), _penalty("l2", l2, 0.0)
 
     def __call__(self, x: Any) -> Any:
         """The penalty for ``x``."""
@@ -52,7 +52,7 @@ class L1L2(Regularizer):
         return total
 
 
-class L1(Regularizer):
+class L1(L1L2):
     """``l1 * sum(abs(x))``. Raises ValueError for a factor that is negative or no number.
 
     >>> import minitape as tf
@@ -61,14 +61,10 @@ class L1(Regularizer):
     """
 
     def __init__(self, l1: float | None = 0.01) -> None:
-        self.l1 = _penalty("l1", l1, 0.01)
-
-    def __call__(self, x: Any) -> Any:
-        """The penalty for ``x``."""
-        return self.l1 * tf.reduce_sum(tf.abs(convert(x)))
+        super().__init__(_penalty("l1", l1, 0.01))
 
 
-class L2(Regularizer):
+class L2(L1L2):
     """``l2 * sum(x ** 2)``. Raises ValueError for a factor that is negative or no number.
 
     >>> import minitape as tf
@@ -77,14 +73,10 @@ class L2(Regularizer):
     """
 
     def __init__(self, l2: float | None = 0.01) -> None:
-        self.l2 = _penalty("l2", l2, 0.01)
-
-    def __call__(self, x: Any) -> Any:
-        """The penalty for ``x``."""
-        return self.l2 * tf.reduce_sum(tf.square(convert(x)))
+        super().__init__(l2=_penalty("l2", l2, 0.01))
 
 
-def _penalty(name: str, value: Any, default: float = 0.0) -> float:
+def _penalty(name: str, value: Any, default: float) -> float:
     value = default if value is None else value
     if not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
         raise ValueError(f"Invalid value for argument {name}: expected a non-negative float.Received: {name}={value}")
@@ -96,39 +88,16 @@ TABLE = {"l1": L1, "l2": L2, "l1_l2": L1L2, "L1": L1, "L2": L2, "L1L2": L1L2}
 
 
 def get(identifier: Any) -> Any:
-    """The regularizer of a name, a class name or a dictionary; ``identifier`` itself when it is callable.
+    """The regularizer of a name or a class name; ``identifier`` itself when it is callable.
 
     A class is instantiated. Raises ValueError for an unknown name.
 
     >>> import minitape as tf
-    >>> tf.keras.regularizers.get("l2").get_config()
-    {'l2': 0.01}
+    >>> tf.keras.regularizers.get("l2").l2
+    0.01
     """
     return lookup("regularizer", identifier, TABLE)
 
 
-def serialize(regularizer: Any) -> Any:
-    """The class and the arguments of a regularizer as a dictionary that JSON can hold; a function's name.
-
-    >>> import minitape as tf
-    >>> tf.keras.regularizers.serialize(tf.keras.regularizers.L2())["class_name"]
-    'L2'
-    """
-    return plain(regularizer)
-
-
-def deserialize(config: Any, custom_objects: Any = None) -> Any:
-    """The regularizer that ``serialize`` wrote down; classes of one's own are looked for in ``custom_objects``.
-
-    Raises ValueError for an unknown name.
-
-    >>> import minitape as tf
-    >>> config = tf.keras.regularizers.serialize(tf.keras.regularizers.L2())
-    >>> type(tf.keras.regularizers.deserialize(config)).__name__
-    'L2'
-    """
-    return lookup("regularizer", config, {**TABLE, **(custom_objects or {})})
-
-
-__all__ = ["Regularizer", *TABLE, "deserialize", "get", "serialize"]
+__all__ = ["Regularizer", *TABLE, "get"]
 __getattr__, __dir__ = public("tf.keras.regularizers", __all__)

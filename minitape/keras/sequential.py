@@ -6,12 +6,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..engine import nest
-from ..tf.awaited import resume
 from . import base
 from .layer import Layer
 from .model import Functional, Model, take_nothing_else
-from .serial import known, made, plain, reading
 from .symbolic import InputLayer, KerasTensor
+
+
+def _of_built(what: str, word: str) -> Any:
+    """A property of a model that is built, and of the ``Functional`` that it has then; AttributeError before."""
+
+    def read(model: Sequential) -> Any:
+        if model._functional is None:
+            raise AttributeError(f"Sequential model '{model.name}' has no defined {word} yet.")
+        return getattr(model._functional, what)
+
+    return property(read)
 
 
 class Sequential(Model):
@@ -26,18 +35,16 @@ class Sequential(Model):
     (['Dense', 'ReLU'], 'ReLU', 1)
     """
 
-    _checkpointed = frozenset({"_stack", "_init_arguments"})  # the same layers are in ``_functional``
-
     def __init__(self, layers: Any = None, trainable: bool = True, name: str | None = None) -> None:
         super().__init__(trainable=trainable, name=name)
         self._stack: tuple[Layer, ...] = ()
         self._extend(layers or [])
 
-    def add(self, layer: Any, rebuild: bool = True) -> None:
+    def add(self, layer: Any) -> None:
         """Puts a layer on top. Raises ValueError for what is no layer, and for a second one of the same name."""
-        self._extend([layer], rebuild)
+        self._extend([layer])
 
-    def _extend(self, layers: Iterable[Any], rebuild: bool = True) -> None:
+    def _extend(self, layers: Iterable[Any]) -> None:
         stack, names = [*self._stack], {layer.name: layer for layer in self._stack}
         for layer in layers:
             if not stack and getattr(layer, "_input_shape_arg", None) is not None:
@@ -45,8 +52,7 @@ class Sequential(Model):
             stack.append(self._checked(layer, stack, names))
             names[stack[-1].name] = stack[-1]
         self._set_stack((*stack,))
-        if rebuild:
-            self._rebuild()
+        self._rebuild()
 
     def _checked(self, layer: Any, stack: list[Layer], names: dict[str, Layer]) -> Layer:
         """The layer, which can stand on these."""
@@ -70,17 +76,15 @@ class Sequential(Model):
             )
         return layer
 
-    def pop(self, rebuild: bool = True) -> Layer:
+    def pop(self) -> Layer:
         """Takes the last layer off and returns it."""
         last = self._stack[-1]
         self._set_stack(self._stack[:-1])
-        if rebuild:
-            self._rebuild()
+        self._rebuild()
         return last
 
     def _set_stack(self, stack: tuple[Layer, ...]) -> None:
-        self._store.unlock()
-        self._store.layers.clear()
+        self._locked = False
         self._stack = stack
         self.built, self._functional = False, None
 
@@ -114,7 +118,6 @@ class Sequential(Model):
         for layer in self._stack[1:]:
             x = layer(x)
         object.__setattr__(self, "_functional", Functional(start, x))
-        resume(self)
         self.built = True
 
     def _built_with(self, shape: Any) -> None:
@@ -126,16 +129,13 @@ class Sequential(Model):
             self.build(first.batch_shape if isinstance(first, InputLayer) else args[0].shape)
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
-        """Applies one layer after the other; ``mask`` goes with the inputs."""
-        take_nothing_else(self, kwargs)
+        """Applies one layer after the other."""
+        take_nothing_else(self, mask, kwargs)
         if self._functional is not None:
-            return self._functional.call(inputs, training=training, mask=mask)
+            return self._functional.call(inputs, training=training)
         for layer in self.layers:
             given = {"training": training} if layer._takes_training and training is not None else {}
-            if layer._takes_mask and mask is not None:
-                given["mask"] = mask
             inputs = layer(inputs, **given)
-            mask = nest.map_structure(base.get_keras_mask, inputs)
         return inputs
 
     @property
@@ -143,37 +143,13 @@ class Sequential(Model):
         """The layers, without the input."""
         return [layer for i, layer in enumerate(self._stack) if i or not isinstance(layer, InputLayer)]
 
-    def get_config(self) -> dict[str, Any]:
-        """The layers with their arguments."""
-        stack = [
-            layer
-            for i, layer in enumerate(self._stack)
-            if self._functional is not None or i or not isinstance(layer, InputLayer)
-        ]
-        return {**super().get_config(), "layers": [plain(layer) for layer in stack]}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        """The model with layers of these arguments."""
-        model = cls(name=config.get("name"))
-        with known(custom_objects), reading():
-            model._extend(map(made, config["layers"]))
-        return model
-
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape of the output for an input of this shape."""
         if self._functional is None:
             return super().compute_output_shape(input_shape)
         return self._functional.compute_output_shape(input_shape)
 
-    def _only_built(self, what: str, word: str) -> Any:
-        if self._functional is None:
-            raise AttributeError(f"Sequential model '{self.name}' has no defined {word} yet.")
-        return getattr(self._functional, what)
-
-    inputs = property(lambda self: self._only_built("inputs", "inputs"), doc="The symbolic input, in a list.")
-    outputs = property(lambda self: self._only_built("outputs", "outputs"), doc="The symbolic output, in a list.")
-    input_shape = property(lambda self: self._only_built("input_shape", "input shape"), doc="The shape of the input.")
-    output_shape = property(
-        lambda self: self._only_built("output_shape", "output shape"), doc="The shape of the output."
-    )
+    inputs = _of_built("inputs", "inputs")
+    outputs = _of_built("outputs", "outputs")
+    input_shape = _of_built("input_shape", "input shape")
+    output_shape = _of_built("output_shape", "output shape")

@@ -8,35 +8,20 @@ from typing import Any
 from ..engine import nest
 from ..engine.shown import methods_of
 from ..engine.tensor import Tensor
-from ..tf.awaited import AWAITED, resume
-from . import constraints
 from .base import name_scope, standardize_dtype
-from .calls import once
-from .tracking import Store, might_track
+from .tracking import Tracking
 from .variable import Variable
 
 
 @methods_of("Layer")
-class Stateful:
-    """The part of a layer that keeps state: what is assigned to its attributes is filed in a ``Store``."""
+class Stateful(Tracking):
+    """The part of a layer that keeps state."""
 
-    _checkpointed: frozenset[str] = frozenset({"_init_arguments"})
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if might_track(value):
-            store = self.__dict__.get("_store")
-            if store is None:
-                store = Store()
-                object.__setattr__(self, "_store", store)
-            value = store.track(value)
-        object.__setattr__(self, name, value)
-        if AWAITED in self.__dict__:
-            resume(self)
-
-    def __delattr__(self, name: str) -> None:
-        value = self.__dict__.get(name)
-        object.__delattr__(self, name)
-        self._store.drop(value)
+    name: str
+    built: bool
+    _dtype: str
+    _trainable: bool
+    _added_losses: list[Any]
 
     def _check_super_called(self) -> None:
         if "_call_signature" not in self.__dict__:
@@ -45,21 +30,6 @@ class Stateful:
                 "statement in the `__init__()` method. Go add it!"
             )
 
-    def add_metric(self, *args: Any, **kwargs: Any) -> None:
-        """Refused, as by Keras 3; metrics are given to ``compile``.
-
-        >>> import minitape as tf
-        >>> tf.keras.layers.Dense(1).add_metric(tf.constant(1.0))
-        Traceback (most recent call last):
-            ...
-        NotImplementedError: Layer `add_metric()` method is deprecated. Add your metric in ...
-        """
-        raise NotImplementedError(
-            "Layer `add_metric()` method is deprecated. Add your metric in `Model.compile(metrics=[...])`, or create metric "
-            "trackers in init() or build() when subclassing the layer or model, then call `metric.update_state()` whenever "
-            "necessary."
-        )
-
     def add_weight(
         self,
         *args: Any,
@@ -67,15 +37,13 @@ class Stateful:
         initializer: Any = None,
         dtype: Any = None,
         trainable: bool = True,
-        autocast: bool = True,
         regularizer: Any = None,
-        constraint: Any = None,
-        aggregation: str = "none",
         name: str | None = None,
     ) -> Variable:
         """Creates a weight: of scalar shape by default, ``glorot_uniform`` for floats and zeros for other types.
 
-        ``shape``, ``initializer`` and ``dtype`` may come in this order without their names.
+        ``shape``, ``initializer`` and ``dtype`` may come in this order without their names. ``regularizer`` is a function of
+        the weight that adds a penalty to ``losses``, or the name of one.
 
         >>> import minitape as tf
         >>> layer = tf.keras.layers.Layer(name="scale")
@@ -90,49 +58,12 @@ class Stateful:
         if initializer is None:
             initializer = "glorot_uniform" if "float" in kind else "zeros"
         with name_scope(self.name, caller=self):
-            made = Variable(
-                initializers.get(initializer),
-                () if shape is None else shape,
-                kind,
-                trainable,
-                autocast,
-                aggregation,
-                name=name,
-            )
+            made = Variable(initializers.get(initializer), () if shape is None else shape, kind, trainable, name)
         made.regularizer = regularizers.get(regularizer)
-        made.constraint = constraints.get(constraint)
-        self._store.add(made)
+        self._note("", made)
         if not self.trainable:
             made.trainable = False
         return made
-
-    def add_variable(
-        self,
-        shape: Any,
-        initializer: Any = None,
-        dtype: Any = None,
-        trainable: bool = True,
-        autocast: bool = True,
-        regularizer: Any = None,
-        constraint: Any = None,
-        name: str | None = None,
-    ) -> Variable:
-        """The same as ``add_weight``.
-
-        >>> import minitape as tf
-        >>> tf.keras.layers.Layer().add_variable((), initializer="ones", name="scale").numpy()
-        np.float32(1.0)
-        """
-        return self.add_weight(
-            shape=shape,
-            initializer=initializer,
-            dtype=dtype,
-            trainable=trainable,
-            autocast=autocast,
-            regularizer=regularizer,
-            constraint=constraint,
-            name=name,
-        )
 
     @property
     def trainable(self) -> bool:
@@ -142,19 +73,20 @@ class Stateful:
     @trainable.setter
     def trainable(self, value: Any) -> None:
         self._trainable = bool(value)
-        for variable in self._store.was_trainable:
-            variable.trainable = bool(value)
-        for layer in self._store.layers:
-            layer.trainable = bool(value)
+        for variable in self._parts("variables"):
+            if variable._made_trainable:
+                variable.trainable = self._trainable
+        for layer in self._layers:
+            layer.trainable = self._trainable
 
     @property
     def _layers(self) -> list[Any]:
-        return self._store.layers
+        return self._parts("layers")
 
-    def _flatten_layers(self, include_self: bool = True) -> Iterator[Any]:
+    def _flatten_layers(self) -> Iterator[Any]:
         """This layer and those inside it, each once."""
         seen: set[int] = set()
-        waiting: list[Any] = [self] if include_self else list(self._layers)
+        waiting: list[Any] = [self]
         while waiting:
             layer = waiting.pop(0)
             if id(layer) not in seen:
@@ -162,24 +94,27 @@ class Stateful:
                 yield layer
                 waiting[:0] = layer._layers
 
-    def _own(self, seeds: bool) -> Iterator[Variable]:
-        store = self._store
-        yield from store.was_trainable
-        yield from store.not_trainable
+    def _held(self, seeds: bool) -> list[Variable]:
+        """The variables of this layer and of those inside it, each once: of each layer first those made trainable."""
+        parts = self._all_parts()
+        found = [part for part in parts if part._tracked_as == "variables"]
+        found.sort(key=lambda variable: not variable._made_trainable)
         if seeds:
-            yield from (generator.state for generator in store.seeds)
-        for layer in self._layers:
-            yield from layer._own(seeds)
+            found += [part.state for part in parts if part._tracked_as == "seeds"]
+        for part in parts:
+            if part._tracked_as == "layers":
+                found += part._held(seeds)
+        return list({id(variable): variable for variable in found}.values())
 
     @property
     def variables(self) -> list[Variable]:
         """All weights, those of inner layers and the states of random generators included."""
-        return once(self._own(True))
+        return self._held(True)
 
     @property
     def weights(self) -> list[Variable]:
         """All weights, those of inner layers included."""
-        return once(self._own(False))
+        return self._held(False)
 
     @property
     def trainable_variables(self) -> list[Variable]:
@@ -204,12 +139,7 @@ class Stateful:
     @property
     def metrics(self) -> list[Any]:
         """The metrics that are attributes, those of inner layers included."""
-        return [*self._store.metrics, *[m for layer in self._layers for m in layer.metrics]]
-
-    @property
-    def metrics_variables(self) -> list[Variable]:
-        """The variables of ``metrics``."""
-        return [v for metric in self.metrics for v in metric.variables]
+        return [*self._parts("metrics"), *[m for layer in self._layers for m in layer.metrics]]
 
     def get_weights(self) -> list[Any]:
         """The weights as NumPy arrays.
@@ -248,26 +178,13 @@ class Stateful:
             variable.assign(value)
 
     def count_params(self) -> int:
-        """The number of numbers in the weights; ValueError before the layer is built.
-
-        >>> import minitape as tf
-        >>> layer = tf.keras.layers.Dense(3)
-        >>> layer.build((None, 2))
-        >>> layer.count_params()
-        9
-        """
+        """The number of numbers in the weights; ValueError before the layer is built."""
         if not self.built:
             raise ValueError(
                 f"You tried to call `count_params` on layer '{self.name}', but the layer isn't built. You "
                 "can build it manually via: `layer.build(input_shape)`."
             )
-        return sum(v.shape.num_elements() for v in self.weights)
-
-    path = property(
-        lambda self: self._path, doc="The names of the layers around it and its own; None before it is built."
-    )
-    dtype = property(lambda self: self._dtype, doc="The name of the type of the weights.")
-    variable_dtype = compute_dtype = input_dtype = dtype
+        return sum(v.shape.num_elements() or 0 for v in self.weights)
 
     # -- losses -------------------------------------------------------------------------------------------------------
 

@@ -7,8 +7,7 @@ layer on zeros of two sizes; what differs between the two runs is an unknown siz
 from __future__ import annotations
 
 import contextlib
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import tf
@@ -18,8 +17,8 @@ from ..engine.custom import no_tapes
 from ..engine.state import state
 from ..engine.typed import Operators
 from ..ops.seeds import untouched
-from .base import auto_name, current, floatx, mask_of, set_keras_mask, standardize_dtype, standardize_shape
-from .layer import Layer, Operation
+from .base import FLOAT, auto_name, convert, current, standardize_dtype, standardize_shape
+from .layer import Layer
 
 
 class KerasTensor(Operators):
@@ -34,22 +33,18 @@ class KerasTensor(Operators):
 
     __array_priority__ = 200
 
-    def __init__(
-        self, shape: Any, dtype: Any = "float32", sparse: bool = False, ragged: bool = False, name: str | None = None
-    ) -> None:
+    def __init__(self, shape: Any, dtype: Any = "float32", name: str | None = None) -> None:
         self.shape, self.dtype = standardize_shape(shape), standardize_dtype(dtype)
-        self.sparse, self.ragged = bool(sparse), bool(ragged)
         self.name = name or auto_name("KerasTensor")
         self._keras_history: Any = None
 
-    ndim = property(lambda self: len(self.shape), doc="The number of axes.")
-    _keras_mask = property(mask_of, set_keras_mask)
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
 
     def __repr__(self) -> str:
-        return (
-            f"<KerasTensor shape={self.shape}, dtype={self.dtype}, sparse={self.sparse}, ragged={self.ragged}, "
-            f"name={self.name}>"
-        )
+        return f"<KerasTensor shape={self.shape}, dtype={self.dtype}, sparse=False, ragged=False, name={self.name}>"
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise ValueError(
@@ -74,22 +69,16 @@ class KerasTensor(Operators):
             "```\nclass MyLayer(Layer):\n    def call(self, x):\n        return tf_fn(x)\n\nx = MyLayer()(x)\n```\n"
         )
 
-    def cast(self, dtype: str) -> KerasTensor:
+    def cast(self, dtype: str) -> Any:
         """The symbolic tensor with its elements in another type."""
-        return _applied("cast", (self, dtype))
-
-
-def _applied(what: str, args: Any) -> Any:
-    from .configs import applied
-
-    return applied(what, args, {}, OPERATORS.get(what, what))
+        return Step(lambda x: convert(x, dtype), "cast")(self)
 
 
 class Step(Layer):
     """A plain function of tensors as a node of the graph: what operators on symbolic tensors become."""
 
-    def __init__(self, function: Any, name: str, exactly: bool = False) -> None:
-        super().__init__(name=name if exactly else auto_name(name), autocast=False)
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        super().__init__(name=auto_name(name), autocast=False)
         self._function = function
         self.built = True
 
@@ -102,53 +91,41 @@ class Step(Layer):
         """Applies the function."""
         return self._function(*inputs)
 
-    def _mask_outputs(self, first: Any, before: Any, outputs: Any) -> None:
-        """A plain function knows of no masks."""
 
-    def get_config(self) -> dict[str, Any]:
-        """The name, and what is called with which arguments."""
-        return {"name": self.name, **self._function.get_config()}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Step:
-        """The operation that a configuration tells of."""
-        from .configs import Applied
-
-        return cls(Applied.from_config(config), config["name"], exactly=True)
-
-
-_UNARY = {"__neg__": "negative", "__abs__": "absolute", "__invert__": "logical_not"}
-_COMPARISONS = {"__lt__": "less", "__le__": "less_equal", "__gt__": "greater", "__ge__": "greater_equal", "__ne__": "not_equal"}
 _BINARY = {
     "and": "logical_and", "or": "logical_or", "xor": "logical_xor", "add": "add", "sub": "subtract", "mul": "multiply",
     "truediv": "true_divide", "pow": "power", "floordiv": "floor_divide", "mod": "mod", "matmul": "matmul",
 }  # fmt: skip
-# the operators that a configuration may name, and what Keras calls them
-OPERATORS = {
-    **_UNARY, **_COMPARISONS, "__getitem__": "get_item",
+# the operators of symbolic tensors, and what Keras calls them
+_OPERATORS = {
+    "__neg__": "negative", "__abs__": "absolute", "__invert__": "logical_not", "__getitem__": "get_item",
+    "__lt__": "less", "__le__": "less_equal", "__gt__": "greater", "__ge__": "greater_equal", "__ne__": "not_equal",
     **{f"__{side}{short}__": name for short, name in _BINARY.items() for side in ("", "r")},
 }  # fmt: skip
 
 
-def _install_operators() -> None:
-    for method in OPERATORS:
+def _operator(method: str, name: str) -> Callable[..., Any]:
+    """The operator of symbolic tensors that a replay calls as this method of tensors."""
 
-        def alone(self: Any, method: str = method) -> Any:
-            return _applied(method, (self,))
+    def applied(*operands: Any) -> Any:
+        def function(*tensors: Any) -> Any:
+            given = iter(tensors)
+            first, *rest = (next(given) if isinstance(x, KerasTensor) else x for x in operands)
+            return getattr(first, method)(*rest)
 
-        def between(self: Any, other: Any, method: str = method) -> Any:
-            return _applied(method, (self, other))
+        return Step(function, name)(*[x for x in operands if isinstance(x, KerasTensor)])
 
-        setattr(KerasTensor, method, alone if method in _UNARY else between)
+    return applied
 
 
-_install_operators()
+for _method, _name in _OPERATORS.items():
+    setattr(KerasTensor, _method, _operator(_method, _name))
 
 
 class Node:
     """One call of a layer on symbolic tensors."""
 
-    def __init__(self, layer: Operation, args: Any, kwargs: Any, outputs: Any) -> None:
+    def __init__(self, layer: Layer, args: Any, kwargs: Any, outputs: Any) -> None:
         self.layer, self.args, self.kwargs, self.outputs = layer, args, kwargs, outputs
         self.tensors = [x for x in nest.flatten((args, kwargs)) if isinstance(x, KerasTensor)]
         self.inputs = self.tensors[0] if len(self.tensors) == 1 else self.tensors
@@ -175,9 +152,6 @@ class Node:
 class InputLayer(Layer):
     """The beginning of a functional model: holds one symbolic tensor, ``output``. Arguments as of ``Input``.
 
-    ``input_tensor`` is the symbolic tensor to hold, if it is there already; the other arguments may not contradict it.
-    ``input_shape`` and ``batch_input_shape`` are the older names of ``shape`` and ``batch_shape``.
-
     >>> import minitape as tf
     >>> start = tf.keras.layers.InputLayer((3,), name="x")
     >>> start.output, start.batch_shape
@@ -189,83 +163,37 @@ class InputLayer(Layer):
         shape: Any = None,
         batch_size: int | None = None,
         dtype: Any = None,
-        sparse: bool | None = None,
-        ragged: bool | None = None,
         batch_shape: Any = None,
-        input_tensor: Any = None,
-        optional: bool = False,
         name: str | None = None,
-        input_shape: Any = None,
-        batch_input_shape: Any = None,
     ) -> None:
         super().__init__(name=name)
-        if input_shape is not None:
-            warnings.warn("Argument `input_shape` is deprecated. Use `shape` instead.", stacklevel=2)
-            shape = input_shape
-        batch_shape = batch_shape if batch_input_shape is None else batch_input_shape
-        if input_tensor is None:
-            if shape is not None and batch_shape is not None:
-                raise ValueError("You cannot pass both `shape` and `batch_shape` at the same time.")
-            if batch_size is not None and batch_shape is not None:
-                raise ValueError("You cannot pass both `batch_size` and `batch_shape` at the same time.")
-            if shape is None and batch_shape is None:
-                raise ValueError("You must pass a `shape` argument.")
-            if shape is not None:
-                batch_shape = (batch_size, *standardize_shape(shape))
-            input_tensor = KerasTensor(batch_shape, dtype or floatx(), bool(sparse), bool(ragged), name=name)
-        else:
-            _check_given(input_tensor, shape, batch_size, dtype, sparse, ragged, batch_shape)
-        self.batch_shape, self._dtype = input_tensor.shape, input_tensor.dtype
-        self.sparse, self.ragged, self.optional = input_tensor.sparse, input_tensor.ragged, optional
+        if shape is not None and batch_shape is not None:
+            raise ValueError("You cannot pass both `shape` and `batch_shape` at the same time.")
+        if batch_size is not None and batch_shape is not None:
+            raise ValueError("You cannot pass both `batch_size` and `batch_shape` at the same time.")
+        if shape is None and batch_shape is None:
+            raise ValueError("You must pass a `shape` argument.")
+        if shape is not None:
+            batch_shape = (batch_size, *standardize_shape(shape))
+        tensor = KerasTensor(batch_shape, dtype or FLOAT, name)
+        self.batch_shape, self._dtype = tensor.shape, tensor.dtype
         self.built = True
-        Node(self, (), {}, input_tensor)
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments that make the same input."""
-        return {"batch_shape": self.batch_shape, "dtype": self._dtype, "sparse": self.sparse, "ragged": self.ragged,
-                "name": self.name, "optional": self.optional}  # fmt: skip
+        Node(self, (), {}, tensor)
 
     def call(self, *inputs: Any) -> Any:
         """An input layer is not called by a user."""
         raise NotImplementedError("An InputLayer only holds a symbolic tensor; call the model instead.")
 
 
-def _check_given(tensor: Any, shape: Any, batch_size: Any, dtype: Any, sparse: Any, ragged: Any, batch: Any) -> None:
-    """Raises ValueError for what is no symbolic tensor, and for arguments that contradict it."""
-    if not isinstance(tensor, KerasTensor):
-        raise ValueError(
-            f"Argument `input_tensor` must be a KerasTensor. Received invalid type: input_tensor={tensor} "
-            f"(of type {type(tensor)})"
-        )
-    pairs = {
-        "batch_size": (batch_size, tensor.shape[0] if tensor.shape else None),
-        "shape": (shape if shape is None else tuple(shape), tensor.shape[1:]),
-        "batch_shape": (batch if batch is None else tuple(batch), tensor.shape),
-        "dtype": (dtype if dtype is None else standardize_dtype(dtype), tensor.dtype),
-        "sparse": (sparse, tensor.sparse),
-        "ragged": (ragged, tensor.ragged),
-    }
-    for name, (given, has) in pairs.items():
-        if given is not None and given != has:
-            raise ValueError(
-                f"When providing the `input_tensor` argument, you cannot provide an incompatible `{name}` argument."
-            )
-
-
 def Input(
     shape: Any = None,
     batch_size: int | None = None,
     dtype: Any = None,
-    sparse: bool | None = None,
-    ragged: bool | None = None,
     batch_shape: Any = None,
     name: str | None = None,
-    tensor: Any = None,
-    optional: bool = False,
 ) -> KerasTensor:
     """A symbolic tensor to build a model from; ``shape`` is without the batch, ``batch_shape`` with it.
 
-    The model takes None for an ``optional`` one; ``tensor`` is a symbolic tensor that is to become the input of a model.
     Raises ValueError when neither ``shape`` nor ``batch_shape`` is given, or both.
 
     >>> import minitape as tf
@@ -274,7 +202,8 @@ def Input(
     >>> model(tf.constant([[1.0, 2.0]])).numpy()
     array([[3.]], dtype=float32)
     """
-    return InputLayer(shape, batch_size, dtype, sparse, ragged, batch_shape, tensor, optional, name).output
+    made: KerasTensor = InputLayer(shape, batch_size, dtype, batch_shape, name).output
+    return made
 
 
 def any_symbolic(given: Any) -> bool:
@@ -285,10 +214,10 @@ def any_symbolic(given: Any) -> bool:
 def note_call(layer: Layer, given_kwargs: Any, args: Any, kwargs: Any) -> Any:
     """Writes down a call on symbolic tensors and returns its symbolic outputs.
 
-    ``training`` and the masks of several inputs are written down where the caller gave them, not where they were filled in.
+    ``training`` is written down where the caller gave it, not where it was filled in.
     """
     outputs = nest.map_structure(lambda t: KerasTensor(t.shape, t.dtype), infer(layer, args, kwargs))
-    noted = {k: v for k, v in kwargs.items() if k in given_kwargs or not (k == "training" or k.endswith("_mask"))}
+    noted = {k: v for k, v in kwargs.items() if k in given_kwargs or k != "training"}
     Node(layer, args, noted, outputs)
     return outputs
 
@@ -398,7 +327,7 @@ def replay(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, values: l
     known: dict[int, Any] = {id(symbol): value for symbol, value in zip(inputs, values, strict=True)}
     for node in nodes:
         args, kwargs = node.given(known)
-        if training is not None and getattr(node.layer, "_takes_training", False):
+        if training is not None and node.layer._takes_training:
             kwargs = {**kwargs, "training": training}
         node.gave(node.layer(*args, **kwargs), known)
     return nest.map_structure(lambda x: known[id(x)], outputs)

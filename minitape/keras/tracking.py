@@ -1,212 +1,68 @@
-"""How a layer finds its weights and inner layers: every attribute that is one, or a list, set or dictionary of them."""
+"""How a layer or a metric finds its parts: it looks through its attributes, and lists, tuples, sets and dictionaries in them."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import itertools
 from typing import Any
 
 LOCKED = (
     "You cannot add new elements of state (variables or sub-layers) to a layer that is already built. All state must "
     "be created in the `__init__()` method or in the `build()` method."
 )
+CONTAINERS = list, tuple, set, dict
+now = itertools.count().__next__  # parts and assignments are numbered in their order
 
 
-class Store:
-    """The state of one layer, by kind, in the order in which it was added. Locked once the layer is built."""
+class Tracking:
+    """An object with parts: variables, layers, metrics and generators of seeds, each marked by ``_tracked_as`` of its class.
 
-    def __init__(self) -> None:
-        self.was_trainable: list[Any] = []
-        self.not_trainable: list[Any] = []
-        self.layers: list[Any] = []
-        self.metrics: list[Any] = []
-        self.seeds: list[Any] = []
-        self._locked = False
+    What is assigned to an attribute is noted. A part stays noted when the attribute gets another one, as in Keras; of a list,
+    tuple, set or dictionary counts what it holds when the parts are asked for, each from when it was ``_made_at``.
+    """
 
-    def lock(self) -> None:
-        """From now on nothing may be added."""
-        self._locked = True
+    _locked = False  # whether a new part is an error
 
-    def unlock(self) -> None:
-        """Things may be added again."""
-        self._locked = False
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, CONTAINERS) or hasattr(type(value), "_tracked_as"):
+            self._note(name, value)
+        object.__setattr__(self, name, value)
 
-    def track(self, value: Any) -> Any:
-        """Files ``value`` if it is state; lists, sets and dictionaries come back as ones that file what is put in later."""
-        if isinstance(value, tuple):
-            inner = [self.track(v) for v in value]
-            if all(a is b for a, b in zip(inner, value, strict=True)):
-                return value
-            return type(value)(*inner) if hasattr(value, "_fields") else type(value)(inner)
-        for kind, made in ((list, TrackedList), (set, TrackedSet), (OrderedDict, TrackedOrderedDict), (dict, TrackedDict)):
-            if isinstance(value, kind):
-                return made(value, self)
-        self.add(value)
-        return value
+    def __delattr__(self, name: str) -> None:
+        value = self.__dict__.get(name)
+        object.__delattr__(self, name)
+        noted = self.__dict__.get("_noted", {})
+        for key in [key for key, (_, known) in noted.items() if known is value]:
+            del noted[key]
 
-    def add(self, value: Any) -> None:
-        """Files a variable, layer, metric or seed generator; anything else is let be."""
-        home = self._home(value)
-        if home is None or any(v is value for v in home):
+    def _note(self, name: str, value: Any) -> None:
+        """Notes a part, or something that may hold parts; ValueError for a new part once the layer is built."""
+        noted = self.__dict__.setdefault("_noted", {})
+        if any(known is value for _, known in noted.values()):
             return
         if self._locked:
-            raise ValueError(LOCKED)
-        home.append(value)
+            known_parts = set(map(id, self._all_parts()))
+            if any(id(part) not in known_parts for part in parts_in(value)):
+                raise ValueError(LOCKED)
+        # another container takes the place of the first
+        noted[name if isinstance(value, CONTAINERS) else object()] = now(), value
 
-    def drop(self, value: Any) -> None:
-        """Forgets a value."""
-        for home in (self.was_trainable, self.not_trainable, self.layers, self.metrics, self.seeds):
-            home[:] = [v for v in home if v is not value]
+    def _all_parts(self) -> list[Any]:
+        """The parts of every kind, each once, in the order in which they came."""
+        found = [
+            (at if part is value else max(at, getattr(part, "_made_at", 0)), part)
+            for at, value in self.__dict__.get("_noted", {}).values()
+            for part in parts_in(value)
+        ]
+        found.sort(key=lambda pair: pair[0])
+        return list({id(part): part for _, part in found}.values())
 
-    def _home(self, value: Any) -> list[Any] | None:
-        kind = getattr(type(value), "_tracked_as", None)
-        if kind == "variables":
-            return self.was_trainable if value.trainable else self.not_trainable
-        return None if kind is None else getattr(self, kind)
-
-
-def might_track(value: Any) -> bool:
-    """False for the plain values that most attributes are."""
-    return not isinstance(value, (str, int, float, bool, type(None)))
-
-
-class _Tracked:
-    """What lists, sets and dictionaries share: they tell the store of a layer what comes and what goes."""
-
-    _store: Store | None = None
-
-    def _come(self, value: Any) -> Any:
-        return value if self._store is None else self._store.track(value)
-
-    def _go(self, value: Any) -> Any:
-        if self._store is not None:
-            self._store.drop(value)
-        return value
+    def _parts(self, kind: str) -> list[Any]:
+        """The parts of a kind: "variables", "layers", "metrics" or "seeds"."""
+        return [part for part in self._all_parts() if part._tracked_as == kind]
 
 
-class TrackedList(_Tracked, list):
-    """A list that tells its layer of what is added and taken away."""
-
-    def __init__(self, values: Any = (), store: Store | None = None) -> None:
-        self._store = store
-        super().__init__([self._come(v) for v in values])
-
-    def append(self, value: Any) -> None:
-        """Adds one value at the end."""
-        super().append(self._come(value))
-
-    def insert(self, index: Any, value: Any) -> None:
-        """Adds one value before ``index``."""
-        super().insert(index, self._come(value))
-
-    def extend(self, values: Any) -> None:
-        """Adds several values at the end."""
-        super().extend([self._come(v) for v in values])
-
-    def __iadd__(self, values: Any) -> Any:
-        self.extend(values)
-        return self
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        super().__setitem__(index, self._come(value))
-
-    def __delitem__(self, index: Any) -> None:
-        for value in self[index] if isinstance(index, slice) else [self[index]]:
-            self._go(value)
-        super().__delitem__(index)
-
-    def pop(self, index: Any = -1) -> Any:
-        """Takes one value away and gives it."""
-        return self._go(super().pop(index))
-
-    def remove(self, value: Any) -> None:
-        """Takes the first such value away; ValueError when there is none."""
-        del self[self.index(value)]
-
-    def clear(self) -> None:
-        """Takes all values away."""
-        del self[:]
-
-
-class TrackedSet(_Tracked, set):
-    """A set that tells its layer of what is added and taken away."""
-
-    def __init__(self, values: Any = (), store: Store | None = None) -> None:
-        self._store = store
-        super().__init__([self._come(v) for v in values])
-
-    def add(self, value: Any) -> None:
-        """Adds one value."""
-        super().add(self._come(value))
-
-    def update(self, *others: Any) -> None:
-        """Adds several values."""
-        super().update([self._come(v) for values in others for v in values])
-
-    def discard(self, value: Any) -> None:
-        """Takes a value away, if it is there."""
-        super().discard(self._go(value))
-
-    def remove(self, value: Any) -> None:
-        """Takes a value away; KeyError when it is not there."""
-        super().remove(value)
-        self._go(value)
-
-    def pop(self) -> Any:
-        """Takes some value away and gives it."""
-        return self._go(super().pop())
-
-    def clear(self) -> None:
-        """Takes all values away."""
-        while self:
-            self.pop()
-
-
-class _TrackedMapping(_Tracked):
-    def __init__(self, values: Any = (), store: Store | None = None) -> None:
-        self._store = store
-        super().__init__()
-        self.update(values)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        super().__setitem__(key, self._come(value))
-
-    def __delitem__(self, key: Any) -> None:
-        self._go(self[key])
-        super().__delitem__(key)
-
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        """Adds several values."""
-        for key, value in dict(*args, **kwargs).items():
-            self[key] = value
-
-    def __ior__(self, other: Any) -> Any:
-        self.update(other)
-        return self
-
-    def setdefault(self, key: Any, default: Any = None) -> Any:
-        """The value of a key, which is added if it is not there."""
-        if key not in self:
-            self[key] = default
-        return self[key]
-
-    def pop(self, key: Any, *default: Any) -> Any:
-        """Takes the value of a key away and gives it; the default, or KeyError, when it is not there."""
-        return self._go(super().pop(key, *default))
-
-    def popitem(self, **which: Any) -> Any:
-        """Takes the last key away and gives it with its value."""
-        key, value = super().popitem(**which)
-        return key, self._go(value)
-
-    def clear(self) -> None:
-        """Takes all values away."""
-        for key in list(self):
-            del self[key]
-
-
-class TrackedDict(_TrackedMapping, dict):
-    """A dictionary that tells its layer of what is added and taken away."""
-
-
-class TrackedOrderedDict(_TrackedMapping, OrderedDict):
-    """The same of a dictionary that knows an order."""
+def parts_in(value: Any) -> list[Any]:
+    """The parts in a structure, in order; the value itself where it is one."""
+    if isinstance(value, CONTAINERS):
+        return [part for inner in (value.values() if isinstance(value, dict) else value) for part in parts_in(inner)]
+    return [value] if hasattr(type(value), "_tracked_as") else []

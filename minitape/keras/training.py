@@ -7,56 +7,62 @@ optimizer. ``train_step``, ``test_step`` and ``predict_step`` can be overridden.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .. import tf
 from ..engine import nest
+from ..engine.block import During
 from ..engine.shown import methods_of
+from ..engine.state import state
 from ..engine.tape import GradientTape
 from ..engine.tensor import Tensor
+from ..graphs.settings import functions_run_eagerly
 from . import metrics as metrics_module
 from . import optimizers
-from .base import convert
-from .callback import CallbackList
-from .compiled import Losses, Metrics, compiled_step, output_names
-from .feeding import Feed, split, unpack_x_y_sample_weight
+from .callbacks import History, Listeners
+from .compiled import Metrics, loss_of, only
+from .feeding import Feed, unpack_x_y_sample_weight
+from .progress import Progbar
+from .state import Stateful
 
 
 @methods_of("TensorFlowTrainer")
-class Trainer:
-    """What makes a layer a model."""
+class Trainer(Stateful):
+    """What makes a layer a model.
 
-    def __init__(self) -> None:
-        self.compiled = False
+    >>> import minitape as tf
+    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+    >>> model.compile(loss="mse", metrics=["mae"])
+    >>> x, y = tf.constant([[1.0]]), tf.constant([[3.0]])
+    >>> results = model.test_step((x, y))
+    >>> {name: float(value) for name, value in model.get_metrics_result().items()}
+    {'loss': 4.0, 'mae': 2.0}
+    >>> model.reset_metrics()
+    >>> results = model.compute_metrics(x, y, model.predict_step(x))
+    >>> float(results["loss"]), float(results["mae"])
+    (0.0, 2.0)
+    """
+
+    def _not_compiled(self) -> None:
+        """Sets what ``compile`` will set."""
+        self.compiled = self.run_eagerly = self.stop_training = False
         self.optimizer: Any = None
         self.loss: Any = None
+        self.history: Any = None
         self._loss_tracker: Any = None
         self._compiled_loss: Any = None
         self._compiled_metrics: Any = None
-        self.stop_training = False
-        self.history: Any = None
-        self.run_eagerly = False
 
     def compile(
-        self,
-        optimizer: Any = "rmsprop",
-        loss: Any = None,
-        loss_weights: Any = None,
-        metrics: Any = None,
-        weighted_metrics: Any = None,
-        run_eagerly: bool = False,
-        steps_per_execution: int = 1,
-        jit_compile: Any = "auto",
-        auto_scale_loss: bool = True,
+        self, optimizer: Any = "rmsprop", loss: Any = None, metrics: Any = None, run_eagerly: bool = False
     ) -> None:
         """Sets the optimizer, the loss and the metrics, by name or as objects.
 
-        Every step runs as it is written, and ``steps_per_execution`` and ``jit_compile`` change nothing. But without ``run_eagerly``
-        a value that leaves the step of ``fit``, by ``.numpy()`` in the loss, is TensorFlow's error.
-        Nor does ``auto_scale_loss``, which is for mixed precision. Raises ValueError for an unknown optimizer, and for
-        loss weights of another number than the losses.
+        Every step runs as it is written. But without ``run_eagerly`` a value that leaves the step of ``fit``, by ``.numpy()``
+        in the loss, is TensorFlow's error. Raises ValueError for an unknown optimizer.
 
         >>> import minitape as tf
         >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
@@ -64,26 +70,17 @@ class Trainer:
         >>> type(model.optimizer).__name__, model.loss, [metric.name for metric in model.metrics]
         ('SGD', 'mse', ['loss', 'compile_metrics'])
         """
-        compiled_metrics = self._compiled_metrics  # Keras keeps those of an earlier call where there are no others
-        if metrics is not None or weighted_metrics is not None:
-            compiled_metrics = Metrics(metrics, weighted_metrics, lambda: output_names(self))
         settings = {
             "optimizer": optimizers.get(optimizer),
             "loss": loss,
-            "_compiled_metrics": compiled_metrics,
-            "_compiled_loss": None if loss is None else Losses(loss, loss_weights, lambda: output_names(self)),
+            "_compiled_loss": None,  # found by its name when it is first needed
             "_loss_tracker": metrics_module.Mean(name="loss"),
             "run_eagerly": run_eagerly,
             "stop_training": False,
             "compiled": True,
-            "_compile_arguments": {
-                "optimizer": optimizer,
-                "loss": loss,
-                "loss_weights": loss_weights,
-                "metrics": metrics,
-                "weighted_metrics": weighted_metrics,
-            },
         }
+        if metrics is not None:  # else Keras keeps those of an earlier call
+            settings["_compiled_metrics"] = Metrics(metrics)
         for name, value in settings.items():
             object.__setattr__(self, name, value)  # none of these is state of the layer
 
@@ -101,41 +98,16 @@ class Trainer:
             found.append(self._loss_tracker)
             if self._compiled_metrics is not None:
                 found.append(self._compiled_metrics)
-            if self._compiled_loss is not None:
-                found += self._compiled_loss.trackers
-        known = {id(m) for m in found}
-        found += [m for m in self._store.metrics if id(m) not in known]
+        found += self._parts("metrics")
         return found + [m for layer in self._layers if not isinstance(layer, Trainer) for m in layer.metrics]
 
-    @property
-    def metrics_names(self) -> list[str]:
-        """The names of the metrics."""
-        return [m.name for m in self.metrics]
-
     def reset_metrics(self) -> None:
-        """All metrics begin anew.
-
-        >>> import minitape as tf
-        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
-        >>> model.compile(loss="mse")
-        >>> _ = model.test_on_batch(tf.constant([[1.0]]), tf.constant([[3.0]]))
-        >>> model.reset_metrics()
-        >>> float(model.get_metrics_result()["loss"])
-        0.0
-        """
+        """All metrics begin anew."""
         for metric in self.metrics:
             metric.reset_state()
 
     def get_metrics_result(self) -> dict[str, Any]:
-        """The values of the metrics by name.
-
-        >>> import minitape as tf
-        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
-        >>> model.compile(loss="mse", metrics=["mae"])
-        >>> _ = model.test_on_batch(tf.constant([[1.0]]), tf.constant([[3.0]]))
-        >>> {name: float(value) for name, value in model.get_metrics_result().items()}
-        {'loss': 4.0, 'mae': 2.0}
-        """
+        """The values of the metrics by name."""
         results: dict[str, Any] = {}
         for metric in self.metrics:
             value = metric.result()
@@ -143,40 +115,10 @@ class Trainer:
         return results
 
     def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> dict[str, Any]:
-        """Updates the compiled metrics with a batch and returns all values.
-
-        >>> import minitape as tf
-        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
-        >>> model.compile(loss="mse", metrics=["mae"])
-        >>> x, y = tf.constant([[1.0]]), tf.constant([[3.0]])
-        >>> float(model.compute_metrics(x, y, model(x))["mae"])
-        2.0
-        """
+        """Updates the compiled metrics with a batch and returns all values."""
         if self._compiled_metrics is not None:
-            self._compiled_metrics.update_state(y, y_pred, sample_weight)
+            self._compiled_metrics.update_state(y, y_pred)
         return self.get_metrics_result()
-
-    @property
-    def compiled_metrics(self) -> Any:
-        """What ``train_step`` of older programs updates: it has ``update_state(y, y_pred, sample_weight)`` only."""
-        return _AllMetrics(self)
-
-    def compiled_loss(self, y: Any, y_pred: Any, sample_weight: Any = None, regularization_losses: Any = None) -> Any:
-        """What ``train_step`` of older programs calls: ``compute_loss``, with ``self.losses`` in any case.
-
-        >>> import minitape as tf
-        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
-        >>> model.compile(loss="mse")
-        >>> with warnings.catch_warnings(action="ignore"):
-        ...     print(float(model.compiled_loss(tf.constant([[3.0]]), model(tf.constant([[1.0]])))))
-        4.0
-        """
-        warnings.warn(
-            "`model.compiled_loss()` is deprecated. Instead, use `model.compute_loss(x, y, y_pred, sample_weight, "
-            "training)`.",
-            stacklevel=2,
-        )
-        return self.compute_loss(None, y, y_pred, sample_weight)
 
     def compute_loss(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
@@ -189,8 +131,13 @@ class Trainer:
         >>> float(model.compute_loss(y=tf.constant([[3.0]]), y_pred=model(tf.constant([[1.0]]))))
         4.0
         """
-        found = [] if self._compiled_loss is None else [self._compiled_loss(y, y_pred, sample_weight)]
-        found += [loss if loss.ndim == 0 else _sum(loss) for loss in self.losses]
+        found = []
+        if self._compiled_loss is None:
+            object.__setattr__(self, "_compiled_loss", loss_of(self.loss))
+        if self._compiled_loss is not None:
+            y_true, weight = (None if part is None else nest.flatten(part)[0] for part in (y, sample_weight))
+            found.append(self._compiled_loss(y_true, only(y_pred), weight))
+        found += [loss if loss.ndim == 0 else tf.reduce_sum(loss) for loss in self.losses]
         if not found:
             raise ValueError("No loss to compute. Provide a `loss` argument in `compile()`.")
         total = found[0]
@@ -201,12 +148,12 @@ class Trainer:
     # -- steps --------------------------------------------------------------------------------------------------------
 
     def _predicted(self, x: Any, training: bool) -> Any:
-        return self(x, training=training) if self._takes_training else self(x)
+        model: Any = self
+        return model(x, training=training) if model._takes_training else model(x)
 
     def _lossed(self, x: Any, y: Any, y_pred: Any, weight: Any, training: bool) -> Any:
         loss = self.compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=weight, training=training)
-        first = next(part for part in nest.flatten(x) if part is not None)
-        self._loss_tracker.update_state(loss, sample_weight=float(first.shape[0]))
+        self._loss_tracker.update_state(loss, sample_weight=float(nest.flatten(x)[0].shape[0]))
         return loss
 
     def train_step(self, data: Any) -> dict[str, Any]:
@@ -223,7 +170,6 @@ class Trainer:
         with GradientTape() as tape:
             y_pred = self._predicted(x, True)
             loss = self._lossed(x, y, y_pred, weight, True)
-            loss = self.optimizer.scale_loss(loss)
         weights = self.trainable_weights
         if weights:
             self.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
@@ -232,28 +178,14 @@ class Trainer:
         return self.compute_metrics(x, y, y_pred, sample_weight=weight)
 
     def test_step(self, data: Any) -> dict[str, Any]:
-        """One step of evaluation on a batch; returns the metrics.
-
-        >>> import minitape as tf
-        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
-        >>> model.compile(loss="mse")
-        >>> float(model.test_step((tf.constant([[1.0]]), tf.constant([[3.0]])))["loss"])
-        4.0
-        """
+        """One step of evaluation on a batch; returns the metrics."""
         x, y, weight = unpack_x_y_sample_weight(data)
         y_pred = self._predicted(x, False)
         self._lossed(x, y, y_pred, weight, False)
         return self.compute_metrics(x, y, y_pred, sample_weight=weight)
 
     def predict_step(self, data: Any) -> Any:
-        """The predictions for a batch.
-
-        >>> import minitape as tf
-        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
-        >>> model.predict_step((tf.constant([[1.0], [2.0]]),)).numpy()
-        array([[1.],
-               [2.]], dtype=float32)
-        """
+        """The predictions for a batch."""
         return self._predicted(unpack_x_y_sample_weight(data)[0], False)
 
     # -- loops --------------------------------------------------------------------------------------------------------
@@ -266,16 +198,9 @@ class Trainer:
         epochs: int = 1,
         verbose: Any = "auto",
         callbacks: Any = None,
-        validation_split: float = 0.0,
         validation_data: Any = None,
         shuffle: bool = True,
-        class_weight: Any = None,
         sample_weight: Any = None,
-        initial_epoch: int = 0,
-        steps_per_epoch: int | None = None,
-        validation_steps: int | None = None,
-        validation_batch_size: int | None = None,
-        validation_freq: Any = 1,
     ) -> Any:
         """Trains for some epochs and returns a History. ``x`` is an array, a structure of them, or a dataset.
 
@@ -289,50 +214,49 @@ class Trainer:
         [10.0, 1.06, 0.173]
         """
         self._needs_compile()
-        if validation_split and validation_data is None:
-            (x, y, sample_weight), validation_data = split((x, y, sample_weight), validation_split)
-        feed = Feed(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
-        callbacks = self._listening(callbacks, verbose, feed, epochs, add_history=True)
+        feed = Feed(x, y, sample_weight, batch_size, shuffle)
+        listeners = self._listening(callbacks, verbose, feed, epochs, [History()])
         self.stop_training = False
-        callbacks.on_train_begin()
+        listeners.tell("train_begin")
         logs: dict[str, Any] = {}
-        for epoch in range(initial_epoch, epochs):
+        for epoch in range(epochs):
             self.reset_metrics()
-            callbacks.on_epoch_begin(epoch)
+            listeners.tell("epoch_begin", epoch)
+            bar = Progbar(feed.steps, verbose)
+            if verbose and epochs > 1:
+                print(f"Epoch {epoch + 1}/{epochs}", flush=True)
             for step, batch in feed.epoch():
-                callbacks.on_train_batch_begin(step)
-                with compiled_step(self, batch):
+                listeners.tell("train_batch_begin", step)
+                with self._as_compiled(batch):
                     logs = self.train_step(batch)
-                callbacks.on_train_batch_end(step, _plain(logs))
+                plain = _plain(logs)
+                listeners.tell("train_batch_end", step, logs=plain)
+                bar.update(step + 1, plain)
                 if self.stop_training:
                     break
             results = self.get_metrics_result()
             logs = dict(results if results.keys() == logs.keys() else logs)
-            if validation_data is not None and _due(epoch, validation_freq):
-                size = validation_batch_size or batch_size
-                logs |= self._validated(validation_data, size, validation_steps, callbacks)
-            callbacks.on_epoch_end(epoch, _plain(logs))
+            if validation_data is not None:
+                unseen = Feed(*unpack_x_y_sample_weight(validation_data), batch_size, False)
+                logs |= {f"val_{name}": value for name, value in self._evaluated(unseen, listeners, 0).items()}
+            plain = _plain(logs)
+            listeners.tell("epoch_end", epoch, logs=plain)
+            bar.finish(plain)
             if self.stop_training:
                 break
-        if epochs > 0 and isinstance(self.optimizer, optimizers.Optimizer):
-            self.optimizer.finalize_variable_values(self.trainable_weights)
-        callbacks.on_train_end(_plain(logs))
+        listeners.tell("train_end", logs=_plain(logs))
         return self.history
 
-    def _listening(self, callbacks: Any, verbose: Any, feed: Feed, epochs: int = 1, add_history: bool = False) -> Any:
-        """The callbacks as a list that knows the model, with a progress bar on demand; a list that is one stays."""
-        if isinstance(callbacks, CallbackList):
-            return callbacks
-        told = {"verbose": verbose, "epochs": epochs, "steps": feed.steps}
-        return CallbackList(callbacks, add_history=add_history, add_progbar=verbose != 0, model=self, **told)
+    def _as_compiled(self, batch: Any) -> During:
+        """In the block no value leaves what TensorFlow compiles, unless the model runs eagerly."""
+        eager = self.run_eagerly or functions_run_eagerly()
+        return During(state, compiled=None if eager else frozenset(id(part) for part in nest.flatten(batch)))
 
-    def _validated(self, data: Any, batch_size: int | None, steps: int | None, callbacks: Any) -> dict[str, Any]:
-        """The loss and the metrics of the validation data, by names that say so."""
-        x, y, weight = unpack_x_y_sample_weight(data)
-        found = self.evaluate(
-            x, y, batch_size, sample_weight=weight, steps=steps, callbacks=callbacks, return_dict=True
-        )
-        return {f"val_{name}": value for name, value in found.items()}
+    def _listening(self, callbacks: Any, verbose: Any, feed: Feed, epochs: int = 1, more: Any = ()) -> Listeners:
+        """The callbacks, one or a list, and ``more`` that they do not hold yet; all know the model."""
+        given = list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks] if callbacks else []
+        given += [one for one in more if not any(isinstance(callback, type(one)) for callback in given)]
+        return Listeners(given, self, {"verbose": verbose, "epochs": epochs, "steps": feed.steps})
 
     def evaluate(
         self,
@@ -341,7 +265,6 @@ class Trainer:
         batch_size: int | None = None,
         verbose: Any = "auto",
         sample_weight: Any = None,
-        steps: int | None = None,
         callbacks: Any = None,
         return_dict: bool = False,
     ) -> Any:
@@ -354,28 +277,28 @@ class Trainer:
         {'loss': 10.0, 'mae': 3.0}
         """
         self._needs_compile()
-        feed = Feed(x, y, sample_weight, batch_size, steps, False)
-        callbacks = self._listening(callbacks, verbose, feed)
-        callbacks.on_test_begin()
-        self.reset_metrics()
-        logs: dict[str, Any] = {}
-        for step, batch in feed.epoch():
-            callbacks.on_test_batch_begin(step)
-            logs = self.test_step(batch)
-            callbacks.on_test_batch_end(step, _plain(logs))
-        results = self.get_metrics_result()
-        logs = _plain(results if results.keys() == logs.keys() else logs)
-        callbacks.on_test_end(logs)
+        feed = Feed(x, y, sample_weight, batch_size, False)
+        logs = self._evaluated(feed, self._listening(callbacks, verbose, feed), verbose)
         return logs if return_dict else self._in_order(logs)
 
-    def predict(
-        self,
-        x: Any,
-        batch_size: int | None = None,
-        verbose: Any = "auto",
-        steps: int | None = None,
-        callbacks: Any = None,
-    ) -> Any:
+    def _evaluated(self, feed: Feed, listeners: Listeners, verbose: Any) -> dict[str, float]:
+        """The loss and the metrics by name."""
+        listeners.tell("test_begin")
+        self.reset_metrics()
+        bar, logs = Progbar(feed.steps, verbose), {}
+        for step, batch in feed.epoch():
+            listeners.tell("test_batch_begin", step)
+            logs = self.test_step(batch)
+            plain = _plain(logs)
+            listeners.tell("test_batch_end", step, logs=plain)
+            bar.update(step + 1, plain)
+        results = self.get_metrics_result()
+        found = _plain(results if results.keys() == logs.keys() else logs)
+        listeners.tell("test_end", logs=found)
+        bar.finish(found)
+        return found
+
+    def predict(self, x: Any, batch_size: int | None = None, verbose: Any = "auto") -> Any:
         """The predictions for all of ``x`` as NumPy arrays.
 
         >>> import minitape as tf
@@ -384,21 +307,17 @@ class Trainer:
         array([[1.],
                [2.]], dtype=float32)
         """
-        feed = Feed(x, None, None, batch_size, steps, False)
-        callbacks = self._listening(callbacks, verbose, feed)
-        callbacks.on_predict_begin()
+        feed = Feed(x, None, None, batch_size, False)
+        bar = Progbar(feed.steps, verbose)
         outputs = []
         for step, batch in feed.epoch():
-            callbacks.on_predict_batch_begin(step)
             outputs.append(self.predict_step(batch))
-            callbacks.on_predict_batch_end(step, {"outputs": outputs[-1]})
-        callbacks.on_predict_end()
+            bar.update(step + 1, {})
+        bar.finish({})
         return nest.map_structure(lambda *parts: np.concatenate([p.numpy() for p in parts]), *outputs)
 
-    def train_on_batch(
-        self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
-    ) -> Any:
-        """One step of training; returns the metrics. ValueError for both kinds of weights.
+    def train_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
+        """One step of training; returns the metrics.
 
         >>> import minitape as tf
         >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
@@ -406,67 +325,22 @@ class Trainer:
         >>> [round(model.train_on_batch(tf.constant([[1.0]]), tf.constant([[3.0]])), 3) for _ in range(3)]
         [4.0, 1.44, 0.518]
         """
-        if sample_weight is not None and class_weight is not None:
-            raise ValueError(
-                "Arguments `sample_weight` and `class_weight` cannot be specified at the same time. Received: "
-                f"sample_weight={sample_weight}, class_weight={class_weight}"
-            )
-        return self._on_batch(self.train_step, x, y, sample_weight, class_weight, return_dict)
-
-    def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
-        """One step of evaluation; returns the metrics.
-
-        >>> import minitape as tf
-        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
-        >>> model.compile(loss="mse", metrics=["mae"])
-        >>> model.test_on_batch(tf.constant([[1.0]]), tf.constant([[3.0]]))
-        [4.0, 2.0]
-        """
-        return self._on_batch(self.test_step, x, y, sample_weight, None, return_dict)
-
-    def predict_on_batch(self, x: Any) -> Any:
-        """The predictions for one batch as NumPy arrays.
-
-        >>> import minitape as tf
-        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
-        >>> model.predict_on_batch(tf.constant([[1.0], [2.0]]))
-        array([[1.],
-               [2.]], dtype=float32)
-        """
-        return nest.map_structure(lambda t: t.numpy(), self.predict_step(nest.map_structure(convert, x)))
-
-    def _on_batch(self, step: Any, x: Any, y: Any, weight: Any, class_weight: Any, return_dict: bool) -> Any:
         self._needs_compile()
         self.reset_metrics()
-        size = len(nest.flatten(x)[0])
-        _, batch = next(Feed(x, y, weight, size, None, False, class_weight).epoch())
-        logs = _plain(step(batch))
+        _, batch = next(Feed(x, y, sample_weight, len(nest.flatten(x)[0]), False).epoch())
+        logs = _plain(self.train_step(batch))
         return logs if return_dict else self._in_order(logs)
 
     def _in_order(self, logs: dict[str, float]) -> Any:
-        names = [one.name for m in self.metrics for one in (m.metrics if isinstance(m, Metrics) else [m])]
+        names = list(_names(self.metrics))
         values = [logs[n] for n in names if n in logs] + [logs[n] for n in sorted(logs) if n not in names]
         return values[0] if len(values) == 1 else values
 
 
-class _AllMetrics:
-    """All metrics of a model at once; means take the predictions, as in Keras."""
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-
-    def update_state(self, y: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Hands a batch to each metric."""
-        warnings.warn(
-            "`model.compiled_metrics()` is deprecated. Instead, use e.g.:\n```\nfor metric in self.metrics:\n    "
-            "metric.update_state(y, y_pred)\n```\n",
-            stacklevel=2,
-        )
-        for metric in self._model.metrics:
-            if isinstance(metric, metrics_module.Mean):
-                metric.update_state(y_pred, sample_weight=sample_weight)
-            else:
-                metric.update_state(y, y_pred, sample_weight=sample_weight)
+def _names(metrics: list[Any]) -> Iterator[str]:
+    """The names of metrics, of the compiled ones each."""
+    for metric in metrics:
+        yield from metric.names if isinstance(metric, Metrics) else [metric.name]
 
 
 def _plain(logs: dict[str, Any]) -> dict[str, float]:
@@ -478,17 +352,3 @@ def _plain(logs: dict[str, Any]) -> dict[str, float]:
         else:
             found[name] = float(value) if isinstance(value, Tensor) and not value.ndim else value
     return found
-
-
-def _sum(loss: Any) -> Any:
-    return tf.reduce_sum(loss)
-
-
-def _due(epoch: int, every: Any) -> bool:
-    if isinstance(every, int):
-        return (epoch + 1) % every == 0
-    if isinstance(every, list):
-        return epoch + 1 in every
-    raise ValueError(
-        f"Expected `validation_freq` to be a list or int. Received: validation_freq={every} of the type {type(every)}."
-    )

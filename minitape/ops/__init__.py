@@ -4,7 +4,7 @@ Element by element
     ``elementwise``, ``casts``, ``complexes``, ``clipping``   arithmetic, types, limits (``quick``: how arguments are taken)
 
 Shapes and places
-    ``arrays``, ``filling``, ``joining``, ``blocks``, ``reversing``   shapes, tensors made of shapes, parts put together
+    ``arrays``, ``filling``, ``joining``, ``reversing``   shapes, tensors made of shapes, parts put together
     ``indexing``, ``picking``, ``scatter``   slices, elements picked out, elements put somewhere
 
 Over axes
@@ -13,5 +13,4 @@ Over axes
 Beside values
     ``assertions``, ``printing``, ``introspection``, ``parts``   what is checked, shown and asked
     ``seeds``, ``philox``   where random numbers begin, and the generator
-    ``refusals``    what TensorFlow says where shapes do not fit in a graph
 """

@@ -13,49 +13,26 @@ import numpy as np
 from ..engine import dtypes
 from ..engine.above import above
 from ..engine.convert import convert_to_tensor
-from ..engine.errors import InvalidArgumentError
 from ..engine.invalid import invalid
 from ..engine.opdefs import accept
-from ..engine.operands import tensor_of, worded
+from ..engine.operands import deferred, tensor_of
 from ..engine.operation import apply
 from ..engine.primitives import TABLE
+from ..engine.shape import TensorShape
 from ..engine.state import state
 from ..engine.tensor import EagerTensor, Tensor, wrap
 
 
-def _with_values(
-    check: Callable[..., None], *tensors: Any, words: tuple[str, ...] = (), summarize: int | None = None
-) -> Any:
+def _with_values(check: Callable[..., None], *tensors: Any) -> Any:
     """Runs a check on eager tensors: now, or when the graph that is being built runs.
 
-    A graph has words of its own for an assertion that fails, and the tensors' names; constants are checked while it is
-    built. There the assertion is an operation, which other operations may depend on.
+    There the assertion is an operation, which other operations may depend on.
     """
     if state.graph is None and all(isinstance(t, EagerTensor) for t in tensors):
         return check(*tensors)
-    from ..engine.shape import TensorShape
-    from .introspection import get_static_value
-
-    names = [f"{label} ({getattr(t, 'name', 'Const:0')}) = " for label, t in zip("xy", tensors, strict=False)]
-    constants = [get_static_value(t) for t in tensors] if words else [None]
-    if all(value is not None for value in constants):
-        try:
-            check(*map(tensor_of, constants))
-        except (InvalidArgumentError, ValueError) as error:
-            if "did not hold" not in str(error):  # the shapes do not fit
-                raise
-            shown = [str(part) for pair in zip(names, constants, strict=True) for part in pair]
-            raise InvalidArgumentError(None, None, "\n".join([*words, *shown])) from None
-        return _nothing()
 
     def run(*values: Any) -> list[Any]:
-        try:
-            check(*values)
-        except InvalidArgumentError:
-            if not words:
-                raise
-            data = [part for pair in zip(names, values, strict=True) for part in pair]
-            _graph_assert(False, [tensor_of(v) for v in (*words, *data)], summarize)
+        check(*values)
         return [wrap(np.bool_(True))]
 
     return above.later(run, list(tensors), [(TensorShape([]), dtypes.bool)], stateful=True)[0].op
@@ -64,7 +41,7 @@ def _with_values(
 # -- Assert -----------------------------------------------------------------------------------------------------------
 
 
-@worded
+@deferred
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
     """Raises InvalidArgumentError with the tensors in ``data`` unless the condition is true.
 
@@ -104,9 +81,7 @@ def _comparison(name: str, symbol: str, primitive: str, example: str) -> Callabl
         x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> Any:
         x, y = tensor_of(x), tensor_of(y)
-        words = (*([] if message is None else [message]), f"Condition x {symbol} y did not hold element-wise:")
-        return _with_values(lambda a, b: _compare(symbol, primitive, a, b, message, summarize), x, y,
-                            words=words, summarize=summarize)  # fmt: skip
+        return _with_values(lambda a, b: _compare(symbol, primitive, a, b, message, summarize), x, y)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""Raises InvalidArgumentError, with the places that differ, unless x {symbol} y everywhere.
@@ -116,7 +91,7 @@ def _comparison(name: str, symbol: str, primitive: str, example: str) -> Callabl
     >>> import minitape as tf
     >>> tf.debugging.{name}({example})
     """
-    return worded(function)
+    return function
 
 
 def _compare(symbol: str, primitive: str, x: Any, y: Any, message: str | None, summarize: int | None) -> None:
@@ -147,9 +122,7 @@ assert_greater = _comparison("assert_greater", ">", "greater", "2, 1")
 assert_greater_equal = _comparison("assert_greater_equal", ">=", "greater_equal", "1, 1")
 
 
-def _sign(
-    name: str, condition: str, holds: Callable[[Any], Any], example: str, gap: str = "\n"
-) -> Callable[..., Any]:
+def _sign(name: str, condition: str, holds: Callable[[Any], Any], example: str, gap: str = "\n") -> Callable[..., Any]:
     def function(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
         def check(tensor: Any) -> None:
             array = np.asarray(tensor.array)
@@ -160,8 +133,7 @@ def _sign(
 
         x = tensor_of(x)
         convert_to_tensor(0, x.dtype)
-        words = (_lead(message), f"Condition {condition} did not hold element-wise:")
-        return _with_values(check, x, words=words, summarize=summarize)
+        return _with_values(check, x)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""Raises InvalidArgumentError unless {condition} for every element.
@@ -169,7 +141,7 @@ def _sign(
     >>> import minitape as tf
     >>> tf.debugging.{name}({example})
     """
-    return worded(function)
+    return function
 
 
 def _listed(array: Any, summarize: int | None) -> str:
@@ -190,10 +162,10 @@ assert_non_negative = _sign("assert_non_negative", "x >= 0", lambda x: x >= 0, "
 assert_non_positive = _sign("assert_non_positive", "x <= 0", lambda x: x <= 0, "[0.0]", "")
 
 
-@worded
+@deferred
 def assert_near(
     x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str | None = None, summarize: int | None = None,
-    name: str | None = None,
+    name: str | None = None
 ) -> Any:  # fmt: skip
     """Raises InvalidArgumentError unless ``|x - y| <= atol + rtol * |y|`` for every element.
 
@@ -245,27 +217,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
     return apply(TABLE["identity"], (x,), {})
 
 
-@worded
-def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
-    """The tensor itself; InvalidArgumentError with ``message`` when it holds NaN or an infinity. Differentiable.
-
-    >>> import minitape as tf
-    >>> tf.debugging.assert_all_finite([1.0], "loss").numpy()
-    array([1.], dtype=float32)
-    """
-    return check_numerics(x, message, name)
-
-
 # -- ranks, shapes and types ------------------------------------------------------------------------------------------
-
-
-def _rank_number(rank: Any) -> int:
-    given = tensor_of(rank)
-    if given.dtype != dtypes.int32:
-        raise TypeError(f"tensor must be of type {dtypes.int32!r}; got {given.dtype!r}")
-    if given.ndim:
-        raise ValueError("Rank must be a scalar.")
-    return int(given.array)
 
 
 def _called(x: Any, eager: str) -> str:
@@ -273,23 +225,25 @@ def _called(x: Any, eager: str) -> str:
     return x.name if hasattr(x, "graph") and hasattr(x, "name") else eager
 
 
-def _sizes(x: Any) -> Any:
-    """The shape of a dense or sparse tensor, as a tensor."""
-    from .arrays import shape
+def _as_far_as_known(check: Callable[..., None], known: bool, *tensors: Any) -> Any:
+    """A check of shapes: now, and unless all of them are ``known``, again when the graph runs (InvalidArgumentError)."""
+    check(*tensors)
+    if known:
+        return _nothing()
 
-    return x.dense_shape if hasattr(x, "_composite") else shape(x)
+    def again(*values: Any) -> None:
+        try:
+            check(*values)
+        except ValueError as error:
+            raise invalid(str(error), "Assert") from None
+
+    return _with_values(again, *tensors)
 
 
-def _check_rank(x: Any, holds: Callable[[int], bool], words: str, numbers: tuple[int, ...], message: str | None) -> Any:
-    """ValueError unless the rank is right; one that only a run of the graph knows is checked there, by an operation."""
-    what = f"Tensor {_called(x, '')} must have rank{words}"
-    if x.shape.rank is None:
-        parts = [tensor_of(part) for part in (_lead(message), what, *numbers, "Received shape: ")]
-        return _with_values(lambda sizes: _graph_assert(holds(sizes.array.size), [*parts, sizes], None), _sizes(x))
-    if not holds(x.shape.rank):
-        wanted = numbers if words == " in" else numbers[0]
-        raise ValueError(f"{_lead(message)}{what} {wanted}.  Received rank {x.shape.rank}, shape {x.shape}")
-    return _nothing()
+def _check_rank(x: Any, holds: Callable[[int], bool], wanted: str, message: str | None) -> None:
+    if x.shape.rank is not None and not holds(x.shape.rank):
+        raise ValueError(f"{_lead(message)}Tensor {_called(x, '')} must have rank {wanted}.  Received rank {x.shape.rank}, "
+                         f"shape {x.shape}")  # fmt: skip
 
 
 def _nothing() -> Any:
@@ -297,137 +251,46 @@ def _nothing() -> Any:
     return None if state.graph is None else above.no_op()
 
 
-@worded
+@deferred
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> Any:
     """Raises ValueError unless ``x`` has ``rank`` axes; in a graph that does not know, InvalidArgumentError when it runs.
 
     >>> import minitape as tf
     >>> tf.debugging.assert_rank([1, 2], 1)
     """
-    x, rank = tensor_of(x), _rank_number(rank)
-    return _check_rank(x, lambda n: n == rank, "", (rank,), message)
+    x, rank = tensor_of(x), int(tensor_of(rank).array)
+    return _as_far_as_known(lambda t: _check_rank(t, lambda n: n == rank, f"{rank}", message), x.shape.rank is not None, x)
 
 
-@worded
-def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> Any:
-    """Raises ValueError unless ``x`` has at least ``rank`` axes; see ``assert_rank``.
-
-    >>> import minitape as tf
-    >>> tf.debugging.assert_rank_at_least([[1]], 1)
-    """
-    x, rank = tensor_of(x), _rank_number(rank)
-    return _check_rank(x, lambda n: n >= rank, " at least", (rank,), message)
-
-
-@worded
-def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> Any:
-    """Raises ValueError unless the number of axes of ``x`` is one of ``ranks``; see ``assert_rank``.
-
-    >>> import minitape as tf
-    >>> tf.debugging.assert_rank_in([1], [1, 2])
-    """
-    x, numbers = tensor_of(x), tuple(_rank_number(r) for r in ranks)
-    return _check_rank(x, lambda n: n in numbers, " in", numbers, message)
-
-
-@worded
-def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raises ValueError unless the tensor has no axes.
-
-    >>> import minitape as tf
-    >>> tf.debugging.assert_scalar(1)
-    """
-    x = tensor_of(tensor)
-    if x.shape.rank != 0:
-        name = f" for {x.name}" if hasattr(x, "graph") and hasattr(x, "name") else ""
-        raise ValueError(f"{_lead(message)}Expected scalar shape{name}, saw shape: {x.shape}.")
-
-
-@worded
-def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raises TypeError unless the tensor has this dtype.
-
-    >>> import minitape as tf
-    >>> tf.debugging.assert_type(tf.constant(1), tf.int32)
-    """
-    x, wanted = tensor if hasattr(tensor, "_composite") else tensor_of(tensor), dtypes.as_dtype(tf_type)
-    if x.dtype != wanted:
-        name = _called(x, "tensor")
-        raise TypeError(f"{_lead(message)}{name} must be of type {wanted!r}; got {x.dtype!r}")
-
-
-@worded
-def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raises TypeError unless ``x`` has an integer dtype.
-
-    >>> import minitape as tf
-    >>> tf.debugging.assert_integer(1)
-    """
-    x = tensor_of(x)
-    if not x.dtype.is_integer:
-        raise TypeError(f'{_lead(message)}Expected "x" to be integer type.  Found: tensor of dtype {x.dtype}')
-
-
-@worded
-def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
-    """The float dtype that all tensors share; ValueError when they do not, or when it is no float.
-
-    >>> import minitape as tf
-    >>> tf.debugging.assert_same_float_dtype([tf.constant(1.0), tf.constant(2.0)])
-    tf.float32
-    """
-    wanted, first = None if dtype is None else dtypes.as_dtype(dtype), None
-    for t in tensors or ():
-        if wanted is not None and t.dtype != wanted:
-            like = "" if first is None else f" as {first!s}"
-            raise ValueError(f"{t!s}, type={t.dtype}, must be of the same type ({wanted}){like}.")
-        wanted, first = t.dtype, t if first is None else first
-    wanted = wanted or dtypes.float32
-    if not wanted.is_floating:
-        raise ValueError(f"Expected floating point type, got {wanted}.")
-    return wanted
-
-
-@worded
-def assert_proper_iterable(values: Any) -> None:
-    """Raises TypeError for tensors, arrays and strings, which can be iterated over but should not be taken for a list.
-
-    >>> import minitape as tf
-    >>> tf.debugging.assert_proper_iterable([1, 2])
-    """
-    if isinstance(values, (Tensor, np.ndarray, str, bytes)) or hasattr(values, "_composite"):
-        raise TypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}')
-    if not hasattr(values, "__iter__"):
-        raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
-
-
-@worded
-def assert_shapes(
-    shapes: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
-) -> Any:
+def assert_shapes(shapes: Any, *, message: str | None = None, name: str | None = None) -> Any:
     """Raises ValueError unless each (tensor, shape) pair fits, with letters standing for sizes that must agree.
 
-    A shape is a tuple of ints, names, None, or ``...`` in front for any number of axes; the tensors may be sparse. What only
-    a run of a graph knows is checked there, with InvalidArgumentError, which shows ``data`` (the pair) and ``summarize``
-    elements (3). ``message`` begins the error's text.
+    A shape is a tuple of ints, names, None, or ``...`` in front for any number of axes. What only a run of a graph knows
+    is checked there, with InvalidArgumentError. ``message`` begins the error's text.
 
     >>> import minitape as tf
     >>> tf.debugging.assert_shapes([(tf.zeros([2, 3]), ("n", 3)), (tf.zeros([2]), ("n",))])
     """
-    known: dict[Any, tuple[Any, int, str]] = {}
-    made = []
-    for tensor, spec in shapes.items() if isinstance(shapes, dict) else shapes:
-        x = tensor if hasattr(tensor, "dense_shape") and hasattr(tensor, "_composite") else tensor_of(tensor)
-        pairs, ranked = _paired(x, spec, message)
-        made += [ranked, *[_check_size(x, axis, symbol, known, message, data, summarize) for symbol, axis in pairs]]
-    return None if state.graph is None else above.group(*[operation for operation in made if operation is not None])
+    pairs = list(shapes.items() if isinstance(shapes, dict) else shapes)
+    tensors, specs = [tensor_of(t) for t, _ in pairs], [spec for _, spec in pairs]
+    known = all(t.shape.is_fully_defined() for t in tensors)
+    return _as_far_as_known(lambda *tensors: _check_shapes(tensors, specs, message), known, *tensors)
 
 
-def _paired(x: Any, spec: Any, message: str | None) -> tuple[list[tuple[Any, int]], Any]:
-    """Symbols with the axes that they describe, from the end where any number come before; and the check of the rank."""
+def _check_shapes(tensors: Any, specs: list[Any], message: str | None) -> None:
+    seen: dict[Any, tuple[int | None, str]] = {}  # symbol -> its size, and where it was said
+    for x, spec in zip(tensors, specs, strict=True):
+        label = _called(x, f"shape={x.shape} dtype={x.dtype.name}")
+        sizes = x.shape.as_list() if x.shape.rank is not None else None
+        for symbol, axis in _paired(x, label, spec, message):
+            size = None if sizes is None else sizes[axis] if sizes else 1  # a scalar is as good as one element
+            _check_size(symbol, size, seen, f"Tensor {label} dimension {axis}", f"{x.shape}", message)
+
+
+def _paired(x: Any, label: str, spec: Any, message: str | None) -> list[tuple[Any, int]]:
+    """Symbols with the axes that they describe, from the end where any number come before; checks the rank."""
     if spec is None:
-        return [], None
-    label = _called(x, f"shape={x.shape} dtype={x.dtype.name}")
+        return []
     if not (hasattr(spec, "__iter__") or hasattr(spec, "__getitem__")):
         raise ValueError(f"{_lead(message)}Tensor {label}.  Specified shape must be an iterable.  An iterable has the attribute "
                          f"`__iter__` or `__getitem__`.  Received specified shape: {spec}")  # fmt: skip
@@ -438,57 +301,28 @@ def _paired(x: Any, spec: Any, message: str | None) -> tuple[list[tuple[Any, int
                          "variable number of unspecified dimensions is only allowed as the first entry")  # fmt: skip
     if dots:
         least = len(symbols) - 1
-        ranked = _check_rank(x, lambda n: (n or 1) >= least, " at least", (least,), message)
-        return [(s, i - least) for i, s in enumerate(symbols[1:])], ranked
-    symbols = symbols or [1]  # a scalar is as good as one element
+        _check_rank(x, lambda n: (n or 1) >= least, f"at least {least}", message)
+        return [(s, i - least) for i, s in enumerate(symbols[1:])]
+    symbols = symbols or [1]
     if len(symbols) == 1:
-        ranked = _check_rank(x, lambda n: n <= 1, " in", (0, 1), message)
+        _check_rank(x, lambda n: n <= 1, "in (0, 1)", message)
     else:
-        ranked = _check_rank(x, lambda n: n == len(symbols), "", (len(symbols),), message)
-    return [(s, i) for i, s in enumerate(symbols)], ranked
+        _check_rank(x, lambda n: n == len(symbols), f"{len(symbols)}", message)
+    return [(s, i) for i, s in enumerate(symbols)]
 
 
 def _check_size(
-    x: Any, axis: int, symbol: Any, known: dict[Any, Any], message: str | None, data: Any, summarize: int | None
-) -> Any:
-    """One size of ``x`` against the number, or the axis that had the symbol first: ``known[symbol]``."""
+    symbol: Any, size: int | None, seen: dict[Any, Any], where: str, shape: str, message: str | None
+) -> None:
+    """One size against the number, or against what the symbol stood for first."""
     if symbol is None or symbol == ".":
-        return None
+        return
     if (isinstance(symbol, str) and symbol.isdecimal()) or isinstance(symbol, np.integer):
         symbol = int(symbol)
-    label = _called(x, f"shape={x.shape} dtype={x.dtype.name}")
-    if not isinstance(symbol, int) and symbol not in known:
-        known[symbol] = x, axis, f"Specified by tensor {label} dimension {axis}"
-        return None
-    other, place, source = (None, 0, "Specified explicitly") if isinstance(symbol, int) else known[symbol]
-    size, wanted = _static_size(x, axis), symbol if other is None else _static_size(other, place)
-    if size is not None and wanted is not None:
-        if size != wanted:
-            raise ValueError(f"{_lead(message)}{source}.  Tensor {label} dimension {axis} must have size {wanted}.  "
-                             f"Received size {size}, shape {x.shape}")  # fmt: skip
-        return None
-
-    def check(sizes: Any, others: Any) -> None:
-        expected = symbol if other is None else _size(others.array, place)
-        parts = (_lead(message), source, f"Tensor {label} dimension", axis, "must have size", expected, "Received shape: ", sizes)
-        _graph_assert(_size(sizes.array, axis) == expected, [tensor_of(part) for part in data or parts], summarize)
-
-    return _with_values(check, _sizes(x), _sizes(x if other is None else other))
-
-
-def _size(sizes: Any, axis: int) -> int:
-    return int(sizes[axis]) if sizes.size else 1
-
-
-def _static_size(x: Any, axis: int) -> int | None:
-    return None if x.shape.rank is None else x.shape[axis] if x.shape.rank else 1
-
-
-def is_numeric_tensor(tensor: Any) -> bool:
-    """True for a tensor of numbers.
-
-    >>> import minitape as tf
-    >>> tf.debugging.is_numeric_tensor(tf.constant(1.0)), tf.debugging.is_numeric_tensor(1.0)
-    (True, False)
-    """
-    return isinstance(tensor, Tensor) and tensor.dtype.is_numeric
+    wanted, source = (symbol, "Specified explicitly") if isinstance(symbol, int) else seen.get(symbol, (None, ""))
+    if wanted is None:
+        seen[symbol] = size, f"Specified by {where[0].lower()}{where[1:]}"
+    elif size is not None and size != wanted:
+        raise ValueError(
+            f"{_lead(message)}{source}.  {where} must have size {wanted}.  Received size {size}, shape {shape}"
+        )

@@ -8,17 +8,14 @@ import numpy as np
 
 from ..engine import dtypes
 from ..engine.errors import UnimplementedError
-from ..engine.invalid import invalid
-from ..engine.opdefs import accept
-from ..engine.operands import strict, tensor_of
+from ..engine.operands import deferred, tensor_of
 from ..engine.operation import apply
 from ..engine.primitives import TABLE
 from ..engine.primitives.choice import warn_discarded
-from ..engine.slices import IndexedSlices
 from ..engine.tensor import Tensor, wrap
 
 
-@strict
+@deferred
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """The values in another dtype: floats are truncated to integers, complex numbers lose their imaginary part.
 
@@ -29,28 +26,25 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     array([ 1, -1], dtype=int32)
     """
     dtype = dtypes.as_dtype(dtype)
-    if hasattr(x, "_composite") and hasattr(x, "_map_values"):
-        return x if x.dtype == dtype else x._map_values(lambda v: cast(v, dtype))
-    if isinstance(x, IndexedSlices):
+    if hasattr(x, "_composite"):
         return x.with_values(cast(x.values, dtype))
     if hasattr(x, "_read") and x.dtype == dtype:
         return x  # a variable itself, as in TensorFlow
     x = tensor_of(x)
     if x.dtype == dtype:
         return x
-    if x.dtype.kind == "s" or dtype.kind in "sqrv":
+    if x.dtype.kind == "s" or dtype.kind == "s":
         raise UnimplementedError(None, None, f"Cast {x.dtype.kernel_name} to {dtype.kernel_name} is not supported "
                                              "[Op:Cast] name: ")  # fmt: skip
     warn_discarded(x.dtype, dtype)
     return apply(TABLE["cast"], (x,), {"dtype": dtype})
 
 
-@strict
+@deferred
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """The values in another dtype, limited to what it can hold.
 
-    Fractions are cut off on the way to whole numbers, and complex numbers lose their imaginary part. Differentiable
-    between floats.
+    Fractions are cut off on the way to whole numbers. Differentiable between floats. TypeError for complex numbers.
 
     >>> import minitape as tf
     >>> tf.saturate_cast([300.0, -5.0], tf.uint8).numpy()
@@ -58,7 +52,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """
     x, dtype = tensor_of(value), dtypes.as_dtype(dtype)
     if x.dtype.is_complex or dtype.is_complex:
-        return _saturate_complex(x, dtype)
+        raise TypeError(f"saturate_cast takes real numbers, got {x.dtype.name} and {dtype.name}")
     if x.dtype == dtype and not x.dtype.is_floating:
         return x
     low, high = _inside(x.dtype, dtype)
@@ -66,17 +60,6 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
         if bound is not None:
             x = apply(TABLE[primitive], (x, wrap(bound)), {})
     return cast(x, dtype)
-
-
-def _saturate_complex(x: Any, dtype: Any) -> Any:
-    """The real and the imaginary part for themselves, as far as both types have them."""
-    from .complexes import complex, imag, real
-
-    if not dtype.is_complex:
-        warn_discarded(x.dtype, dtype)
-        return saturate_cast(real(x), dtype)
-    parts = [saturate_cast(part(x), dtype.real_dtype) for part in ((real, imag) if x.dtype.is_complex else (real,))]
-    return complex(*parts) if len(parts) == 2 else cast(parts[0], dtype)
 
 
 def _inside(have: Any, wanted: Any) -> tuple[Any, Any]:
@@ -101,18 +84,3 @@ def _plain(number: Any) -> Any:
         return int(number)
     value = float(number)
     return int(value) if value.is_integer() else value
-
-
-def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
-    """The same bytes read as another dtype; sizes differ by an axis more or less. No gradient passes.
-
-    >>> import minitape as tf
-    >>> tf.bitcast(tf.constant(1.0), tf.int32).numpy()
-    np.int32(1065353216)
-    """
-    x, dtype = tensor_of(input), dtypes.as_dtype(type)
-    accept("Bitcast", x.dtype)
-    have, want = x.dtype.size, dtype.size
-    if have < want and (not x.ndim or x.shape[-1] * have != want):
-        raise invalid(f"Cannot bitcast from {x.dtype.number} to {dtype.number}", "Bitcast")
-    return apply(TABLE["bitcast"], (x,), {"dtype": dtype})

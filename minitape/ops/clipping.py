@@ -7,16 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
 from ..engine.convert import convert_to_tensor
-from ..engine.invalid import invalid
-from ..engine.operands import call, pairwise, strict, tensor_of
+from ..engine.operands import call, deferred, pairwise, tensor_of
 from ..engine.operation import apply
 from ..engine.primitives import TABLE
 from ..engine.slices import IndexedSlices
-from ..engine.state import state
 from ..engine.tensor import Tensor, wrap
-from ..engine.updates import deprecated
 from .casts import cast
 from .reductions import reduce_sum
 
@@ -29,7 +25,7 @@ def _like_input(values: Any, t: Any) -> Any:
     return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
 
 
-@strict
+@deferred
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """The elements, limited to a range: min(t, clip_value_max), then max with clip_value_min.
 
@@ -48,7 +44,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     return _like_input(out, t)
 
 
-@strict
+@deferred
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
     """t scaled down so that its euclidean norm, over ``axes``, is at most ``clip_norm``. Differentiable; floats only.
 
@@ -72,7 +68,7 @@ def _check_list(t_list: Any) -> None:
         raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
 
 
-@strict
+@deferred
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:
     """The euclidean norm of all elements of all tensors of a list together; None entries are left out. Differentiable.
 
@@ -88,7 +84,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
     return apply(TABLE["sqrt"], (total * 2.0,), {})
 
 
-@strict
+@deferred
 def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None) -> Any:
     """A pair: the tensors scaled so that their common norm is at most ``clip_norm``, and that norm (or ``use_norm``).
 
@@ -106,7 +102,7 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name:
     one = convert_to_tensor(1.0, use_norm.dtype)
     scale = clip_norm * pairwise(TABLE["minimum"], 1.0 / use_norm, one / clip_norm)
     scale = scale + (use_norm - use_norm)  # NaN where the norm is not finite
-    clipped = []
+    clipped: list[Any] = []
     for t in t_list:
         if t is None:
             clipped.append(None)
@@ -117,7 +113,7 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name:
     return clipped, use_norm
 
 
-@strict
+@deferred
 def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """The sum of a list of tensors of one shape and dtype. Differentiable.
 
@@ -138,42 +134,6 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
         raise ValueError(
             "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."
         )
-    for i, v in enumerate(values):
-        if v.dtype is not values[0].dtype:
-            if state.graph is not None:
-                kinds = ", ".join(t.dtype.name for t in values)
-                raise TypeError(
-                    f"Tensors in list passed to 'inputs' of 'AddN' Op have types [{kinds}] that don't all match."
-                )
-            raise invalid(f"cannot compute AddN as input #{i}(zero-based) was expected to be a "
-                          f"{values[0].dtype.kernel_name} "
-                          f"tensor but is a {v.dtype.kernel_name} tensor", "AddN")  # fmt: skip
     if len(values) == 1:
         return apply(TABLE["identity"], (values[0],), {})
     return apply(TABLE["add_n"], tuple(values), {})
-
-
-@strict
-def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Tensor:
-    """The sum of a list of tensors of one shape and dtype; the old name of ``add_n``.
-
-    Raises ValueError for an empty list, unlike shapes, or another ``shape`` than asked for, TypeError for another
-    dtype.
-
-    >>> import minitape as tf
-    >>> print(tf.math.accumulate_n([[1.0], [2.0]]).numpy())
-    [3.]
-    """
-    deprecated("accumulate_n (from tensorflow.python.ops.math_ops) is deprecated and will be removed in a future "
-               "version.\nInstructions for updating:\nUse `tf.math.add_n` Instead")  # fmt: skip
-    values = [tensor_of(x) for x in inputs] if isinstance(inputs, (list, tuple)) else []
-    if not values or any(v.dtype is not values[0].dtype for v in values):
-        raise ValueError("inputs must be a list of at least one Tensor with the same dtype and shape")
-    merged = values[0].shape
-    for v in values[1:]:
-        merged = merged.merge_with(v.shape)
-    if shape is not None and not merged.is_compatible_with(shape):
-        raise ValueError(f"Shapes {merged} and {shape} are not compatible")
-    if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) != values[0].dtype:
-        raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {values[0].dtype}")
-    return add_n(values)

@@ -6,13 +6,13 @@ from typing import Any
 
 from ..engine import dtypes
 from ..engine.convert import convert_to_tensor
-from ..engine.operands import strict, tensor_of
+from ..engine.operands import deferred, tensor_of
 from ..engine.operation import apply, binary
 from ..engine.primitives import TABLE, special  # noqa: F401 - special fills the table
 from ..engine.tensor import Tensor
 
 
-@strict
+@deferred
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     """Complex numbers from their parts: complex64 of float32 tensors, complex128 of float64 ones. Differentiable.
 
@@ -29,7 +29,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     return binary(TABLE["complex"], x, y)
 
 
-@strict
+@deferred
 def real(input: Any, name: str | None = None) -> Tensor:
     """The real part; real tensors come back as they are. Differentiable.
 
@@ -43,7 +43,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
     return apply(TABLE["real"], (x,), {}) if x.dtype.kind == "c" else x
 
 
-@strict
+@deferred
 def imag(input: Any, name: str | None = None) -> Tensor:
     """The imaginary part; zeros for real tensors. Differentiable.
 
@@ -59,7 +59,7 @@ def imag(input: Any, name: str | None = None) -> Tensor:
     return zeros_like(x)
 
 
-@strict
+@deferred
 def conj(x: Any, name: str | None = None) -> Tensor:
     """The complex conjugate; real tensors come back as they are. Differentiable. TypeError for bools and strings.
 
@@ -75,7 +75,7 @@ def conj(x: Any, name: str | None = None) -> Tensor:
     raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}.")
 
 
-@strict
+@deferred
 def angle(input: Any, name: str | None = None) -> Tensor:
     """The argument of complex numbers, in radians; 0 or pi for real floats. Differentiable.
 

@@ -11,11 +11,10 @@ import numpy as np
 from ..engine import dtypes
 from ..engine.above import above
 from ..engine.convert import convert_to_tensor
-from ..engine.errors import UnimplementedError
 from ..engine.evidence import decided
 from ..engine.invalid import invalid, shown
 from ..engine.opdefs import accept, accept_attr
-from ..engine.operands import integers, static, static_sizes, strict, tensor_of
+from ..engine.operands import deferred, integers, static, static_sizes, tensor_of
 from ..engine.operation import apply
 from ..engine.primitives import TABLE
 from ..engine.shape import TensorShape
@@ -32,13 +31,8 @@ def fill_sizes(shape: Any, op: str = "Fill") -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _no_layout(layout: Any) -> None:
-    if layout is not None:
-        raise ValueError(f"minitape has no DTensor layouts: got layout={layout!r}, leave it out")
-
-
-@strict
-def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
+@deferred
+def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """A tensor of zeros (False, empty strings) of the given shape.
 
     Raises TypeError for a shape that is not made of integers, InvalidArgumentError for a negative size.
@@ -47,18 +41,15 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layo
     >>> tf.zeros([2]).numpy(), tf.zeros([1], tf.int32).numpy()
     (array([0., 0.], dtype=float32), array([0], dtype=int32))
     """
-    _no_layout(layout)
     dtype = dtypes.as_dtype(dtype)
-    if dtype.kind in "qrv":
-        raise TypeError(f"Cannot convert 0 to EagerTensor of dtype {dtype.name}")
     sizes = fill_sizes(shape)
     return _made(
         np.zeros(sizes, dtype.as_numpy_dtype) if dtype.kind != "s" else np.full(sizes, b"", object), name or "zeros"
     )
 
 
-@strict
-def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
+@deferred
+def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """A tensor of ones (True) of the given shape.
 
     Raises TypeError for a shape that is not made of integers and for strings, InvalidArgumentError for a negative size.
@@ -67,9 +58,8 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layou
     >>> tf.ones([2], tf.int32).numpy()
     array([1, 1], dtype=int32)
     """
-    _no_layout(layout)
     dtype = dtypes.as_dtype(dtype)
-    if dtype.kind in "sqrv":
+    if dtype.kind == "s":
         raise TypeError(f"Cannot convert 1 to EagerTensor of dtype {dtype.name}")
     return _made(np.ones(fill_sizes(shape), dtype.as_numpy_dtype), name or "ones")
 
@@ -80,35 +70,39 @@ def _made(array: Any, name: str) -> Any:
     return tensor if state.graph is None else state.graph.constant(tensor, name)
 
 
-@strict
-def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
+@deferred
+def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Zeros in the shape of another tensor, in its dtype or the given one. No gradient passes.
 
     >>> import minitape as tf
     >>> tf.zeros_like([1.5, 2.5]).numpy()
     array([0., 0.], dtype=float32)
     """
-    _no_layout(layout)
     return _like("zeros_like", input, dtype)
 
 
-@strict
-def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
+@deferred
+def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Ones in the shape of another tensor, in its dtype or the given one. No gradient passes.
 
     >>> import minitape as tf
     >>> tf.ones_like([1.5, 2.5]).numpy()
     array([1., 1.], dtype=float32)
     """
-    _no_layout(layout)
     return _like("ones_like", input, dtype)
 
 
 def _like(primitive: str, input: Any, dtype: Any) -> Any:
-    if hasattr(input, "_composite") and hasattr(input, "_map_values"):
+    if hasattr(input, "_map_values"):  # a ragged tensor
         return input._map_values(lambda v: _like(primitive, v, dtype))
-    if state.graph is not None and isinstance(getattr(input, "shape", None), TensorShape) and input.shape.is_fully_defined():
-        made = (zeros if primitive == "zeros_like" else ones)(input.shape, dtype or input.dtype, primitive)  # reads no variable
+    if (
+        state.graph is not None
+        and isinstance(getattr(input, "shape", None), TensorShape)
+        and input.shape.is_fully_defined()
+    ):
+        made = (zeros if primitive == "zeros_like" else ones)(
+            input.shape, dtype or input.dtype, primitive
+        )  # reads no variable
         if hasattr(input, "graph") or hasattr(input, "_state"):
             state.graph.shaped[made._row] = weakref.ref(input), TABLE[primitive].op
         return made
@@ -122,7 +116,7 @@ def _like(primitive: str, input: Any, dtype: Any) -> Any:
     return cast(apply(TABLE[primitive], (x if x.dtype.kind != "s" else cast(x != x, dtypes.int32),), {}), dtype)
 
 
-@strict
+@deferred
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     """A tensor of shape ``dims`` in which every element is ``value``. Differentiable in ``value``.
 
@@ -144,14 +138,11 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     return apply(TABLE["broadcast_to"], (x,), {"shape": fill_sizes(dims)})
 
 
-@strict
+@deferred
 def eye(
-    num_rows: Any,
-    num_columns: Any = None,
-    batch_shape: Any = None,
-    dtype: Any = dtypes.float32,
+    num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = dtypes.float32,
     name: str | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """An identity matrix, or a batch of them; ``num_columns`` makes it rectangular.
 
     It has the ``dtype`` and two axes after those of ``batch_shape``. TypeError for sizes that are no whole numbers,
@@ -179,7 +170,7 @@ def eye(
 _LADDER = ["int32", "int64", "float16", "bfloat16", "float32", "float64"]
 
 
-@strict
+@deferred
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
     """The numbers from ``start`` (0 when only one is given) up to, not including, ``limit`` in steps of ``delta``.
 
@@ -202,10 +193,9 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
             raise AssertionError  # TensorFlow asserts it, without a word
         wanted = max((t.dtype for t in ends), key=lambda d: _LADDER.index(d.name))
     if state.graph is not None and not all(hasattr(t, "array") for t in ends):
-        from .refusals import wrong_number
-
-        if any(t.shape.rank for t in ends):
-            raise wrong_number("Range", ("start", "limit", "delta"), ends, wanted)
+        for t, role in zip(ends, ("start", "limit", "delta"), strict=True):
+            if t.shape.rank:
+                raise _no_scalar(t, role)
         return above.range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
     made = _numbers(numbers_of_range(start, limit, delta, wanted), start, limit, delta, wanted)
@@ -231,8 +221,12 @@ def _end(value: Any, wanted: Any) -> Any:
 
 def _scalar(tensor: Any, role: str) -> Any:
     if tensor.array.size != 1:
-        raise invalid(f"{role} must be a scalar, not shape {shown(tensor.shape)}", "Range")
+        raise _no_scalar(tensor, role)
     return tensor.array.reshape(())[()]
+
+
+def _no_scalar(tensor: Any, role: str) -> Exception:
+    return invalid(f"{role} must be a scalar, not shape {shown(tensor.shape)}", "Range")
 
 
 def numbers_of_range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
@@ -255,8 +249,8 @@ def _brief(number: Any) -> str:
     return f"{float(number):g}" if isinstance(number, np.floating) else str(number)
 
 
-@strict
-def linspace_nd(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Tensor:
+@deferred
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Tensor:
     """``num`` evenly spaced numbers from ``start`` to ``stop``, both included, along a new axis.
 
     ``start`` and ``stop`` broadcast; integers give float64. Differentiable in both. Raises TypeError for a ``num`` that
@@ -270,10 +264,8 @@ def linspace_nd(start: Any, stop: Any, num: Any, name: str | None = None, axis: 
     from .casts import cast
     from .joining import concat
 
-    first = tensor_of(start)
-    if first.dtype.kind == "s":
-        raise UnimplementedError(None, None, "Cast int32 to string is not supported [Op:Cast] name: ")
-    last = convert_to_tensor(stop, first.dtype, name="stop")
+    first: Any = tensor_of(start)
+    last: Any = convert_to_tensor(stop, first.dtype, name="stop")
     count = _count(num)
     if first.dtype.is_integer:
         wide = dtypes.float32 if first.dtype.size <= 2 else dtypes.float64
@@ -283,9 +275,9 @@ def linspace_nd(start: Any, stop: Any, num: Any, name: str | None = None, axis: 
     axis = int(static(axis))
     axis = axis + len(shape) + 1 if axis < 0 else axis
     first, last = expand_dims(first, axis), expand_dims(last, axis)
-    if count <= 0:
-        if count < 0:
-            raise invalid("Requires start <= limit when delta > 0: 1/-1", "Range")
+    if count < 0:
+        raise invalid("Requires start <= limit when delta > 0: 1/-1", "Range")
+    if not count:
         return first[tuple([slice(None)] * axis + [slice(0, 0)])]
     step = (last - first) / float(max(count - 1, 1))
     between = np.arange(1, max(count - 1, 1)).astype(first.dtype.as_numpy_dtype)
@@ -302,13 +294,10 @@ def _count(num: Any) -> int:
     return int(given.array.reshape(())[()])
 
 
-linspace = linspace_nd
-
-
-@strict
+@deferred
 def one_hot(
     indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None,
-    name: str | None = None,
+    name: str | None = None
 ) -> Tensor:  # fmt: skip
     """A new axis of size ``depth`` with ``on_value`` (1) at each index and ``off_value`` (0) elsewhere.
 
@@ -327,7 +316,7 @@ def one_hot(
         on, off = np.float32(1), np.float32(0)
     else:
         on, off = _on_off(on_value, off_value, None if dtype is None else dtypes.as_dtype(dtype))
-    size = static(_depth(depth, indices))
+    size = depth if type(depth) is int else static(convert_to_tensor(depth, dtypes.int32))
     if np.ndim(size):
         raise invalid(f"depth must be a scalar, but got: {shown(np.shape(size))}", "OneHot")
     if size < 0:
@@ -336,14 +325,6 @@ def one_hot(
     if not -1 <= axis <= places.ndim:
         raise invalid(f"Expected axis to be -1 or between [0, {places.ndim + 1}).  But received: {axis}", "OneHot")
     return apply(TABLE["one_hot"], (places,), {"depth": int(size), "on": on, "off": off, "axis": axis})
-
-
-def _depth(depth: Any, indices: Any) -> Any:
-    """The depth as an int32: a tensor of another type is refused, by the kernel where the indices are ready for it."""
-    if _settled(depth) and depth.dtype != dtypes.int32 and not isinstance(indices, (list, tuple)):
-        raise invalid("cannot compute OneHot as input #1(zero-based) was expected to be a int32 tensor but is a "
-                      f"{depth.dtype.kernel_name} tensor", "OneHot")  # fmt: skip
-    return depth if type(depth) is int else convert_to_tensor(depth, dtypes.int32)
 
 
 def _on_off(on: Any, off: Any, dtype: Any) -> tuple[Any, Any]:
@@ -378,8 +359,6 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[A
     from .arrays import reshape
 
     vectors = [reshape(tensor_of(a), [-1]) for a in args]
-    if any(v.dtype.kind == "s" for v in vectors):
-        raise TypeError("Cannot convert 1 to EagerTensor of dtype string")
     n = len(vectors)
     order = [1, 0, *builtins.range(2, n)] if indexing == "xy" and n > 1 else list(builtins.range(n))
     shape = [0] * n

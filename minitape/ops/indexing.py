@@ -18,10 +18,9 @@ from ..engine.above import above
 from ..engine.evidence import left
 from ..engine.invalid import invalid, shown
 from ..engine.opdefs import accept_attr
-from ..engine.operands import strict, tensor_of
+from ..engine.operands import deferred, tensor_of
 from ..engine.operation import apply
 from ..engine.primitives import TABLE
-from ..engine.shape import Dimension
 from ..engine.state import state
 from ..engine.tensor import EagerTensor, Tensor
 
@@ -41,23 +40,22 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
     >>> getitem(x, (slice(None), 1)).numpy(), getitem(x, x > 4).numpy()
     (array([2, 5], dtype=int32), array([5, 6], dtype=int32))
     """
-    known = _plain_index(key, tensor._dims) if type(tensor) is EagerTensor else None
-    if known is None:
+    attrs = _plain_index(key, tensor._dims) if type(tensor) is EagerTensor else None
+    if attrs is None:
         if _is_mask(key):
             from .picking import boolean_mask
 
             return boolean_mask(tensor, key)
         if state.graph is not None and _symbolic(key):
             return above.graph_slice(tensor, key)
-        known = {"spec": spec_of(tensor.shape, key)}
-    attrs = known
+        attrs = {"spec": spec_of(tensor.shape, key)}
     out = apply(_SLICE, (tensor,), attrs, _getframe(1))
     if variable is not None:
         attach(out, variable, attrs["spec"])
     return out
 
 
-EagerTensor.__getitem__ = getitem
+EagerTensor.__getitem__ = getitem  # type: ignore[method-assign]
 
 
 def _plain_index(key: Any, sizes: tuple[int, ...]) -> dict[str, Any] | None:
@@ -117,46 +115,9 @@ def spec_of(shape: Any, key: Any) -> tuple[Any, ...]:
     """The NumPy index for what the user wrote in ``[...]``; raises TypeError or InvalidArgumentError as TensorFlow."""
     parts = key if isinstance(key, (list, tuple)) else (key,)
     entries = [_entry(e) for e in parts]
-    _one_dtype(parts)
     if any(type(e) is bool for e in entries):
         accept_attr(_OP, "Index", dtypes.bool)
     return _resolved(entries, tuple(shape), _NAME)
-
-
-def _one_dtype(parts: Any) -> None:
-    """InvalidArgumentError for tensors of unlike dtypes in one index: begins, ends and strides are packed each.
-
-    Whole numbers follow the tensors that they are packed with; where one of the three is int64, all are.
-    """
-    kinds = []
-    for column in zip(*map(_packed, parts), strict=True):
-        found = [(i, dtype) for i, dtype in enumerate(column) if dtype is not None]
-        for i, dtype in found:
-            if dtype is not found[0][1]:
-                raise invalid(f"cannot compute Pack as input #{i}(zero-based) was expected to be a "
-                              f"{found[0][1].name} tensor but is a {dtype.name} tensor", "Pack", "stack")  # fmt: skip
-        kinds.append(found[0][1] if found else dtypes.int32)
-    if dtypes.int64 in kinds:
-        return
-    for i, kind in enumerate(kinds):
-        if kind is not kinds[0]:
-            raise _error(f"cannot compute {_OP} as input #{i + 1}(zero-based) was expected to be a {kinds[0].name} "
-                         f"tensor but is a {kind.name} tensor", _NAME)  # fmt: skip
-
-
-def _packed(part: Any) -> tuple[Any, Any, Any]:
-    """The dtypes with which one entry of an index takes part in begins, ends and strides; None for plain numbers."""
-    if isinstance(part, slice):
-        ends = (part.start, part.stop, part.step)
-        kinds = {e.dtype for e in ends if isinstance(e, Tensor)}
-        filled = next((k for k in (dtypes.int64, dtypes.int32, dtypes.int16) if k in kinds), None)
-        return tuple(filled if e is None else _own_dtype(e) for e in ends)  # type: ignore[return-value]
-    own = _own_dtype(part)
-    return own, own, own if isinstance(part, Tensor) and own is not dtypes.int32 else None
-
-
-def _own_dtype(end: Any) -> Any:
-    return end.dtype if isinstance(end, Tensor) or hasattr(end, "_read") else None
 
 
 def _entry(entry: Any) -> Any:
@@ -171,7 +132,7 @@ def _entry(entry: Any) -> Any:
 
 def check_index(index: Any) -> None:
     """TypeError for what is no index: what has a dtype must be a whole number, and no vector."""
-    if isinstance(index, (numbers.Integral, Dimension)):
+    if isinstance(index, numbers.Integral):
         return
     dtype, shape = getattr(index, "dtype", None), getattr(index, "shape", ())
     if dtype is None or not _index_dtype(dtype) or (getattr(shape, "rank", 0) is not None and len(shape) == 1):
@@ -181,7 +142,7 @@ def check_index(index: Any) -> None:
 def _number(index: Any) -> int:
     if type(index) is int or type(index) is bool:
         return index
-    if isinstance(index, (numbers.Integral, Dimension)):
+    if isinstance(index, numbers.Integral):
         return int(index)
     check_index(index)
     if hasattr(index, "_read"):
@@ -205,51 +166,43 @@ def _error(message: str, name: str = "") -> Exception:
 
 
 def _resolved(entries: list[Any], sizes: tuple[int, ...], name: str) -> tuple[Any, ...]:
-    """The entries with bounds checked and negative places counted from the front; trailing axes are added."""
+    """The entries with bounds checked, negative places counted from the front, and an ellipsis written out."""
     if sum(e is Ellipsis for e in entries) > 1:
         raise _error("Multiple ellipses in slice spec not allowed", name)
-    consumed = sum(e is not None and e is not Ellipsis for e in entries)
-    spec, axis = [], 0
+    taken = sum(e is not None and e is not Ellipsis for e in entries)
+    if taken > len(sizes):
+        raise _error(f"Index out of range using input dim {len(sizes)}; input has only {len(sizes)} dims"
+                     if sizes else "Attempting to slice scalar input.", name)  # fmt: skip
+    spec: list[Any] = []
+    axis = 0
     for e in entries:
         if e is None:
             spec.append(None)
         elif e is Ellipsis:
-            gap = max(len(sizes) - consumed, 0)
-            spec.extend([slice(None)] * gap)
-            axis += gap
+            spec += [slice(None)] * (len(sizes) - taken)
+            axis += len(sizes) - taken
         else:
-            if axis >= len(sizes):
-                raise _error(f"Index out of range using input dim {axis}; input has only {len(sizes)} dims"
-                             if sizes else "Attempting to slice scalar input.", name)  # fmt: skip
-            spec.append(e if isinstance(e, slice) else int(e))
+            spec.append(_bounded(e, axis, sizes[axis], name))
             axis += 1
-    return tuple(_bounded(spec, sizes, name))
+    return tuple(spec)
 
 
-def _bounded(spec: list[Any], sizes: tuple[int, ...], name: str) -> list[Any]:
-    """The same with every integer checked against its axis; one error for all axes, after the counting."""
-    out, axis = [], 0
-    for e in spec:
-        if e is None:
-            out.append(None)
-            continue
-        if isinstance(e, slice):
-            if e.step == 0:
-                raise _error(f"strides[{axis}] must be non-zero", name)
-            out.append(e)
-        else:
-            place = e + sizes[axis] if e < 0 else e
-            if not 0 <= place < sizes[axis]:
-                raise _error(f"slice index {place} of dimension {axis} out of bounds.", name)
-            out.append(place)
-        axis += 1
-    return out
+def _bounded(entry: Any, axis: int, size: int, name: str) -> Any:
+    """An integer that is there, counted from the front; a slice as it is."""
+    if isinstance(entry, slice):
+        if entry.step == 0:
+            raise _error(f"strides[{axis}] must be non-zero", name)
+        return entry
+    place = int(entry) + size if entry < 0 else int(entry)
+    if not 0 <= place < size:
+        raise _error(f"slice index {place} of dimension {axis} out of bounds.", name)
+    return place
 
 
 # -- functions --------------------------------------------------------------------------------------------------------
 
 
-@strict
+@deferred
 def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
     """The block of ``input_`` that starts at ``begin`` and has ``size`` elements along each axis (-1: all the rest).
 
@@ -275,24 +228,15 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
     return apply(TABLE["slice"], (x,), {"spec": tuple(spec)})
 
 
-@strict
+@deferred
 def strided_slice(
-    input_: Any,
-    begin: Any,
-    end: Any,
-    strides: Any = None,
-    begin_mask: int = 0,
-    end_mask: int = 0,
-    ellipsis_mask: int = 0,
-    new_axis_mask: int = 0,
-    shrink_axis_mask: int = 0,
-    var: Any = None,
-    name: str | None = None,
-) -> Tensor:
+    input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
+    *, name: str | None = None
+) -> Tensor:  # fmt: skip
     """The elements from ``begin`` to ``end`` (excluded) in steps of ``strides``, for each axis: what ``x[...]`` means.
 
-    A bit set in a mask changes one entry: begin or end left out, ``...``, a new axis, an index that drops its axis.
-    Differentiable in ``input_``; with ``var`` the result has ``assign``. Raises InvalidArgumentError for bad bounds.
+    A bit set in a mask leaves the begin or end of one axis out.
+    Differentiable in ``input_``. Raises InvalidArgumentError for bad bounds.
 
     >>> import minitape as tf
     >>> tf.strided_slice([1, 2, 3, 4, 5], [0], [5], [2]).numpy()
@@ -303,25 +247,13 @@ def strided_slice(
     if begins.ndim != 1 or not begins.shape == ends.shape == steps.shape:
         raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes {shown(np.shape(begins))}, "
                      f"{shown(np.shape(ends))}, and {shown(np.shape(steps))} instead.")  # fmt: skip
-    entries = []
-    for i, (b, e, s) in enumerate(zip(begins.tolist(), ends.tolist(), steps.tolist(), strict=True)):
-        bit = 1 << i
-        if ellipsis_mask & bit:
-            entries.append(Ellipsis)
-        elif new_axis_mask & bit:
-            entries.append(None)
-        elif shrink_axis_mask & bit:
-            if s <= 0:
-                raise _error("only stride 1 allowed on non-range indexing.")
-            entries.append(b)
-        else:
-            entries.append(slice(None if begin_mask & bit else b, None if end_mask & bit else e, s))
+    entries: list[Any] = [
+        slice(None if begin_mask & 1 << i else b, None if end_mask & 1 << i else e, s)
+        for i, (b, e, s) in enumerate(zip(begins.tolist(), ends.tolist(), steps.tolist(), strict=True))
+    ]
     x = tensor_of(input_)
-    spec = _resolved(entries, tuple(x.shape), "")
-    out = apply(TABLE["slice"], (x,), {"spec": spec})
-    if var is not None:
-        attach(out, var, spec)
-    return out
+    sizes: Any = tuple(x.shape)
+    return apply(TABLE["slice"], (x,), {"spec": _resolved(entries, sizes, "")})
 
 
 def _places(value: Any, op: str) -> Any:

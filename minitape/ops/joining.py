@@ -9,14 +9,12 @@ import numpy as np
 
 from ..engine.above import above
 from ..engine.convert import convert_to_tensor
-from ..engine.errors import UnimplementedError
 from ..engine.evidence import planned
 from ..engine.invalid import at_run, invalid, shown
-from ..engine.operands import deferred, integers, strict, tensor_of, worded
+from ..engine.operands import deferred, integers, tensor_of
 from ..engine.operation import apply
 from ..engine.primitives import TABLE
 from ..engine.shape import TensorShape
-from ..engine.state import state
 from ..engine.tensor import Tensor
 
 
@@ -35,7 +33,7 @@ def same_dtype_tensors(values: Any) -> list[Any]:
     return tensors
 
 
-@strict
+@deferred
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """Tensors of the same rank joined along an axis that they have.
 
@@ -49,10 +47,6 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """
     if not isinstance(values, (list, tuple)):
         values = [values]
-    if any(hasattr(v, "_composite") and hasattr(v, "_concat") for v in values):
-        return next(v for v in values if hasattr(v, "_concat"))._concat(list(values), axis)
-    if isinstance(axis, float):
-        raise TypeError(f"Cannot convert {axis!r} to EagerTensor of dtype int32")
     place = integers(axis, "ConcatV2", "Tidx")
     if len(values) > 1 and place.size != 1:
         raise invalid(f"axis tensor should be a scalar integer, but got shape {shown(place.shape)}", "ConcatV2")
@@ -61,33 +55,21 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
         return apply(TABLE["identity"], (tensor_of(values[0]),), {})
     tensors = same_dtype_tensors(values)
     if not tensors:
-        raise invalid("OpKernel 'ConcatV2' has constraint on attr 'T' not in NodeDef '[N=0, Tidx=DT_INT32]', "
-                      "KernelDef: 'goo.gle/debugproto    op: \"ConcatV2\" device_type: \"CPU\" constraint { name: "
-                      "\"T\" allowed_values { list { type: DT_QINT32 } } } host_memory_arg: "
-                      "\"axis\"'", "ConcatV2")  # fmt: skip
+        raise invalid("concat takes one tensor or more", "ConcatV2")
     shapes = [tuple(t.shape) for t in tensors]
     rank = len(shapes[0])
     if not any(t.dtype is not tensors[0].dtype for t in tensors):
-        try:
-            _concat_shapes(shapes, axis, rank)
-        except ValueError as error:  # of a graph
-            from .refusals import refused
-
-            raise refused(error, "ConcatV2", tensors, axis=axis) from None
+        _check_concat(shapes, axis, rank)
     return apply(TABLE["concat"], tuple(tensors), {"axis": axis % max(rank, 1)})
 
 
-def _concat_axis(axis: int, rank: int) -> None:
+def _check_concat(shapes: list[Any], axis: int, rank: int) -> None:
+    if (not rank and axis == 0) or (rank and () in shapes):
+        raise invalid("ConcatOp : Can't concatenate scalars (use tf.stack instead)", "ConcatV2")
     if not -rank <= axis < rank:
         raise invalid(
             f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}", "ConcatV2"
         )
-
-
-def _concat_shapes(shapes: list[Any], axis: int, rank: int) -> None:
-    if (not rank and axis == 0) or (rank and () in shapes):
-        raise invalid("ConcatOp : Can't concatenate scalars (use tf.stack instead)", "ConcatV2")
-    _concat_axis(axis, rank)
     for i, shape in enumerate(shapes):
         pair = f"shape[0] = {shown(shapes[0])} vs. shape[{i}] = {shown(shape)}"
         if len(shape) != rank:
@@ -107,7 +89,7 @@ def pack(tensors: list[Any], axis: int) -> Any:
     return apply(TABLE["stack"], tuple(tensors), {"axis": axis})
 
 
-@strict
+@deferred
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """Tensors of one shape and dtype joined along a new axis.
 
@@ -120,8 +102,6 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """
     if isinstance(values, (int, float, bool, complex, str, bytes)) or getattr(values, "shape", None) == ():
         return convert_to_tensor(values)
-    if isinstance(values, dict):
-        raise KeyError(0)
     if axis == 0 and not any(hasattr(v, "_composite") for v in values if not isinstance(v, (int, float))):
         with suppress(TypeError, ValueError):  # of unlike elements: the kernel says what is wrong with them
             return convert_to_tensor(values)
@@ -132,7 +112,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     return pack(tensors, axis % rank)
 
 
-@strict
+@deferred
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> Any:
     """The slices along an axis, as a list. Differentiable; ValueError for an axis out of range.
 
@@ -170,8 +150,8 @@ def _unstack_later(x: Any, num: int, axis: int) -> list[Any]:
     return above.later(lambda t: unstack(t, num, axis), [x], [(shape, x.dtype)] * num, name="unstack")
 
 
-@strict
-def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split") -> Any:
+@deferred
+def split(value: Any, num_or_size_splits: Any, axis: Any = 0, *, name: str = "split") -> Any:
     """A list of parts along an axis: so many equal ones, or parts of the given sizes (one may be -1: the rest).
 
     Differentiable. Raises InvalidArgumentError when the sizes do not add up.
@@ -190,19 +170,16 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
             raise ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument "
                              f"provided: {num_or_size_splits!s}")  # fmt: skip
         if get_static_value(sizes) is None:
-            if num is None and sizes.shape.num_elements() is None:
+            if sizes.shape.num_elements() is None:
                 raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits!s}")
-            return _split_later(x, sizes, axis, num)
+            return _split_later(x, sizes, axis)
         sizes = integers(sizes, "SplitV", "Tlen").tolist()
     if rank is None or (-rank <= axis < rank and x.shape[axis] is None):
-        return _split_later(x, sizes, axis, num)
+        return _split_later(x, sizes, axis)
     if not -rank <= axis < rank:
         raise invalid(f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}", "Split")
     total = x.shape[axis]
     if isinstance(sizes, list):
-        if num is not None and num != len(sizes):
-            raise invalid("size of the split_tensor must be 1-D and have the same elements as outputs got 1 -D and "
-                          f"{len(sizes)} elements", "SplitV")  # fmt: skip
         parts = _split_sizes([int(s) for s in sizes], total)
     else:
         if sizes <= 0:
@@ -227,19 +204,19 @@ def _split_axis(axis: Any, equal: bool) -> int:
     return int(np.ravel(place.array)[0])
 
 
-def _split_later(x: Any, sizes: Any, axis: int, num: int | None) -> list[Any]:
+def _split_later(x: Any, sizes: Any, axis: int) -> list[Any]:
     """The parts of a graph's tensor whose size along the axis only a run knows."""
     if isinstance(sizes, list):
         lengths = [n if n >= 0 else None for n in sizes]
     else:
-        lengths = [None] * (sizes.shape.num_elements() or num if isinstance(sizes, Tensor) else int(sizes))
+        lengths = [None] * int(sizes.shape.num_elements() or 0 if isinstance(sizes, Tensor) else sizes)
     shapes = [TensorShape(None) if x.ndim is None
               else TensorShape([n if i == axis % x.ndim else d for i, d in enumerate(x.shape)])
               for n in lengths]  # fmt: skip
     specs = [(s, x.dtype) for s in shapes]
     if isinstance(sizes, Tensor):
-        return above.later(lambda t, n: split(t, n, axis, num), [x, sizes], specs, name="split")
-    return above.later(lambda t: split(t, sizes, axis, num), [x], specs, name="split")
+        return above.later(lambda t, n: split(t, n, axis), [x, sizes], specs, name="split")
+    return above.later(lambda t: split(t, sizes, axis), [x], specs, name="split")
 
 
 def _split_sizes(sizes: list[int], total: int) -> tuple[int, ...]:
@@ -279,17 +256,10 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     for i, n in enumerate(counts.tolist()):
         if n < 0:
             raise invalid(f"Expected multiples[{i}] >= 0, but got {n}", "Tile")
-    _check_tile(x, x.ndim)
     return apply(TABLE["tile"], (x,), {"multiples": tuple(int(n) for n in counts)})
 
 
-def _check_tile(x: Any, rank: int) -> None:
-    if x.dtype.name == "uint16":
-        raise UnimplementedError(None, None, "TileOp : The input data type is not supported, DataType : uint16, "
-                                             f"Dimension : {rank} [Op:Tile]")  # fmt: skip
-
-
-@strict
+@deferred
 def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """Each element repeated ``repeats`` times (one number, or one for each); without an axis the input is flattened.
 
@@ -321,13 +291,14 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
         raise ValueError(f"Dimensions {size} and {counts.size} are not compatible")
     if np.any(counts < 0):
         raise invalid(f"Expected multiples[1] >= 0, but got {int(np.min(counts))}", "Tile")
-    _check_tile(x, x.ndim + 1)
-    given = int(counts.reshape(-1)[0]) if counts.size == 1 else tuple(counts.tolist())
-    return apply(TABLE["repeat"], (x,), {"repeats": given, "axis": axis % x.ndim})
+    times = int(counts.reshape(-1)[0]) if counts.size == 1 else tuple(counts.tolist())
+    return apply(TABLE["repeat"], (x,), {"repeats": times, "axis": axis % x.ndim})
 
 
-@strict
-def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None) -> Tensor:
+@deferred
+def pad(
+    tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
+) -> Tensor:
     """The tensor with ``paddings[i] = [before, after]`` elements put around it along axis i.
 
     ``mode`` "CONSTANT" puts ``constant_values`` there, "REFLECT" mirrors without the border, "SYMMETRIC" with it.
@@ -381,16 +352,3 @@ def _check_mirror(sizes: Any, x: Any, mode: str) -> None:
             less = "less than" if mode == "REFLECT" else "no greater than"
             raise at_run(f"paddings must be {less} the dimension size: {a}, {b} "
                          f"{'not less' if mode == 'REFLECT' else 'greater'} than {n}", "MirrorPad")  # fmt: skip
-
-
-@worded
-def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
-    """The same as ``tf.stack`` along axis 0, inside functions and graphs only: RuntimeError in eager mode.
-
-    >>> import minitape as tf
-    >>> tf.function(lambda a, b: tf.parallel_stack([a, b]))(tf.constant(1), tf.constant(2)).numpy()
-    array([1, 2], dtype=int32)
-    """
-    if state.graph is None:
-        raise RuntimeError("tf.parallel_stack() is not compatible with eager execution.")
-    return stack(values)

@@ -1,11 +1,28 @@
-"""Slices, ragged and sparse tensors as results of functions: taken apart into tensors, and put together again."""
+"""Slices, ragged and sparse tensors as arguments and results of functions: taken apart into tensors, and put together again.
+
+Their open parts are the tensors that a trace of a function leaves open. Of a ragged tensor these are the values alone, and
+of a sparse one mostly: its rows (places) are fixed, they belong to the trace.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..engine.slices import IndexedSlices
+
+def open_parts(value: Any) -> list[Any]:
+    """The tensors that a trace leaves open of a value that has components."""
+    return list(value._open_parts() if hasattr(value, "_open_parts") else value._components())
+
+
+def of_parts(like: Any, parts: list[Any]) -> Any:
+    """The counterpart of ``open_parts``: such a value of other tensors."""
+    return like._of_parts(parts) if hasattr(like, "_of_parts") else like._rebuilt(parts)
+
+
+def fixed_parts(value: Any) -> list[Any]:
+    """The arrays that belong to a trace: where rows begin and end, or the places of a sparse tensor."""
+    return list(value._fixed_parts()) if hasattr(value, "_fixed_parts") else []
 
 
 class Parts(list[Any]):
@@ -18,22 +35,9 @@ class Parts(list[Any]):
 
 def take_apart(value: Any) -> Any:
     """The parts of a composite value; any other value as it is."""
-    if isinstance(value, IndexedSlices):
-        shape = value._dense_shape
-        return Parts([value._values, value._indices, *([] if shape is None else [shape])], IndexedSlices)
-    kind = type(value).__name__
-    if has_known_rows(value):
-        return Parts([value.flat_values], value.with_flat_values)
-    if kind == "RaggedTensor":
-        return Parts(value._components(), lambda *parts: value._rebuilt(list(parts)))
-    if kind == "SparseTensor":
-        return Parts([value.indices, value.values, value.dense_shape], type(value))
-    return value
-
-
-def has_known_rows(value: Any) -> bool:
-    """True for a ragged tensor of which it is known while tracing where its rows begin and end."""
-    return type(value).__name__ == "RaggedTensor" and value._has_known_rows()
+    if not hasattr(value, "_components"):
+        return value
+    return Parts(open_parts(value), lambda *parts: of_parts(value, list(parts)))
 
 
 def has_parts(structure: Any) -> bool:
@@ -48,6 +52,7 @@ def has_parts(structure: Any) -> bool:
 def put_together(like: Any, packed: Any) -> Any:
     """``packed`` with the parts of ``like`` made into slices again."""
     if isinstance(like, Parts):
+        assert like.make is not None  # only a copy that pack_sequence_as makes has none
         return like.make(*packed)
     if isinstance(like, Mapping):
         return type(packed)((key, put_together(like[key], packed[key])) for key in packed)

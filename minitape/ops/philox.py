@@ -9,7 +9,7 @@ mathematical library).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -209,77 +209,38 @@ def categories(key: int, counter: int, logits: Any, count: int) -> Any:
     return out
 
 
-class Dispenser:
-    """One number at a time, as TensorFlow's rejection methods take them: float64 pairs, the second one first."""
-
-    __slots__ = ("key", "counter", "_units", "_normals")
-
-    def __init__(self, key: int, counter: int) -> None:
-        self.key, self.counter = key, counter
-        self._units: list[float] = []
-        self._normals: list[float] = []
-
-    def _block(self) -> Any:
-        self.counter += 1
-        return blocks(self.key, self.counter - 1, 1).reshape(-1)
-
-    def unit(self) -> float:
-        """A number in [0, 1)."""
-        if not self._units:
-            self._units = _unit64(self._block()).tolist()
-        return self._units.pop()
-
-    def normal(self) -> float:
-        """A normal number."""
-        if not self._normals:
-            self._normals = _normal64(self._block()).tolist()
-        return self._normals.pop()
-
-
-def gamma(key: int, counter: int, alpha: float) -> float:
-    """One number of the Gamma distribution: G. Marsaglia, W. Tsang, "A simple method" (2000)."""
-    source = Dispenser(key, counter)
-    if alpha == 1:
-        return -math.log1p(-source.unit())
-    if not alpha > 0:
-        return 0.0 if alpha == 0 else math.nan
-    d = alpha + (2 / 3 if alpha < 1 else -1 / 3)
-    c = 1 / 3 / math.sqrt(d)
+def _units(key: int, counter: int) -> Iterator[float]:
+    """Numbers in [0, 1), one at a time, as TensorFlow's rejection methods take them: of each pair the second one first."""
     while True:
-        x = source.normal()
-        v = 1 + c * x
-        if v <= 0:
-            continue
-        v, u = v * v * v, source.unit()
-        if u < 1 - 0.0331 * x**4 or (u > 0 and math.log(u) < 0.5 * x * x + d * (1 - v + math.log(v))):
-            return d * v * (source.unit() ** (1 / alpha) if alpha < 1 else 1.0)
+        yield from reversed(_unit64(blocks(key, counter, 1).reshape(-1)).tolist())
+        counter += 1
 
 
-def each(sampler: Any, key: int, counter: int, rates: Any, count: int) -> Any:
-    """``count`` float64 samples for each of the flat ``rates``, one column per rate, each from its own part of the stream."""
+def poisson(key: int, counter: int, rates: Any, count: int) -> Any:
+    """``count`` numbers for each of the flat ``rates``, one column per rate, each from its own part of the stream."""
     out = np.empty((count, rates.size))
     for j, rate in enumerate(rates.reshape(-1).tolist()):
         for i in range(count):
-            out[i, j] = sampler(key, counter + (j * count + i) * SKIP, rate)
+            out[i, j] = _poisson(key, counter + (j * count + i) * SKIP, rate)
     return out
 
 
-def poisson(key: int, counter: int, rate: float) -> float:
+def _poisson(key: int, counter: int, rate: float) -> float:
     """One number of the Poisson distribution: D. Knuth's product below 10, else W. Hörmann's PTRS (1993)."""
-    source = Dispenser(key, counter)
+    units = _units(key, counter)
     if math.isnan(rate) or rate == math.inf:
         return rate
     if rate < 10:
-        product, count = source.unit(), 0
+        product, count = next(units), 0
         while product > math.exp(-rate):
-            product *= source.unit()
+            product *= next(units)
             count += 1
         return float(count)
     b = 0.931 + 2.53 * math.sqrt(rate)
     a = -0.059 + 0.02483 * b
     inverse = 1.1239 + 1.1328 / (b - 3.4)
     while True:
-        u, v = source.unit() - 0.5, source.unit()
+        u, v = next(units) - 0.5, next(units)
         shifted = 0.5 - abs(u)
         k = math.floor((2 * a / shifted + b) * u + rate + 0.43) if shifted > 0 else -1
         if shifted >= 0.07 and v <= 0.9277 - 3.6224 / (b - 2):

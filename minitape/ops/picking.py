@@ -11,11 +11,10 @@ import numpy as np
 from ..engine import dtypes
 from ..engine.above import above
 from ..engine.convert import convert_to_tensor
-from ..engine.errors import UnimplementedError
 from ..engine.evidence import born, decided
 from ..engine.invalid import at_run, invalid, shown
 from ..engine.opdefs import accept, accept_attr
-from ..engine.operands import deferred, generated, integers, static, strict, tensor_of, together, whole
+from ..engine.operands import deferred, integers, static, tensor_of, together, whole
 from ..engine.operation import apply
 from ..engine.places import check_places, outside
 from ..engine.primitives import TABLE
@@ -25,23 +24,17 @@ from ..engine.tensor import Tensor, wrap
 
 
 def _gather_axis(axis: Any) -> int:
-    if isinstance(axis, bool):
-        accept_attr("GatherV2", "Taxis", dtypes.bool)
     place = integers(axis, "GatherV2", "Taxis")
     if place.ndim:
         raise invalid("axis must be scalar", "GatherV2")
     return int(place)
 
 
-@strict
+@deferred
 def gather(
-    params: Any,
-    indices: Any,
-    validate_indices: Any = None,
-    axis: Any = None,
-    batch_dims: int = 0,
+    params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: int = 0,
     name: str | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The slices of ``params`` at ``indices`` along an axis; with ``batch_dims``, separately for each batch element.
 
     ``indices`` is an int32 or int64 tensor of any shape. Differentiable in ``params``: along axis 0 the gradient is a
@@ -51,8 +44,6 @@ def gather(
     >>> tf.gather([10, 20, 30], [2, 0]).numpy()
     array([30, 10], dtype=int32)
     """
-    if hasattr(params, "_composite") and hasattr(params, "_gather"):
-        return params._gather(indices, axis, batch_dims)
     x, places = tensor_of(params), tensor_of(indices)
     accept_attr("GatherV2", "Tindices", places.dtype)
     batch_dims = 0 if batch_dims is None else whole("batch_dims", static(batch_dims))
@@ -80,10 +71,8 @@ def gather(
     return apply(TABLE["gather"], (x, places), {"axis": axis} | ({"batch_dims": batch_dims} if batch_dims else {}))
 
 
-@strict
-def gather_nd(
-    params: Any, indices: Any, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = ""
-) -> Tensor:
+@deferred
+def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None) -> Tensor:
     """The elements or slices of ``params`` at the places that the last axis of ``indices`` lists.
 
     Differentiable in ``params``. Raises InvalidArgumentError for a place outside of ``params``.
@@ -92,8 +81,6 @@ def gather_nd(
     >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
     array([2, 3], dtype=int32)
     """
-    if bad_indices_policy not in ("", "DEFAULT", "ERROR", "IGNORE"):
-        raise ValueError(f"bad_indices_policy must be '', 'DEFAULT', 'ERROR' or 'IGNORE', got {bad_indices_policy!r}")
     x, places = tensor_of(params), tensor_of(indices)
     accept_attr("GatherNd", "Tindices", places.dtype)
     batch_dims = int(static(batch_dims))
@@ -106,7 +93,7 @@ def gather_nd(
     if depth > len(shape):
         raise invalid("index innermost dimension length must be <= params rank; saw: "
                       f"{depth} vs. {len(shape)}", "GatherNd")  # fmt: skip
-    if state.graph is None and bad_indices_policy != "IGNORE":
+    if state.graph is None:
         bad = outside(places.array, shape[:depth])
         if bad is not None:
             at, place = bad
@@ -114,22 +101,10 @@ def gather_nd(
                 f"indices{at} = {place} does not index into param shape {shown(x.shape)}, node name: GatherNd",
                 "GatherNd",
             )
-    if bad_indices_policy == "IGNORE":
-        return _gather_nd_inside(x, places, shape[:depth], batch_dims)
     return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch_dims} if batch_dims else {})
 
 
-def _gather_nd_inside(x: Any, places: Any, sizes: tuple[int, ...], batch_dims: int) -> Any:
-    """gather_nd with zeros for places outside of the tensor."""
-    numbers = np.asarray(places.array)
-    inside = np.all((numbers >= 0) & (numbers < np.array(sizes)), axis=-1)
-    kept = wrap(np.where(inside[..., None], numbers, 0))
-    found = apply(TABLE["gather_nd"], (x, kept), {"batch_dims": batch_dims} if batch_dims else {})
-    mask = inside.reshape(inside.shape + (1,) * (found.ndim - inside.ndim))
-    return apply(TABLE["select"], (wrap(mask), found, apply(TABLE["zeros_like"], (found,), {})), {})
-
-
-@strict
+@deferred
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
     """The elements (or slices) of ``tensor`` where ``mask`` is true, in order.
 
@@ -139,8 +114,6 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     >>> tf.boolean_mask([1, 2, 3], [True, False, True]).numpy()
     array([1, 3], dtype=int32)
     """
-    if hasattr(tensor, "_composite") and hasattr(tensor, "_mask"):
-        return tensor._mask(mask)
     x, mask = tensor_of(tensor), tensor_of(mask)
     axis = 0 if axis is None else int(static(axis))
     if mask.ndim is None:
@@ -153,18 +126,14 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
         raise ValueError(f"Shapes {covered} and {mask.shape} are incompatible")
     axis %= max(x.ndim, 1)
     sizes = tuple(x.shape)
-    flat = apply(TABLE["reshape"], (x,), {"shape": (*sizes[:axis], -1 if x.array.size else _product(covered),
+    flat = apply(TABLE["reshape"], (x,), {"shape": (*sizes[:axis], -1 if x.array.size else math.prod(covered.as_list()),
                                                     *sizes[axis + mask.ndim :])})  # fmt: skip
     places = wrap(np.flatnonzero(mask.array).astype(np.int64))
     places._origin = born("value", (mask,), "boolean_mask")
     return apply(TABLE["gather"], (flat, places), {"axis": axis})
 
 
-def _product(sizes: Any) -> int:
-    return int(np.prod(tuple(sizes), dtype=np.int64))
-
-
-@strict
+@deferred
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """With ``x`` and ``y``: elements of ``x`` where the condition holds, else of ``y``; all three broadcast.
 
@@ -180,10 +149,6 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     if x is None and y is None:
         condition = tensor_of(condition)
         accept("Where", condition.dtype)
-        if condition.dtype.name == "float16":
-            raise UnimplementedError(None, None, "No WhereOp available for float16/half type on CPU; dying in CPU "
-                                                 "WhereOp to avoid silently creating costly copies from device. "
-                                                 "[Op:Where]")  # fmt: skip
         if condition.shape.rank == 0:
             raise at_run("WhereOp : Unhandled input dimensions: 0", "Where")
         return apply(TABLE["where"], (condition,), {})
@@ -211,7 +176,7 @@ Unique = collections.namedtuple("Unique", ["y", "idx"])
 UniqueWithCounts = collections.namedtuple("UniqueWithCounts", ["y", "idx", "count"])
 
 
-@strict
+@deferred
 def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """The different elements of a vector in the order of their first appearance, and each element's place among them.
 
@@ -226,7 +191,7 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     return Unique(*apply(TABLE["unique"], (x,), {"out_idx": dtypes.as_dtype(out_idx)}))
 
 
-@strict
+@deferred
 def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """The same as ``tf.unique`` with how often each element appears.
 
@@ -248,7 +213,7 @@ def _vector(x: Any, op: str) -> Any:
     return x
 
 
-@strict
+@deferred
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
     """A mask that is true for the first ``lengths[...]`` places of a new last axis of size ``maxlen``.
 
@@ -265,14 +230,11 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
     if maxlen is not None:  # lengths are compared as numbers of its dtype
         counts = np.asarray(counts).astype(np.asarray(tensor_of(maxlen).array).dtype)
     size = (np.max(counts) if np.size(counts) else 0) if maxlen is None else static(maxlen)
-    if np.ndim(size):
-        raise ValueError(f"Argument `maxlen` must be scalar for sequence_mask, received `maxlen` = {maxlen} with shape "
-                         f"'{np.shape(size)}' instead")  # fmt: skip
     made = np.arange(int(np.ceil(size))) < np.asarray(counts)[..., None]
     return decided(wrap(made.astype(dtypes.as_dtype(dtype).as_numpy_dtype)), (given,), "Less")
 
 
-@generated("dynamic_partition")
+@deferred
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> Any:
     """A list of ``num_partitions`` tensors: the slices of ``data`` whose entry in ``partitions`` is 0, 1, ...
 
@@ -306,7 +268,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     return [boolean_mask(x, wrap(numbers == k)) for k in range(num_partitions)]
 
 
-@generated("dynamic_stitch")
+@deferred
 def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     """The slices of all ``data`` put at their ``indices`` into one tensor; later ones win.
 
@@ -333,47 +295,3 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     size = int(np.max(flat.array)) + 1 if np.size(flat.array) else 0
     empty = wrap(np.zeros((size, *tail), values[0].dtype.as_numpy_dtype))
     return tensor_scatter_nd_update(empty, reshape(flat, [-1, 1]), concat([reshape(v, (-1, *tail)) for v in values], 0))
-
-
-@deferred
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
-    """The coordinates in a tensor of shape ``dims`` of flat places, one column for each.
-
-    ``indices`` (a scalar or a vector) and ``dims`` are of one dtype, int32 or int64, which is also the result's.
-    InvalidArgumentError for other types or shapes, for sizes that are not positive and for a place beyond the end.
-
-    >>> import minitape as tf
-    >>> tf.unravel_index([5, 7], [3, 3]).numpy()
-    array([[1, 2],
-           [2, 1]], dtype=int32)
-    """
-    places, sizes = together(indices, dims)
-    accept("UnravelIndex", places.dtype, sizes.dtype)
-    flat, shape = np.asarray(places.array), np.asarray(sizes.array)
-    refused = _not_unraveled(flat, shape)
-    if refused:
-        raise invalid(refused, "UnravelIndex")
-    columns = []
-    for size in shape[::-1]:
-        columns.append(np.fmod(flat, size))  # towards 0, as the kernel divides
-        flat = (flat - columns[-1]) // size
-    return wrap(np.stack(columns[::-1]) if columns else np.zeros((0, flat.size), flat.dtype))
-
-
-def _not_unraveled(flat: Any, shape: Any) -> str | None:
-    """What TensorFlow says about places or dims that ``unravel_index`` does not take; None for others."""
-    if flat.ndim > 1:
-        return f'The indices can only be scalar or vector, got "{shown(flat.shape)}"'
-    if shape.ndim != 1:
-        return f'The indices can only be 1-D, got "{shown(shape.shape)}"'
-    for i, size in enumerate(shape.tolist()):
-        if size == 0:
-            return f"Input dims cannot contain a dim of zero, but dims contains zero at index {i}"
-        if size < 0:
-            return f"Input dims cannot be negative. Got dim = {size} at index {i}"
-    count = math.prod(shape.tolist())
-    if count > np.iinfo(shape.dtype).max:
-        return f"Input dims product is causing integer overflow: ({' '.join(map(str, shape.tolist()))})"
-    if not flat.size:
-        return f"received empty tensor indices: Tensor<type: {flat.dtype} shape: {shown(flat.shape)} values: >"
-    return "index is out of bound as with dims" if np.any(flat >= count) else None

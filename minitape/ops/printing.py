@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import sys
 from typing import Any
 
@@ -14,8 +13,6 @@ from ..engine.above import above
 from ..engine.convert import convert_to_tensor
 from ..engine.state import state
 from ..engine.tensor import EagerTensor, Tensor, wrap
-
-_LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
 def print_(*inputs: Any, **kwargs: Any) -> Any:
@@ -76,8 +73,6 @@ def _writer(stream: Any) -> Any:
         return write
     if isinstance(stream, str) and stream.startswith("file://"):
         return lambda text: _append(stream.removeprefix("file://"), text)
-    if callable(stream) and getattr(stream, "__name__", "") in _LEVELS:
-        return lambda text: logging.getLogger("tensorflow").log(_LEVELS[stream.__name__], text.removesuffix("\n"))
     raise ValueError(
         f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, sys.stderr, "
         "tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'."
@@ -121,8 +116,6 @@ def _structure(value: Any, limit: int) -> str:
         if isinstance(value, list):
             return f"[{inner}]"
         return f"({inner},)" if len(value) == 1 else f"({inner})"
-    if hasattr(value, "_print_text"):
-        return value._print_text(limit)
     return repr(value)
 
 
@@ -151,21 +144,6 @@ def _axis(array: Any, limit: int, depth: int) -> str:
     return "[" + gap.join("..." if i is None else _axis(array[i], limit, depth + 1) for i in places) + "]"
 
 
-def ragged_text(rows: Any, limit: int) -> str:
-    """Nested lists as TensorFlow prints a ragged tensor: commas, and numbers as ``tf.strings.as_string`` has them.
-
-    >>> ragged_text([[1.5, 2.0], []], 3)
-    '[[1.500000, 2.000000], []]'
-    """
-    if isinstance(rows, list):
-        cut = limit >= 0 and len(rows) > 2 * limit
-        shown = [*rows[:limit], None, *rows[len(rows) - limit :]] if cut else rows
-        return "[" + ", ".join("..." if r is None else ragged_text(r, limit) for r in shown) + "]"
-    if isinstance(rows, bytes):
-        return f"'{rows.decode('utf-8', 'replace')}'"
-    return str(rows).lower() if isinstance(rows, bool) else f"{rows:f}" if isinstance(rows, float) else str(rows)
-
-
 def element(value: Any) -> str:
     """One element: numbers in the fewest digits that round-trip, bools as 1 and 0, strings in quotes."""
     if isinstance(value, bytes):
@@ -189,34 +167,9 @@ def _float(number: float, size: int) -> str:
 
 
 def summarized(array: Any, limit: int) -> str:
-    """The first elements of an array, rows in brackets, as kernels print them in their errors."""
-    left = array.size if limit < 0 else limit
-    cut = left < array.size
-
-    def rows(part: Any) -> str:
-        nonlocal left
-        if part.ndim == 1:
-            taken = part[:left]
-            left -= len(taken)
-            return " ".join(_quoted(v) for v in taken) + ("..." if len(taken) < len(part) else "")
-        out = ""
-        for row in part:
-            if left <= 0:
-                break
-            out += f"[{rows(row)}]"
-        return out
-
-    if not array.ndim:
-        return _quoted(array[()])
-    return rows(array) + ("..." if cut and array.ndim > 1 else "")
+    """The first elements of an array, as kernels print them in their errors."""
+    flat = np.reshape(array, -1)
+    shown = [v.decode("utf-8", "replace") if isinstance(v, bytes) else element(v) for v in flat[: flat.size if limit < 0 else limit]]
+    return " ".join(shown) + ("..." if len(shown) < flat.size else "")
 
 
-def _quoted(value: Any) -> str:
-    return _escaped(value) if isinstance(value, bytes) else element(value)
-
-
-def _escaped(value: bytes) -> str:
-    """A text as C would write it between quotes."""
-    known = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
-    text = value.decode("utf-8", "replace")
-    return "".join(known.get(c) or (f"\\{ord(c):03o}" if ord(c) < 32 or ord(c) == 127 else c) for c in text)

@@ -9,12 +9,10 @@ import numpy as np
 from ..engine import dtypes
 from ..engine.convert import convert_to_tensor
 from ..engine.invalid import invalid, shown
-from ..engine.operands import axes_of, call, flag, integers, is_tensor_like, named, static, strict, tensor_of
+from ..engine.operands import axes_of, call, deferred, flag, integers, is_tensor_like, named, static, tensor_of
 from ..engine.operation import apply
 from ..engine.primitives import TABLE, special  # noqa: F401 - special fills the table
-from ..engine.state import state
 from ..engine.tensor import EagerTensor, Tensor
-from .refusals import wrong_axis
 
 
 def _axes(axis: Any, op: str, like: bool) -> tuple[int, ...] | None:
@@ -33,21 +31,20 @@ def _axes(axis: Any, op: str, like: bool) -> tuple[int, ...] | None:
     return axes_of(indices)
 
 
-def _all_there(axes: tuple[int, ...], rank: int | None) -> bool:
-    return rank is None or (min(axes) >= -rank and max(axes) < rank)
-
-
 def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any:
     primitive = TABLE[name]
 
-    @strict
     def function(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None) -> Tensor:
-        x = input_tensor if type(input_tensor) is EagerTensor else tensor_of(input_tensor, dtype)
+        x: Tensor
+        if type(input_tensor) is EagerTensor:
+            x = input_tensor
+        elif hasattr(input_tensor, "_reduce"):  # a ragged tensor
+            return input_tensor._reduce(primitive.name, axis, bool(keepdims))
+        else:
+            x = tensor_of(input_tensor, dtype)
         if dtype is not None and isinstance(axis, (list, tuple, str)):  # TensorFlow then converts all arguments anew
             x = convert_to_tensor(x, dtype)
         axes = None if axis is None else _axes(axis, primitive.op, is_tensor_like(input_tensor))
-        if axes and state.graph is not None and not _all_there(axes, x.shape.rank):
-            raise wrong_axis(primitive.op, x, axes, not isinstance(axis, (list, tuple)), bool(keepdims))
         return apply(primitive, (x,), {"axis": axes, "keepdims": bool(keepdims)})
 
     differentiable = "Differentiable." if primitive.rules is not None else "Not differentiable."
@@ -62,7 +59,7 @@ def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any
     >>> print(tf.math.{name}({argument}).numpy())
     {result}
     """
-    return named(function, name, doc, __name__)
+    return deferred(named(function, name, doc, __name__))
 
 
 reduce_sum = _reduction("reduce_sum", "The sum", "[[1, 2], [3, 4]], axis=0 -> [4 6]")
@@ -77,7 +74,7 @@ reduce_euclidean_norm = _reduction(
 )
 
 
-@strict
+@deferred
 def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """log(sum(exp(x))) over the axes in ``axis``, without overflow. Differentiable; floats only.
 
@@ -95,7 +92,7 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False
     return total + largest
 
 
-@strict
+@deferred
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """The mean squared distance from the mean over the axes in ``axis``; real for complex tensors. Differentiable.
 
@@ -114,7 +111,7 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
     return reduce_mean(squares, axis, keepdims)
 
 
-@strict
+@deferred
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """The standard deviation over the axes in ``axis``. Differentiable; the gradient of constants is NaN.
 
@@ -127,7 +124,7 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     return apply(TABLE["sqrt"], (reduce_variance(input_tensor, axis, keepdims),), {})
 
 
-@strict
+@deferred
 def count_nonzero(
     input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = dtypes.int64, name: str | None = None
 ) -> Tensor:
@@ -143,7 +140,7 @@ def count_nonzero(
     return TABLE["cast"](reduce_sum(found, axis, bool(keepdims)), dtype=dtypes.as_dtype(dtype))
 
 
-@strict
+@deferred
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     """The share of zeros among the elements, as a float32; NaN when there are none.
 
@@ -172,7 +169,6 @@ def _one_axis(axis: Any, name: str) -> int:
 
 
 def _position(name: str, sentence: str, result: int) -> Any:
-    @strict
     def function(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Any:
         from ..engine.opdefs import accept_attr
 
@@ -191,7 +187,7 @@ def _position(name: str, sentence: str, result: int) -> Any:
     >>> print(tf.{name}([3.0, 9.0, 1.0]).numpy())
     {result}
     """
-    return named(function, name, doc, __name__)
+    return deferred(named(function, name, doc, __name__))
 
 
 argmax = _position("argmax", "largest", 1)
@@ -210,10 +206,12 @@ def _scan(name: str, x: Any, axis: Any, exclusive: Any, reverse: Any) -> Any:
         accept_attr(TABLE[name].op, "Tidx", place.dtype)
     if place.ndim:
         raise invalid(f"ScanOp: axis must be a scalar, not {place.shape.as_list()}", TABLE[name].op)
-    return call(name, x, axis=int(place.array), exclusive=flag("exclusive", exclusive), reverse=flag("reverse", reverse))
+    return call(
+        name, x, axis=int(place.array), exclusive=flag("exclusive", exclusive), reverse=flag("reverse", reverse)
+    )
 
 
-@strict
+@deferred
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     """The running sum along ``axis``; ``exclusive`` leaves the own element out, ``reverse`` starts at the end.
 
@@ -226,7 +224,7 @@ def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False
     return _scan("cumsum", x, axis, exclusive, reverse)
 
 
-@strict
+@deferred
 def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     """The running product along ``axis``; ``exclusive`` leaves the own element out, ``reverse`` starts at the end.
 
@@ -237,16 +235,3 @@ def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = Fals
     [1 2 6]
     """
     return _scan("cumprod", x, axis, exclusive, reverse)
-
-
-@strict
-def cumulative_logsumexp(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
-) -> Tensor:
-    """log of the running sum of exp(x) along ``axis``, without overflow. Differentiable; floats only.
-
-    >>> import minitape as tf
-    >>> print(tf.math.cumulative_logsumexp([0.0, 0.0]).numpy())
-    [0.        0.6931472]
-    """
-    return _scan("cumulative_logsumexp", x, axis, exclusive, reverse)

@@ -9,7 +9,7 @@ import numpy as np
 from ..engine.above import above
 from ..engine.invalid import invalid, shown
 from ..engine.opdefs import accept_attr
-from ..engine.operands import generated, static, strict, tensor_of, together
+from ..engine.operands import deferred, named, static, tensor_of, together
 from ..engine.operation import apply
 from ..engine.places import outside
 from ..engine.primitives import TABLE
@@ -18,7 +18,7 @@ from ..engine.state import state
 from ..engine.tensor import Tensor
 
 
-@generated("scatter_nd")
+@deferred
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
     """Zeros of ``shape`` with ``updates`` added at the places that the last axis of ``indices`` lists.
 
@@ -48,7 +48,9 @@ def _scatter_later(places: Any, values: Any, shape: Any) -> Any:
         return None
     count = wanted.shape.num_elements()
     made = TensorShape(value if value is not None else None if count is None else [None] * count)
-    return above.later(lambda *given: [scatter_nd(*given)], [places, values, wanted], [(made, values.dtype)], name="ScatterNd")[0]
+    return above.later(
+        lambda *given: [scatter_nd(*given)], [places, values, wanted], [(made, values.dtype)], name="ScatterNd"
+    )[0]
 
 
 def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
@@ -61,7 +63,6 @@ def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
     if depth > len(sizes) or tuple(values.shape)[len(outer) :] != sizes[depth:]:
         raise invalid(f"Dimensions [{depth},{len(sizes)}) of input[shape={shown(sizes)}] must match dimensions "
                       f"[{len(outer)},{values.ndim}) of updates[shape={shown(values.shape)}]", op)  # fmt: skip
-    _check_vector(places, values, sizes, op)
     if 0 in sizes and 0 not in tuple(places.shape) + tuple(values.shape):
         raise invalid(f"Indices and updates specified for empty output.  indices shape: {shown(places.shape)}", op)
     bad = outside(places.array, sizes[:depth]) if state.graph is None else None
@@ -69,92 +70,60 @@ def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
         raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}", op)
 
 
-def _check_vector(places: Any, values: Any, sizes: tuple[int, ...], op: str) -> None:
-    """Places given as one vector instead of a matrix: TensorFlow takes it for a column, which never fits."""
-    if places.ndim != 1:
-        return
-    if places.shape[0] != values.shape[0]:
-        raise invalid(f"Dimensions [0,1) of indices[shape={shown(places.shape)}] = {places.shape[0]} must match "
-                      f"dimensions [0,1) of updates[shape={shown(values.shape)}] = {values.shape[0]}", op)  # fmt: skip
-    raise invalid(f"Dimensions [1,{len(sizes)}) of input[shape={shown(sizes)}] must match dimensions [1,{values.ndim}) "
-                  f"of updates[shape={shown(values.shape)}]", op)  # fmt: skip
+def _tensor_scatter(name: str, primitive: str, what: str, example: str) -> Any:
+    op = TABLE[primitive].op
 
+    def function(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+        x, values = together(tensor, updates)
+        places = tensor_of(indices)
+        accept_attr(op, "Tindices", places.dtype)
+        outer, depth = tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0
+        if values.ndim == 0:
+            raise invalid(f"Updates shape must have rank at least one. Found:{shown(values.shape)}", op)
+        if tuple(values.shape)[: len(outer)] != outer:
+            raise invalid("Outer dimensions of indices and update must match. Indices shape: "
+                          f"{shown(places.shape)}, updates shape:{shown(values.shape)}", op)  # fmt: skip
+        if values.ndim - len(outer) != x.ndim - depth:
+            raise invalid("Inner dimensions of output shape must match inner dimensions of updates shape. Output: "
+                          f"{shown(x.shape)} updates: {shown(values.shape)}", op)  # fmt: skip
+        if tuple(values.shape)[len(outer) :] != tuple(x.shape)[depth:]:
+            raise invalid(f"The inner {x.ndim - depth} dimensions of output.shape={shown(x.shape)} must match the inner "
+                          f"{values.ndim - len(outer)} dimensions of updates.shape={shown(values.shape)}", op)  # fmt: skip
+        bad = outside(places.array, tuple(x.shape)[:depth]) if state.graph is None else None
+        if bad is not None:
+            raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(x.shape)}", op)
+        return apply(TABLE[primitive], (x, places, values), {})
 
-def _tensor_scatter(primitive: str, tensor: Any, indices: Any, updates: Any) -> Any:
-    x, values = together(tensor, updates)
-    places, op = tensor_of(indices), TABLE[primitive].op
-    accept_attr(op, "Tindices", places.dtype)
-    outer, depth = tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0
-    if values.ndim == 0:
-        raise invalid(f"Updates shape must have rank at least one. Found:{shown(values.shape)}", op)
-    if tuple(values.shape)[: len(outer)] != outer:
-        raise invalid("Outer dimensions of indices and update must match. Indices shape: "
-                      f"{shown(places.shape)}, updates shape:{shown(values.shape)}", op)  # fmt: skip
-    if values.ndim - len(outer) != x.ndim - depth:
-        raise invalid("Inner dimensions of output shape must match inner dimensions of updates shape. Output: "
-                      f"{shown(x.shape)} updates: {shown(values.shape)}", op)  # fmt: skip
-    if tuple(values.shape)[len(outer) :] != tuple(x.shape)[depth:]:
-        raise invalid(f"The inner {x.ndim - depth} dimensions of output.shape={shown(x.shape)} must match the inner "
-                      f"{values.ndim - len(outer)} dimensions of updates.shape={shown(values.shape)}", op)  # fmt: skip
-    _check_vector(places, values, tuple(x.shape), op)
-    bad = outside(places.array, tuple(x.shape)[:depth]) if state.graph is None else None
-    if bad is not None:
-        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(x.shape)}", op)
-    return apply(TABLE[primitive], (x, places, values), {})
-
-
-@strict
-def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of ``tensor`` with ``updates`` at the places that the last axis of ``indices`` lists.
+    call, _, result = example.partition(" -> ")
+    doc = f"""A copy of ``tensor`` with {what} at the places that the last axis of ``indices`` lists.
 
     Differentiable in ``tensor`` and ``updates``. Raises InvalidArgumentError for a place outside.
 
     >>> import minitape as tf
-    >>> tf.tensor_scatter_nd_update([1, 2, 3], [[0], [2]], [10, 30]).numpy()
-    array([10,  2, 30], dtype=int32)
+    >>> tf.{name}({call}).numpy()
+    array({result}, dtype=int32)
     """
-    return _tensor_scatter("tensor_scatter_update", tensor, indices, updates)
+    return deferred(named(function, name, doc, __name__))
 
 
-@generated("tensor_scatter_add")
-def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of ``tensor`` with ``updates`` added at the listed places, which may repeat. Differentiable in both.
-
-    >>> import minitape as tf
-    >>> tf.tensor_scatter_nd_add([1, 2, 3], [[0], [0]], [10, 20]).numpy()
-    array([31,  2,  3], dtype=int32)
-    """
-    return _tensor_scatter("tensor_scatter_add", tensor, indices, updates)
-
-
-@generated("tensor_scatter_sub")
-def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of ``tensor`` with ``updates`` subtracted at the listed places. Differentiable in both.
-
-    >>> import minitape as tf
-    >>> tf.tensor_scatter_nd_sub([1, 2, 3], [[1]], [2]).numpy()
-    array([1, 0, 3], dtype=int32)
-    """
-    return _tensor_scatter("tensor_scatter_sub", tensor, indices, updates)
-
-
-@generated("tensor_scatter_min")
-def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of ``tensor`` with the smaller of element and update at the listed places. Differentiable in both.
-
-    >>> import minitape as tf
-    >>> tf.tensor_scatter_nd_min([1, 2, 3], [[0], [2]], [5, 0]).numpy()
-    array([1, 2, 0], dtype=int32)
-    """
-    return _tensor_scatter("tensor_scatter_min", tensor, indices, updates)
-
-
-@generated("tensor_scatter_max")
-def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of ``tensor`` with the larger of element and update at the listed places. Differentiable in both.
-
-    >>> import minitape as tf
-    >>> tf.tensor_scatter_nd_max([1, 2, 3], [[0], [2]], [5, 0]).numpy()
-    array([5, 2, 3], dtype=int32)
-    """
-    return _tensor_scatter("tensor_scatter_max", tensor, indices, updates)
+tensor_scatter_nd_update = _tensor_scatter(
+    "tensor_scatter_nd_update",
+    "tensor_scatter_update",
+    "``updates``",
+    "[1, 2, 3], [[0], [2]], [10, 30] -> [10,  2, 30]",
+)
+tensor_scatter_nd_add = _tensor_scatter(
+    "tensor_scatter_nd_add", "tensor_scatter_add", "``updates`` added (places may repeat)",
+    "[1, 2, 3], [[0], [0]], [10, 20] -> [31,  2,  3]",
+)  # fmt: skip
+tensor_scatter_nd_sub = _tensor_scatter(
+    "tensor_scatter_nd_sub", "tensor_scatter_sub", "``updates`` subtracted", "[1, 2, 3], [[1]], [2] -> [1, 0, 3]"
+)
+tensor_scatter_nd_min = _tensor_scatter(
+    "tensor_scatter_nd_min", "tensor_scatter_min", "the smaller of element and update",
+    "[1, 2, 3], [[0], [2]], [5, 0] -> [1, 2, 0]",
+)  # fmt: skip
+tensor_scatter_nd_max = _tensor_scatter(
+    "tensor_scatter_nd_max", "tensor_scatter_max", "the larger of element and update",
+    "[1, 2, 3], [[0], [2]], [5, 0] -> [5, 2, 3]",
+)  # fmt: skip

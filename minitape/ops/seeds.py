@@ -45,14 +45,12 @@ class _Seeds:
 
     def start(self, op: str, op_seed: Any, dtype: str, blocks: int) -> tuple[int, int]:
         """Key and counter for the next ``blocks`` of four numbers of an operation."""
-        if self.seed is None and op_seed is None:
-            return _unpredictable()
-        second = op_seed
-        if second is None:
-            second = self.rng.randint(0, _MOST)
-        pair = _pair(self.seed, second)
         if op_seed is None:
+            if self.rng is None:
+                return _unpredictable()
+            pair = _pair(self.seed, self.rng.randint(0, _MOST))
             return pair[0], pair[1] << 64
+        pair = _pair(self.seed, op_seed)
         place = (op, *pair, dtype)
         with self.lock:  # an operation with its own seed goes on where it stopped
             before = self.read.get(place, 0)

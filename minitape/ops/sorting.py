@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from ..engine import dtypes
 from ..engine.evidence import decided
 from ..engine.invalid import invalid
-from ..engine.operands import call, flag, generated, named, static, strict, tensor_of
+from ..engine.operands import call, deferred, flag, named, static, tensor_of
 from ..engine.operation import apply
 from ..engine.primitives import TABLE, segment, sorting  # noqa: F401 - they fill the table
 from ..engine.tensor import Tensor, wrap
@@ -23,7 +22,7 @@ class TopKV2(NamedTuple):
     indices: Any
 
 
-@strict
+@deferred
 def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """The k largest elements along the last axis and their positions (int32): a pair ``values, indices``.
 
@@ -44,69 +43,12 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.
     if count.ndim:
         raise invalid(f"k must be scalar, got shape {count.shape.as_list()}", "TopKV2")
     return TopKV2(
-        *apply(TABLE["top_k"], (x,), {"k": int(count.array), "sorted": flag("sorted", sorted, True), "index_type": index_type})
+        *apply(
+            TABLE["top_k"],
+            (x,),
+            {"k": int(count.array), "sorted": flag("sorted", sorted, True), "index_type": index_type},
+        )
     )
-
-
-class ApproxTopK(NamedTuple):
-    """What ``approx_max_k`` returns."""
-
-    values: Any
-    indices: Any
-
-
-@strict
-def approx_max_k(
-    operand: Any, k: int, reduction_dimension: int = -1, recall_target: float = 0.95, reduction_input_size_override: int = -1,
-    aggregate_to_topk: bool = True, name: str | None = None,
-) -> ApproxTopK:  # fmt: skip
-    """The k largest elements along an axis and their positions, as ``top_k`` finds them: exactly.
-
-    So ``recall_target``, ``reduction_input_size_override`` and ``aggregate_to_topk`` have no effect. ``values`` is
-    differentiable. Raises InvalidArgumentError for other elements than floats, for an axis that is not there and for fewer
-    than k elements.
-
-    >>> import minitape as tf
-    >>> values, indices = tf.nn.approx_max_k(tf.constant([1.0, 5.0, 3.0]), k=2)
-    >>> print(values.numpy(), indices.numpy())
-    [5. 3.] [1 2]
-    """
-    return _most(operand, k, reduction_dimension, lambda x: x)
-
-
-@strict
-def approx_min_k(
-    operand: Any, k: int, reduction_dimension: int = -1, recall_target: float = 0.95, reduction_input_size_override: int = -1,
-    aggregate_to_topk: bool = True, name: str | None = None,
-) -> ApproxTopK:  # fmt: skip
-    """The k smallest elements along an axis and their positions; see ``tf.nn.approx_max_k``.
-
-    ``recall_target``, ``reduction_input_size_override`` and ``aggregate_to_topk`` have no effect.
-
-    >>> import minitape as tf
-    >>> values, indices = tf.nn.approx_min_k(tf.constant([1.0, 5.0, 3.0]), k=2)
-    >>> print(values.numpy(), indices.numpy())
-    [1. 3.] [0 2]
-    """
-    return _most(operand, k, reduction_dimension, lambda x: -x)
-
-
-def _most(operand: Any, k: int, axis: int, turn: Callable[[Any], Any]) -> ApproxTopK:
-    from ..engine.opdefs import accept
-
-    x = tensor_of(operand)
-    accept("ApproxTopK", x.dtype)
-    if not x.ndim:
-        raise invalid(f"input must be >= 1-D, got shape {x.shape.as_list()}", "ApproxTopK")
-    if not -x.ndim <= axis < x.ndim:
-        within = f"[{-x.ndim}, {x.ndim - 1}]"
-        raise invalid(f"Invalid reduction dimension: {axis}. Must be within the range of {within}", "ApproxTopK")
-    if x.shape[axis] is not None and x.shape[axis] < k:
-        raise invalid(f"input must have at least k columns. Had {x.shape[axis]}, needed {k}", "ApproxTopK")
-    order = list(range(x.ndim))
-    order[axis], order[-1] = order[-1], order[axis]
-    values, places = top_k(turn(call("transpose", x, perm=tuple(order))), k)
-    return ApproxTopK(*(call("transpose", found, perm=tuple(order)) for found in (turn(values), places)))
 
 
 def _ordered(values: Any, axis: Any, direction: Any, which: int) -> Any:
@@ -143,7 +85,7 @@ def _descending(x: Any, axis: int, which: int) -> Any:
     return out if axis == rank - 1 else call("transpose", out, perm=tuple(order))
 
 
-@strict
+@deferred
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """The elements in order along an axis; ``direction`` is "ASCENDING" or "DESCENDING". Differentiable.
 
@@ -156,7 +98,7 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
     return _ordered(values, axis, direction, 0)
 
 
-@strict
+@deferred
 def argsort(
     values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Tensor:
@@ -171,7 +113,7 @@ def argsort(
     return _ordered(values, axis, direction, 1)
 
 
-@strict
+@deferred
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
     """Whether the prediction of each target's class is among the k largest of its row; not differentiable.
 
@@ -185,14 +127,8 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     given = tensor_of(predictions, dtypes.float32)
     rows = given.array
     wanted = tensor_of(targets).array
-    if rows.ndim != 2:
-        raise invalid("predictions must be 2-dimensional", "InTopKV2")
-    if wanted.ndim != 1:
-        raise invalid("targets must be 1-dimensional", "InTopKV2")
-    if len(rows) != len(wanted):
-        raise invalid(
-            f"First dimension of predictions {len(rows)} must match length of targets {len(wanted)}", "InTopKV2"
-        )
+    if rows.ndim != 2 or wanted.shape != rows.shape[:1]:
+        raise invalid(f"predictions of shape {rows.shape} must have a row for each target, of shape {wanted.shape}", "InTopKV2")
     inside = (wanted >= 0) & (wanted < rows.shape[1])
     own = rows[np.arange(len(rows)), np.where(inside, wanted, 0)]
     above = np.sum(rows > own[:, None], axis=1)
@@ -200,7 +136,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     return decided(made, (given,), "InTopKV2")
 
 
-@strict
+@deferred
 def searchsorted(
     sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None
 ) -> Tensor:
@@ -227,7 +163,7 @@ def searchsorted(
     return call("searchsorted", rows, wanted, side=side, dtype=dtype)
 
 
-@generated("invert_permutation")
+@deferred
 def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     """The permutation that undoes x: ``y[x[i]] = i``. Not differentiable.
 
@@ -240,44 +176,12 @@ def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     return call("invert_permutation", tensor_of(x))
 
 
-def _is_sorted(x: Any, strictly: bool) -> Any:
-    x = tensor_of(x)
-    if x.dtype.kind in "bs":
-        raise TypeError(f"Expected x to be numeric, instead found: {x}")
-    flat = x.array.reshape(-1)
-    holds = np.bool_(np.all(flat[:-1] < flat[1:] if strictly else flat[:-1] <= flat[1:]))
-    return decided(wrap(holds), (x,), "All")
-
-
-@strict
-def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
-    """Whether no element, in row-major order, is smaller than the one before it; a bool without axes.
-
-    >>> import minitape as tf
-    >>> print(tf.math.is_non_decreasing([1, 1, 3]).numpy())
-    True
-    """
-    return _is_sorted(x, False)
-
-
-@strict
-def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
-    """Whether every element, in row-major order, is larger than the one before it; a bool without axes.
-
-    >>> import minitape as tf
-    >>> print(tf.math.is_strictly_increasing([1, 1, 3]).numpy())
-    False
-    """
-    return _is_sorted(x, True)
-
-
 # -- segments ---------------------------------------------------------------------------------------------------------
 
 
 def _segments(name: str, sentence: str, result: str) -> Any:
     primitive = TABLE[name]
 
-    @generated(name)
     def function(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
         return apply(primitive, (tensor_of(data), tensor_of(segment_ids)), {})
 
@@ -290,7 +194,7 @@ def _segments(name: str, sentence: str, result: str) -> Any:
     >>> print(tf.math.{name}([1.0, 2.0, 4.0], [0, 0, 1]).numpy())
     {result}
     """
-    return named(function, name, doc, __name__)
+    return deferred(named(function, name, doc, __name__))
 
 
 segment_sum = _segments("segment_sum", "sum", "[3. 4.]")
@@ -310,7 +214,6 @@ def _count_of(num_segments: Any, op: str) -> int:
 def _unsorted(name: str, sentence: str, result: str) -> Any:
     primitive = TABLE[name]
 
-    @generated(name)
     def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
         count = _count_of(num_segments, primitive.op)
         return apply(primitive, (tensor_of(data), tensor_of(segment_ids)), {"num_segments": count})
@@ -324,7 +227,7 @@ def _unsorted(name: str, sentence: str, result: str) -> Any:
     >>> print(tf.math.{name}([1.0, 2.0, 4.0], [1, 0, 1], 2).numpy())
     {result}
     """
-    return named(function, name, doc, __name__)
+    return deferred(named(function, name, doc, __name__))
 
 
 unsorted_segment_sum = _unsorted("unsorted_segment_sum", "sum", "[2. 5.]")
@@ -342,7 +245,7 @@ def _sizes(data: Any, ids: Any, num_segments: Any) -> Any:
     return call("reshape", n, shape=(count, *[1] * (data.ndim - ids.ndim)))
 
 
-@strict
+@deferred
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     """The mean of the rows of ``data`` that share an id; 0 where there are none. Differentiable in ``data``.
 
@@ -352,15 +255,3 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
     """
     data, ids = tensor_of(data), tensor_of(segment_ids)
     return unsorted_segment_sum(data, ids, num_segments) / _sizes(data, ids, num_segments)
-
-
-@strict
-def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    """The sum of the rows that share an id, divided by the square root of their number. Differentiable in ``data``.
-
-    >>> import minitape as tf
-    >>> print(tf.math.unsorted_segment_sqrt_n([1.0, 2.0, 3.0, 2.0], [0, 0, 0, 0], 1).numpy())
-    [4.]
-    """
-    data, ids = tensor_of(data), tensor_of(segment_ids)
-    return unsorted_segment_sum(data, ids, num_segments) / apply(TABLE["sqrt"], (_sizes(data, ids, num_segments),), {})

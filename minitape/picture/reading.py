@@ -23,6 +23,7 @@ from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.reach import differentiable, on_tape
 from ..engine.record import Record
 from ..engine.rows import CALL, LEAF, REALS, Outline
+from .events import events_of
 from .replay import is_small, missing_bytes, recomputed
 from .rows import Around, Row, fields_of, first_of, last_of
 from .short import short_lines, short_name
@@ -80,8 +81,8 @@ def reader_of(tape: Object, namespaces: Iterable[dict[str, object]], who: str) -
 class Reader:
     """Reads one tape's recording from row 0 on. ``namespaces`` are dictionaries to find Python names of tensors in."""
 
-    def __init__(self, tape: GradientTape, namespaces: Iterable[dict[str, object]] = ()) -> None:
-        self.tape = tape
+    def __init__(self, tape: Object, namespaces: Iterable[dict[str, object]] = ()) -> None:
+        self.tape: GradientTape = tape
         self.namespaces = list(namespaces)
         self.record: Record | None = None
         self._gone: int | None = None
@@ -436,7 +437,7 @@ class Reader:
 
     lines_of = staticmethod(lines_of)  # a recording that was kept has lines of its own
 
-    def frame_of(self, rows: list[Fields], first: int) -> Snapshot:
+    def frame_of(self, rows: list[Object], first: int) -> Snapshot:
         """The snapshot around these rows, without a sweep."""
         return {
             "version": 1,
@@ -477,30 +478,4 @@ class Reader:
         return "tape" if len(self.tapes) < 2 else f"tape {number + 1}"
 
     def _events(self) -> list[EventFields]:
-        record = self.record
-        if record is None:
-            return []
-        events: list[EventFields] = []
-        for event in list(record.events):
-            site = event.site
-            line = place_of(*site)[1] if site is not None else None
-            if event.kind.startswith("assign"):
-                variable, version, _ = event.subject
-                states = dict.get(record.variables, id(variable), (None, []))[1]
-                rows = {record.leaves[r].version: r for r in list(states) if r in record.leaves}
-                before, after = rows.get(version), rows.get(version + 1)
-                assigned: EventFields = {"kind": "assign", "name": short_name(variable.name), "line": line}
-                if before is not None:
-                    assigned["from"] = before
-                if after is not None:
-                    assigned["to"] = after
-                events.append(assigned)
-            elif event.kind in ("numpy", "watch", "watch_ignored", "pause", "resume"):
-                subject = event.subject[1] if event.kind == "watch" else None
-                if event.kind == "numpy":
-                    subject = event.subject
-                happened: EventFields = {"kind": event.kind, "line": line}
-                if subject is not None:
-                    happened["row"] = subject
-                events.append(happened)
-        return events
+        return [] if self.record is None else events_of(self.record)

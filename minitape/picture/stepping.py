@@ -20,7 +20,7 @@ from .values import show_value
 if TYPE_CHECKING:
     from ..engine.primitives import Rule, Rules
     from ..engine.tape import GradientTape
-    from ..engine.typed import Adjoint, Array, End, Structure
+    from ..engine.typed import Adjoint, Array, End, Object, Structure
     from .fields import Share, Shown, Step, SweepFields
 
 MOST = 20_000  # rows: the steps of a longer sweep are made when somebody asks for them
@@ -43,7 +43,7 @@ def sweep_steps(
 
 def stepper_of(
     tape: GradientTape, target: Structure = None, sources: Structure = None, held: dict[int, Array] | None = None,
-    show: Callable[[Array], Shown | None] = show_value, seeds: list[Adjoint] | None = None,
+    show: Callable[[Array], Object] = show_value, seeds: list[Adjoint] | None = None,
 ) -> Stepper | None:  # fmt: skip
     """The stepper of the tape's last gradient, or of the one from ``target`` to ``sources``; None where there is none.
 
@@ -65,7 +65,7 @@ class Stepper:
     """One sweep; ``take`` advances it. ``rest`` is the number of rows that it still has to visit."""
 
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End], seeds: list[Adjoint] | None,
-                 held: dict[int, Array], show: Callable[[Array], Shown | None]) -> None:  # fmt: skip
+                 held: dict[int, Array], show: Callable[[Array], Object]) -> None:  # fmt: skip
         assert tape._record is not None
         self.record = tape._record
         self.held, self.show = held, show

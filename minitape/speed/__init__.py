@@ -7,7 +7,7 @@ what runs often of a ``tf.function``: ``fuse`` and ``rolled`` with numba, ``bloc
 
 from __future__ import annotations
 
-from functools import cache
+import functools
 from importlib import import_module
 from typing import Any
 
@@ -36,7 +36,7 @@ class Speed(Accelerator):
         return _module("loops")
 
 
-@cache
+@functools.cache
 def _module(name: str) -> Any:
     """A part of this package that long tapes, or functions, alone need."""
     return import_module(f"{__name__}.{name}")

@@ -167,17 +167,18 @@ class Blocked:
         self.scratch = max(self.scratch, level + 1)
         if isinstance(node, ast.Name):
             return node.id
-        if isinstance(node, ast.Constant):
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
             return float(node.value)
+        ufunc: np.ufunc
         if isinstance(node, ast.UnaryOp):
             ufunc, parts = np.negative, [node.operand]
         elif isinstance(node, ast.BinOp):
             ufunc, parts = _OPERATORS[type(node.op)], [node.left, node.right]
-        elif isinstance(node, ast.Call):
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             ufunc, parts = UFUNCS[node.func.id], list(node.args)
         else:
             raise KeyError(type(node))
-        operands = []
+        operands: list[Any] = []
         for part in parts:
             operand = self._compile(part, level + len([o for o in operands if type(o) is int]))
             operands.append(operand)

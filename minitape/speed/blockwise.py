@@ -102,7 +102,8 @@ class Blockwise:
             self.sums.append(call.row)
             self.lines.append(f"s{call.row} += float(np.add.reduce({operands['x']}))")
             return
-        steps, held = _formula(call.primitive.texts[0]).steps, {}
+        steps = _formula(call.primitive.texts[0]).steps
+        held: dict[int, str] = {}
         for number, (function, names, level) in enumerate(steps):
             arguments = [operands[n] if type(n) is str else held[n] if type(n) is int else repr(n) for n in names]
             if number == len(steps) - 1:

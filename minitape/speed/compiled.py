@@ -11,7 +11,7 @@ from contextvars import copy_context
 from threading import Lock, Thread
 from typing import Any
 
-OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": False, "boundscheck": False}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False, "boundscheck": False}
 
 _lock = Lock()  # one compilation at a time
 _made: dict[tuple[str, str], Any] = {}  # by text and name

@@ -130,7 +130,7 @@ class _ForKernel(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        name, args = node.func.id, node.args
+        name, args = ast.unparse(node.func), node.args
         if name == "select":
             return ast.IfExp(test=args[0], body=args[1], orelse=args[2])
         if name == "zero":

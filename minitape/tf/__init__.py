@@ -3,13 +3,8 @@
 ``from .. import tf`` costs nothing: a name is loaded when it is first used. A file or folder with a name of TensorFlow's
 (``math``, ``nn``, ...) is the table of that namespace; ``import minitape.nn`` finds ``minitape.tf.nn``. The others:
 
-``api``        which module holds which name of ``tf`` itself, and what is left out on purpose
-``module``     ``tf.Module``; ``initial``: its variables' first values
-``checkpoint`` ``tf.train.Checkpoint``, with ``archive`` (files of arrays) and ``awaited`` (values for what is not there yet)
-``exported``   objects with traced functions in files, and ``graphdata``: the functions as data
-``tables``     what ``tf.lookup`` looks up
-``check``      derivatives against finite differences
-``dispatch``   functions of ``tf`` that also take ragged or sparse tensors
+``api``        which module holds which name of ``tf`` itself, and what is said of a name that is not there
+``module``     ``tf.Module``
 """
 
 from ..engine.namespace import lazy as _lazy

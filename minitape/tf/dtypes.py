@@ -3,9 +3,8 @@
 from ..engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.dtypes", {
-    "engine.dtypes": "DType QUANTIZED_DTYPES as_dtype bfloat16 bool complex128 complex64 double float16 float32 "
-                     "float64 half int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 "
-                     "uint32 uint64 uint8 variant",
+    "engine.dtypes": "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half int16 "
+                     "int32 int64 int8 string uint16 uint32 uint64 uint8",
     "ops.casts": "cast saturate_cast",
     "ops.complexes": "complex",
 }, globals())  # fmt: skip

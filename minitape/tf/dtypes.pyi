@@ -2,7 +2,6 @@
 
 from minitape.engine.dtypes import (
     DType as DType,
-    QUANTIZED_DTYPES as QUANTIZED_DTYPES,
     as_dtype as as_dtype,
     bfloat16 as bfloat16,
     bool as bool,
@@ -17,18 +16,11 @@ from minitape.engine.dtypes import (
     int32 as int32,
     int64 as int64,
     int8 as int8,
-    qint16 as qint16,
-    qint32 as qint32,
-    qint8 as qint8,
-    quint16 as quint16,
-    quint8 as quint8,
-    resource as resource,
     string as string,
     uint16 as uint16,
     uint32 as uint32,
     uint64 as uint64,
     uint8 as uint8,
-    variant as variant,
 )
 from minitape.ops.casts import (
     cast as cast,

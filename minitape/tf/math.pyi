@@ -5,7 +5,6 @@ from minitape.engine.tensor import (
     Tensor as _Tensor,
 )
 from minitape.ops.clipping import (
-    accumulate_n as accumulate_n,
     add_n as add_n,
 )
 from minitape.ops.complexes import (
@@ -21,21 +20,15 @@ from minitape.ops.counting import (
 from minitape.ops.elementwise import (
     abs as abs,
     add as add,
-    betainc as betainc,
     divide as divide,
     divide_no_nan as divide_no_nan,
-    erfcinv as erfcinv,
-    lbeta as lbeta,
     log_sigmoid as log_sigmoid,
     logical_and as logical_and,
     logical_not as logical_not,
     logical_or as logical_or,
-    logical_xor as logical_xor,
     multiply_no_nan as multiply_no_nan,
-    polyval as polyval,
     reciprocal_no_nan as reciprocal_no_nan,
     round as round,
-    scalar_mul as scalar_mul,
     sign as sign,
     squared_difference as squared_difference,
     truediv as truediv,
@@ -44,22 +37,16 @@ from minitape.ops.reductions import (
     count_nonzero as count_nonzero,
     cumprod as cumprod,
     cumsum as cumsum,
-    cumulative_logsumexp as cumulative_logsumexp,
     reduce_logsumexp as reduce_logsumexp,
     reduce_std as reduce_std,
     reduce_variance as reduce_variance,
     zero_fraction as zero_fraction,
 )
 from minitape.ops.sorting import (
-    approx_max_k as approx_max_k,
-    approx_min_k as approx_min_k,
     in_top_k as in_top_k,
     invert_permutation as invert_permutation,
-    is_non_decreasing as is_non_decreasing,
-    is_strictly_increasing as is_strictly_increasing,
     top_k as top_k,
     unsorted_segment_mean as unsorted_segment_mean,
-    unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
 )
 from minitape.tf.linalg.products import (
     l2_normalize as l2_normalize,
@@ -94,18 +81,6 @@ def atan2(y: _Any, x: _Any, name: _Any = None) -> _Tensor:
 
 def atanh(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: inverse hyperbolic tangent."""
-
-def bessel_i0(x: _Any, name: _Any = None) -> _Tensor:
-    """Computes elementwise: modified Bessel function of order 0."""
-
-def bessel_i0e(x: _Any, name: _Any = None) -> _Tensor:
-    """Computes elementwise: modified Bessel function of order 0, times exp(-abs(x))."""
-
-def bessel_i1(x: _Any, name: _Any = None) -> _Tensor:
-    """Computes elementwise: modified Bessel function of order 1."""
-
-def bessel_i1e(x: _Any, name: _Any = None) -> _Tensor:
-    """Computes elementwise: modified Bessel function of order 1, times exp(-abs(x))."""
 
 def ceil(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: smallest integer not below x; no gradient."""
@@ -152,12 +127,6 @@ def greater(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
 def greater_equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: whether x >= y."""
 
-def igamma(a: _Any, x: _Any, name: _Any = None) -> _Tensor:
-    """Computes elementwise: lower regularised incomplete Gamma function P(a, x)."""
-
-def igammac(a: _Any, x: _Any, name: _Any = None) -> _Tensor:
-    """Computes elementwise: upper regularised incomplete Gamma function Q(a, x)."""
-
 def is_finite(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: whether x is neither infinite nor NaN."""
 
@@ -194,14 +163,8 @@ def mod(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
 def multiply(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: x * y."""
 
-def ndtri(x: _Any, name: _Any = None) -> _Tensor:
-    """Computes elementwise: inverse of the normal distribution function."""
-
 def negative(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: -x."""
-
-def nextafter(x1: _Any, x2: _Any, name: _Any = None) -> _Tensor:
-    """Computes elementwise: next representable number after x1 towards x2."""
 
 def not_equal(x: _Any, y: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: whether x != y."""
@@ -275,7 +238,6 @@ def softplus(features: _Any, name: _Any = None) -> _Tensor:
 def softsign(features: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: x / (1 + abs(x)); has no second derivative (LookupError)."""
 
-special: _Any
 def sqrt(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: square root; the gradient is 0 where the incoming one is 0."""
 

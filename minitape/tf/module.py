@@ -12,7 +12,6 @@ from ..engine.block import Exit
 from ..engine.evidence import birth
 from ..engine.state import state
 from ..engine.variable import ResourceVariable
-from .awaited import AWAITED, resume
 
 _WORD_STARTS = re.compile(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))")
 _IDENTIFIER = re.compile(r"^[a-zA-Z_]([a-zA-Z0-9_])*$")
@@ -73,9 +72,6 @@ class Module:
     ('dense', ['b:0', 'w:0'])
     """
 
-    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()
-    _checkpointed: frozenset[str] = frozenset()
-
     def __init__(self, name: str | None = None) -> None:
         if name is None:
             name = camel_to_snake(type(self).__name__)
@@ -87,11 +83,6 @@ class Module:
         self._name = name
         birth(self)
         self._name_scope = ModuleScope((*state.scope, name))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
-        if AWAITED in self.__dict__:
-            resume(self)
 
     @property
     def name(self) -> str:
@@ -106,7 +97,7 @@ class Module:
     @property
     def variables(self) -> tuple[Any, ...]:
         """The variables of this module and its submodules."""
-        return tuple(self._flatten(predicate=_is_variable, expand_composites=True))
+        return tuple(self._flatten(predicate=_is_variable))
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
@@ -123,21 +114,9 @@ class Module:
         """The modules among the attributes, theirs, and so on."""
         return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
 
-    def _flatten(
-        self,
-        recursive: bool = True,
-        predicate: Callable[[Any], bool] | None = None,
-        attribute_traversal_key: Callable[[str], Any] | None = None,
-        with_path: bool = False,
-        expand_composites: bool = False,
-    ) -> Iterator[Any]:
-        """The leaves among the attributes (of the submodules too if ``recursive``) that ``predicate`` accepts.
-
-        Each leaf comes once, unless ``with_path`` asks for pairs (path, leaf). With ``expand_composites`` the leaves
-        are the tensors inside of ragged and sparse ones.
-        """
-        leaves = functools.partial(_leaves, key=attribute_traversal_key, expand=expand_composites)
-        return _flatten(self, (), recursive, predicate or (lambda leaf: True), leaves, with_path, {id(self)}, [])
+    def _flatten(self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None) -> Iterator[Any]:
+        """The leaves among the attributes (of the submodules too if ``recursive``) that ``predicate`` accepts, each once."""
+        return _flatten(self, recursive, predicate or (lambda leaf: True), {id(self)})
 
     @classmethod
     def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -163,61 +142,36 @@ class Module:
         return inside
 
 
-def _flatten(
-    module: Module,
-    path: tuple[Any, ...],
-    recursive: bool,
-    wanted: Callable[[Any], bool],
-    leaves: Callable[[Module], Iterator[Any]],
-    with_path: bool,
-    seen: set[int],
-    outer: list[int],
-) -> Iterator[Any]:
-    recursive = recursive and id(module) not in outer
-    inner: list[tuple[tuple[Any, ...], Module]] = []
-    for leaf_path, leaf in leaves(module):
-        if not with_path:
-            if id(leaf) in seen:
-                continue
-            seen.add(id(leaf))
-        if wanted(leaf):
-            yield (path + leaf_path, leaf) if with_path else leaf
-        if recursive and isinstance(leaf, Module):
-            inner.append((path + leaf_path, leaf))
-    for inner_path, submodule in inner:
-        yield from _flatten(submodule, inner_path, recursive, wanted, leaves, with_path, seen, [*outer, id(module)])
-
-
-def _leaves(module: Module, key: Any, expand: bool) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """(path, leaf) of each attribute, in the order of the attributes' names."""
-    attributes = vars(module)
-    for name in sorted(attributes, key=key):
-        if name in module._TF_MODULE_IGNORED_PROPERTIES:
+def _flatten(module: Module, recursive: bool, wanted: Callable[[Any], bool], seen: set[int]) -> Iterator[Any]:
+    inner: list[Module] = []
+    for leaf in _leaves(module):
+        if id(leaf) in seen:
             continue
-        try:
-            found = list(_walk((name,), attributes[name], expand))
-        except Exception as cause:
-            raise ValueError(f"Error processing property {name!r} of {attributes[name]!r}") from cause
-        yield from found
+        seen.add(id(leaf))
+        if wanted(leaf):
+            yield leaf
+        if recursive and isinstance(leaf, Module):
+            inner.append(leaf)
+    for submodule in inner:
+        yield from _flatten(submodule, recursive, wanted, seen)
 
 
-def _walk(path: tuple[Any, ...], value: Any, expand: bool) -> Iterator[tuple[tuple[Any, ...], Any]]:
+def _leaves(module: Module) -> Iterator[Any]:
+    """The leaves of each attribute, in the order of the attributes' names."""
+    attributes = vars(module)
+    for name in sorted(attributes):
+        yield from _walk(attributes[name])
+
+
+def _walk(value: Any) -> Iterator[Any]:
+    """The leaves of lists, tuples and dictionaries; keys of a dictionary are sorted."""
     if isinstance(value, Mapping):
-        try:
-            keys = sorted(value)
-        except TypeError:
-            raise TypeError("nest only supports dicts with sortable keys.") from None
-        for key in keys:
-            yield from _walk((*path, key), value[key], expand)
-    elif nest.is_nested(value):
-        names = getattr(value, "_fields", range(len(value)))
-        for key, item in zip(names, value, strict=True):
-            yield from _walk((*path, key), item, expand)
-    elif expand and hasattr(value, "_components"):
-        for at, part in enumerate(value._components()):
-            yield (*path, type(value).__name__, at), part
+        value = [value[key] for key in sorted(value)]
+    if nest.is_nested(value):
+        for item in value:
+            yield from _walk(item)
     else:
-        yield path, value
+        yield value
 
 
 def _is_variable(value: Any) -> bool:

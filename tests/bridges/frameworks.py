@@ -13,7 +13,7 @@ import pytest
 
 from .cases import compiled, programs
 
-WHICH = ("cases", "reports")  # files of programs
+WHICH = ("cases", "reports", "numbers")  # files of programs
 
 
 @dataclass(frozen=True)

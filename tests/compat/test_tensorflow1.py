@@ -1,65 +1,49 @@
-"""Functions of ``tf.compat.v1`` that log that they are deprecated, which the oracle would compare with the place."""
+"""What is left of ``tf.compat.v1`` beside graphs and sessions, which the oracle compares with TensorFlow."""
 
 from __future__ import annotations
 
-import numpy as np
+import logging
+
 import pytest
 
 import minitape as tf
+from minitape.engine import updates
 
 v1 = tf.compat.v1
 
 
-def test_the_old_cross_entropy_has_no_gradient_for_its_labels():
-    y, x = tf.constant([[0.25, 0.75]]), tf.constant([[1.0, 2.0]])
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch([x, y])
-        old = v1.nn.softmax_cross_entropy_with_logits(labels=y, logits=x)
-        new = v1.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=x)
-    assert tape.gradient(old, y) is None
-    np.testing.assert_allclose(tape.gradient(old, x), tape.gradient(new, x))
-    np.testing.assert_allclose(tape.gradient(new, y), [[1.3132616, 0.31326166]], rtol=1e-6)
+def test_a_variable_is_found_again_by_its_name():
+    with tf.Graph().as_default():
+        with v1.variable_scope("layer") as layer:
+            made = v1.get_variable("w", [2])
+            with pytest.raises(ValueError, match="Variable layer/w already exists, disallowed"):
+                v1.get_variable("w", [2])
+        with v1.variable_scope(layer, reuse=True):
+            assert v1.get_variable("w", [2]) is made
+        with v1.variable_scope("layer", reuse=v1.AUTO_REUSE):
+            assert v1.get_variable("w") is made and v1.get_variable("b", [1]).name == "layer/b:0"
 
 
-def test_sparse_to_dense_takes_one_place_a_vector_or_rows():
-    assert v1.sparse_to_dense(1, [3], 2).numpy().tolist() == [0, 2, 0]
-    assert v1.sparse_to_dense([1, 3], [5], 7, -1).numpy().tolist() == [-1, 7, -1, 7, -1]
-    assert v1.sparse_to_dense([[0, 1]], [2, 2], [4.0]).numpy().tolist() == [[0.0, 4.0], [0.0, 0.0]]
-    again = v1.sparse_to_dense([[1], [1]], [3], [1.0, 2.0], validate_indices=False)
-    assert again.numpy().tolist() == [0.0, 2.0, 0.0]
+def test_an_argument_that_is_not_here_is_refused():
+    for call in (
+        lambda: v1.get_variable("v", [2], regularizer=lambda v: v),
+        lambda: v1.get_variable("v", [2], tf.float32, None, lambda v: v),
+        lambda: v1.variable_scope("v", partitioner=lambda v: v),
+        lambda: v1.assign(tf.Variable(1.0), 2.0, use_locking=True),
+    ):
+        with pytest.raises(TypeError):
+            call()
 
 
-def test_sparse_to_dense_has_gradients():
-    values, default = tf.constant([1.0, 2.0]), tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch([values, default])
-        y = v1.sparse_to_dense([1, 3], [5], values, default) * tf.range(5.0)
-    found = tape.gradient(y, [values, default])
-    assert found[0].numpy().tolist() == [1.0, 3.0]
-    assert found[1].numpy() == 6.0
+def test_py_func_says_once_that_it_is_deprecated(caplog, monkeypatch):
+    monkeypatch.setattr(updates, "_told", set())
+    with caplog.at_level(logging.WARNING, "tensorflow"):
+        found = [v1.py_func(lambda x, n=n: x * n, [2.0], tf.float32).numpy() for n in (2, 3)]
+    assert found == [4.0, 6.0]
+    (record,) = caplog.records
+    assert "py_func (from tensorflow.python.ops.script_ops) is deprecated" in record.getMessage()
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (([[1, 3]], [5], 7), "output_shape has incorrect number of elements: 1 should be: 2"),
-        (([1, 3], 5, 7), "output_shape must be rank 1, got shape []"),
-        (([1, 3], [5], [1, 2, 3]), "sparse_values has incorrect shape [3], should be [] or [2]"),
-        (([1, 3], [5], [1, 2], [0]), "default_value should be a scalar."),
-        (([1, 10], [5], [1, 2]), "indices[1] = [10] is out of bounds: need 0 <= index < [5]"),
-        (([1, 10], [5], [1, 2], 0, False), "Indices are not valid (out of bounds).  Shape: [5]"),
-        (([[[1]]], [5], 7), "sparse_indices should be a scalar, vector, or matrix, got shape [1,1,1]"),
-    ],
-)
-def test_sparse_to_dense_refuses_what_does_not_fit(given, message):
-    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
-        v1.sparse_to_dense(*given)
-    assert str(caught.value).startswith(message)
-
-
-def test_batch_gather_counts_from_the_last_axis_of_the_indices():  # answers of TensorFlow 2.21
-    assert v1.batch_gather([[1, 2], [3, 4]], [1]).numpy().tolist() == [[3, 4]]
-    assert v1.batch_gather([[1, 2], [3, 4]], [[1], [0]]).numpy().tolist() == [[2], [3]]
-    assert v1.batch_gather([1, 2, 3], [1]).numpy().tolist() == [2]
-    with tf.Graph().as_default(), pytest.raises(ValueError, match="does not allow indices with unknown shape"):
-        v1.batch_gather([[0, 1, 2]], v1.placeholder(tf.int32))
+def test_a_name_of_tensorflow_1_that_is_not_here_is_answered():
+    with pytest.raises(AttributeError, match=r"^tf\.compat\.v1\.train is not in minitape, a tape to learn from\."):
+        v1.train  # noqa: B018

@@ -16,8 +16,9 @@ import pytest
 
 import minitape as tf
 import minitape.course
-from minitape.course import Exercise, Mistake, add_exercise, check, checker, is_right, predict, progress, reveal
+from minitape.course import Exercise, Mistake, add_exercise, check, is_right, predict, progress, reveal
 from minitape.course.checker import exercises_of, feedback
+from minitape.course.exercise import ADDED
 from minitape.course.progress import progress_file
 
 LESSONS = sorted(m.name for m in pkgutil.iter_modules(minitape.course.__path__) if m.name.startswith("lesson_"))
@@ -58,7 +59,7 @@ def test_each_exercise_knows_right_wrong_and_blank(exercise, monkeypatch):
     assert len(exercise.mistakes) >= 3
     assert len({mistake.hint for mistake in exercise.mistakes}) == len(exercise.mistakes)
     # Values are handed in as the view would give them; the lesson's solution hands in the real object.
-    monkeypatch.setitem(checker._added, exercise.name, dataclasses.replace(exercise, view=None))
+    monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None))
     for mistake in exercise.mistakes:
         if mistake.where:  # known by the learner's source: test_wrong_programs has programs for these
             continue

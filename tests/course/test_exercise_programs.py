@@ -19,8 +19,9 @@ import pytest
 import minitape as tf
 from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 from minitape.cli.rules import is_exercise, solution_of
-from minitape.course import Exercise, checker
-from minitape.course.checker import exercises_of, feedback, own_lessons
+from minitape.course import Exercise
+from minitape.course.checker import feedback
+from minitape.course.exercise import ADDED, exercises_of, own_lessons
 from minitape.course.unknown import Unknown
 
 numbers = count()
@@ -445,7 +446,7 @@ def other_answers(expected: Any) -> list[Any]:
 
 @pytest.mark.parametrize("exercise", [exercise for exercise in EXERCISES if not exercise.cases], ids=lambda exercise: exercise.name)
 def test_three_wrong_answers_are_wrong_and_get_a_hint(exercise, monkeypatch):
-    monkeypatch.setitem(checker._added, exercise.name, dataclasses.replace(exercise, view=None))
+    monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None))
     for wrong in other_answers(exercise.expect):
         said = feedback(exercise.name, wrong)
         assert said.startswith(f"Exercise {exercise.name}: not yet."), said

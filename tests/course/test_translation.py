@@ -10,8 +10,9 @@ import re
 import pytest
 
 from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
-from minitape.course import Exercise, add_exercise, checker, predict, progress, reveal
+from minitape.course import Exercise, add_exercise, predict, progress, reveal
 from minitape.course.checker import exercises_of, feedback
+from minitape.course.exercise import ADDED
 from minitape.course.progress import progress_file
 from minitape.course.texts import say
 from minitape.course.translation import main, texts_in, texts_of, texts_of_feedback
@@ -43,7 +44,7 @@ def test_hints_and_reasons_come_from_the_lessons_file(path, folder, monkeypatch)
     lesson = lesson_of(path)
     write(folder, lesson, texts_of(lesson))
     for exercise in exercises_of(lesson).values():
-        monkeypatch.setitem(checker._added, exercise.name, dataclasses.replace(exercise, view=None))
+        monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None))
         assert feedback(exercise.name, exercise.expect).endswith(f"\n<{exercise.because}>")
         for mistake in exercise.mistakes:
             if not mistake.where:

@@ -205,11 +205,11 @@ def test_name_keyword_and_wrong_calls():
         assert float(tf.nn.relu(features=x)) == 0.5
         with pytest.raises(TypeError, match=r"sin\(\) missing 1 required positional argument: 'x'"):
             tf.sin()
-        with pytest.raises(TypeError, match="Missing required positional argument"):
+        with pytest.raises(TypeError, match=r"add\(\) missing 1 required positional argument: 'y'"):
             tf.add(x)
-        with pytest.raises(TypeError, match=r"Too many arguments were given\. Expected 3 but got 4"):
+        with pytest.raises(TypeError, match=r"add\(\) takes from 2 to 3 positional arguments but 4 were given"):
             tf.add(x, x, "a", "b")
-        with pytest.raises(TypeError, match="Got an unexpected keyword argument 'nome'"):
+        with pytest.raises(TypeError, match=r"abs\(\) got an unexpected keyword argument 'nome'"):
             tf.abs(x, nome="a")
 
 

@@ -142,21 +142,3 @@ def test_gradient_of_gather_is_sparse_until_it_is_mixed():
     assert tape.gradient(mixed, v).numpy().tolist() == [1.0, 1.0, 3.0]
 
 
-def test_initializers():
-    assert tf.zeros_initializer()([2]).numpy().tolist() == [0.0, 0.0]
-    assert tf.constant_initializer([1, 2])([2, 1]).shape == [2, 1]
-    made = tf.random_uniform_initializer(2.0, 3.0, seed=1)([50]).numpy()
-    assert made.dtype == np.float32 and made.min() >= 2.0 and made.max() < 3.0
-    with pytest.raises(ValueError, match="expected to be numeric or boolean"):
-        tf.ones_initializer()([2], tf.string)
-
-
-def test_classes_of_ones_own():
-    class Metres:
-        def __init__(self, number):
-            self.number = number
-
-    tf.register_tensor_conversion_function(Metres, lambda m, dtype=None, **_: tf.constant(m.number, dtype))
-    assert (tf.constant(1.0) + Metres(2.0)).numpy() == 3.0
-    with pytest.raises(TypeError, match="Cannot register conversions for Python numeric types"):
-        tf.register_tensor_conversion_function(int, lambda v, **_: v)

@@ -1,5 +1,6 @@
-"""Programs with a gradient that is None, and what `explain` must say: the files in ``cases``.
+"""Programs with a gradient that is None, and what `explain` must say: the files in ``cases``, each named by what cuts the way.
 
+In ``inside`` it happens in a ``tf.function`` or beside a way that holds, in ``nonfinite`` a gradient is not finite.
 A case starts with ``#@ case NAME`` and ``#@ cause A; B|C`` (one entry for each flattened source; ``B|C``: both are
 right). Its code follows, as a user would write it; it defines ``tape``, ``target`` and ``source`` (and ``grads``, where
 it has taken the gradient itself). ``#!`` marks the line to blame, ``#?`` one that is accepted as well; a mark may be
@@ -11,9 +12,12 @@ bound to the number of a source (``#! 1``), to a cause (``#! :rebound``), or bot
 
 from __future__ import annotations
 
+import linecache
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import minitape as tf
 
 _MARK = re.compile(r"\s+#([!?])(?: +(\d*)(?::(\w+))?)?\s*$")
 _MEND = re.compile(r"#@ mend (\d+): (.*)")
@@ -80,3 +84,17 @@ def _unmarked(text: str, number: int, case: Case) -> str:
             return text
         text = text[: found.start()]
         case.marks.append((number, found[1], int(found[2]) if found[2] else None, found[3] or None))
+
+
+BEGIN = "import numpy as np\nimport math\nx = tf.Variable([0.3, 1.2])\n"
+
+
+def explained(body: str, before: str = "", after: str = ""):
+    """The answer for ``y`` and ``x`` of a program with ``body`` in its block."""
+    inside = "".join(f"    {line}\n" for line in body.splitlines())
+    text = f"{BEGIN}{before}\nwith tf.GradientTape(persistent=True) as tape:\n{inside}{after}\nwhy = tape.explain(y, x)\n"
+    name = f"<words {hash(text)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space = {"tf": tf}
+    exec(compile(text, name, "exec"), space)
+    return space["why"]

@@ -103,8 +103,6 @@ IN_WORDS = [  # what breaks, what the fix says, and the same line when the words
     ("y = tf.cast(tf.searchsorted(t, w), tf.float32)", "tf.sigmoid(k * (x[..., None] - sorted))", "y = tf.reduce_sum(tf.sigmoid(w[..., None] - t), -1)"),
     ("y = tf.where(w > 1.0, 2.0, 0.0)", "s * p + (1 - s) * q", "s = tf.sigmoid(w - 1.0)\n    y = s * 2.0 + (1 - s) * 0.0"),
     ("y = tf.range(0.0, w[0], 0.25)", "tf.linspace(0.0, 1.0, n)", "y = 0.0 + (w[0] - 0.0) * tf.linspace(0.0, 1.0, 4)"),
-    ("y = tf.image.adjust_saturation(w * tf.ones([1, 2, 2, 3]), 1.5)", "tf.image.rgb_to_grayscale(x)",
-     "grey = tf.image.rgb_to_grayscale(w * tf.ones([1, 2, 2, 3]))\n    y = grey + 1.5 * (w - grey)"),
     ("y = tf.nn.softmax(w[:1])", "tf.sigmoid for one unit", "y = tf.sigmoid(w[:1])"),
     ("y = 1.0 + tf.maximum(w - 9.0, 0.0)", "tf.nn.leaky_relu(x)", "y = 1.0 + tf.nn.leaky_relu(w - 9.0)"),
     ("y = tf.map_fn(lambda v: tf.cast(v, tf.int32), w, fn_output_signature=tf.int32)", "let fn_output_signature say tf.float32",
@@ -169,9 +167,9 @@ def test_each_patch_that_is_printed_gives_a_gradient(case: Case, i: int) -> None
 
 OLDER = load(Path(__file__).parent / "cases")
 NOT_ENOUGH = {
-    "python/running-mean-of-losses-as-weight": "the value is of an earlier round, which no line can mend",
-    "workers/asked-in-a-worker": "the program itself asserts that there is no gradient",
-    "workers/asked-in-a-worker-after-numpy-in-main": "the program itself asserts that there is no gradient",
+    "not_used/running-mean-of-losses-as-weight": "the value is of an earlier round, which no line can mend",
+    "stop_gradient/asked-in-a-worker": "the program itself asserts that there is no gradient",
+    "numpy_functions/asked-in-a-worker-after-numpy-in-main": "the program itself asserts that there is no gradient",
 }
 
 

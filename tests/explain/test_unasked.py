@@ -93,9 +93,6 @@ def test_without_a_tape_in_reach_the_note_says_how_to_ask() -> None:
     with pytest.raises(ValueError, match="No gradients") as error:
         tf.keras.optimizers.SGD().apply_gradients(zip(gradients(), [v], strict=True))
     assert "minitape.explain.warn()" in notes_of(error)
-    with pytest.raises(ValueError, match="No gradients") as error:
-        tf.compat.v1.train.GradientDescentOptimizer(0.1).minimize(lambda: tf.round(v), var_list=[v])
-    assert "minitape.explain.warn()" in notes_of(error)
 
 
 def test_a_warning_has_the_mend_and_is_said_once_for_one_reason() -> None:

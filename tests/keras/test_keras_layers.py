@@ -57,7 +57,6 @@ def test_flatten_and_reshape_keep_the_values():
     x = data(2, 3, 4)
     close(L.Flatten()(x), x.reshape(2, 12))
     close(L.Reshape((4, 3))(x), x.reshape(2, 4, 3))
-    close(L.Permute((2, 1))(x), x.transpose(0, 2, 1))
 
 
 def test_dropout_acts_in_training_only():
@@ -101,7 +100,6 @@ def test_global_pooling_reduces_all_positions():
     x = data(2, 4, 6, 3)
     close(L.GlobalAveragePooling2D()(x), x.mean((1, 2)))
     close(L.GlobalMaxPooling2D()(x), x.max((1, 2)))
-    close(L.GlobalAveragePooling1D()(x[:, 0]), x[:, 0].mean(1))
 
 
 def test_layer_normalization_makes_rows_standard():
@@ -138,39 +136,7 @@ def test_lstm_steps_through_its_equations():
     close(bias, np.repeat([0, 1, 0, 0], units))  # the gate that forgets starts open
 
 
-def test_gru_steps_through_its_equations():
-    x, units = data(2, 3, 4), 5
-    layer = L.GRU(units, return_sequences=True, bias_initializer=tf.keras.initializers.RandomNormal(seed=1))
-    y = layer(x).numpy()
-    kernel, recurrent, (outer_bias, inner_bias) = (v.numpy() for v in layer.weights)
-    h = np.zeros((2, units))
-    for t in range(3):
-        outer = np.split(x[:, t] @ kernel + outer_bias, 3, axis=1)
-        inner = np.split(h @ recurrent + inner_bias, 3, axis=1)
-        keep, reset = (1 / (1 + np.exp(-a - b)) for a, b in zip(outer[:2], inner[:2], strict=True))
-        h = keep * h + (1 - keep) * np.tanh(outer[2] + reset * inner[2])
-        close(y[:, t], h, 1e-4)
-
-
-@pytest.mark.parametrize("padding", ["valid", "same", "causal"])
-def test_conv1d_sums_over_windows(padding):
-    x = data(2, 6, 3)
-    layer = L.Conv1D(4, 3, padding=padding)
-    y = layer(x)
-    before, after = {"valid": (0, 0), "same": (1, 1), "causal": (2, 0)}[padding]
-    padded = np.pad(x, ((0, 0), (before, after), (0, 0)))
-    windows = [np.tensordot(padded[:, i : i + 3], layer.kernel.numpy(), 2) for i in range(padded.shape[1] - 2)]
-    close(y, np.stack(windows, 1), 1e-4)
-
-
-def test_pooling_of_steps():
-    x = data(2, 6, 3)
-    close(L.MaxPooling1D(2)(x), x.reshape(2, 3, 2, 3).max(2))
-    close(L.AveragePooling1D(3)(x), x.reshape(2, 2, 3, 3).mean(2))
-
-
-@pytest.mark.parametrize("name, combine", [("Add", np.add), ("Multiply", np.multiply), ("Maximum", np.maximum),
-                                           ("Subtract", np.subtract)])  # fmt: skip
+@pytest.mark.parametrize("name, combine", [("Add", np.add), ("Multiply", np.multiply)])
 def test_merging_layers_combine_two_inputs(name, combine):
     a, b = data(2, 3), data(2, 3)[::-1]
     close(getattr(L, name)()([a, b]), combine(a, b))
@@ -312,25 +278,6 @@ def test_scales_of_initializers():
 def test_wrong_arguments_raise(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()
-
-
-def test_constraints():
-    c, w = tf.keras.constraints, data(4, 3) * 3
-    lengths = np.linalg.norm(w, axis=0)
-    close(np.linalg.norm(c.MaxNorm(2.0)(w), axis=0), np.minimum(lengths, 2), 1e-4)
-    close(np.linalg.norm(c.UnitNorm()(w), axis=0), np.ones(3), 1e-4)
-    close(np.linalg.norm(c.MinMaxNorm(1.0, 2.0)(w), axis=0), np.clip(lengths, 1, 2), 1e-4)
-    close(c.NonNeg()(w), np.maximum(w, 0))
-    layer = L.Dense(1, kernel_constraint="non_neg")
-    layer.build((None, 2))
-    tf.keras.optimizers.SGD(1.0).apply([tf.constant([[9.0], [-9.0]])], [layer.kernel])
-    assert layer.kernel.numpy()[0] == 0 and layer.kernel.numpy()[1] > 7
-
-
-def test_layers_are_made_from_their_configuration():
-    layer = L.Dense(3, activation="relu", kernel_regularizer="l2", name="d")
-    again = L.Dense.from_config(layer.get_config())
-    assert again.get_config() == layer.get_config()
 
 
 def test_what_is_put_into_collections_is_part_of_a_layer_and_what_is_taken_away_is_not():

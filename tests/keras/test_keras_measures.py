@@ -30,7 +30,6 @@ REGRESSION = {
     "MeanSquaredError": lambda t, p: (t - p) ** 2,
     "MeanAbsoluteError": lambda t, p: np.abs(t - p),
     "Huber": lambda t, p: np.where(np.abs(t - p) <= 1, 0.5 * (t - p) ** 2, np.abs(t - p) - 0.5),
-    "LogCosh": lambda t, p: np.log(np.cosh(p - t)),
 }
 
 
@@ -61,7 +60,7 @@ def test_crossentropies_agree(logits, labels):
     np.testing.assert_allclose(K.losses.binary_crossentropy(one_hot, p), binary, rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["mse", "logcosh", "huber", "cosine_similarity"])
+@pytest.mark.parametrize("name", ["mse", "mae", "huber"])
 def test_losses_are_differentiable(name):
     rng = np.random.default_rng(0)
     t = tf.constant(rng.normal(size=(3, 4)))
@@ -94,36 +93,13 @@ def test_unequal_shapes_and_unknown_reductions_raise():
 @QUICK
 @given(st.lists(st.lists(st.floats(-5, 5), min_size=1, max_size=4), min_size=1, max_size=4))
 def test_mean_remembers_all_batches(batches):
-    mean, total = K.metrics.Mean(), K.metrics.Sum()
+    mean = K.metrics.Mean()
     for batch in batches:
         mean.update_state(batch)
-        total(batch)
     numbers = [x for batch in batches for x in batch]
     np.testing.assert_allclose(mean.result(), np.mean(numbers), rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(total.result(), np.sum(numbers), rtol=1e-4, atol=1e-4)
     mean.reset_state()
     assert float(mean.result()) == 0
-
-
-@QUICK
-@given(st.lists(st.tuples(st.integers(0, 1), st.floats(0.01, 0.99)), min_size=1, max_size=12))
-def test_binary_metrics_count(rows):
-    t, p = np.array([r[0] for r in rows]), np.array([r[1] for r in rows], np.float32)
-    says = p > 0.5
-    hits = int((says & (t == 1)).sum())
-    cases = {
-        "BinaryAccuracy": (says == t).mean(),
-        "TruePositives": hits,
-        "FalseNegatives": ((~says) & (t == 1)).sum(),
-        "Precision": hits / max(says.sum(), 1),
-        "Recall": hits / max(t.sum(), 1),
-        "MeanSquaredError": ((t - p) ** 2).mean(),
-        "RootMeanSquaredError": np.sqrt(((t - p) ** 2).mean()),
-    }
-    for name, wanted in cases.items():
-        metric = getattr(K.metrics, name)()
-        metric.update_state(t, p)
-        np.testing.assert_allclose(metric.result(), wanted, rtol=1e-4, atol=1e-5, err_msg=name)
 
 
 @QUICK
@@ -132,48 +108,9 @@ def test_binary_metrics_count(rows):
 def test_accuracies_of_classes(scores, labels):
     wanted = (scores.argmax(-1) == labels).mean()
     for metric, target in ((K.metrics.SparseCategoricalAccuracy(), np.array(labels)),
-                           (K.metrics.CategoricalAccuracy(), np.eye(3)[labels]),
-                           (K.metrics.SparseTopKCategoricalAccuracy(k=1), np.array(labels))):  # fmt: skip
+                           (K.metrics.CategoricalAccuracy(), np.eye(3)[labels])):  # fmt: skip
         metric.update_state(target, scores)
         np.testing.assert_allclose(metric.result(), wanted, rtol=1e-6)
-
-
-@pytest.mark.parametrize("average", [None, "micro", "macro", "weighted"])
-def test_f1_score(average):
-    rng = np.random.default_rng(0)
-    t, p = np.eye(3)[rng.integers(0, 3, 20)], rng.uniform(0.1, 1, size=(20, 3))
-    metric = K.metrics.F1Score(average)
-    metric.update_state(t[:9], p[:9])
-    metric.update_state(t[9:], p[9:])
-    says = p == p.max(-1, keepdims=True)
-    axis = None if average == "micro" else 0
-    f1 = 2 * (says * t).sum(axis) / (says.sum(axis) + t.sum(axis))
-    wanted = np.average(f1, weights=t.sum(0)) if average == "weighted" else f1.mean() if average == "macro" else f1
-    np.testing.assert_allclose(metric.result(), wanted, rtol=1e-4)
-
-
-def test_explained_variance():
-    rng = np.random.default_rng(0)
-    t, p = rng.normal(size=(8, 2)), rng.normal(size=(8, 2))
-    metric = K.metrics.R2Score()
-    metric.update_state(t[:3], p[:3])
-    metric.update_state(t[3:], p[3:])
-    wanted = 1 - ((t - p) ** 2).sum(0) / ((t - t.mean(0)) ** 2).sum(0)
-    np.testing.assert_allclose(metric.result(), wanted.mean(), rtol=1e-4)
-
-
-def test_area_under_the_curve():
-    auc = K.metrics.AUC(num_thresholds=1001)
-    t, p = np.array([0, 0, 1, 1, 0, 1]), np.array([0.1, 0.4, 0.35, 0.8, 0.2, 0.9])
-    auc.update_state(t, p)
-    pairs = [(a < b) for a in p[t == 0] for b in p[t == 1]]
-    np.testing.assert_allclose(auc.result(), np.mean(pairs), atol=1e-3)
-
-
-def test_mean_intersection_over_union():
-    metric = K.metrics.MeanIoU(num_classes=2)
-    metric.update_state([0, 0, 1, 1], [0, 1, 0, 1])
-    np.testing.assert_allclose(metric.result(), (1 / 3 + 1 / 3) / 2, rtol=1e-6)
 
 
 def test_metrics_work_in_functions():

@@ -83,19 +83,6 @@ def test_inputs_in_a_dictionary_go_by_name():
         model({"a": x, "c": y})
 
 
-def test_a_functional_model_is_cloned():
-    a, b = K.Input((2,), name="a"), K.Input((2,), name="b")
-    shared = L.Dense(3, name="shared")
-    model = K.Model({"a": a, "b": b}, [shared(a) + shared(b) * 2.0, L.Dense(1, name="end")(shared(a))])
-    copy = K.models.clone_model(model)
-    assert [v.path for v in copy.weights] == [v.path for v in model.weights]
-    assert not set(map(id, copy.layers)) & {id(layer) for layer in model.layers if isinstance(layer, L.Dense)}
-    copy.set_weights(model.get_weights())
-    x = {"a": data(4, 2), "b": data(4, 2) + 1}
-    for one, other in zip(model(x), copy(x), strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
 def test_the_trial_of_a_layer_leaves_no_trace():
     class Noisy(K.Layer):
         def __init__(self):
@@ -127,17 +114,11 @@ def test_training_reaches_the_layers_inside():
     assert (model(x).numpy() == 1).all() and set(np.unique(model(x, training=True))) == {0.0, 2.0}
 
 
-def test_summary_as_keras_prints_it(capsys):
+def test_a_summary_says_what_keras_says(capsys):
     small().summary()
     printed = capsys.readouterr().out
-    assert printed.startswith('Model: "small"\n┏━')
-    for line in (
-        "│ a (Dense)                       │ (None, 3)              │            15 │",
-        " Total params: 19 (76.00 B)",
-        " Trainable params: 19 (76.00 B)",
-        " Non-trainable params: 0 (0.00 B)",
-    ):
-        assert line in printed  # fmt: skip
+    assert printed.splitlines()[:3] == ['Model: "small"', "Layer (type)  Output Shape  Param #", "a (Dense)     (None, 3)          15"]
+    assert "Total params: 19 (76.00 B)" in printed
 
 
 def test_gradient_of_a_model_equals_finite_differences():
@@ -162,52 +143,6 @@ def test_gradient_of_a_model_equals_finite_differences():
             assert abs((ends[0] - ends[1]) / 2e-2 - gradient.numpy()[index]) < 2e-3
 
 
-def test_models_are_saved_and_read_again(tmp_path):
-    model = small()
-    model.compile("adam", "mse")
-    model.fit(data(8, 4), data(8, 1), epochs=1, verbose=0)
-    model.save(tmp_path / "model.keras")
-    again = K.models.load_model(tmp_path / "model.keras")
-    np.testing.assert_allclose(again(data(2, 4)), model(data(2, 4)))
-    model.save_weights(tmp_path / "w.weights.h5")
-    other = small()
-    other.layers[0].kernel.assign(tf.zeros((4, 3)))
-    other.load_weights(tmp_path / "w.weights.h5")
-    np.testing.assert_allclose(other(data(2, 4)), model(data(2, 4)))
-
-
-@K.utils.register_keras_serializable("tests")
-def mean_gap(y_true, y_pred):
-    return tf.reduce_mean(abs(y_true - y_pred), axis=-1)
-
-
-def test_a_saved_model_goes_on_training_where_it_stopped(tmp_path):
-    model = small()
-    rate = K.optimizers.schedules.ExponentialDecay(0.1, 10, 0.5)
-    model.compile(
-        K.optimizers.Adam(rate), K.losses.Huber(0.5), metrics=[mean_gap, "mse", K.metrics.MeanAbsoluteError(name="m")]
-    )
-    x, y = data(8, 4), data(8, 1)
-    model.fit(x, y, epochs=2, verbose=0)
-    model.save(tmp_path / "model.keras")
-    again = K.models.load_model(tmp_path / "model.keras")
-    assert again.optimizer.get_config()["beta_2"] == 0.999 and again.loss.delta == 0.5
-    histories = [m.fit(x, y, epochs=2, shuffle=False, verbose=0).history for m in (model, again)]
-    assert histories[0].keys() == histories[1].keys() == {"loss", "mean_gap", "mse", "m"}
-    for name in histories[0]:
-        np.testing.assert_allclose(histories[0][name], histories[1][name], rtol=1e-5)
-    assert not K.models.load_model(tmp_path / "model.keras", compile=False).compiled
-
-
-def test_a_copy_has_the_structure_and_new_weights():
-    model = small()
-    copy = K.models.clone_model(model)
-    assert [layer.name for layer in copy.layers] == ["a", "b"]
-    assert not np.allclose(copy.weights[0], model.weights[0])
-    wider = K.models.clone_model(model, clone_function=lambda layer: K.layers.Dense(5))
-    assert wider.layers[0].units == 5
-
-
 def test_models_differ_by_seed_only():
     np.testing.assert_array_equal(small().weights[0], small().weights[0])
 
@@ -217,66 +152,6 @@ def test_imports_of_keras_stand_for_ours():
 
     assert layers is tf.keras.layers and Model is K.Model and Sequential is K.Sequential
     assert optimizers.SGD is K.optimizers.SGD
-
-
-def test_a_model_that_numbers_words_is_saved_with_its_vocabulary(tmp_path):
-    layer = tf.keras.layers.TextVectorization(output_sequence_length=3)
-    layer.adapt(["the cat", "a dog"])
-    x = tf.keras.Input((1,), dtype="string")
-    model = tf.keras.Model(x, tf.keras.layers.Embedding(9, 2)(layer(x)))
-    words = tf.constant([["the dog"], ["bird cat"]])
-    model.save(tmp_path / "words.keras")
-    again = tf.keras.models.load_model(tmp_path / "words.keras")
-    np.testing.assert_array_equal(model(words).numpy(), again(words).numpy())
-    assert again.layers[1].get_vocabulary() == layer.get_vocabulary()
-
-
-def test_an_operation_of_another_module_is_not_made_from_a_configuration():
-    x = tf.keras.Input((1,))
-    config = tf.keras.Model(x, x * 2.0).get_config()
-    listed = ("os:getcwd", "builtins:eval", "minitape.keras.operations.formulas:_define", "__init_subclass__", "__reduce__",
-              "convert", "custom_gradient", "while_loop", None, ["exp"])  # fmt: skip
-    for what in listed:
-        config["layers"][1]["config"]["what"] = what
-        with pytest.raises(ValueError, match=r"is neither a function of tf\.keras\.ops"):
-            tf.keras.Model.from_config(config)
-
-
-def test_functions_and_classes_of_custom_objects_are_found_inside_layers(tmp_path):
-    def triple(x):
-        return 3.0 * x
-
-    class Shift(tf.keras.layers.Layer):
-        def call(self, x):
-            return x + 1.0
-
-    layers = tf.keras.layers
-    models = [
-        tf.keras.Sequential([tf.keras.Input((2,)), layers.Lambda(triple)]),
-        tf.keras.Sequential([tf.keras.Input((2,)), layers.Dense(2, triple, kernel_initializer="identity")]),
-        tf.keras.Sequential([tf.keras.Input((3, 2)), layers.TimeDistributed(tf.keras.Sequential([Shift()]))]),
-    ]
-    path = tmp_path / "model.keras"
-    for model in models:
-        model.save(path)
-        x = tf.ones([1, *model.input_shape[1:]])
-        with pytest.raises((TypeError, ValueError), match="Could not"):
-            tf.keras.models.load_model(path)
-        again = tf.keras.models.load_model(path, custom_objects={"triple": triple, "Shift": Shift})
-        assert again(x).numpy().tolist() == model(x).numpy().tolist()
-    with pytest.raises(TypeError, match="Could not locate function 'triple'"):  # what was given is forgotten again
-        tf.keras.models.clone_model(models[0])
-
-
-def test_custom_objects_take_the_place_of_registered_ones_only_meanwhile():
-    @tf.keras.utils.register_keras_serializable()
-    def factor(x):
-        return 2.0 * x
-
-    config = {"name": "a", "layers": [{"class_name": "Activation", "config": {"activation": "factor"}}]}
-    made = tf.keras.Sequential.from_config(config, custom_objects={"factor": lambda x: 5.0 * x})
-    assert made(tf.ones([1, 1])).numpy().item() == 5.0
-    assert tf.keras.Sequential.from_config(config)(tf.ones([1, 1])).numpy().item() == 2.0
 
 
 def test_a_size_that_is_not_known_stays_unknown_behind_layers_that_shrink_it():

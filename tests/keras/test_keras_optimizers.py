@@ -37,29 +37,28 @@ def test_sgd(rate, momentum, nesterov):
 
 
 @QUICK
-@given(RATES, st.sampled_from([0.5, 0.9]), st.sampled_from([0.9, 0.999]), st.booleans())
-def test_adam(rate, beta_1, beta_2, amsgrad):
-    w, m, v, top = np.ones(3), np.zeros(3), np.zeros(3), np.zeros(3)
+@given(RATES, st.sampled_from([0.5, 0.9]), st.sampled_from([0.9, 0.999]))
+def test_adam(rate, beta_1, beta_2):
+    w, m, v = np.ones(3), np.zeros(3), np.zeros(3)
     for t, g in enumerate(gradients(), 1):
         m, v = beta_1 * m + (1 - beta_1) * g, beta_2 * v + (1 - beta_2) * g * g
-        top = np.maximum(top, v)
         scale = rate * np.sqrt(1 - beta_2**t) / (1 - beta_1**t)
-        w = w - scale * m / (np.sqrt(top if amsgrad else v) + 1e-7)
-    optimizer = optimizers.Adam(rate, beta_1=beta_1, beta_2=beta_2, amsgrad=amsgrad)
+        w = w - scale * m / (np.sqrt(v) + 1e-7)
+    optimizer = optimizers.Adam(rate, beta_1=beta_1, beta_2=beta_2)
     found = descend(optimizer, tf.Variable(tf.ones(3)), gradients())
     np.testing.assert_allclose(found, w, rtol=1e-3, atol=1e-4)
 
 
 @QUICK
-@given(RATES, st.sampled_from([0.5, 0.9]), st.sampled_from([0.0, 0.9]), st.booleans())
-def test_rmsprop(rate, rho, momentum, centered):
-    w, v, mean, velocity = np.ones(3), np.zeros(3), np.zeros(3), np.zeros(3)
+@given(RATES, st.sampled_from([0.5, 0.9]), st.sampled_from([0.0, 0.9]))
+def test_rmsprop(rate, rho, momentum):
+    w, v, velocity = np.ones(3), np.zeros(3), np.zeros(3)
     for g in gradients():
-        v, mean = rho * v + (1 - rho) * g * g, rho * mean + (1 - rho) * g
-        step = rate * g / np.sqrt((v - mean**2 if centered else v) + 1e-7)
+        v = rho * v + (1 - rho) * g * g
+        step = rate * g / np.sqrt(v + 1e-7)
         velocity = momentum * velocity + step
         w = w - velocity
-    optimizer = optimizers.RMSprop(rate, rho=rho, momentum=momentum, centered=centered)
+    optimizer = optimizers.RMSprop(rate, rho=rho, momentum=momentum)
     found = descend(optimizer, tf.Variable(tf.ones(3)), gradients())
     np.testing.assert_allclose(found, w, rtol=1e-3, atol=1e-3)
 
@@ -74,41 +73,6 @@ def test_adagrad(rate):
     np.testing.assert_allclose(
         descend(optimizers.Adagrad(rate), tf.Variable(tf.ones(3)), gradients()), w, rtol=1e-4, atol=1e-5
     )
-
-
-@QUICK
-@given(RATES)
-def test_adamax_nadam_and_adadelta(rate):
-    w, m, u = np.ones(3), np.zeros(3), np.zeros(3)
-    for t, g in enumerate(gradients(), 1):
-        m, u = 0.9 * m + 0.1 * g, np.maximum(0.999 * u, np.abs(g))
-        w = w - rate * m / ((1 - 0.9**t) * (u + 1e-7))
-    found = descend(optimizers.Adamax(rate), tf.Variable(tf.ones(3)), gradients())
-    np.testing.assert_allclose(found, w, rtol=1e-4, atol=1e-4)
-    w, m, v, product = np.ones(3), np.zeros(3), np.zeros(3), 1.0
-    for t, g in enumerate(gradients(), 1):
-        now, following = (0.9 * (1 - 0.5 * 0.96 ** (t + i)) for i in (0, 1))
-        product *= now
-        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
-        ahead = following * m / (1 - product * following) + (1 - now) * g / (1 - product)
-        w = w - rate * ahead / (np.sqrt(v / (1 - 0.999**t)) + 1e-7)
-    found = descend(optimizers.Nadam(rate), tf.Variable(tf.ones(3)), gradients())
-    np.testing.assert_allclose(found, w, rtol=1e-3, atol=1e-3)
-    w, a, d = np.ones(3), np.zeros(3), np.zeros(3)
-    for g in gradients():
-        a = 0.95 * a + 0.05 * g * g
-        step = -np.sqrt(d + 1e-7) * g / np.sqrt(a + 1e-7)
-        d = 0.95 * d + 0.05 * step * step
-        w = w + rate * step
-    found = descend(optimizers.Adadelta(rate), tf.Variable(tf.ones(3)), gradients())
-    np.testing.assert_allclose(found, w, rtol=1e-4, atol=1e-4)
-
-
-def test_adamw_takes_from_the_weights():
-    with_decay, plain = tf.Variable(tf.ones(3)), tf.Variable(tf.ones(3))
-    descend(optimizers.AdamW(0.1, weight_decay=0.5), with_decay, gradients()[:1])
-    descend(optimizers.Adam(0.1), plain, gradients()[:1])
-    np.testing.assert_allclose(plain.numpy() - with_decay.numpy(), np.full(3, 0.05), rtol=1e-4)
 
 
 @pytest.mark.parametrize("clip, wanted", [
@@ -146,14 +110,6 @@ def test_iterations_and_learning_rate():
     assert float(variable.numpy()) == -0.25
 
 
-def test_a_schedule_sets_the_rate():
-    rates = optimizers.schedules.PiecewiseConstantDecay([1, 2], [1.0, 0.5, 0.25])
-    variable = tf.Variable(0.0)
-    assert descend(optimizers.SGD(rates), variable, [1.0] * 4) == -(1 + 1 + 0.5 + 0.25)
-    halved = optimizers.schedules.ExponentialDecay(1.0, 10, 0.5)
-    np.testing.assert_allclose([float(halved(n)) for n in (0, 10, 15)], [1, 0.5, 0.5**1.5], rtol=1e-6)
-
-
 def test_variables_without_gradients_are_named():
     with pytest.raises(ValueError, match="No gradients provided for any variable"):
         optimizers.SGD(0.1).apply_gradients([(None, tf.Variable(1.0))])
@@ -173,10 +129,8 @@ def test_minimize_finds_a_minimum():
     assert abs(float(x.numpy()) - 2) < 1e-2
 
 
-def test_names_and_configurations():
+def test_names():
     assert isinstance(optimizers.get("adam"), optimizers.Adam) and isinstance(optimizers.get("SGD"), optimizers.SGD)
-    config = optimizers.RMSprop(0.01, momentum=0.5).get_config()
-    assert optimizers.RMSprop.from_config(config).get_config() == config
     with pytest.raises(ValueError, match=r"Could not interpret|Unknown|unknown"):
         optimizers.get("foo")
 
@@ -188,7 +142,6 @@ CLIPPED_ROWS = {  # after three steps, by Keras 3: the row that was gathered twi
     ("Adam", "clipnorm", 0.5): ([0.5772932, 1.5756823], 0.2049892),
     ("Adam", "clipvalue", 0.2): ([0.5757425, 1.5757425], 0.2000057),
     ("Adam", "global_clipnorm", 0.5): ([0.7006472, 1.6999656], 0.2111079),
-    ("Adadelta", "clipnorm", 0.5): ([0.9993932, 1.999393], 0.4995709),
 }
 
 
@@ -206,11 +159,3 @@ def test_rows_of_an_embedding_are_clipped_as_they_come(name, kind, limit):
     assert table[1].numpy().tolist() == [3.0, 4.0]
 
 
-def test_fit_ends_with_the_moving_averages_of_the_weights():
-    model = tf.keras.Sequential([tf.keras.Input((1,)), tf.keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")])
-    model.compile(tf.keras.optimizers.SGD(0.25, use_ema=True, ema_momentum=0.5), "mse")
-    model.fit(tf.ones([2, 1]), tf.zeros([2, 1]), epochs=2, verbose=0)
-    assert model.get_weights()[0].item() == 0.375  # of 0.5, with which the averages begin, and of 0.25
-    model.set_weights([np.zeros([1, 1])])
-    model.optimizer.finalize_variable_values([])
-    assert model.get_weights()[0].item() == 0.0

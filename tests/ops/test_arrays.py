@@ -299,10 +299,3 @@ def _numpy(f, x):
 def test_refuses(call, message):
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         call()
-
-
-def test_wrong_calls_are_worded_as_tensorflows():
-    with pytest.raises(TypeError, match=r"^Missing required positional argument$"):
-        tf.concat([1])
-    with pytest.raises(TypeError, match=r"^Got an unexpected keyword argument 'foo'$"):
-        tf.zeros([1], foo=2)

@@ -100,14 +100,14 @@ def test_product_with_zeros():
 
 @pytest.mark.parametrize("exclusive", [False, True])
 @pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cumulative_logsumexp"])
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
 @settings(max_examples=6, deadline=None)
 @given(shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4), data=st.data())
 def test_running_totals(name, exclusive, reverse, shape, data):
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     x = array(shape, 5) + 2.0
-    step = {"cumsum": np.cumsum, "cumprod": np.cumprod, "cumulative_logsumexp": np.logaddexp.accumulate}[name]
-    neutral = {"cumsum": 0.0, "cumprod": 1.0, "cumulative_logsumexp": -np.inf}[name]
+    step = {"cumsum": np.cumsum, "cumprod": np.cumprod}[name]
+    neutral = {"cumsum": 0.0, "cumprod": 1.0}[name]
     rows = np.moveaxis(x, axis, -1)
     rows = rows[..., ::-1] if reverse else rows
     want = step(rows, -1)
@@ -116,8 +116,7 @@ def test_running_totals(name, exclusive, reverse, shape, data):
     want = np.moveaxis(want[..., ::-1] if reverse else want, -1, axis)
     f = getattr(tf.math, name)
     assert np.allclose(f(tf.constant(x), axis=axis, exclusive=exclusive, reverse=reverse).numpy(), want)
-    if not (exclusive and name == "cumulative_logsumexp"):
-        check_grads(lambda t: f(t, axis=axis, exclusive=exclusive, reverse=reverse), [x], rtol=1e-4, atol=1e-5)
+    check_grads(lambda t: f(t, axis=axis, exclusive=exclusive, reverse=reverse), [x], rtol=1e-4, atol=1e-5)
 
 
 @settings(max_examples=25, deadline=None)

@@ -43,12 +43,12 @@ class Case:
 
 
 def areas() -> list[str]:
-    """Names of all areas, sorted.
+    """Names of all areas, sorted: a folder for what the cases are about, and in it a file for each behaviour.
 
-    >>> "tape" in areas()
+    >>> "tape/persistent" in areas()
     True
     """
-    return sorted(path.stem for path in CASES.glob("*.txt"))
+    return sorted(path.relative_to(CASES).with_suffix("").as_posix() for path in CASES.rglob("*.txt"))
 
 
 def load(area: str) -> list[Case]:

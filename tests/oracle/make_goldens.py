@@ -28,16 +28,16 @@ SLIPS = ("NameError", "SyntaxError", "IndentationError", "CaseTimeout")
 
 
 def dump(area: str, version: str, records: dict) -> str:
-    """The golden file's text: one case per paragraph, one observation per line."""
+    """The golden file's text: a line for each case, and one for each of its observations."""
     lines = [f'{{"area": {json.dumps(area)}, "tensorflow": {json.dumps(version)}, "cases": {{']
     for i, (name, record) in enumerate(records.items()):
-        parts = []
-        for key, value in record.items():
-            text = json.dumps(value, ensure_ascii=False)
-            if key == "values":
-                text = "[\n  " + ",\n  ".join(json.dumps(item, ensure_ascii=False) for item in value) + "]"
-            parts.append(f" {json.dumps(key)}: {text}")
-        lines.append(f"{json.dumps(name)}: {{\n" + ",\n".join(parts) + "}" + ("," if i + 1 < len(records) else ""))
+        rest = {key: value for key, value in record.items() if key not in ("code", "values")}
+        head = f'{json.dumps(name)}: {{"code": {json.dumps(record["code"])}'
+        parts = [f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in rest.items()]
+        if "values" in record:
+            items = ",\n".join("  " + json.dumps(item, ensure_ascii=False) for item in record["values"])
+            head += ', "values": [' + (f"\n{items}]" if items else "]")
+        lines.append(",\n".join([head, *parts]) + "}" + ("," if i + 1 < len(records) else ""))
     return "\n".join(lines) + "\n}}\n"
 
 
@@ -72,6 +72,7 @@ def main() -> int:
                 differences += bool(misses)
                 print("\n".join(f"{area}/{case.name}: {miss}" for miss in misses), end="\n" if misses else "")
         else:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(dump(area, tf.__version__, records), encoding="utf-8")
         print(f"{area}: {len(records)} cases, {time.time() - start:.1f} s")
     return 1 if differences else 0

@@ -38,6 +38,9 @@ PYTHON = [
     (r" and no __dict__ for setting new attributes", ""),
     (r"missing a required (?:positional-only |keyword-only )?argument: '\w+'(?=`)", "unlike the signature"),  # 3.12 to 3.14
     (r"'\w+' parameter is positional only, but was passed as a keyword(?=`)", "unlike the signature"),
+    # a wrong call is a TypeError in the words of TensorFlow's dispatcher, or with a kernel's name in them: here in Python's own
+    (r"\A(TypeError: )?(?:(?:Missing required positional|Got an unexpected keyword) argument|Too many arguments were given"
+     r"|\w+\(\) (?:missing \d+ required|got an unexpected keyword|takes (?:from )?\d)).*", r"\1wrong call"),
 ]
 
 
@@ -258,7 +261,6 @@ LOGGED_ONCE = (  # module and counter: what was said already is not said again, 
     ("tensorflow.python.eager.polymorphic_function.polymorphic_function", "_frequent_tracing_detector_manager._detectors"),
     ("minitape.engine.logs", "_logged"),
     ("minitape.engine.updates", "_told"),
-    ("minitape.compat.v1.legacy", "_warned"),
     ("minitape.graphs.retracing", "_known"),
 )
 
@@ -273,7 +275,7 @@ def reset(tf, code: str = "keras") -> None:
         tf.config.run_functions_eagerly(False)
     if "keras" in code:
         with contextlib.suppress(Exception):
-            tf.keras.backend.clear_session()
+            tf.keras.utils.clear_session()
     for module, counter in LOGGED_ONCE:
         if module in sys.modules:
             attrgetter(counter)(sys.modules[module]).clear()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-from collections import OrderedDict
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -32,7 +29,6 @@ def test_batches(numbers, size, drop):
     batches = of(numbers).batch(size, drop_remainder=drop)
     assert listed(batches) == [b for b in wanted if len(b) == size or not drop]
     assert len(batches) == len(listed(batches)) == batches.cardinality().numpy()
-    assert listed(batches.unbatch()) == [x for b in listed(batches) for x in b]
 
 
 @QUICK
@@ -44,11 +40,9 @@ def test_steps_that_keep_the_order(numbers, count, times):
     assert listed(data.repeat(times)) == numbers * times
     assert listed(data.map(lambda x: x * 2 + 1)) == [2 * x + 1 for x in numbers]
     assert listed(data.filter(lambda x: x > 0)) == [x for x in numbers if x > 0]
-    assert listed(data.concatenate(data)) == numbers * 2
     assert listed(data.enumerate()) == list(enumerate(numbers))
     assert listed(D.zip(data, data.map(lambda x: -x))) == [(x, -x) for x in numbers]
     assert listed(data.prefetch(2).cache()) == numbers
-    assert data.reduce(np.int64(0), lambda a, b: a + b).numpy() == sum(numbers)
 
 
 @QUICK
@@ -89,6 +83,26 @@ def test_generators_and_ranges():
     assert listed(D.range(2, 9, 3)) == [2, 5, 8]
 
 
+def test_what_a_generator_yields_must_have_the_type_that_was_announced():
+    signature = (tf.TensorSpec([], tf.int32), tf.TensorSpec([None], tf.float32))
+    assert [n.tolist() for n in listed(D.from_generator(lambda: [(1, [2, 3])], output_signature=signature))[0]] == [1, [2.0, 3.0]]
+    for item, message in ((1, "did not match the expected structure"), ((1, 2.0), r"yielded an element of shape \(\)")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            listed(D.from_generator(lambda item=item: [item], output_signature=signature))
+
+
+def test_a_method_that_is_not_here_is_answered():
+    for asked in (D, D.range(3)):
+        with pytest.raises(AttributeError, match=r"^tf\.data\.Dataset\.interleave is not in minitape, a tape to learn from\."):
+            asked.interleave  # noqa: B018
+    with pytest.raises(AttributeError, match=r"^'Dataset' object has no attribute 'shufle'$"):
+        D.range(3).shufle  # noqa: B018
+    with pytest.raises(AttributeError, match=r"^type object 'Dataset' has no attribute 'rnge'$"):
+        D.rnge  # noqa: B018
+    with pytest.raises(TypeError, match="Elements of datasets are dense tensors in minitape"):
+        D.from_tensor_slices(tf.ragged.constant([[1], [2, 3]]))
+
+
 def test_unequal_lengths_raise():
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
         D.from_tensor_slices(([1, 2], [3]))
@@ -121,8 +135,7 @@ def test_no_tape_sees_into_a_dataset(made):
     with tf.GradientTape(persistent=True) as tape:
         total = sum(tf.reduce_sum(e) for e in made(w))
         used = sum(tf.reduce_sum(e * w) for e in made(w))
-        folded = D.from_tensor_slices([1.0, 2.0]).reduce(0.0, lambda s, v: s + v * w[0])
-    assert tape.gradient(total, w) is None and tape.gradient(folded, w) is None
+    assert tape.gradient(total, w) is None
     assert tape.gradient(used, w) is not None
     assert tape.explain(total, w).cause in ("nondifferentiable_op", "outside_tape")
 
@@ -135,80 +148,11 @@ def test_an_element_is_not_the_tensor_that_was_given():
     assert tape.gradient(y, x) is None
 
 
-def test_lines_of_text_files(tmp_path):
-    (tmp_path / "a.txt").write_bytes(b"one\ntwo\r\n\nthree")
-    (tmp_path / "b.txt").write_text("x\n")
-    (tmp_path / "c.gz").write_bytes(gzip.compress(b"packed\n"))
-    names = [str(tmp_path / name) for name in ("a.txt", "b.txt", "c.gz")]
-    lines = tf.data.TextLineDataset
-    assert repr(lines(names[0])) == "<TextLineDatasetV2 element_spec=TensorSpec(shape=(), dtype=tf.string, name=None)>"
-    assert list(lines(names[:2]).as_numpy_iterator()) == [b"one", b"two", b"", b"three", b"x"]
-    assert list(lines(tf.data.Dataset.from_tensor_slices(names[1:2])).as_numpy_iterator()) == [b"x"]
-    assert list(lines(names[2], compression_type="GZIP").as_numpy_iterator()) == [b"packed"]
-    turns = tf.data.Dataset.from_tensor_slices(names[:2]).interleave(lines, cycle_length=2)
-    assert list(turns.as_numpy_iterator()) == [b"one", b"x", b"two", b"", b"three"]
-    with pytest.raises(tf.errors.NotFoundError, match="nope; No such file or directory"):
-        list(lines("nope"))
-    with pytest.raises(TypeError, match=r"must contain `tf.string` elements. Got `tf.int32` elements"):
-        lines(3)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Unsupported compression_type"):
-        list(lines(names[0], compression_type="ZIP"))
-
-
-TABLE = 'a,b,c\n1,2.5,x\n2,,"y,z"\n3,1.5,w\n'
-
-
-def test_rows_of_files_of_values(tmp_path):
-    file = str(tmp_path / "t.csv")
-    (tmp_path / "t.csv").write_text(TABLE)
-    rows = tf.data.experimental.CsvDataset
-    read = [[x.numpy() for x in row] for row in rows(file, [tf.int32, 0.5, ""], header=True)]
-    assert read == [[1, 2.5, b"x"], [2, 0.5, b"y,z"], [3, 1.5, b"w"]]
-    assert [[x.numpy() for x in row] for row in rows(file, [0, ""], header=True, select_cols=[0, 2])][1] == [2, b"y,z"]
-    assert [[x.numpy() for x in row] for row in rows(file, [0], header=True, exclude_cols=[1, 2])] == [[1], [2], [3]]
-    for wrong, message in (
-        (lambda: rows(file, [tf.int32, tf.float32, ""], header=True), "Field 1 is required but missing in record!"),
-        (lambda: rows(file, [tf.int32, tf.float32], header=True), "Expect 2 fields but have more in record"),
-        (lambda: rows(file, [tf.int32, tf.float32, ""]), "Field 0 in record is not a valid int32: a"),
-    ):
-        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
-            list(wrong())
-
-
-def test_batches_of_named_columns(tmp_path):
-    file = str(tmp_path / "t.csv")
-    (tmp_path / "t.csv").write_text(TABLE)
-    make = tf.data.experimental.make_csv_dataset
-    plain = {"num_epochs": 1, "shuffle": False}
-    batches = make(file, 2, label_name="a", **plain)
-    columns = OrderedDict(b=tf.TensorSpec([None], tf.float32), c=tf.TensorSpec([None], tf.string))  # Python 3.12 prints them anew
-    assert repr(batches) == (
-        f"<_PrefetchDataset element_spec=({columns}, TensorSpec(shape=(None,), dtype=tf.int32, name=None))>"
-    )
-    read = [({k: v.numpy().tolist() for k, v in f.items()}, label.numpy().tolist()) for f, label in batches]
-    assert read == [({"b": [2.5, 0.0], "c": [b"x", b"y,z"]}, [1, 2]), ({"b": [1.5], "c": [b"w"]}, [3])]
-    some = make(file, 3, select_columns=["c", "a"], column_defaults=[0.0, ""], **plain)
-    assert {k: v.numpy().tolist() for k, v in next(iter(some)).items()} == {"a": [1, 2, 3], "c": [b"x", b"y,z", b"w"]}
-    assert len(list(make(file, 2).take(5))) == 5
-    bare = make(file, 4, column_names=["p", "q", "r"], header=False, **plain)
-    assert next(iter(bare))["p"].numpy().tolist() == [b"a", b"1", b"2", b"3"]
-    for wrong, message in (
-        ({"label_name": "q"}, "`label_name` provided must be one of the columns: .* Received: q"),
-        ({"select_columns": ["q"]}, "Column q specified in `select_columns` must be of one of the columns"),
-        ({"column_names": ["a", "a", "b"]}, "contains duplicate column names: {'a'}"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            make(file, 2, **plain, **wrong)
-    with pytest.raises(ValueError, match="No files match `file_pattern`"):
-        make(str(tmp_path / "*.none"), 2)
-
-
 @pytest.mark.parametrize(
     ("call", "text"),
     [
         (lambda d: d.take(), "take() missing 1 required positional argument: 'count'"),
         (lambda d: d.map(), "map() missing 1 required positional argument: 'map_func'"),
-        (lambda d: d.window(), "window() missing 1 required positional argument: 'size'"),
         (lambda d: d.from_tensors(), "from_tensors() missing 1 required positional argument: 'tensors'"),
         (lambda d: d.cardinality(1), "cardinality() takes 1 positional argument but 2 were given"),
     ],

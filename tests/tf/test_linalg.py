@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,19 +91,17 @@ def test_norm(ord, axis):
 
 
 @pytest.mark.parametrize(("name", "reference", "x"), [
-    ("det", np.linalg.det, SQUARE), ("inv", np.linalg.inv, SQUARE), ("pinv", np.linalg.pinv, SQUARE[0][:, :2]),
-    ("logdet", lambda x: np.linalg.slogdet(x)[1], POSITIVE), ("eigvalsh", np.linalg.eigvalsh, POSITIVE),
-    ("trace", lambda x: np.trace(x, axis1=-2, axis2=-1), SQUARE), ("expm", scipy.linalg.expm, SQUARE),
+    ("det", np.linalg.det, SQUARE), ("inv", np.linalg.inv, SQUARE),
+    ("logdet", lambda x: np.linalg.slogdet(x)[1], POSITIVE),
+    ("trace", lambda x: np.trace(x, axis1=-2, axis2=-1), SQUARE),
     ("matrix_transpose", lambda x: np.swapaxes(x, -1, -2), SQUARE),
 ])  # fmt: skip
 def test_functions_of_matrices(name, reference, x):
     assert np.allclose(getattr(tf.linalg, name)(x).numpy(), reference(x))
-    if name == "eigvalsh":  # reads one triangle: the other one's differences are none of its
-        check_grads(lambda t: tf.linalg.eigvalsh(t @ tf.linalg.matrix_transpose(t)), [SQUARE], rtol=1e-4)
-    elif name == "logdet":
+    if name == "logdet":
         check_grads(lambda t: tf.linalg.logdet(tf.matmul(t, t, transpose_b=True)), [SQUARE], rtol=1e-4)
     else:
-        check_grads(getattr(tf.linalg, name), [x / 3 if name == "expm" else x], rtol=1e-4, atol=1e-5)
+        check_grads(getattr(tf.linalg, name), [x], rtol=1e-4, atol=1e-5)
 
 
 def test_cholesky():
@@ -127,38 +124,16 @@ def test_linear_equations(adjoint):
     assert np.allclose(POSITIVE @ tf.linalg.cholesky_solve(factor, b).numpy(), b)
 
 
-@pytest.mark.parametrize("shape", [(4, 2), (2, 4)])
-def test_least_squares(shape):
-    a, b = RNG.normal(size=shape), RNG.normal(size=(shape[0], 1))
-    want = np.linalg.lstsq(a, b, rcond=None)[0]
-    assert np.allclose(tf.linalg.lstsq(a, b).numpy(), want) and np.allclose(
-        tf.linalg.lstsq(a, b, fast=False).numpy(), want
-    )
-    check_grads(lambda x, y: tf.linalg.lstsq(x, y, l2_regularizer=0.1), [a, b], rtol=1e-4)
-
-
-def test_factors_make_the_matrix():
-    x = RNG.normal(size=(4, 3))
-    q, r = tf.linalg.qr(x)
-    assert np.allclose((q @ r).numpy(), x) and np.allclose(np.tril(r.numpy(), -1), 0)
-    s, u, v = tf.linalg.svd(x)
-    assert np.allclose(tf.matmul(u * s, v, adjoint_b=True).numpy(), x)
-    values, vectors = tf.linalg.eigh(POSITIVE[0])
-    assert np.allclose((POSITIVE[0] @ vectors.numpy()), vectors.numpy() * values.numpy())
-    assert tf.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy() == 1
-
-
-@pytest.mark.parametrize("k", [0, 1, -1, (-1, 1), (0, 1)])
+@pytest.mark.parametrize("k", [0, 1, -1])
 def test_diagonals(k):
     x = RNG.normal(size=(2, 3, 4))
     band = tf.linalg.diag_part(x, k=k)
     cleared = tf.linalg.set_diag(x, tf.zeros_like(band), k=k).numpy()
-    low, high = k if isinstance(k, tuple) else (k, k)
     away = np.arange(4)[None, :] - np.arange(3)[:, None]
-    assert np.array_equal(cleared, np.where((away >= low) & (away <= high), 0, x))
+    assert np.array_equal(cleared, np.where(away == k, 0, x))
     assert np.array_equal(tf.linalg.set_diag(tf.zeros([2, 3, 4], tf.float64), band, k=k).numpy(), x - cleared)
     check_grads(lambda t: tf.linalg.diag_part(t, k=k) ** 2, [x])
-    check_grads(lambda t: tf.linalg.diag(t, k=k, num_rows=3, num_cols=4) ** 2, [band.numpy()])
+    check_grads(lambda t: tf.linalg.diag(t, k=k) ** 2, [band.numpy()])
 
 
 def test_bands():
@@ -192,42 +167,3 @@ def test_equations_are_checked():
         tf.einsum("ij->k", x)
     with pytest.raises(ValueError, match="supported vector norm"):
         tf.norm(x, ord="nuclear")
-
-
-@pytest.mark.parametrize("real", [True, False])
-def test_gradients_of_eigenvalues_and_vectors(real):
-    rng = np.random.default_rng(4)
-    a = rng.normal(size=(4, 4)) + (0 if real else 1j * rng.normal(size=(4, 4)))
-
-    def f(x):
-        values, vectors = tf.linalg.eig(x)
-        return tf.reduce_sum(tf.abs(values) ** 2) + tf.reduce_sum(tf.abs(vectors) ** 4) + tf.reduce_sum(
-            tf.math.real(tf.linalg.eigvals(x)) ** 3)  # fmt: skip
-
-    x = tf.constant(a)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = f(x)
-    g, h = tape.gradient(y, x).numpy(), 1e-6
-    for i in np.ndindex(a.shape):
-        for way in (1.0,) if real else (1.0, 1j):
-            step = np.zeros_like(a)
-            step[i] = h * way
-            slope = (f(tf.constant(a + step)) - f(tf.constant(a - step))).numpy() / (2 * h)
-            assert (g[i] * np.conj(way)).real == pytest.approx(slope, rel=1e-5, abs=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["random", "defective", "nearly defective", "complex"])
-def test_functions_of_matrices_undo_what_made_them(kind):
-    rng = np.random.default_rng(2)
-    a = {"random": rng.normal(size=(5, 5)) / 3 + 2 * np.eye(5), "defective": np.eye(4) * 2 + np.eye(4, k=1),
-         "nearly defective": np.array([[1.0, 1.0], [1e-12, 1.0]]),
-         "complex": rng.normal(size=(2, 4, 4)) / 4 + 1j * rng.normal(size=(2, 4, 4)) / 4 + np.eye(4)}[kind]  # fmt: skip
-    root = tf.linalg.sqrtm(tf.constant(a)).numpy()
-    np.testing.assert_allclose(root @ root, a, rtol=1e-9, atol=1e-9)
-    assert np.all(np.linalg.eigvals(root).real > 0)
-    np.testing.assert_allclose(tf.linalg.expm(tf.linalg.logm(tf.constant(a + 0j))).numpy(), a, rtol=1e-9, atol=1e-9)
-
-
-def test_no_real_root():
-    assert np.isnan(tf.linalg.sqrtm([[-1.0, 0.0], [0.0, 4.0]]).numpy()).all()

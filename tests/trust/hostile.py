@@ -15,7 +15,6 @@ import contextlib
 import copy
 import functools
 import importlib
-import importlib.util
 import io
 import json
 import linecache
@@ -24,13 +23,11 @@ import pkgutil
 import sys
 import time
 import warnings
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
@@ -39,9 +36,7 @@ import minitape_widgets.page
 import minitape_widgets.wire
 from minitape import course
 from minitape.course.progress import last_lesson
-from minitape.engine.primitives import load_all
 
-K = tf.keras
 FOLDER, OUTSIDE = Path("given").absolute(), Path("outside").absolute()
 SECRET = OUTSIDE / "secret.txt"
 SIGN = "carried_out"  # what nothing may call, look up or write
@@ -63,8 +58,8 @@ def hook(event: str, args: tuple[Any, ...]) -> None:
         if event in ON_FILES:
             named = args[:2] if event == "os.rename" else args[:1]
             fine = all(_inside(path, allowed) for path in named if isinstance(path, (str, bytes, os.PathLike)))
-        elif event == "compile":  # NumPy reads the header of an array as a literal
-            fine = args[1] in ("<unknown>", b"<unknown>") or (str(args[1]).startswith("<formula ") and SIGN not in repr(args))
+        elif event == "compile":
+            fine = str(args[1]).startswith("<formula ") and SIGN not in repr(args)
         elif event == "exec":
             fine = args[0].co_filename.startswith("<formula ")
         else:
@@ -85,22 +80,13 @@ class Lure:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         seen.append("a class was found by a name that is not public")
 
-    @classmethod
-    def from_config(cls, config: Any) -> Lure:
-        return cls()
-
-    def get_config(self) -> dict[str, Any]:
-        return {}
-
 
 def lay_out_lures() -> None:
     """Puts lures into the modules, and attributes that tell who looks at them onto tensors, variables and layers."""
     for module in [m for name, m in sys.modules.items() if name.startswith("minitape")]:
         vars(module)[SIGN] = Lure
-    from minitape.keras.symbolic import KerasTensor
-
     told = property(lambda self: seen.append("an attribute was found by a name in a file"))
-    for kind in (tf.Tensor, tf.Variable, K.layers.Layer, KerasTensor):
+    for kind in (tf.Tensor, tf.Variable):
         for name in (SIGN, f"__{SIGN}__"):
             setattr(kind, name, told)
 
@@ -122,12 +108,10 @@ def watched(folder: Path = FOLDER) -> Iterator[None]:
 
 CODE = f"open({str(OUTSIDE / SIGN)!r}, 'w')"
 MODULES = sorted({m.name for m in pkgutil.walk_packages(tf.__path__, "minitape.")} - {"minitape.__main__"})
-NEAR = [name for name in MODULES if name.startswith("minitape.keras.operations")]  # where a prefix would lead
-modules = st.sampled_from(NEAR) | st.sampled_from([*MODULES, "os", "builtins", "subprocess", "keras.src.saving", "keras.utils", "numpy", ""])
+modules = st.sampled_from([*MODULES, "os", "builtins", "subprocess", "numpy", ""])
 attributes = st.sampled_from([SIGN, f"__{SIGN}__"]) | st.sampled_from(
-    ["system", "eval", "exec", "_define", "find", "install", "load", "load_model", "get_file", "__class__",
-     "__init_subclass__", "__reduce__", "__globals__", "__getattribute__", "_numpy", "Any", "Configured", "<lambda>", "lambda x: x",
-     *dir(K.ops)[::40], *dir(K.layers)[::20], "Lambda", "StringLookup", "TextVectorization", "Functional", "Step"]
+    ["system", "eval", "exec", "find", "install", "load", "__class__", "__init_subclass__", "__reduce__", "__globals__", "__getattribute__",
+     "_numpy", "Any", "<lambda>", "lambda x: x", *dir(tf)[::40]]
 )  # fmt: skip
 joined = st.tuples(modules, st.sampled_from([":", ".", ">", "/"]), attributes).map("".join)
 paths = st.sampled_from(
@@ -135,24 +119,17 @@ paths = st.sampled_from(
 )
 texts = st.one_of(modules, attributes, joined, paths, st.sampled_from([CODE, f"__import__('os').mkdir({CODE!r})", "{0.__class__}"]))
 numbers = st.sampled_from([None, True, 0, 1, 2, 3, -1, 0.5, float("nan")])
-KEYS = ("class_name module registered_name config name what args kwargs function vocabulary code value dtype __input__ __slice__ "
-        "__array__ __ellipsis__ build_shape kind compiled layers output_shape").split()  # fmt: skip
+KEYS = "class_name module name what args function code value dtype kind label site file scope text".split()
 
 
 def objects(inner: Any) -> Any:
-    """What Keras, or minitape, could take for a description of an object."""
-    classes = st.fixed_dictionaries({"class_name": attributes | st.sampled_from(["__lambda__", "function", "__numpy__"]), "config": inner},
-                                    optional={"module": modules, "registered_name": joined})  # fmt: skip
-    calls = st.fixed_dictionaries({"what": attributes | joined, "args": st.lists(inner, max_size=3), "kwargs": st.just({})})
-    code = st.just({"class_name": "__lambda__", "config": {"code": CODE, "value": CODE, "defaults": None, "closure": None}})
-    return classes | calls | code | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3) | st.lists(inner, max_size=3)
+    """What a reader could take for a description of an object."""
+    calls = st.fixed_dictionaries({"class_name": attributes, "module": modules, "what": attributes | joined, "args": st.lists(inner, max_size=3)})
+    return calls | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3) | st.lists(inner, max_size=3)
 
 
 evil = st.recursive(texts | numbers, objects, max_leaves=5)
-named = st.sampled_from(NEAR).map(f"{{}}:{SIGN}".format) | attributes
-aimed = st.tuples(st.integers(0, 10**6), st.just("aim"), st.just("what"), named)
-aimed |= st.tuples(st.integers(0, 10**6), st.just("aim"), st.sampled_from(["vocabulary", "activation", "function"]), paths | named)
-aimed |= st.tuples(st.integers(0, 10**6), st.just("aim"), st.sampled_from(KEYS), texts)
+aimed = st.tuples(st.integers(0, 10**6), st.just("aim"), st.sampled_from(KEYS), texts)
 blind = st.tuples(st.integers(0, 10**6), st.sampled_from(["replace", "add", "wrap"]), st.sampled_from(KEYS), evil)
 changes = st.lists(aimed | blind, min_size=1, max_size=3)
 
@@ -176,214 +153,13 @@ def changed(text: str, how: Any) -> Any:
         if what == "add" and isinstance(holder[key], dict):
             holder[key][name] = value
         elif what == "wrap":
-            holder[key] = {"class_name": name, "module": "keras.layers", "config": holder[key]}
+            holder[key] = {"class_name": name, "module": "os", "config": holder[key]}
         else:
             holder[key] = value
     return about
 
 
 # -- the readers ------------------------------------------------------------------------------------------------------
-
-
-@K.utils.register_keras_serializable("trust")
-def gap(y_true: Any, y_pred: Any) -> Any:
-    """A function of the user."""
-    return tf.reduce_mean(abs(y_true - y_pred), axis=-1)
-
-
-def models() -> list[Any]:
-    """Models that have something of each kind in them."""
-    layers, x = K.layers, K.Input((3, 2))
-    first = K.Model(x, [K.ops.exp2(x) + 1.0, x[:, 0], K.ops.mean(layers.Bidirectional(layers.LSTM(2))(x)), x.cast("int32"),
-                        K.ops.add(x, np.ones(2, np.float32))])  # fmt: skip
-    second = K.Sequential([K.Input((2,)), layers.Dense(2, "relu", kernel_regularizer="l2", kernel_initializer="ones")])
-    second.add(layers.Dense(1, kernel_constraint="non_neg"))
-    rate = K.optimizers.schedules.ExponentialDecay(0.1, 10, 0.5)
-    second.compile(K.optimizers.Adam(rate), K.losses.Huber(0.5), metrics=[gap, "mse", K.metrics.MeanAbsoluteError(name="m")])
-    second.fit(np.ones((2, 2)), np.ones((2, 1)), verbose=0)
-    words = layers.TextVectorization(output_sequence_length=3, vocabulary=["a", "b"])
-    third = K.Sequential([K.Input((1,), dtype="string"), words, layers.Embedding(9, 2)])
-    fourth = K.Sequential([K.Input((1,), dtype="string"), layers.StringLookup(vocabulary=["a"]), layers.Lambda(untouched)])
-    return [first, second, third, fourth]
-
-
-@K.utils.register_keras_serializable("trust")
-def untouched(x: Any) -> Any:
-    """A function of the user for a Lambda layer."""
-    return x
-
-
-def archive_of(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of a file that minitape wrote."""
-    with np.load(path) as archive:
-        return dict(archive)
-
-
-MODEL = FOLDER / "model.keras"
-SAVED: list[tuple[str, dict[str, np.ndarray]]] = []
-
-
-def write_models() -> None:
-    """Fills ``SAVED``, and loads each model once: what is loaded lazily is there from then on."""
-    for model in models():
-        model.save(MODEL)
-        K.models.load_model(MODEL)
-        K.models.model_from_json(model.to_json())
-        arrays = archive_of(MODEL)
-        SAVED.append((str(arrays.pop("about")), arrays))
-
-
-number = st.integers(0, 4)
-
-
-def chosen(which: int, how: Any) -> tuple[str, dict[str, np.ndarray]]:
-    """One of the saved models: one that says what is to be changed first."""
-    able = [saved for saved in SAVED if f'"{how[0][2]}": ' in saved[0]] or SAVED
-    return able[which % len(able)]
-
-
-def models_with_other_descriptions(which: int, how: Any, safe_mode: bool) -> None:
-    """``load_model`` and ``model_from_json``."""
-    text, arrays = chosen(which, how)
-    about = json.dumps(changed(text, how))
-    with open(MODEL, "wb") as file:
-        np.savez(file, about=np.array(about), **arrays)
-    with watched():
-        K.models.load_model(MODEL, safe_mode=safe_mode if SECRET.name not in about and "passwd" not in about else True)
-    with watched():
-        K.models.model_from_json(about)
-
-
-def configurations(which: int, how: Any, value: Any) -> None:
-    """``from_config``, ``deserialize`` and ``get`` of every kind of object."""
-    about = changed(chosen(which, how)[0], how)
-    for config in (about, about.get("config") if isinstance(about, dict) else about):
-        for kind in (K.Model, K.Sequential):
-            with watched():
-                kind.from_config(config)
-    layers = K.layers
-    for read in (layers.deserialize, K.utils.deserialize_keras_object, layers.Lambda.from_config, layers.StringLookup.from_config,
-                 layers.TextVectorization.from_config, layers.Bidirectional.from_config, layers.RNN.from_config, layers.Activation,
-                 K.optimizers.get, K.optimizers.SGD.from_config, K.losses.get, K.metrics.get, K.initializers.get,
-                 K.initializers.deserialize, K.regularizers.get, K.regularizers.deserialize, K.constraints.get,
-                 K.constraints.deserialize, K.activations.get, K.activations.deserialize):  # fmt: skip
-        forms = (value, {"vocabulary": value}, {"function": value}, {"layer": value, "cell": value}, {"learning_rate": value})
-        for form in forms[: 5 if "from_config" in getattr(read, "__qualname__", "") else 1]:
-            with watched():
-                read(form)
-
-
-class Pickled:
-    """What a pickle would run."""
-
-    def __reduce__(self) -> Any:
-        return exec, (CODE,)
-
-
-MEMBERS = st.sampled_from(
-    ["0.npy", "about.npy", "optimizer_0.npy", "_CHECKPOINTABLE_OBJECT_GRAPH.npy", "v/.ATTRIBUTES/VARIABLE_VALUE.npy", "0", "about",
-     f"../{SIGN}.npy", f"{OUTSIDE / SIGN}.npy", f"..\\{SIGN}.npy", "1.npy"]
-)  # fmt: skip
-
-
-def member(value: Any) -> bytes:
-    """The bytes of a member of an archive."""
-    if isinstance(value, bytes):
-        return value
-    out = io.BytesIO()
-    np.save(out, value, allow_pickle=True)
-    return out.getvalue()
-
-
-contents = st.one_of(
-    st.sampled_from([np.array([Pickled()], object), np.ones((2, 2), np.float32), np.array(1), np.array("[[null, {}]]"), np.array(["x"])]),
-    st.binary(max_size=30),
-    texts.map(lambda text: b"\x93NUMPY\x01\x00" + len(text.encode()).to_bytes(2, "little") + text.encode()),
-    texts.map(lambda text: member(np.array(text))),
-)
-
-
-def archives(members: Any, cut: int | None, link: bool) -> None:
-    """Every reader of arrays: weights, models and checkpoints."""
-    out = io.BytesIO()
-    with warnings.catch_warnings(), zipfile.ZipFile(out, "w") as archive:
-        for name, value in members:
-            info = zipfile.ZipInfo(name)
-            info.external_attr = 0o120777 << 16 if link else 0
-            archive.writestr(info, member(value))
-    data = out.getvalue()[:cut]
-    if len(members) == 1:
-        data = member(members[0][1])  # no archive, but an array or nothing of the kind
-    weights = FOLDER / "x.weights.h5"
-    for path in (MODEL, weights, FOLDER / "ckpt-1.index"):
-        path.write_bytes(data)
-    model = K.Sequential([K.Input((2,)), K.layers.Dense(1)])
-    v = tf.Variable(1.0)
-    for read in (lambda: K.models.load_model(MODEL), lambda: model.load_weights(weights),
-                 lambda: tf.train.Checkpoint(v=v).restore(FOLDER / "ckpt-1"), lambda: tf.train.list_variables(FOLDER / "ckpt-1"),
-                 lambda: tf.train.load_variable(FOLDER / "ckpt-1", SIGN)):  # fmt: skip
-        with watched():
-            read()
-
-
-def checkpoints(how: Any, note: str, absolute: bool) -> None:
-    """The objects that a checkpoint tells of, and the note in its folder."""
-    objects = {"layer": K.layers.Dense(2), "listed": [tf.Variable(1.0)], "mapped": {"a": tf.Variable(2.0)}, "it": iter(tf.data.Dataset.range(3))}
-    objects["layer"].build((None, 2))
-    checkpoint, folder = tf.train.Checkpoint(**objects), FOLDER / "checkpoints"
-    prefix = checkpoint.write(folder / "ckpt-1")
-    arrays = archive_of(folder / "ckpt-1.index")
-    graph = json.dumps(changed(str(arrays.pop("_CHECKPOINTABLE_OBJECT_GRAPH")), how))
-    with open(folder / "ckpt-1.index", "wb") as file:
-        np.savez(file, _CHECKPOINTABLE_OBJECT_GRAPH=np.array(graph), **arrays)
-    with watched():
-        checkpoint.restore(prefix).assert_consumed()
-    with watched():
-        tf.train.CheckpointManager(checkpoint, folder, 1).restore_or_initialize()
-    (folder / "checkpoint").write_text(f'model_checkpoint_path: "{note}"\nall_model_checkpoint_paths: "{SECRET}"\n')
-    for read in (tf.train.latest_checkpoint, tf.train.load_checkpoint, tf.train.list_variables):
-        with watched(folder):
-            found = read(folder)
-            if isinstance(found, str) and not _inside(found, folder):
-                seen.append(f"latest_checkpoint gave {found}")
-
-
-class Traced(tf.Module):
-    """Functions with something of each kind in them; ``looped`` is read only, since a loop that was changed may never end."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.v = tf.Variable([1.0, 2.0])
-        self.parts = [self.v, {"a": tf.Variable(3.0)}]
-
-    @tf.function(input_signature=[tf.TensorSpec([None, 2]), tf.TensorSpec([None], tf.string)])
-    def straight(self, x: Any, words: Any) -> Any:
-        with tf.GradientTape() as tape:
-            y = tf.reshape(tf.reduce_sum(x[:, 1:] * self.v, -1, keepdims=True), [tf.shape(x)[0], -1])
-        self.v.assign_sub(tape.gradient(y, self.v))
-        return {"y": tf.cond(y[0, 0] > 0.0, lambda: y * self.v, lambda: y), "words": tf.strings.join([words, "b"])}, tf.zeros(tf.shape(x)[:1])
-
-    @tf.function(input_signature=[tf.TensorSpec([2])])
-    def looped(self, x: Any) -> Any:
-        return tf.gradients(tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, s * self.v), [0, x])[1], x)
-
-
-def saved_models(how: Any) -> None:
-    """The objects and functions that a saved model tells of, and what its functions compute."""
-    folder = FOLDER / "saved_model"
-    if not TRACED:
-        tf.saved_model.save(Traced(), folder)
-        load_all()  # which the first name that is not known does
-        arrays = archive_of(folder / "saved_model.npz")
-        TRACED.append((str(arrays.pop("about")), arrays))
-    text, arrays = TRACED[0]
-    np.savez(folder / "saved_model.npz", about=np.array(json.dumps(changed(text, how))), **arrays)
-    with watched():
-        loaded = tf.saved_model.load(folder)
-        loaded.straight(tf.ones([1, 2]), tf.constant(["a"]))
-
-
-TRACED: list[tuple[str, dict[str, np.ndarray]]] = []
 
 
 def progress_files(value: Any, name: str) -> None:
@@ -465,42 +241,6 @@ def write_snapshot() -> None:
     minitape_widgets.page.page({})
 
 
-def data_files(data: bytes, text: str, kind: str) -> None:
-    """Lines, rows of values, and folders of texts."""
-    path = FOLDER / "texts" / "a" / "data.txt"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data + text.encode())
-    for read in (lambda: list(tf.data.TextLineDataset(str(path), kind)), lambda: tf.io.read_file(str(path)),
-                 lambda: list(tf.data.experimental.CsvDataset(str(path), ["", 0.0], kind)),
-                 lambda: next(iter(tf.data.experimental.make_csv_dataset(str(path), 2, num_epochs=1, shuffle=False))),
-                 lambda: tf.io.decode_csv([text], ["", 0]), lambda: tf.io.decode_base64(text), lambda: tf.io.decode_raw(text, tf.uint8),
-                 lambda: list(K.utils.text_dataset_from_directory(str(FOLDER / "texts"), shuffle=False)),
-                 lambda: tf.strings.format(text, 1)):  # fmt: skip
-        with watched():
-            read()
-
-
-def image_files(kind: str, at: int, byte: int, cut: int | None) -> None:
-    """Images with a changed byte, or cut off; read where Pillow is installed."""
-    if importlib.util.find_spec("PIL") is None:
-        return
-    if not IMAGES:
-        from PIL import Image
-
-        for name in ("PNG", "JPEG", "GIF", "BMP"):
-            out = io.BytesIO()
-            Image.new("RGB", (5, 4), (9, 99, 199)).save(out, name)
-            IMAGES[name] = out.getvalue()
-    data = bytearray(IMAGES[kind])
-    data[at % len(data)] = byte
-    for decode in (tf.io.decode_image, tf.io.decode_png, tf.io.decode_jpeg):
-        with watched():
-            decode(bytes(data[:cut]))
-
-
-IMAGES: dict[str, bytes] = {}
-
-
 def bait() -> None:
     """What no reader does: were this not seen, nothing would be."""
     for act in (lambda: SECRET.read_text(), lambda: compile("1", "text", "exec"), lambda: exec("1"), lambda: __import__("antigravity_"),
@@ -510,17 +250,10 @@ def bait() -> None:
 
 
 READERS: dict[str, tuple[Callable[..., None], tuple[Any, ...], int]] = {
-    "models": (models_with_other_descriptions, (number, changes, st.booleans()), 200),
-    "configurations": (configurations, (number, changes, evil), 90),
-    "archives": (archives, (st.lists(st.tuples(MEMBERS, contents), min_size=1, max_size=4), st.sampled_from([None, None, None, 9, 99, 300]), st.booleans()), 80),
-    "checkpoints": (checkpoints, (changes, texts, st.booleans()), 80),
-    "saved_models": (saved_models, (changes,), 80),
     "progress": (progress_files, (evil, texts), 80),
     "snapshots": (snapshots, (changes,), 60),
     "recordings": (recordings, (changes,), 60),
     "hand_ins": (hand_ins, (changes | st.just([]), evil, texts, texts), 60),
-    "data": (data_files, (st.binary(max_size=20), texts, st.sampled_from(["", "GZIP", "ZLIB", SIGN])), 50),
-    "images": (image_files, (st.sampled_from(["PNG", "JPEG", "GIF", "BMP"]), st.integers(0, 400), st.integers(0, 255), st.sampled_from([None, None, 9, 60])), 80),
 }  # fmt: skip
 
 
@@ -564,9 +297,6 @@ def main() -> None:
         if not name.startswith(("minitape.cli", "minitape.bridges.")):  # a bridge needs the other framework
             with contextlib.suppress(ImportError) if name.startswith("minitape.speed.") else contextlib.nullcontext():  # without numba
                 importlib.import_module(name)
-    import encodings.cp437  # noqa: F401 - the names in archives
-
-    write_models()
     write_snapshot()
     for read, arguments, _ in READERS.values():  # unwatched, for what Python itself loads late
         tried(read, arguments, 5)

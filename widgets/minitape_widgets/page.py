@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .engine import BUNDLE
+
+if TYPE_CHECKING:
+    from minitape.picture.fields import Snapshot
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -29,7 +32,7 @@ mount(document.getElementById("view"), JSON.parse(document.getElementById("data"
 """
 
 
-def page(snapshot: dict[str, Any]) -> str:
+def page(snapshot: Snapshot) -> str:
     """The HTML text. Nothing of the snapshot can end its script element: ``<`` is written as an escape."""
     return PAGE.format(data=_inert(snapshot), bundle=_inert(BUNDLE.read_text(encoding="utf-8")))
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minitape.picture.results import results_of
 from minitape.picture.stepping import MOST, Stepper, stepper_of
 from minitape.picture.values import pack_value, unpack_value
 
 from .wire import compress, pack_steps, unpack_steps
+
+if TYPE_CHECKING:
+    from minitape.picture.fields import ResultFields
 
 PAGE = 2000  # steps of a long sweep that travel at once
 
@@ -18,7 +21,7 @@ class Sweeps:
 
     def __init__(self) -> None:
         self.sweep: dict[str, Any] | None = None
-        self.results: list[dict[str, Any]] = []
+        self.results: list[ResultFields] = []
         self.wanted = False  # somebody asked for the steps of a long sweep
         self._stepper: Stepper | None = None
         self._pages: list[bytes] = []

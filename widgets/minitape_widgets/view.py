@@ -28,7 +28,7 @@ from .sweeps import Sweeps
 from .wire import encode
 
 if TYPE_CHECKING:
-    from minitape.picture.fields import Fields
+    from minitape.picture.fields import Fields, Snapshot
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 MOST = 200_000  # rows of a longer recording that are shown: a browser has no room for more
@@ -151,6 +151,8 @@ class TapeView(anywidget.AnyWidget):
         """A slider was moved: new values, a new tape, the same picture."""
         error = ""
         with self._lock:
+            if self._rerun is None:
+                return
             try:
                 self._tape = self._rerun.run([float(v) for v in values])
                 self._begin(reader_of(self._tape, self._reader.namespaces, "TapeView takes"))
@@ -220,21 +222,21 @@ class TapeView(anywidget.AnyWidget):
         self._step_sweep()
         return self._part(self._rows, 0, [])
 
-    def _part(self, rows: list[Row], first: int, changed: list[dict[str, Any]], sweep: bool = True) -> dict[str, Any]:
-        part = self._reader.frame_of(rows, first) | {"changed": changed}
+    def _part(self, rows: list[Row], first: int, changed: list[Fields], sweep: bool = True) -> dict[str, Any]:
+        part: Any = self._reader.frame_of(rows, first) | {"changed": changed}
         part.pop("sweep")
         part.pop("results")
         if self._differs is not None:
             part["differs"] = self._differs
         return part | {"sweep": self._sweeps.sweep, "results": self._sweeps.results} if sweep else part
 
-    def _snapshot(self, most: int | None = None) -> dict[str, Any]:
+    def _snapshot(self, most: int | None = None) -> Snapshot:
         """The snapshot of everything read so far; of more than ``most`` rows the first and the last ones."""
         self._step_sweep()
         rows = self._rows
         if most is not None and len(rows) > most:
             rows = rows[: most // 2] + rows[-(most // 2) :]
-        found = self._reader.frame_of([row.full() for row in rows], 0)
+        found: Any = self._reader.frame_of([row.full() for row in rows], 0)
         if self._differs is not None:
             found["differs"] = self._differs
         return found | {"changed": [], "sweep": self._sweeps.snapshot(), "results": self._sweeps.results}
@@ -245,7 +247,7 @@ class TapeView(anywidget.AnyWidget):
         """The browser says what it has, or asks for what it misses."""
         if not isinstance(content, dict):
             return
-        if content.get("kind") == "run" and self._rerun is not None:
+        if content.get("kind") == "run":
             self._run_again(content.get("values", ()))
         if content.get("kind") == "again":
             self._compute_again()
@@ -292,7 +294,7 @@ class TapeView(anywidget.AnyWidget):
             if self.comm is not None:
                 self.send({"kind": "inside", "ask": content.get("ask"), "inside": found[0] if found else None})
 
-    def _imagine(self, content: dict[str, Any]) -> None:
+    def _imagine(self, content: Any) -> None:
         """Somebody moves a leaf: what follows from its new value, where the browser cannot compute it."""
         with self._lock:
             leaves, points = content.get("leaves"), content.get("points")
@@ -365,7 +367,7 @@ class TapeView(anywidget.AnyWidget):
         else:
             Picture(self._fresh(WHOLE)).save(path)
 
-    def _fresh(self, most: int | None = None) -> dict[str, Any]:
+    def _fresh(self, most: int | None = None) -> Snapshot:
         with self._lock:
             self._pull()
             return self._snapshot(most)

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minitape.picture.reading import Row
 from minitape.picture.values import unpack_value
+
+if TYPE_CHECKING:
+    from minitape.picture.fields import Fields
 
 
 def encode(part: dict[str, Any]) -> bytes:
@@ -47,7 +50,7 @@ def decode(data: bytes) -> dict[str, Any]:
 def pack_rows(rows: list[Row]) -> dict[str, Any]:
     """The columns of the rows; their numbers follow from the first."""
     known: dict[int, int] = {}
-    forms: list[dict[str, Any]] = []
+    forms: list[Fields] = []
     numbers = []
     for row in rows:
         key = id(row.form)
@@ -64,7 +67,7 @@ def pack_rows(rows: list[Row]) -> dict[str, Any]:
 EDGE = ("input", "port", "local", "product", "sum")
 
 
-def pack_steps(steps: list[dict[str, Any]]) -> dict[str, Any]:
+def pack_steps(steps: list[Any]) -> dict[str, Any]:
     """The columns of the steps, and of their edges one after the other."""
     edges = [edge for step in steps for edge in step["edges"]]
     return {

@@ -125,5 +125,5 @@ def load_all() -> None:
     import pkgutil
 
     found = [module.name for module in pkgutil.walk_packages(__path__, __name__ + ".")]
-    for name in (*found, "minitape.bitwise", "minitape.image.adjusting", "minitape.ragged.convert"):
+    for name in (*found, "minitape.ragged.dense", "minitape.sparse.primitives"):
         importlib.import_module(name)

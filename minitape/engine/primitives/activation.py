@@ -171,26 +171,3 @@ def _bias_rule(g: Array, z: Array, x: Array, b: Array, *, axis: int = -1) -> Arr
 
 declare("bias_add", _bias_add, [lambda g, z, x, b, *, axis=-1: g, _bias_rule], op="BiasAdd", label="+", keep="",
         example=lambda rng: ((rng.normal(size=(2, 3)), rng.normal(size=3)), {}))  # fmt: skip
-
-
-# -- local response normalisation --------------------------------------------------------------------------------------
-
-
-def _near(x: Array, radius: int) -> Array:
-    """The sum over the channels that are at most ``radius`` away."""
-    at = np.arange(x.shape[-1])
-    return x @ (np.abs(at - at[:, None]) <= radius).astype(x.dtype)
-
-
-def _lrn(x: Array, *, depth_radius: int, bias: float, alpha: float, beta: float) -> Array:
-    return (x * (bias + alpha * _near(x * x, depth_radius)) ** -beta).astype(x.dtype)
-
-
-def _lrn_slope(g: Array, x: Array, z: Array, *, depth_radius: int, bias: float, alpha: float, beta: float) -> Array:
-    norm = bias + alpha * _near(x * x, depth_radius)
-    return (g * norm**-beta - 2 * alpha * beta * x * _near(g * z / norm, depth_radius)).astype(x.dtype)
-
-
-declare("lrn", _lrn, [lambda g, z, x, **attrs: TABLE["lrn_slope"](g, x, z, **attrs)], op="LRN", keep="xz")
-# TensorFlow registers no gradient for this kernel
-declare("lrn_slope", _lrn_slope, op="LRNGrad", missing="unregistered", keep="")

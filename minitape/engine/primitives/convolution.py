@@ -1,4 +1,4 @@
-"""Convolution and pooling over any number of spatial axes: batch, height, width, ..., channels.
+"""Convolution and pooling of images: batch, height, width, channels.
 
 A convolution and its two adjoints are three bilinear maps that are each other's derivatives, so each rule names the
 other two. All of them run as matrix products over windows (``im2col``) or, where windows would have to be added up
@@ -19,7 +19,7 @@ from .linear import into_buffer
 from .selecting import select
 
 if TYPE_CHECKING:
-    from ..typed import Array, Attributes, Function, NumPyType, Object
+    from ..typed import Array, Attributes, NumPyType, Object
     from . import Example
 
 Sizes = tuple[int, ...]
@@ -105,65 +105,30 @@ def _conv_filter(x: Array, g: Array, *, size: Sizes, strides: Sizes, pads: Pads,
     return (flat.T @ g.reshape(-1, g.shape[-1])).reshape(*size, x.shape[-1], g.shape[-1])
 
 
-def _depthwise(x: Array, k: Array, *, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
-    views = windows(padded(x, pads), k.shape[:2], strides, dilations)
-    out = np.einsum("nhwcij,ijcm->nhwcm", views, k, optimize=True)
-    return out.reshape(*out.shape[:3], -1)
+def _convolved(rng: np.random.Generator) -> tuple[tuple[Array, Array], Attributes]:
+    attrs: Attributes = {"strides": (2, 1), "pads": ((1, 0), (0, 1)), "dilations": (1, 1)}
+    return (rng.normal(size=(2, 4, 3, 2)), rng.normal(size=(2, 2, 2, 2))), attrs
 
 
-def _depthwise_input(g: Array, k: Array, *, shape: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
-    g = g.reshape(*g.shape[:3], *k.shape[2:])
-    out = np.zeros(_padded_shape(shape, pads), g.dtype)
-    if g.shape[1] and g.shape[2]:
-        for tap, start in _taps(k.shape[:2], dilations):
-            out[_spots(start, g.shape[1:3], strides)] += np.einsum("nhwcm,cm->nhwc", g, k[tap])
-    return _cropped(out, pads)
+def _convolved_back(rng: np.random.Generator, to_input: bool) -> Example:
+    """An adjoint in the place of the input, or of the filter."""
+    (x, k), attrs = _convolved(rng)
+    g = rng.normal(size=_conv(x, k, **attrs).shape)
+    return ((g, k), attrs | {"shape": x.shape}) if to_input else ((x, g), attrs | {"size": k.shape[:-2]})
 
 
-def _depthwise_filter(x: Array, g: Array, *, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
-    x, g = padded(x, pads), g.reshape(*g.shape[:3], x.shape[3], -1)
-    if g.shape[-1] > 1:
-        return np.einsum("nhwcij,nhwcm->ijcm", windows(x, size, strides, dilations), g, optimize=True)
-    out = np.empty((*size, *g.shape[3:]), x.dtype)
-    for tap, start in _taps(size, dilations):  # with one filter for each channel NumPy is faster tap by tap
-        out[tap] = np.einsum("nhwc,nhwcm->cm", x[_spots(start, g.shape[1:3], strides)], g)
-    return out
-
-
-def _declare_convolution(name: str, op: str, axes: int, forward: Function, to_input: Function, to_filter: Function) -> None:
-    of_input, of_filter = f"{name}_input", f"{name}_filter"
-
-    def example(rng: np.random.Generator) -> tuple[tuple[Array, Array], Attributes]:
-        attrs = {"strides": (2, 1, 1)[:axes], "pads": ((1, 0), (0, 1), (0, 0))[:axes], "dilations": (1,) * axes}
-        return (rng.normal(size=(2, *(4, 3, 2)[:axes], 2)), rng.normal(size=(2,) * (axes + 2))), attrs
-
-    def adjoint_example(which: str) -> Function:
-        def build(rng: np.random.Generator) -> Example:
-            (x, k), attrs = example(rng)
-            g = rng.normal(size=forward(x, k, **attrs).shape)
-            if which == "input":
-                return (g, k), attrs | {"shape": x.shape}
-            return (x, g), attrs | {"size": k.shape[:-2]}
-
-        return build
-
-    declare(name, forward, [
-        lambda g, z, x, k, **attrs: TABLE[of_input](g, k, shape=tuple(x.shape), **attrs),
-        lambda g, z, x, k, **attrs: TABLE[of_filter](x, g, size=tuple(k.shape)[:-2], **attrs),
-    ], op=op, label="∗", keep="xy", example=example)  # fmt: skip
-    declare(of_input, to_input, [
-        lambda g, z, x, k, *, shape, **attrs: TABLE[name](g, k, **attrs),
-        lambda g, z, x, k, *, shape, **attrs: TABLE[of_filter](g, x, size=tuple(k.shape)[:-2], **attrs),
-    ], op=f"{op}BackpropInput_", label="∗ᵀ", keep="xy", example=adjoint_example("input"))  # fmt: skip
-    declare(of_filter, to_filter, [
-        lambda g, z, x, y, *, size, **attrs: TABLE[of_input](y, g, shape=tuple(x.shape), **attrs),
-        lambda g, z, x, y, *, size, **attrs: TABLE[name](x, g, **attrs),
-    ], op=f"{op}BackpropFilter_", label="∗ᵀ", keep="xy", example=adjoint_example("filter"))  # fmt: skip
-
-
-_declare_convolution("conv2d", "Conv2D", 2, _conv, _conv_input, _conv_filter)
-_declare_convolution("conv3d", "Conv3D", 3, _conv, _conv_input, _conv_filter)
-_declare_convolution("depthwise", "DepthwiseConv2dNative", 2, _depthwise, _depthwise_input, _depthwise_filter)
+declare("conv2d", _conv, [
+    lambda g, z, x, k, **attrs: TABLE["conv2d_input"](g, k, shape=tuple(x.shape), **attrs),
+    lambda g, z, x, k, **attrs: TABLE["conv2d_filter"](x, g, size=tuple(k.shape)[:-2], **attrs),
+], op="Conv2D", label="∗", keep="xy", example=_convolved)  # fmt: skip
+declare("conv2d_input", _conv_input, [
+    lambda g, z, x, k, *, shape, **attrs: TABLE["conv2d"](g, k, **attrs),
+    lambda g, z, x, k, *, shape, **attrs: TABLE["conv2d_filter"](g, x, size=tuple(k.shape)[:-2], **attrs),
+], op="Conv2DBackpropInput_", label="∗ᵀ", keep="xy", example=lambda rng: _convolved_back(rng, True))  # fmt: skip
+declare("conv2d_filter", _conv_filter, [
+    lambda g, z, x, y, *, size, **attrs: TABLE["conv2d_input"](y, g, shape=tuple(x.shape), **attrs),
+    lambda g, z, x, y, *, size, **attrs: TABLE["conv2d"](x, g, **attrs),
+], op="Conv2DBackpropFilter_", label="∗ᵀ", keep="xy", example=lambda rng: _convolved_back(rng, False))  # fmt: skip
 
 
 # -- pooling ----------------------------------------------------------------------------------------------------------
@@ -251,92 +216,23 @@ def _spread_out(rng: np.random.Generator, *shape: int) -> Array:
     return 3.0 * rng.permutation(int(np.prod(shape))).reshape(shape).astype(float)
 
 
-def _declare_pooling(suffix: str, axes: int) -> None:
-    """The largest and the mean of windows over so many axes; ``suffix`` ends the names of primitives and kernels."""
-    attrs = {"size": (2, 2, 1)[:axes], "strides": (2, 1, 1)[:axes], "pads": ((0, 1), (0, 0), (0, 0))[:axes]}
-    large, small = (1, *(3, 3, 2)[:axes], 2), (1, *(2, 2, 2)[:axes], 2)
-    largest, unpool, repool, mean, spread = (
-        f"{name}{suffix}" for name in ("max_pool", "max_unpool", "max_repool", "avg_pool", "avg_unpool")
-    )
-    op = suffix.upper()
-
-    def no_share(g: Array, z: Array, y: Array, x: Array, **attrs: Object) -> Array:
-        return TABLE["zeros_like"](x)
-
-    declare(largest, _max_pool, [lambda g, z, x, **attrs: TABLE[unpool](g, x, **attrs)], op=f"MaxPool{op}", keep="x",
-            example=lambda rng: ((_spread_out(rng, *large),), attrs))  # fmt: skip
-    declare(unpool, _max_unpool, [lambda g, z, y, x, **attrs: TABLE[repool](g, x, **attrs), no_share],
-            op=f"MaxPool{op}Grad_", keep="y",
-            example=lambda rng: ((rng.normal(size=small), _spread_out(rng, *large)), attrs))  # fmt: skip
-    declare(repool, _max_repool, [lambda g, z, y, x, **attrs: TABLE[unpool](g, x, **attrs), no_share],
-            op=f"MaxPool{op}GradGrad_", keep="y",
-            example=lambda rng: ((rng.normal(size=large), _spread_out(rng, *large)), attrs))  # fmt: skip
-    declare(mean, _avg_pool, [lambda g, z, x, **attrs: TABLE[spread](g, shape=tuple(x.shape), **attrs)],
-            op=f"AvgPool{op}", keep="", example=lambda rng: ((rng.normal(size=large),), attrs))  # fmt: skip
-    declare(spread, _avg_unpool, [lambda g, z, y, *, shape, **attrs: TABLE[mean](g, **attrs)],
-            op=f"AvgPool{op}Grad_", keep="",
-            example=lambda rng: ((rng.normal(size=small),), attrs | {"shape": large}))  # fmt: skip
+def _no_share(g: Array, z: Array, y: Array, x: Array, **attrs: Object) -> Array:
+    return TABLE["zeros_like"](x)
 
 
-_declare_pooling("", 2)
-_declare_pooling("3d", 3)
+_WINDOW: Attributes = {"size": (2, 2), "strides": (2, 1), "pads": ((0, 1), (0, 0))}
+_LARGE, _SMALL = (1, 3, 3, 2), (1, 2, 2, 2)
 
-
-# -- windows as they are ----------------------------------------------------------------------------------------------
-
-
-def _patches(x: Array, *, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
-    columns = _columns(padded(x, pads), size, strides, dilations)
-    return columns.reshape(*columns.shape[: len(size) + 1], -1)
-
-
-def _unpatched(g: Array, *, shape: Sizes, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
-    out = np.zeros(_padded_shape(shape, pads), g.dtype)
-    count = g.shape[1:-1]
-    taps = g.reshape(*g.shape[:-1], *size, shape[-1])
-    if all(count):
-        for tap, start in _taps(size, dilations):
-            out[_spots(start, count, strides)] += taps[(..., *tap, _ALL)]
-    return _cropped(out, pads)
-
-
-_EXAMPLE = {"size": (2, 2), "strides": (1, 2), "pads": ((0, 1), (1, 0)), "dilations": (2, 1)}
-
-declare("patches", _patches, [lambda g, z, x, **attrs: TABLE["unpatched"](g, shape=tuple(x.shape), **attrs)],
-        op="ExtractImagePatches", keep="", example=lambda rng: ((rng.normal(size=(2, 3, 4, 2)),), _EXAMPLE))  # fmt: skip
-declare("unpatched", _unpatched, [lambda g, z, y, *, shape, **attrs: TABLE["patches"](g, **attrs)],
-        op="ExtractImagePatchesGrad_", keep="",
-        example=lambda rng: ((rng.normal(size=(2, 2, 2, 8)),), _EXAMPLE | {"shape": (2, 3, 4, 2)}))  # fmt: skip
-
-
-def _places_of_max(x: Array, *, batched: bool, dtype: NumPyType, **window: Object) -> Array:
-    """The flat number of the element that is the first largest of each window, within its image or (batched) in x."""
-    shape = x.shape if batched else (1, *x.shape[1:])
-    numbers = padded(np.broadcast_to(np.arange(math.prod(shape), dtype=dtype).reshape(shape), x.shape), window["pads"])
-    out = np.zeros((x.shape[0], *_count(x.shape, **window), x.shape[-1]), dtype)
-    for spot, won in _winners(x, **window):
-        np.copyto(out, numbers[spot], where=won)
-    return out
-
-
-def _all_places(places: Array, shape: Sizes, batched: bool) -> Array:
-    """Those numbers as numbers in the whole batch."""
-    first = 0 if batched else np.arange(shape[0]).reshape(-1, *(1,) * (len(shape) - 1)) * math.prod(shape[1:])
-    return places + first
-
-
-def _taken(x: Array, places: Array, *, batched: bool) -> Array:
-    return x.reshape(-1)[_all_places(places, x.shape, batched)]
-
-
-def _given_back(g: Array, places: Array, *, shape: Sizes, batched: bool) -> Array:
-    out = np.zeros(math.prod(shape), g.dtype)
-    np.add.at(out, _all_places(places, shape, batched).reshape(-1), g.reshape(-1))
-    return out.reshape(shape)
-
-
-declare("places_of_max", _places_of_max, op="MaxPoolWithArgmax", keep="")
-declare("max_at", _taken, [
-    lambda g, z, x, places, *, batched: TABLE["given_back"](g, places, shape=tuple(x.shape), batched=batched), None,
-], op="MaxPoolWithArgmax_", keep="y")  # fmt: skip
-declare("given_back", _given_back, op="MaxPoolGradWithArgmax", missing="unregistered", keep="")
+declare("max_pool", _max_pool, [lambda g, z, x, **attrs: TABLE["max_unpool"](g, x, **attrs)], op="MaxPool", keep="x",
+        example=lambda rng: ((_spread_out(rng, *_LARGE),), _WINDOW))  # fmt: skip
+declare("max_unpool", _max_unpool, [lambda g, z, y, x, **attrs: TABLE["max_repool"](g, x, **attrs), _no_share],
+        op="MaxPoolGrad_", keep="y",
+        example=lambda rng: ((rng.normal(size=_SMALL), _spread_out(rng, *_LARGE)), _WINDOW))  # fmt: skip
+declare("max_repool", _max_repool, [lambda g, z, y, x, **attrs: TABLE["max_unpool"](g, x, **attrs), _no_share],
+        op="MaxPoolGradGrad_", keep="y",
+        example=lambda rng: ((rng.normal(size=_LARGE), _spread_out(rng, *_LARGE)), _WINDOW))  # fmt: skip
+declare("avg_pool", _avg_pool, [lambda g, z, x, **attrs: TABLE["avg_unpool"](g, shape=tuple(x.shape), **attrs)],
+        op="AvgPool", keep="", example=lambda rng: ((rng.normal(size=_LARGE),), _WINDOW))  # fmt: skip
+declare("avg_unpool", _avg_unpool, [lambda g, z, y, *, shape, **attrs: TABLE["avg_pool"](g, **attrs)],
+        op="AvgPoolGrad_", keep="",
+        example=lambda rng: ((rng.normal(size=_SMALL),), _WINDOW | {"shape": _LARGE}))  # fmt: skip

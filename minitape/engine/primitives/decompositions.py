@@ -1,4 +1,4 @@
-"""Primitives on square matrices and their factors: det, inv, solve, cholesky, qr, svd, eigh. Batches in the first axes.
+"""Primitives on square matrices and their factors: det, inv, solve, cholesky, svd. Batches in the first axes.
 
 The rules follow M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation" (2008); that of cholesky I. Murray, "Differentiation of the Cholesky decomposition" (2016).
@@ -42,13 +42,13 @@ def _columns(x: Array) -> Array:
 
 def diagonal_of(x: Array) -> Array:
     """The main diagonals of matrices."""
-    return TABLE["diag_part"](x, k=(0, 0), align="RIGHT_LEFT", padding=0)
+    return TABLE["diag_part"](x, k=0)
 
 
 def diagonal_matrix_of(x: Array) -> Array:
     """Square matrices with these diagonals."""
     n = x.shape[-1]
-    return TABLE["diag"](x, k=(0, 0), rows=n, columns=n, align="RIGHT_LEFT", padding=0)
+    return TABLE["diag"](x, k=0, rows=n, columns=n)
 
 
 def _lower(x: Array) -> Array:
@@ -182,17 +182,6 @@ declare("triangular_solve", _triangular, _triangular_rule, op="MatrixTriangularS
         example=_equations)  # fmt: skip
 
 
-def _least_squares(a: Array, b: Array, *, regularizer: float) -> Array:
-    """The solution of least norm, by singular values."""
-    out = np.empty((*a.shape[:-2], a.shape[-1], b.shape[-1]), a.dtype)
-    for i in np.ndindex(a.shape[:-2]):
-        out[i] = np.linalg.lstsq(a[i], b[i], rcond=None)[0]
-    return out
-
-
-declare("least_squares", _least_squares, None, op="MatrixSolveLs", missing="unregistered", keep="")
-
-
 # -- factors ----------------------------------------------------------------------------------------------------------
 
 
@@ -206,46 +195,10 @@ def _cholesky(x: Array) -> Array:
 
 def _cholesky_rule(g: Array, z: Array, x: Array) -> Array:
     middle = _lower(product(adjoint_of(z), g))
-    middle = TABLE["set_diag"](middle, 0.5 * diagonal_of(middle), k=(0, 0), align="RIGHT_LEFT")
+    middle = TABLE["set_diag"](middle, 0.5 * diagonal_of(middle), k=0)
     inverse = TABLE["inv"](z)
     share = product(product(adjoint_of(inverse), middle), inverse)
     return 0.5 * (share + adjoint_of(share))
-
-
-def _qr(x: Array, *, full: bool = False) -> Array:
-    q, r = np.linalg.qr(check_matrix(x, "Qr", False), "complete" if full else "reduced")
-    return q, r
-
-
-def _qr_rule(g: Array, z: Array, x: Array, *, full: bool = False) -> Array:
-    (dq, dr), (q, r) = g, z
-    rows, columns = x.shape[-2:]
-    if rows > columns and full:
-        raise NotImplementedError(
-            "QrGrad not implemented when nrows > ncols and full_matrices is true. Received r.shape="
-            f"{tuple(r.shape)} with nrows={rows}and ncols={columns}."
-        )
-    if rows >= columns:
-        return _deep_qr_rule(q, r, dq, dr)
-    # a = [x, y] and r = [u, v]: q and u are those of x, and v = q^H y
-    of_u, of_v = _some_columns(dr, 0, rows), _some_columns(dr, rows, columns)
-    of_q = dq + product(_some_columns(x, rows, columns), adjoint_of(of_v))
-    return TABLE["concat"](_deep_qr_rule(q, _some_columns(r, 0, rows), of_q, of_u), product(q, of_v), axis=-1)
-
-
-def _some_columns(x: Array, first: int, end: int) -> Array:
-    return TABLE["slice"](x, spec=(*[slice(None)] * (len(x.shape) - 1), slice(first, end)))
-
-
-def _deep_qr_rule(q: Array, r: Array, dq: Array, dr: Array) -> Array:
-    """The adjoint of a matrix with at least as many rows as columns."""
-
-    def over_r(y: Array) -> Array:  # y r^-H
-        return adjoint_of(TABLE["triangular_solve"](r, adjoint_of(y), lower=False, adjoint=False))
-
-    qdq, rdr = product(adjoint_of(q), dq), product(r, adjoint_of(dr))
-    below = _lower((qdq - adjoint_of(qdq)) + (rdr - adjoint_of(rdr)))
-    return product(q, dr + over_r(below)) + over_r(dq - product(q, qdq))
 
 
 def inverse_gaps(x: Array) -> Array:
@@ -257,38 +210,13 @@ def inverse_gaps(x: Array) -> Array:
     return TABLE["div_no_nan"](TABLE["ones_like"](gaps), gaps)
 
 
-def _eigh(x: Array) -> Array:
-    values, vectors = np.linalg.eigh(check_matrix(x, "SelfAdjointEigV2"))
-    return values.astype(x.dtype), vectors
-
-
-def _eigh_rule(g: Array, z: Array, x: Array) -> Array:
-    (dw, dv), (w, v) = g, z
-    inner = diagonal_matrix_of(dw) + inverse_gaps(w) * product(adjoint_of(v), dv)
-    return _in_lower_triangle(product(v, product(inner, adjoint_of(v))))
-
-
-def _in_lower_triangle(share: Array) -> Array:
-    """Only the lower triangle of the matrix is read, so it alone gets an adjoint."""
-    both = _lower(share + adjoint_of(share))
-    return TABLE["set_diag"](both, 0.5 * diagonal_of(both), k=(0, 0), align="RIGHT_LEFT")
-
-
-def _eigvalsh_rule(g: Array, z: Array, x: Array) -> Array:
-    _, v = TABLE["eigh"](x)
-    return _in_lower_triangle(product(v, product(diagonal_matrix_of(g), adjoint_of(v))))
-
-
-def _svd(x: Array, *, full: bool = False) -> Array:
-    u, s, vh = np.linalg.svd(check_matrix(x, "Svd", False), full)
+def _svd(x: Array) -> Array:
+    u, s, vh = np.linalg.svd(check_matrix(x, "Svd", False), False)
     return s.astype(x.dtype), u, np.conj(_swap(vh))
 
 
-def _svd_rule(g: Array, z: Array, x: Array, *, full: bool = False) -> Array:
+def _svd_rule(g: Array, z: Array, x: Array) -> Array:
     (ds, du, dv), (s, u, v) = g, z
-    if full and x.shape[-1] != x.shape[-2]:
-        raise NotImplementedError("The gradient of svd with full_matrices=True is not implemented for matrices that are "
-                                  "not square; use full_matrices=False.")  # fmt: skip
     gaps, size = inverse_gaps(s * s), diagonal_matrix_of(s)
     ut, vt = adjoint_of(u), adjoint_of(v)
     uu, vv = product(ut, du), product(vt, dv)
@@ -308,11 +236,6 @@ def _singular_values_rule(g: Array, z: Array, x: Array) -> Array:
     return product(u, product(diagonal_matrix_of(g), adjoint_of(v)))
 
 
-def _positive(rng: np.random.Generator) -> Example:
-    a = rng.normal(size=(3, 3))
-    return (a @ a.T + np.eye(3),), {}
-
-
 def _tall(rng: np.random.Generator) -> Example:
     return (rng.normal(size=(4, 3)),), {}
 
@@ -329,26 +252,5 @@ declare(
         {"symmetric": True},
     ),
 )
-declare("qr", _qr, [_qr_rule], op="Qr", keep="z", example=_tall)
-declare("eigh", _eigh, [_eigh_rule], op="SelfAdjointEigV2", keep="z", example=_positive)
-declare("eigvalsh", lambda x: np.linalg.eigvalsh(check_matrix(x, "SelfAdjointEigV2")).astype(x.dtype), [_eigvalsh_rule],
-        op="SelfAdjointEigV2", keep="x", example=_positive)  # fmt: skip
 declare("svd", _svd, [_svd_rule], op="Svd", keep="z", example=_tall)
 declare("singular_values", _singular_values, [_singular_values_rule], op="Svd", keep="x", example=_tall)
-
-
-def _cross(x: Array, y: Array) -> Array:
-    from ..errors import FailedPreconditionError
-
-    if x.shape != y.shape:
-        shapes = [shown(s.shape) for s in (x, y)]
-        raise invalid(f"Both inputs must be of same shape: {shapes[0]} vs. {shapes[1]}", "Cross")
-    if not x.ndim or x.shape[-1] != 3:
-        raise FailedPreconditionError(
-            None, None, "Cross-products are only defined for 3-element vectors. [Op:Cross] name: "
-        )
-    return np.cross(x, y)
-
-
-declare("cross", _cross, [lambda g, z, x, y: TABLE["cross"](y, g), lambda g, z, x, y: TABLE["cross"](g, x)], op="Cross",
-        label="×", keep="xy", example=lambda rng: ((rng.normal(size=(2, 3)), rng.normal(size=(2, 3))), {}))  # fmt: skip

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import math
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +18,6 @@ from ..accelerator import fast
 
 if TYPE_CHECKING:
     from ..typed import Array, Function
-
-_EPS = 2.0**-53
-
 
 LONG = 4096  # elements of arrays in single precision from which on a shorter formula serves
 PIECE = 8192  # elements of large arrays that are computed at once: what a function makes on the way stays in the cache
@@ -133,29 +129,6 @@ def erfc(x: Array) -> Array:
     a = np.abs(x)
     far = _by_size(a, lambda v: 1 - _erf_small(v), _erfc_middle, _erfc_large)
     return np.where(x < 0, 2 - far, far)
-
-
-def _nan(x: Array) -> Array:
-    return np.where(np.isnan(x), np.nan, 0.0)
-
-
-@in_double
-def ndtri(p: Array) -> Array:
-    """The inverse of the normal distribution function.
-
-    Start: M. Giles, "Approximating the erfinv function" (GPU Computing Gems, 2012); in the far tails
-    the leading terms of DLMF 7.17.6; then Halley's method.
-    """
-    q = np.minimum(p, 1 - p)
-    w = -np.log(4 * q * (1 - q))
-    v = 2 * w - math.log(math.pi / 2)
-    near = math.sqrt(2) * (1 - 2 * q) * _giles(np.minimum(w, 16.0))
-    x = -np.where(w < 16, near, np.sqrt(v - np.log(np.maximum(v, 1.0))))
-    for _ in range(4):
-        error = (0.5 * erfc(-x / math.sqrt(2)) - q) * math.sqrt(2 * math.pi) * np.exp(0.5 * x * x)
-        x = x - error / (1 + 0.5 * x * error)
-    x = np.where(q == 0.5, 0.0, np.where(q == 0, -np.inf, x))
-    return np.where((p < 0) | (p > 1), np.nan, np.where(p > 0.5, -x, x))
 
 
 def _giles(w: Array) -> Array:
@@ -293,183 +266,3 @@ def polygamma(n: Array, x: Array) -> Array:
     sign = np.where(n % 2 == 0, -1.0, 1.0)
     out = np.where(n == 0, digamma(x), sign * factorial * zeta(n + 1, x))
     return np.where((n < 0) | (n != np.floor(n)), np.nan, out)
-
-
-def _bessel(x: Array, order: int) -> Array:
-    """exp(-|x|) I_order(x): power series (DLMF 10.25.2) below 30, asymptotic series (10.40.1) above."""
-    a = np.abs(x)
-    small, large = np.minimum(a, 30.0), np.maximum(a, 30.0)
-    t = small * small / 4
-    term = np.exp(-small) * (small / 2) ** order
-    series = term
-    for k in range(1, 80):
-        term = term * t / (k * (k + order))
-        series = series + term
-    term = 1 / np.sqrt(2 * np.pi * large)
-    tail = term
-    for k in range(1, 25):
-        term = -term * (4 * order * order - (2 * k - 1) ** 2) / (8 * k * large)
-        tail = tail + term
-    out = np.where(a < 30, series, np.where(np.isinf(a), 0.0, tail))
-    return out * np.sign(x) if order % 2 else out + _nan(x)
-
-
-@in_double
-def bessel_i0e(x: Array) -> Array:
-    """exp(-|x|) I₀(x), the exponentially scaled modified Bessel function."""
-    return _bessel(x, 0)
-
-
-@in_double
-def bessel_i1e(x: Array) -> Array:
-    """exp(-|x|) I₁(x)."""
-    return _bessel(x, 1)
-
-
-@in_double
-def bessel_i0(x: Array) -> Array:
-    """The modified Bessel function I₀."""
-    return _bessel(x, 0) * np.exp(np.abs(x))
-
-
-@in_double
-def bessel_i1(x: Array) -> Array:
-    """The modified Bessel function I₁."""
-    return _bessel(x, 1) * np.exp(np.abs(x))
-
-
-def _gamma_factor(a: Array, x: Array) -> Array:
-    """x^a exp(-x) / Γ(a + 1)."""
-    return np.exp(a * np.log(x) - x - np.asarray(_lgamma(a + 1)).astype(np.float64))
-
-
-def _igamma_series(a: Array, x: Array) -> Array:
-    """P(a, x) by its power series (DLMF 8.11.4); for x <= a + 1."""
-    term = np.ones_like(x)
-    total = term
-    for k in range(1, 2000):
-        term = term * x / (a + k)
-        total = total + term
-        if not np.any(term > _EPS * total):
-            break
-    return total * _gamma_factor(a, x)
-
-
-def _igammac_fraction(a: Array, x: Array) -> Array:
-    """Q(a, x) by its continued fraction (DLMF 8.9.2), evaluated as Lentz does; for x > a + 1."""
-    tiny = 1e-300
-    b = x + 1 - a
-    c, d = np.full_like(b, 1 / tiny), 1 / b
-    h = d
-    for k in range(1, 2000):
-        an = -k * (k - a)
-        b = b + 2
-        d = 1 / _off_zero(an * d + b, tiny)
-        c = _off_zero(b + an / c, tiny)
-        h = h * d * c
-        if not np.any(np.abs(d * c - 1) > 2 * _EPS):
-            break
-    return h * a * _gamma_factor(a, x)
-
-
-def _off_zero(x: Array, tiny: float) -> Array:
-    return np.where(np.abs(x) < tiny, tiny, x)
-
-
-def _tails(a: Array, x: Array, by_series: Array) -> tuple[Array, Array]:
-    """P(a, x) where ``by_series`` is true, Q(a, x) elsewhere: each where it is computed well."""
-    series = _igamma_series(np.where(by_series, a, 1.0), np.where(by_series, x, 1.0))
-    fraction = _igammac_fraction(np.where(by_series, 1.0, a), np.where(by_series, 3.0, x))
-    return series, fraction
-
-
-def _outside(a: Array, x: Array) -> Array:
-    """Where the incomplete Gamma functions have no value."""
-    return (x < 0) | (a <= 0) | np.isnan(x) | np.isnan(a)
-
-
-def _incomplete(a: Array, x: Array, upper: bool) -> Array:
-    by_series = x <= a + 1
-    series, fraction = _tails(a, x, by_series)
-    lower = np.where(by_series, series, 1 - fraction)
-    out = np.where(by_series, 1 - series, fraction) if upper else lower
-    out = np.where(x == 0, 1.0 if upper else 0.0, np.where(np.isinf(x), 0.0 if upper else 1.0, out))
-    return np.where(_outside(a, x), np.nan, out)
-
-
-@in_double
-def igamma(a: Array, x: Array) -> Array:
-    """The lower regularised incomplete Gamma function P(a, x)."""
-    return _incomplete(a, x, False)
-
-
-@in_double
-def igammac(a: Array, x: Array) -> Array:
-    """The upper regularised incomplete Gamma function Q(a, x) = 1 - P(a, x)."""
-    return _incomplete(a, x, True)
-
-
-@in_double
-def betainc(a: Array, b: Array, x: Array) -> Array:
-    """The regularised incomplete beta function, by its continued fraction (DLMF 8.17.22)."""
-    swap, end = x > (a + 1) / (a + b + 2), x == 1
-    a, b, x = np.where(swap, b, a), np.where(swap, a, b), np.where(swap, 1 - x, x)
-    gamma = [np.asarray(_lgamma(v)).astype(np.float64) for v in (a + b, a, b)]
-    front = np.exp(gamma[0] - gamma[1] - gamma[2] + a * np.log(x) + b * np.log1p(-x)) / a
-    tiny = 1e-300
-    c = np.ones_like(x)
-    d = 1 / _off_zero(1 - (a + b) * x / (a + 1), tiny)
-    h = d
-    for m in range(1, 500):
-        for top in (m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-                    -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))):  # fmt: skip
-            d = 1 / _off_zero(1 + top * d, tiny)
-            c = _off_zero(1 + top / c, tiny)
-            h = h * d * c
-        if not np.any(np.abs(d * c - 1) > 2 * _EPS):
-            break
-    value = np.where(x == 0, 0.0, front * h)
-    value = np.where(end, 1.0, np.where(swap, 1 - value, value))  # also where a or b is infinite or NaN
-    return np.where((x < 0) | (x > 1) | (a <= 0) | (b <= 0), np.nan, value)
-
-
-@in_double
-def dawsn(x: Array) -> Array:
-    """Dawson's integral exp(-x²) ∫ exp(t²): series (from DLMF 7.6.2) below 7, asymptotic series (7.12.1) above."""
-    a = np.abs(x)
-    small, large = np.minimum(a, 7.0), np.maximum(a, 7.0)
-    t = small * small
-    term = small * np.exp(-t)
-    series = term
-    for k in range(1, 220):
-        term = term * t / k
-        series = series + term / (2 * k + 1)
-    t = 1 / (2 * large * large)
-    tail = term = 0.5 / large
-    for k in range(1, 20):
-        term = term * (2 * k - 1) * t
-        tail = tail + term
-    return np.where(a < 7, series, np.where(np.isinf(a), 0.0, tail)) * np.sign(x)
-
-
-@in_double
-def igamma_slope(a: Array, x: Array) -> Array:
-    """The derivative of P(a, x) by a: central differences of Richardson's kind, accurate to about 1e-9 of the smaller tail."""
-    h, by_series = 1e-2 * np.minimum(a, 1.0), x <= a + 1
-
-    def tail(shifted: Array) -> Array:
-        series, fraction = _tails(shifted, x, by_series)
-        return np.where(by_series, series, -fraction)
-
-    estimates = [(tail(a + s * h) - tail(a - s * h)) / (2 * s * h) for s in (1, 0.5, 0.25, 0.125)]
-    for order in range(1, 4):
-        factor = 4.0**order
-        estimates = [(factor * fine - coarse) / (factor - 1) for coarse, fine in pairwise(estimates)]
-    return np.where(_outside(a, x), np.nan, np.where((x == 0) | np.isinf(x), 0.0, estimates[0]))
-
-
-@in_double
-def gamma_slope(a: Array, x: Array) -> Array:
-    """The derivative by a of a number x of the Gamma distribution whose place P(a, x) in it stays; 0 where no number falls."""
-    density = _gamma_factor(a, x) * a / x
-    return np.where(density > 0, -igamma_slope(a, x) / density, 0.0)

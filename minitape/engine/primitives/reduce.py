@@ -305,15 +305,6 @@ def _cumprod_rule(g: Array, z: Array, x: Array, *, axis: int = 0, exclusive: boo
     return TABLE["div_no_nan"](total, x)
 
 
-def _logsumexp_rule(g: Array, z: Array, x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Array:
-    """The sum over later positions of g * exp(x - z), as exp(x - m) times the running sum of g * exp(m - z)."""
-    finite = TABLE["greater"](z, TABLE["zeros_like"](z) - float("inf"))
-    z = TABLE["select"](finite, z, TABLE["zeros_like"](z))
-    m = TABLE["stop_gradient"](TABLE["reduce_max"](z, axis=(axis,), keepdims=True))
-    up = g * TABLE["select"](finite, TABLE["exp"](m - z), TABLE["zeros_like"](z))
-    return TABLE["exp"](x - m) * TABLE["cumsum"](up, axis=axis, exclusive=exclusive, reverse=not reverse)
-
-
 def _cumsum(x: Array, axis: int) -> Array:
     wide = np.float32 if _narrow(x) else x.dtype
     total = np.cumsum(x, axis, dtype=wide)
@@ -328,5 +319,3 @@ def _scan_example(rng: np.random.Generator) -> Example:
 declare("cumsum", _scan(_cumsum, 0.0), [_cumsum_rule], op="Cumsum", label="Σ≤", keep="", example=_scan_example)
 declare("cumprod", _scan(lambda x, axis: np.cumprod(x, axis, dtype=x.dtype), 1.0), [_cumprod_rule], op="Cumprod",
         label="Π≤", keep="x", example=_scan_example)  # fmt: skip
-declare("cumulative_logsumexp", _scan(lambda x, axis: np.logaddexp.accumulate(x, axis), -np.inf), [_logsumexp_rule],
-        op="CumulativeLogsumexp", label="lse≤", keep="xz", example=_scan_example)  # fmt: skip

@@ -63,10 +63,7 @@ def _collect(ufunc: np.ufunc, x: Array, ids: Array, count: int, empty: Array) ->
             rows, flat = rows[order], flat[order]
         starts = np.flatnonzero(np.concatenate([[True], flat[1:] != flat[:-1]]))
         found = flat[starts]
-        begun = out[found]
-        if ufunc in _WORST and x.dtype.kind not in "iu" and np.isnan(rows).any():
-            begun = _since_nan(rows, starts, begun, _WORST[ufunc])
-        out[found] = ufunc(begun, ufunc.reduceat(rows, starts, 0))  # ufunc.at takes eight times as long
+        out[found] = ufunc(out[found], ufunc.reduceat(rows, starts, 0))  # ufunc.at takes eight times as long
     return out.astype(x.dtype, copy=False)
 
 
@@ -76,21 +73,6 @@ def _total(x: Array, ids: Array, count: int) -> Array:
     alone = np.bincount(ids, minlength=count)[ids] == 1
     out[ids[alone]] = x[alone]
     return out
-
-
-def _since_nan(rows: Array, starts: Array, begun: Array, worst: float) -> Array:
-    """Puts ``worst`` into the rows of each segment up to its last NaN, and returns what each of them begins with.
-
-    TensorFlow keeps what it has where that is better than the next row, and takes the next row otherwise: NaN is better
-    than nothing, so it replaces everything before it and is itself replaced by what follows.
-    """
-    places = np.arange(len(rows)).reshape(-1, *[1] * (rows.ndim - 1))
-    last = np.maximum.reduceat(np.where(np.isnan(rows), places, -1), starts, 0)
-    ends = np.append(starts[1:], len(rows))
-    until = np.repeat(last, ends - starts, 0)
-    end = np.repeat(ends - 1, ends - starts).reshape(places.shape)
-    rows[(places <= until) & ~((places == until) & (places == end))] = worst
-    return np.where(last >= 0, worst, begun)
 
 
 def _bound(x: Array, sign: int) -> Array:

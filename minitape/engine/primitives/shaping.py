@@ -122,13 +122,6 @@ def _repeat_sum(g: Array, *, repeats: Array, axis: int, size: int) -> Array:
     return np.moveaxis(out, 0, axis)
 
 
-def _reverse_sequence(x: Array, *, lengths: tuple[int, ...], seq_axis: int, batch_axis: int) -> Array:
-    out = np.moveaxis(np.array(x), (batch_axis, seq_axis), (0, 1))
-    for row, length in zip(out, lengths, strict=True):
-        row[:length] = row[:length][::-1].copy()
-    return np.moveaxis(out, (0, 1), (batch_axis, seq_axis))
-
-
 def _like(rng: np.random.Generator, *shape: int) -> Array:
     return rng.normal(size=shape)
 
@@ -180,9 +173,6 @@ declare("roll", _roll,
         [lambda g, z, x, *, shift, axis: TABLE["roll"](g, shift=tuple(-s for s in shift), axis=axis)],
         op="Roll", keep="",
         example=lambda rng: ((_like(rng, 2, 3),), {"shift": (1, -1), "axis": (0, 1)}))  # fmt: skip
-declare("reverse_sequence", _reverse_sequence,
-        [lambda g, z, x, **attrs: TABLE["reverse_sequence"](g, **attrs)], op="ReverseSequence", keep="",
-        example=lambda rng: ((_like(rng, 2, 3),), {"lengths": (1, 3), "seq_axis": 1, "batch_axis": 0}))  # fmt: skip
 declare("conj", np.conj, [lambda g, z, x: TABLE["conj"](g)], op="Conj", keep="")
 
 
@@ -194,19 +184,6 @@ def _one_hot(x: Array, *, depth: int, on: Array, off: Array, axis: int) -> Array
 
 
 declare("one_hot", _one_hot, [None], op="OneHot", keep="")
-
-
-def _bitcast(x: Array, *, dtype: NumPyType) -> Array:
-    wanted = np.dtype(dtype.as_numpy_dtype)
-    x = np.ascontiguousarray(x).reshape(np.shape(x))
-    if wanted.itemsize == x.dtype.itemsize:
-        return x.view(wanted)
-    if wanted.itemsize < x.dtype.itemsize:
-        return x[..., None].view(wanted)
-    return x.view(wanted)[..., 0]
-
-
-declare("bitcast", _bitcast, None, op="Bitcast", missing="unregistered", keep="")
 
 
 def _shape(x: Array, *, dtype: NumPyType) -> Array:

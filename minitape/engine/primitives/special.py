@@ -13,7 +13,7 @@ import numpy as np
 
 from ..accelerator import fast
 from ..code import compile_text
-from . import TABLE, declare, integrals, numerics
+from . import TABLE, declare, numerics
 from .formula import ARRAY, reads
 from .selecting import select
 
@@ -27,29 +27,10 @@ digamma         Digamma   ψ       | g * polygamma(ones_like(x), x)
 polygamma       Polygamma ψn      | -                              | g * polygamma(x + 1, y)
 zeta            Zeta      ζ       | -                              | g * -x * zeta(x + 1, y)
 erfinv          Erfinv    erf⁻¹   | g * (0.8862269254527580 * exp(square(z)))
-ndtri           Ndtri     Φ⁻¹     | g * (2.5066282746310002 * exp(square(z) / 2))
-bessel_i0       BesselI0  I₀      | g * bessel_i1(x)
-bessel_i1       BesselI1  I₁      | g * select(equal(x, 0), ones_like(x), bessel_i0(x) - z / x)
-bessel_i0e      BesselI0e I₀e     | g * (bessel_i1e(x) - sign(x) * z)
-bessel_i1e      BesselI1e I₁e     | g * select(equal(x, 0), 0.5 + 0 * x, bessel_i0e(x) - z * (sign(x) + 1 / x))
-dawsn           Dawsn     D       | g * (1 - 2 * x * z)
-bessel_j0       BesselJ0  J₀      | g * -bessel_j1(x)
-bessel_j1       BesselJ1  J₁      | g * select(equal(x, 0), 0.5 + 0 * x, bessel_j0(x) - z / x)
-bessel_k0       BesselK0  K₀      | g * -bessel_k1(x)
-bessel_k0e      BesselK0e K₀e     | g * (z - bessel_k1e(x))
-bessel_k1       BesselK1  K₁      | g * (-bessel_k0(x) - z / x)
-bessel_k1e      BesselK1e K₁e     | g * (z * (1 - 1 / x) - bessel_k0e(x))
-bessel_y0       BesselY0  Y₀      | g * -bessel_y1(x)
-bessel_y1       BesselY1  Y₁      | g * (bessel_y0(x) - z / x)
-expint          Expint    Ei      | g * exp(x) / x
-fresnel_cos     FresnelCos C      | g * cos(1.5707963267948966 * square(x))
-fresnel_sin     FresnelSin S      | g * sin(1.5707963267948966 * square(x))
-spence          Spence    Li₂     | g * select(equal(x, 1), -1 + 0 * x, log(x) / (1 - x))
 xlogy           Xlogy     x·lny   | g * xlogy(nonzero(x), y)       | g * xdivy(x, y)
 xlog1py         Xlog1py   x·ln(1+y) | g * xlog1py(nonzero(x), y)   | g * xdivy(x, y + 1)
 xdivy           Xdivy     x÷y     | g * xdivy(nonzero(x), y)       | g * xdivy(-x, y * y)
 div_no_nan      DivNoNan  ÷       | div_no_nan(g, y)               | g * div_no_nan(div_no_nan(-x, y), y)
-nextafter       NextAfter next    | g                              | 0 * g
 truncatediv     TruncateDiv //    | -                              | -
 truncatemod     TruncateMod %     | -                              | -
 softsign        Softsign  softsign | softsign_gate(g, x)
@@ -102,7 +83,6 @@ FORWARD: Attributes = {
     "xlog1py": lambda x, y: _zero_where(x, x * np.log1p(y)),
     "xdivy": lambda x, y: _zero_where(x, x / y),
     "div_no_nan": lambda x, y: _zero_where(y, x / y),
-    "nextafter": lambda x, y: np.nextafter(x, y),
     "truncatediv": _truncatediv,
     "truncatemod": lambda x, y: np.fmod(x, y),
     "softsign": lambda x: x / (1 + np.abs(x)),
@@ -137,7 +117,7 @@ def _declare_rule(line: str) -> tuple[Primitive, list[str]]:
     head, *texts = (part.strip() for part in line.split("|"))
     name, kernel, label = head.split()
     kept = set().union(*(reads(t) for t in texts if t != "-")) - {"g"}
-    primitive = declare(name, FORWARD.get(name) or getattr(numerics, name, None) or getattr(integrals, name), [], op=kernel, label=label,
+    primitive = declare(name, FORWARD.get(name) or getattr(numerics, name), [], op=kernel, label=label,
                         keep="".join(sorted(kept)), example=_example(name, len(texts)))  # fmt: skip
     primitive.texts = ("", *texts)
     primitive.missing = "unregistered" if name in _UNREGISTERED else "none"
@@ -170,41 +150,6 @@ for _primitive, _texts in _declared:
         _primitive.rules = _rules if _primitive.name in _UNCONJUGATED else [r and _analytic(r) for r in _rules]
     else:
         _primitive.rules = None
-
-
-# -- incomplete Gamma and beta functions ------------------------------------------------------------------------------
-
-
-def _igamma_rule(sign: int) -> list[Rule]:
-    def of_a(g: Array, z: Array, a: Array, x: Array) -> Array:
-        return g * sign * TABLE["igamma_slope"](a, x)
-
-    def of_x(g: Array, z: Array, a: Array, x: Array) -> Array:
-        return g * sign * TABLE["exp"](-x + (a - 1) * TABLE["log"](x) - TABLE["lgamma"](a))
-
-    return [of_a, of_x]
-
-
-def _betainc_rule(g: Array, z: Array, a: Array, b: Array, x: Array) -> Array:
-    beta = TABLE["lgamma"](a) + TABLE["lgamma"](b) - TABLE["lgamma"](a + b)
-    return g * TABLE["exp"]((b - 1) * TABLE["log1p"](-x) + (a - 1) * TABLE["log"](x) - beta)
-
-
-declare("igamma_slope", numerics.igamma_slope, None, op="IgammaGradA", missing="unregistered", keep="")
-
-
-def _shape_and_point(rng: np.random.Generator) -> Example:
-    return (rng.uniform(1, 3, 4), rng.uniform(0.5, 4, 4)), {}, {"order": 1}
-
-
-declare("igamma", numerics.igamma, _igamma_rule(1), op="Igamma", label="P", keep="xy", example=_shape_and_point)
-declare("igammac", numerics.igammac, _igamma_rule(-1), op="Igammac", label="Q", keep="xy", example=_shape_and_point)
-# numbers of the Gamma distribution, drawn for the shapes a: what moves with a is the number at the same place (Figurnov 2018)
-declare("gamma_slope", numerics.gamma_slope, None, op="RandomGammaGrad", missing="unregistered", keep="")
-declare("gamma_numbers", lambda a, numbers: numbers,
-        [lambda g, z, a, numbers: g * TABLE["gamma_slope"](a, z), None], label="Γ~", keep="xz")  # fmt: skip
-declare("betainc", numerics.betainc, [None, None, _betainc_rule], op="Betainc", label="I", keep="all",
-        example=lambda rng: ((rng.uniform(1, 3, 4), rng.uniform(1, 3, 4), rng.uniform(0.2, 0.8, 4)), {}))  # fmt: skip
 
 
 # -- complex numbers --------------------------------------------------------------------------------------------------

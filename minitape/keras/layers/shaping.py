@@ -6,35 +6,28 @@ import math
 from typing import Any
 
 from ... import tf
-from ..base import standardize_data_format
-from ..layer import InputSpec, Layer
-from .common import length
+from ..calls import InputSpec
+from ..layer import Layer
+from .common import channels_last, length
 
 
-class _Shaping(Layer):
-    _keeps_dtype = True
-
-
-class Flatten(_Shaping):
-    """All axes but the batch become one; with data_format "channels_first" the second axis is moved to the end first.
+class Flatten(Layer):
+    """All axes but the batch become one.
 
     >>> import minitape as tf
     >>> tf.keras.layers.Flatten()(tf.ones([2, 3, 4])).shape
     TensorShape([2, 12])
     """
 
-    _config = "data_format"
+    _keeps_dtype = True
 
     def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.data_format = standardize_data_format(data_format)
+        self.data_format = channels_last(data_format)
         self.input_spec = InputSpec(min_ndim=1)
 
     def call(self, inputs: Any) -> Any:
         """The reshaped inputs."""
-        rank = len(inputs.shape)
-        if self.data_format == "channels_first" and rank > 1:
-            inputs = tf.transpose(inputs, (0, *range(2, rank), 1))
         rest = tuple(inputs.shape)[1:]
         return tf.reshape(inputs, (length(inputs, 0), -1 if None in rest else math.prod(rest)))
 
@@ -44,7 +37,7 @@ class Flatten(_Shaping):
         return (input_shape[0], None if None in rest else math.prod(rest))
 
 
-class Reshape(_Shaping):
+class Reshape(Layer):
     """Each example in the shape ``target_shape``; one size may be -1. Raises ValueError when the sizes do not fit.
 
     >>> import minitape as tf
@@ -52,7 +45,7 @@ class Reshape(_Shaping):
     TensorShape([2, 3, 4])
     """
 
-    _config = "target_shape"
+    _keeps_dtype = True
 
     def __init__(self, target_shape: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -87,63 +80,3 @@ class Reshape(_Shaping):
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The batch and the target shape."""
         return (input_shape[0], *self._sizes(tuple(input_shape)[1:]))
-
-
-class Permute(_Shaping):
-    """The axes behind the batch in another order; ``dims`` counts from 1. Raises ValueError for no permutation.
-
-    >>> import minitape as tf
-    >>> tf.keras.layers.Permute((2, 1))(tf.ones([2, 3, 4])).shape
-    TensorShape([2, 4, 3])
-    """
-
-    _config = "dims"
-
-    def __init__(self, dims: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.dims = tuple(dims)
-        if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
-            raise ValueError(
-                "Invalid permutation argument `dims` for Permute Layer. The set of indices in `dims` must be "
-                f"consecutive and start from 1. Received dims={dims}"
-            )
-        self.input_spec = InputSpec(ndim=len(self.dims) + 1)
-
-    def call(self, inputs: Any) -> Any:
-        """The transposed inputs."""
-        return tf.transpose(inputs, (0, *self.dims))
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The sizes in the other order."""
-        return tuple(input_shape[d] for d in (0, *self.dims))
-
-
-class RepeatVector(_Shaping):
-    """Each vector ``n`` times: (batch, k) becomes (batch, n, k).
-
-    Raises TypeError when ``n`` is no int, ValueError when it is below 1.
-
-    >>> import minitape as tf
-    >>> tf.keras.layers.RepeatVector(2)(tf.constant([[1.0, 2.0]])).numpy()
-    array([[[1., 2.],
-            [1., 2.]]], dtype=float32)
-    """
-
-    _config = "n"
-
-    def __init__(self, n: int, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        if not isinstance(n, int):
-            raise TypeError(f"Expected an integer value for `n`, got {type(n)}.")
-        if n < 1:
-            raise ValueError(f"Argument `n` should be a positive integer. Received: n={n}")
-        self.n = n
-        self.input_spec = InputSpec(ndim=2)
-
-    def call(self, inputs: Any) -> Any:
-        """The repeated inputs."""
-        return tf.tile(tf.expand_dims(inputs, 1), (1, self.n, 1))
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """(batch, n, k)."""
-        return (input_shape[0], self.n, input_shape[1])

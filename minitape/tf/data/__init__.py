@@ -1,18 +1,14 @@
-"""``tf.data``: datasets. Here is which module holds which name."""
+"""``tf.data``: datasets. Here is which module holds which name.
 
-from ...engine.namespace import Namespace as _Namespace
+``dataset``    what a dataset is made of and what is done to it
+``elements``   its elements: structures of tensors, and their types
+``walks``      one walk over a dataset
+``shuffling``  the order of TensorFlow
+"""
+
 from ...engine.namespace import lazy as _lazy
 
-experimental = _Namespace("tf.data.experimental", {
-    "tf.data.choosing": "Counter choose_from_datasets sample_from_datasets",
-    "tf.data.files": "CsvDataset make_csv_dataset",
-    "tf.data.options": "cardinality dense_to_ragged_batch",
-    "tf.data.recipe": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY",
-})  # fmt: skip
-
 __getattr__, __dir__ = _lazy("tf.data", {
-    "tf.data.dataset": "Dataset",
-    "tf.data.files": "TextLineDataset",
-    "tf.data.options": "Options",
-    "tf.data.recipe": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY Iterator=DatasetIterator",
+    "tf.data.dataset": "AUTOTUNE Dataset",
+    "tf.data.walks": "Iterator=DatasetIterator",
 }, globals())  # fmt: skip

@@ -6,44 +6,41 @@ as it comes, with its value, and may print or look at it.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...engine import dtypes, nest
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.above import above
 from ...engine.convert import convert_to_tensor
-from ...engine.invalid import invalid
+from ...engine.invalid import invalid, shown
 from ...engine.shown import methods_of
 from ...engine.state import state
 from ...engine.tensor import wrap
-from .arguments import datasets, following, function, number, parallel_calls
-from .batches import Batches, row, rows_of
-from .choosing import Choices
-from .elements import (
-    apart,
-    call,
-    check_shape,
-    handed,
-    leaves,
-    map_leaves,
-    packed,
-    signature,
-    source,
-    spec_of,
-    tensor_spec,
-    typed,
-)
-from .options import Options
-from .pipelines import Pipelines
-from .recipe import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Recipe
-from .selection import Selection
-from .shuffling import Rounds, drawn, seed_pair, words
+from ...graphs.function import Function
+from ...graphs.spec import TensorSpec
+from ...ops.joining import stack
+from ...ops.seeds import pair_of
+from .elements import call, leaves, map_leaves, own, packed, spec_of, tensor, yielded
+from .shuffling import drawn, words
+from .walks import DatasetIterator
+
+AUTOTUNE = -1
+INFINITE, UNKNOWN = -1, -2  # numbers of elements
+
+
+class _Named(type):
+    """The metaclass of datasets: a name of TensorFlow's that is not here is answered as the names of ``tf`` are."""
+
+    def __getattr__(cls, name: str) -> Any:
+        raise above.missing("tf.data.Dataset", name, cls)
 
 
 @methods_of("DatasetV2")
-class Dataset(Batches, Choices, Selection, Pipelines, Recipe):
+class Dataset(metaclass=_Named):
     """A sequence of elements, each a tensor or a structure (tuple, dictionary) of tensors.
 
     Make one with ``Dataset.from_tensor_slices`` and its siblings. See https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
@@ -54,10 +51,26 @@ class Dataset(Batches, Choices, Selection, Pipelines, Recipe):
     [[10, 20], [30]]
     """
 
+    def __init__(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> None:
+        # ``start()`` gives an iterator over the elements; ``spec`` is their type, or a function that finds it
+        self._start, self._length, self._kind, self._spec = start, length, kind, spec
+        self._source: Dataset | None = None  # what this one is made of
+        self._seeds: Iterator[int] | None = None  # two for each walk over it
+        self._in_graph = state.graph is not None  # its parts may be tensors of the graph
+
+    def _derived(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> Dataset:
+        """A dataset that is made of this one; its elements have the same type, unless ``spec`` says otherwise."""
+        made = Dataset(start, length, kind, spec or (lambda: self.element_spec))
+        made._source = self
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        raise above.missing("tf.data.Dataset", name, self)
+
     # -- sources ------------------------------------------------------------------------------------------------------
 
     @staticmethod
-    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensor_slices(tensors: Any) -> Dataset:
         """One element for each row of the tensors; ValueError when they have different numbers of rows.
 
         >>> import minitape as tf
@@ -65,51 +78,37 @@ class Dataset(Batches, Choices, Selection, Pipelines, Recipe):
         >>> [(x.numpy(), y.numpy()) for x, y in pairs]
         [(array([1, 2], dtype=int32), b'a'), (array([3, 4], dtype=int32), b'b')]
         """
-        if tensors is None:
-            raise ValueError("Invalid `element`. `element` should not be empty.")
-        parts = map_leaves(handed, tensors)
+        parts = map_leaves(own, tensors)
         flat = leaves(parts)
-        if not flat:
-            raise ValueError("Invalid `tensors`. `tensors` should not be empty.")
         if any(not len(t.shape) for t in flat):
             raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-        count = rows_of(flat[0])
+        count = int(flat[0].shape[0])
         for part in flat[1:]:
-            if rows_of(part) != count:
-                raise ValueError(f"Dimensions {count} and {rows_of(part)} are not compatible")
+            if part.shape[0] != count:
+                raise ValueError(f"Dimensions {count} and {part.shape[0]} are not compatible")
         return Dataset(
-            lambda: (map_leaves(lambda t, i=i: row(t, i), parts) for i in range(count)),
+            lambda: (map_leaves(lambda t, i=i: t[i], parts) for i in range(count)),
             count,
             "_TensorSliceDataset",
-            map_leaves(lambda t: spec_of(t, 1), parts),
+            map_leaves(lambda t: TensorSpec(t.shape[1:], t.dtype), parts),
         )
 
     @staticmethod
-    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensors(tensors: Any) -> Dataset:
         """One element: the tensors themselves.
 
         >>> import minitape as tf
         >>> [x.numpy() for x in tf.data.Dataset.from_tensors([1, 2, 3])]
         [array([1, 2, 3], dtype=int32)]
         """
-        if tensors is None:
-            raise ValueError("Invalid `element`. `element` should not be empty.")
-        parts = map_leaves(handed, tensors)
+        parts = map_leaves(own, tensors)
         return Dataset(lambda: iter([parts]), 1, "_TensorDataset", map_leaves(spec_of, parts))
 
     @staticmethod
-    def from_generator(
-        generator: Callable[..., Any],
-        output_types: Any = None,
-        output_shapes: Any = None,
-        args: Any = (),
-        output_signature: Any = None,
-        name: str | None = None,
-    ) -> Dataset:
-        """What a generator function yields, as tensors of ``output_signature``.
+    def from_generator(generator: Callable[[], Any], *, output_signature: Any) -> Dataset:
+        """What a generator function yields, as tensors of ``output_signature``: a structure of ``tf.TensorSpec``.
 
-        ``output_types`` and ``output_shapes`` are the older way to say the same. TypeError for both ways at once or
-        none; InvalidArgumentError for an element of another shape.
+        TypeError for anything else; InvalidArgumentError for an element of another shape.
 
         >>> import minitape as tf
         >>> def words():
@@ -119,56 +118,28 @@ class Dataset(Batches, Choices, Selection, Pipelines, Recipe):
         >>> list(data.as_numpy_iterator())
         [b'tape', b'gradient']
         """
-        if not callable(generator):
-            raise TypeError("`generator` must be a Python callable.")
-        if not isinstance(args, (tuple, list)):
-            raise TypeError("values must be a sequence.")
-        if output_signature is None:
-            output_signature = signature(output_types, output_shapes)
-        elif output_types is not None or output_shapes is not None:
-            word = "types" if output_types is not None else "shapes"
-            raise TypeError(
-                f"The `output_{word}` argument can not be used together with the `output_signature` argument."
-            )
-        for spec in nest.flatten(output_signature):
-            if not (hasattr(spec, "dtype") and hasattr(spec, "shape")):
+        for spec in leaves(output_signature):
+            if not isinstance(spec, TensorSpec):
                 raise TypeError("`output_signature` must contain objects that are subclass of `tf.TypeSpec` but found "
                                 f"{type(spec)} which is not.")  # fmt: skip
-        kinds = nest.map_structure(lambda s: s.dtype, output_signature)
-
-        def start() -> Iterator[Any]:
-            for item in generator(*[convert_to_tensor(a).numpy() for a in args]):
-                element = typed(item, kinds)
-                for part, spec in zip(leaves(element), nest.flatten(output_signature), strict=True):
-                    check_shape(part, spec)
-                yield element
-
-        return Dataset(start, UNKNOWN_CARDINALITY, "_FlatMapDataset", output_signature)
+        return Dataset(
+            lambda: (yielded(item, output_signature) for item in generator()), UNKNOWN, "_FlatMapDataset", output_signature
+        )
 
     @staticmethod
-    def range(*args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Dataset:
-        """The numbers of Python's range as scalars of ``output_type``.
-
-        ValueError unless 1 to 3 bounds are given, InvalidArgumentError for steps of 0.
+    def range(*args: Any, output_type: Any = dtypes.int64) -> Dataset:
+        """The numbers of Python's range as scalars of ``output_type``; ValueError for steps of 0.
 
         >>> import minitape as tf
         >>> [int(n) for n in tf.data.Dataset.range(2, 10, 3)]
         [2, 5, 8]
         """
-        if not 1 <= len(args) <= 3:
-            raise ValueError(f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}.")
-        words = ("start", "stop", "step") if len(args) > 1 else ("stop",)
-        bounds = [number(a, w, "RangeDataset") for a, w in zip(args, words, strict=False)]
-        if bounds[2:] == [0]:
-            raise invalid("step must be a non-zero integer.", "RangeDataset")
-        numbers = range(*bounds)
+        numbers = range(*map(_number, args))
         kind = dtypes.as_dtype(output_type).as_numpy_dtype
-        return Dataset(
-            lambda: (wrap(kind(i)) for i in numbers), len(numbers), "_RangeDataset", tensor_spec((), output_type)
-        )
+        return Dataset(lambda: (wrap(kind(i)) for i in numbers), len(numbers), "_RangeDataset", TensorSpec((), output_type))
 
     @staticmethod
-    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+    def zip(*args: Any) -> Dataset:
         """Elements of several datasets side by side, until the shortest ends.
 
         >>> import minitape as tf
@@ -176,81 +147,159 @@ class Dataset(Batches, Choices, Selection, Pipelines, Recipe):
         >>> [(int(n), word.numpy()) for n, word in pairs]
         [(0, b'a'), (1, b'b')]
         """
-        if args and datasets is not None:
-            raise TypeError("Both `*args` and `datasets` cannot be set.")
-        given = datasets if datasets is not None else args[0] if len(args) == 1 else args
+        given = args[0] if len(args) == 1 else args
         parts = leaves(given)
-        if not parts:
-            raise TypeError("Must pass at least one dataset to `zip`.")
         for part in parts:
             if not isinstance(part, Dataset):
-                raise TypeError(
-                    f"Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` "
-                    f"objects but encountered object of type {type(part)}."
-                )
-        known = [p._length for p in parts]
-        length = (
-            UNKNOWN_CARDINALITY
-            if UNKNOWN_CARDINALITY in known
-            else min((n for n in known if n >= 0), default=INFINITE_CARDINALITY)
-        )
+                raise TypeError("Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` "
+                                f"objects but encountered object of type {type(part)}.")  # fmt: skip
+        lengths = [p._length for p in parts]
+        length = UNKNOWN if UNKNOWN in lengths else min((n for n in lengths if n >= 0), default=INFINITE)
 
         def start() -> Iterator[Any]:
-            for items in zip(*[iter(p) for p in parts], strict=False):
-                yield packed(given, items)
+            return (packed(given, items) for items in zip(*map(iter, parts), strict=False))
 
         return Dataset(start, length, "_ZipDataset", lambda: map_leaves(lambda p: p.element_spec, given))
 
-    # -- what is done to them -----------------------------------------------------------------------------------------
+    # -- what is done to the elements -----------------------------------------------------------------------------------
 
-    def map(
-        self,
-        map_func: Callable[..., Any],
-        num_parallel_calls: Any = None,
-        deterministic: Any = None,
-        synchronous: Any = None,
-        use_unbounded_threadpool: bool = False,
-        name: str | None = None,
-    ) -> Dataset:
+    def map(self, map_func: Callable[..., Any], num_parallel_calls: Any = None) -> Dataset:
         """A function of each element; one that is a tuple gives several arguments. A list that it returns is a tuple.
 
-        Elements are made one after the other, in their order: ``deterministic``, ``synchronous`` and
-        ``use_unbounded_threadpool`` say how TensorFlow makes several at a time, and have no effect.
-        ValueError for what is no function, InvalidArgumentError for ``num_parallel_calls`` below 1.
+        Elements are made one after the other: ``num_parallel_calls`` says how many TensorFlow makes at a time, and has no
+        effect.
 
         >>> import minitape as tf
         >>> pairs = tf.data.Dataset.from_tensor_slices(([1, 2], [10, 20]))
         >>> [int(total) for total in pairs.map(lambda x, y: x + y)]
         [11, 22]
         """
-        function(map_func)
-        parallel_calls(num_parallel_calls, "ParallelMapDatasetV2")
 
         def start() -> Iterator[Any]:
             for element in self:
                 made = call(map_func, element)
-                yield map_leaves(source, tuple(made) if isinstance(made, list) else made)
+                yield map_leaves(tensor, tuple(made) if isinstance(made, list) else made)
 
-        return self._derived(start, self._length, "_MapDataset", lambda: self._spec_of_map(map_func))
+        made = self._derived(start, self._length, "_MapDataset")
+        made._spec = lambda: self._spec_of_map(map_func)
+        return made
 
-    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """A function gives a dataset for each element (else TypeError); their elements one after the other.
+    def _spec_of_map(self, map_func: Callable[..., Any]) -> Any:
+        """The types of what a function makes of elements, as its trace knows them; None for one that needs their values."""
+        spec = self.element_spec
+        try:
+            traced = Function(lambda *tensors: call(map_func, packed(spec, tensors))).get_concrete_function(*leaves(spec))
+            return map_leaves(spec_of, traced.structured_outputs)
+        except Exception:
+            return None
+
+    def filter(self, predicate: Callable[..., Any]) -> Dataset:
+        """The elements for which the function is true; ValueError when it gives anything but a scalar of bool.
 
         >>> import minitape as tf
-        >>> [int(n) for n in tf.data.Dataset.range(4).flat_map(tf.data.Dataset.range)]
-        [0, 0, 1, 0, 1, 2]
+        >>> [int(n) for n in tf.data.Dataset.range(6).filter(lambda n: n % 2 == 0)]
+        [0, 2, 4]
         """
-        function(map_func)
-        return self._derived(
-            lambda: itertools.chain.from_iterable(datasets(map_func, self)), UNKNOWN_CARDINALITY, "_FlatMapDataset"
-        )
 
-    def shuffle(
-        self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool = True, name: str | None = None
-    ) -> Dataset:
+        def chosen(element: Any) -> bool:
+            answer = tensor(call(predicate, element))
+            if answer.dtype != dtypes.bool or answer.shape.rank:
+                raise ValueError("Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type "
+                                 f"is {spec_of(answer)}.")  # fmt: skip
+            return bool(answer)
+
+        return self._derived(lambda: filter(chosen, self), UNKNOWN, "_FilterDataset")
+
+    def batch(self, batch_size: Any, drop_remainder: bool = False) -> Dataset:
+        """Several elements stacked into one; the last batch may be smaller, unless ``drop_remainder``.
+
+        InvalidArgumentError when their shapes differ.
+
+        >>> import minitape as tf
+        >>> [b.numpy() for b in tf.data.Dataset.range(5).batch(2)]
+        [array([0, 1]), array([2, 3]), array([4])]
+        >>> len(tf.data.Dataset.range(5).batch(2, drop_remainder=True))
+        2
+        """
+        size = _number(batch_size)
+        if size <= 0:
+            raise invalid("Batch size must be greater than zero.", "BatchDatasetV2")
+        length = self._length
+        if length >= 0:
+            length = length // size if drop_remainder else -(-length // size)
+
+        def start() -> Iterator[Any]:
+            elements = iter(self)
+            while group := list(itertools.islice(elements, size)):
+                if len(group) == size or not drop_remainder:
+                    yield packed(group[0], map(_stacked, zip(*map(leaves, group), strict=True)))
+
+        def batched(spec: Any) -> Any:
+            return type(spec)([size if drop_remainder else None, *spec.shape], spec.dtype)
+
+        return self._derived(start, length, "_BatchDataset", lambda: map_leaves(batched, self.element_spec))
+
+    def enumerate(self, start: Any = 0) -> Dataset:
+        """Pairs of a number (int64) and an element.
+
+        >>> import minitape as tf
+        >>> [(int(i), word.numpy()) for i, word in tf.data.Dataset.from_tensor_slices(["a", "b"]).enumerate(start=1)]
+        [(1, b'a'), (2, b'b')]
+        """
+        return Dataset.zip(Dataset.range(_number(start), sys.maxsize), self)
+
+    # -- which elements come, when and how often ------------------------------------------------------------------------
+
+    def take(self, count: Any) -> Dataset:
+        """The first ``count`` elements; all for -1.
+
+        >>> import minitape as tf
+        >>> [int(n) for n in tf.data.Dataset.range(5).take(2)]
+        [0, 1]
+        """
+        n = _number(count)
+        n = n if n >= 0 else sys.maxsize
+        length = min(n, self._length) if self._length >= 0 or n == sys.maxsize else n if self._length == INFINITE else UNKNOWN
+        return self._derived(lambda: itertools.islice(iter(self), n), length, "_TakeDataset")
+
+    def skip(self, count: Any) -> Dataset:
+        """All but the first ``count`` elements; none for -1.
+
+        >>> import minitape as tf
+        >>> [int(n) for n in tf.data.Dataset.range(5).skip(2)]
+        [2, 3, 4]
+        """
+        n = _number(count)
+        n = n if n >= 0 else sys.maxsize
+        length = max(self._length - n, 0) if self._length >= 0 else self._length
+        return self._derived(lambda: itertools.islice(iter(self), n, None), length, "_SkipDataset")
+
+    def repeat(self, count: Any = None) -> Dataset:
+        """All elements ``count`` times over; without end for None or -1.
+
+        >>> import minitape as tf
+        >>> [int(n) for n in tf.data.Dataset.range(2).repeat(2)]
+        [0, 1, 0, 1]
+        >>> [int(n) for n in tf.data.Dataset.range(2).repeat().take(5)]
+        [0, 1, 0, 1, 0]
+        """
+        times = -1 if count is None else _number(count)
+
+        def start() -> Iterator[Any]:
+            rounds = itertools.count() if times < 0 else range(times)
+            return itertools.chain.from_iterable(iter(self) for _ in rounds)
+
+        length = self._length
+        if times < 0:
+            length = INFINITE if length else 0
+        elif length >= 0:
+            length *= times
+        return self._derived(start, length, "_RepeatDataset")
+
+    def shuffle(self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool = True) -> Dataset:
         """Elements drawn by chance from the next ``buffer_size`` ones; in another order at each iteration.
 
-        From all of them for ``tf.data.UNKNOWN_CARDINALITY``; InvalidArgumentError for another size below 1.
+        InvalidArgumentError for a size below 1.
 
         >>> import minitape as tf
         >>> tf.random.set_seed(7)
@@ -258,37 +307,39 @@ class Dataset(Batches, Choices, Selection, Pipelines, Recipe):
         >>> [int(n) for n in shuffled], [int(n) for n in shuffled]
         ([0, 4, 1, 3, 2], [4, 2, 0, 3, 1])
         """
-        size = number(buffer_size, "buffer_size", "ShuffleDatasetV3")
-        if size <= 0 and size != UNKNOWN_CARDINALITY:
+        size = _number(buffer_size)
+        if size <= 0 and size != UNKNOWN:
             raise invalid("buffer_size must be greater than zero or UNKNOWN_CARDINALITY", "ShuffleDatasetV3")
         size = size if size > 0 else sys.maxsize
-        seeds = seed_pair(seed)
-        rounds = Rounds(seeds)  # each iteration takes two seeds from here
+        pair = pair_of(None if seed is None else int(seed))
+        seeds = words(pair)
 
         def start() -> Iterator[Any]:
-            mine = (next(rounds), next(rounds)) if reshuffle_each_iteration else seeds
+            mine = (next(seeds), next(seeds)) if reshuffle_each_iteration else pair
             return drawn(iter(self), size, words(mine))
 
-        made = self._derived(start, self._length, "_ShuffleDataset", self._spec)
-        made._rounds = rounds if reshuffle_each_iteration else None
+        made = self._derived(start, self._length, "_ShuffleDataset")
+        made._seeds = seeds if reshuffle_each_iteration else None
         return made
 
-    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
-        """The same elements: there is nothing to prepare ahead of time here.
+    def pass_over(self) -> None:
+        """Takes the random numbers of one iteration and iterates not."""
+        if self._seeds is not None:
+            next(self._seeds), next(self._seeds)
+        if self._source is not None:
+            self._source.pass_over()
 
-        InvalidArgumentError for a ``buffer_size`` below 0 that is not AUTOTUNE.
+    def prefetch(self, buffer_size: Any) -> Dataset:
+        """The same elements: there is nothing to prepare ahead of time here, and ``buffer_size`` has no effect.
 
         >>> import minitape as tf
         >>> [int(n) for n in tf.data.Dataset.range(3).prefetch(tf.data.AUTOTUNE)]
         [0, 1, 2]
         """
-        size = AUTOTUNE if buffer_size is None else number(buffer_size, "buffer_size", "PrefetchDataset")
-        if size < 0 and size != AUTOTUNE:
-            raise invalid("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning", "PrefetchDataset")
-        return self._derived(lambda: iter(self), self._length, "_PrefetchDataset", self._spec)
+        return self._derived(lambda: iter(self), self._length, "_PrefetchDataset")
 
-    def cache(self, filename: str = "", name: str | None = None) -> Dataset:
-        """The same elements, made once and kept in memory. ValueError for a file name.
+    def cache(self) -> Dataset:
+        """The same elements, made once and kept in memory.
 
         >>> import minitape as tf
         >>> def told(n):
@@ -303,94 +354,78 @@ class Dataset(Batches, Choices, Selection, Pipelines, Recipe):
         0
         1
         """
-        if filename:
-            raise ValueError("minitape caches datasets in memory only: leave `filename` out.")
-        walks: list[list[Any]] = []  # the elements of each walk that came to its end
+        kept: list[Any] = []  # the elements of a walk that came to its end
 
         def start() -> Iterator[Any]:
-            if walks:
-                yield from walks[0]
+            if kept:
+                yield from kept
                 return
             mine = []
             for element in self:
                 mine.append(element)
                 yield element
-            walks.append(mine)
+            kept[:] = mine
 
-        return self._derived(start, self._length, "CacheDataset", self._spec)
+        return self._derived(start, self._length, "CacheDataset")
 
-    def apply(self, transformation_func: Callable[[Dataset], Dataset], name: str | None = None) -> Dataset:
-        """A function of the dataset; TypeError when it gives none.
+    # -- what is asked of a dataset -------------------------------------------------------------------------------------
 
-        >>> import minitape as tf
-        >>> def evens(dataset):
-        ...     return dataset.filter(lambda n: n % 2 == 0)
-        >>> [int(n) for n in tf.data.Dataset.range(5).apply(evens)]
-        [0, 2, 4]
-        """
-        out = transformation_func(self)
-        if not isinstance(out, Dataset):
-            raise TypeError(f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(out)}.")
-        return out
+    def __iter__(self) -> DatasetIterator:
+        return DatasetIterator(self)
 
-    def with_options(self, options: Any, name: str | None = None) -> Dataset:
-        """The same elements: options change how TensorFlow runs a pipeline, and nothing here.
-
-        TypeError for what is no ``tf.data.Options``.
+    def as_numpy_iterator(self) -> Iterator[Any]:
+        """The elements as NumPy arrays.
 
         >>> import minitape as tf
-        >>> [int(n) for n in tf.data.Dataset.range(3).with_options(tf.data.Options())]
-        [0, 1, 2]
+        >>> list(tf.data.Dataset.range(3).as_numpy_iterator())
+        [np.int64(0), np.int64(1), np.int64(2)]
         """
-        if not isinstance(options, Options):
-            raise TypeError(f"`options` must be a tf.data.Options, got {type(options).__name__!r}.")
-        made = self._derived(lambda: iter(self), self._length, "_OptionsDataset", lambda: self.element_spec)
-        made._options = options
-        return made
+        return (map_leaves(lambda t: t.numpy(), element) for element in self)
 
-    def options(self) -> Options:
-        """The options that ``with_options`` was given last, for this dataset or one that it was made of.
+    def cardinality(self) -> Any:
+        """The number of elements, int64: -1 for endless datasets, -2 where nobody knows.
 
         >>> import minitape as tf
-        >>> options = tf.data.Options()
-        >>> options.deterministic = True
-        >>> tf.data.Dataset.range(3).with_options(options).batch(2).options().deterministic
-        True
+        >>> numbers = tf.data.Dataset.range(5)
+        >>> [d.cardinality().numpy() for d in (numbers.batch(2), numbers.repeat(), numbers.filter(bool))]
+        [np.int64(3), np.int64(-1), np.int64(-2)]
         """
-        given = getattr(self, "_options", None)
-        if given is not None:
-            return given
-        return Options() if self._source is None else self._source.options()
+        return wrap(np.int64(self._length))
 
-    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
-        """``state = reduce_func(state, element)`` over all elements; the last state.
+    def __len__(self) -> int:
+        if self._length == INFINITE:
+            raise TypeError("The dataset is infinite.")
+        if self._length == UNKNOWN:
+            raise TypeError("The dataset length is unknown.")
+        return self._length
 
-        TypeError when a state has another type than the one before.
+    def __bool__(self) -> bool:
+        return True
 
-        >>> import minitape as tf
-        >>> int(tf.data.Dataset.range(1, 5).reduce(tf.constant(1, tf.int64), lambda product, n: product * n))
-        24
-        """
-        function(reduce_func)
-        first = map_leaves(source if state.graph is not None else handed, initial_state)
+    @property
+    def element_spec(self) -> Any:
+        """The types of an element."""
+        if callable(self._spec):
+            self._spec = self._spec()
+        if self._spec is None:
+            first = next(iter(self), None)
+            self._spec = map_leaves(spec_of, first) if first is not None else None
+        return self._spec
 
-        def fold(before: Any, element: Any) -> Any:
-            return following(before, map_leaves(source, reduce_func(before, element)))
+    def __repr__(self) -> str:
+        return f"<{self._kind} element_spec={self.element_spec}>"
 
-        return apart(lambda: functools.reduce(fold, self, first))
 
-    def _spec_of_map(self, map_func: Callable[..., Any]) -> Any:
-        """The types of what a function makes of elements, as its trace knows them; None for one that needs their values."""
-        from ...graphs.function import Function
+def _number(value: Any) -> int:
+    """A whole number: Python's, or a scalar int64 tensor."""
+    return int(convert_to_tensor(value, dtypes.int64))
 
-        spec = self.element_spec
-        try:
-            traced = Function(lambda *tensors: call(map_func, packed(spec, tensors))).get_concrete_function(*leaves(spec))
-            return map_leaves(spec_of, traced.structured_outputs)
-        except Exception:
-            return None
 
-    def _derived(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> Dataset:
-        made = Dataset(start, length, kind, spec)
-        made._source = self
-        return made
+def _stacked(items: Any) -> Any:
+    """Tensors of one shape as the rows of a tensor."""
+    first = items[0].shape
+    for item in items:
+        if item.shape != first:
+            raise invalid("Cannot add tensor to the batch: number of elements does not match. Shapes are: "
+                          f"[tensor]: {shown(item.shape)}, [batch]: {shown(first)}", "IteratorGetNext")  # fmt: skip
+    return stack(items)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import tf
 from ...engine import dtypes
 from ...engine.convert import convert_to_tensor
 from ...engine.custom import no_tapes
@@ -15,11 +14,7 @@ from ...engine.evidence import decided
 from ...engine.invalid import invalid
 from ...engine.state import state
 from ...engine.tensor import EagerTensor, Tensor, wrap
-
-
-def is_structure(value: Any) -> bool:
-    """True for a tuple or a dictionary; lists are tensors."""
-    return isinstance(value, (tuple, Mapping))
+from ...graphs.spec import TensorSpec
 
 
 def map_leaves(function: Callable[..., Any], value: Any) -> Any:
@@ -30,11 +25,6 @@ def map_leaves(function: Callable[..., Any], value: Any) -> Any:
         items = [map_leaves(function, v) for v in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     return function(value)
-
-
-def is_dataset(value: Any) -> bool:
-    """True for a dataset."""
-    return hasattr(value, "element_spec") and hasattr(value, "cardinality")
 
 
 def leaves(value: Any) -> list[Any]:
@@ -54,17 +44,17 @@ def packed(structure: Any, items: Iterable[Any]) -> Any:
     return map_leaves(lambda _: next(left), structure)
 
 
-def source(value: Any) -> Any:
-    """A leaf that is given to a dataset, as a tensor."""
-    if isinstance(value, Tensor) or hasattr(value, "_composite") or is_dataset(value) or value is None:
-        return value
-    return convert_to_tensor(value)
+def tensor(value: Any) -> Any:
+    """A leaf that a function of elements gives, as a tensor."""
+    if hasattr(value, "_composite"):
+        raise TypeError("Elements of datasets are dense tensors in minitape, not ragged or sparse ones.")
+    return value if isinstance(value, Tensor) else convert_to_tensor(value)
 
 
-def handed(value: Any) -> Any:
+def own(value: Any) -> Any:
     """A leaf that a dataset is made of: a tensor of its own, which no tape connects with the one that was given."""
-    tensor = source(value)
-    return decided(wrap(tensor.array), (tensor,), "tf.data") if type(tensor) is EagerTensor else tensor
+    given = tensor(value)
+    return decided(wrap(given.array), (given,), "tf.data") if type(given) is EagerTensor else given
 
 
 def apart(step: Callable[[], Any]) -> Any:
@@ -80,69 +70,26 @@ def call(function: Callable[..., Any], element: Any) -> Any:
     return function(*element) if type(element) is tuple else function(element)
 
 
-def typed(item: Any, kinds: Any) -> Any:
-    """What a generator yields, as tensors of these types."""
-    if isinstance(kinds, (tuple, list)):
-        if not isinstance(item, (tuple, list)) or len(item) != len(kinds):
+def spec_of(value: Any) -> Any:
+    """The type of a leaf."""
+    return TensorSpec(value.shape, value.dtype)
+
+
+def yielded(item: Any, specs: Any) -> Any:
+    """What a generator yields, as tensors of these types; InvalidArgumentError for another structure or shape."""
+    if isinstance(specs, (tuple, list)):
+        if not isinstance(item, (tuple, list)) or len(item) != len(specs):
+            expected = map_leaves(lambda spec: spec.dtype, tuple(specs))
             raise invalid("TypeError: `generator` yielded an element that did not match the expected structure. The "
-                          f"expected structure was {kinds}, but the yielded element was {item}.")  # fmt: skip
-        return tuple(typed(i, k) for i, k in zip(item, kinds, strict=True))
-    if isinstance(kinds, Mapping):
-        return {k: typed(item[k], kind) for k, kind in kinds.items()}
-    if hasattr(item, "_composite"):
-        return item
+                          f"expected structure was {expected}, but the yielded element was {item}.")  # fmt: skip
+        return tuple(yielded(i, s) for i, s in zip(item, specs, strict=True))
+    if isinstance(specs, Mapping):
+        return {key: yielded(item[key], spec) for key, spec in specs.items()}
     array = np.asarray(item)
-    return convert_to_tensor(
-        array.astype(dtypes.as_dtype(kinds).as_numpy_dtype) if array.dtype.kind in "fiub" else item, kinds
+    made = convert_to_tensor(
+        array.astype(dtypes.as_dtype(specs.dtype).as_numpy_dtype) if array.dtype.kind in "fiub" else item, specs.dtype
     )
-
-
-# -- types -------------------------------------------------------------------------------------------------------------
-
-
-def tensor_spec(shape: Any, dtype: Any) -> Any:
-    """The type of a tensor."""
-    return tf.TensorSpec(shape, dtype)
-
-
-def spec_of(value: Any, skip: int = 0) -> Any:
-    """The type of a leaf, without its first ``skip`` axes."""
-    if hasattr(value, "_composite"):
-        spec = value._type_spec
-        if skip and hasattr(spec, "ragged_rank"):
-            shape = spec.shape[skip:]
-            return type(spec)(shape, spec.dtype, spec.ragged_rank - 1)
-        return type(spec)(spec.shape[skip:], spec.dtype) if skip else spec
-    if is_dataset(value):
-        return f"DatasetSpec({value.element_spec}, TensorShape([]))"
-    return tensor_spec(tuple(value.shape)[skip:], value.dtype)
-
-
-def with_rows(spec: Any, size: int | None) -> Any:
-    """The type of a batch of ``size`` such leaves."""
-    shape = [size, *spec.shape]
-    if hasattr(spec, "ragged_rank"):
-        return type(spec)(shape, spec.dtype, spec.ragged_rank + 1)
-    return type(spec)(shape, spec.dtype)
-
-
-def signature(types: Any, shapes: Any) -> Any:
-    """The specs that the older arguments of ``from_generator`` describe."""
-    if types is None:
-        raise TypeError(
-            "To specify the output signature you need to provide either the `output_signature` argument or the "
-            "`output_types` argument."
-        )
-    if isinstance(types, (tuple, list)):
-        inner = [None] * len(types) if shapes is None else shapes
-        return tuple(signature(t, s) for t, s in zip(types, inner, strict=True))
-    if isinstance(types, Mapping):
-        return {key: signature(kind, None if shapes is None else shapes[key]) for key, kind in types.items()}
-    return tensor_spec(shapes, types)
-
-
-def check_shape(part: Any, spec: Any) -> None:
-    """InvalidArgumentError for an element of a generator that has another shape than was announced."""
-    if not spec.shape.is_compatible_with(part.shape):
-        raise invalid(f"TypeError: `generator` yielded an element of shape {part.shape} where an element of shape "
-                      f"{spec.shape} was expected.")  # fmt: skip
+    if not specs.shape.is_compatible_with(made.shape):
+        raise invalid(f"TypeError: `generator` yielded an element of shape {made.shape} where an element of shape "
+                      f"{specs.shape} was expected.")  # fmt: skip
+    return made

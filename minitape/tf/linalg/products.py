@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.invalid import invalid, shown
 from ...engine.opdefs import accept
-from ...engine.operands import axes_of, call, flag, generated, hinted, pairwise, static, strict, tensor_of
+from ...engine.operands import axes_of, call, deferred, hinted, pairwise, static, tensor_of
 from ...engine.operation import apply
 from ...engine.operators import fit_matrices
-from ...engine.primitives import TABLE
+from ...engine.primitives import TABLE, decompositions  # noqa: F401 - it fills the table
 from ...engine.state import state
 from ...engine.tensor import Tensor
 from ...ops.complexes import conj
@@ -29,19 +28,16 @@ def swapped(x: Any, conjugate: bool = False) -> Any:
     return conj(out) if conjugate else out
 
 
-@strict
+@deferred
 def matmul(
     a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
-    adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: Any = None,
-    grad_a: bool = False, grad_b: bool = False, name: str | None = None,
+    adjoint_b: bool = False, *, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The product of two matrices, or of batches of them (whose other axes broadcast).
 
     ``transpose_*`` swaps the last two axes of an argument first, ``adjoint_*`` conjugates as well. Both must have one
     dtype and at least two axes. Differentiable. Raises InvalidArgumentError for shapes that do not fit, ValueError for
     ``transpose_a`` together with ``adjoint_a``.
-    ``output_type`` is the dtype in which the product is computed. ``a_is_sparse`` and ``b_is_sparse`` are hints, with
-    which both must be matrices; ``grad_a`` and ``grad_b`` are hints that change nothing.
 
     >>> import minitape as tf
     >>> print(tf.matmul([[1, 2]], [[3], [4]]).numpy())
@@ -55,33 +51,9 @@ def matmul(
         raise ValueError(
             "Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`=True, `adjoint_b`=True."
         )
-    if output_type is not None:
-        wide = dtypes.as_dtype(output_type)
-        a, b = (call("cast", tensor_of(x), dtype=wide) for x in (a, b))
     a, b = hinted(a, b)
-    if type(transpose_a) is not bool or type(transpose_b) is not bool:
-        transpose_a, transpose_b = _turns(a, b, transpose_a, transpose_b)
-    if a_is_sparse or b_is_sparse:
-        _check_matrices(a, b)
     a, b = conj(a) if adjoint_a else a, conj(b) if adjoint_b else b
     return _product(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b)
-
-
-def _turns(a: Any, b: Any, turn_a: Any, turn_b: Any) -> tuple[bool, bool]:
-    """The flags of a product as they are given: only batches take what counts as true."""
-    if a.ndim == b.ndim == 2:
-        flag("transpose_a", turn_a)
-        flag("transpose_b", turn_b)
-    return bool(turn_a), bool(turn_b)
-
-
-def _check_matrices(a: Any, b: Any) -> None:
-    """What TensorFlow's products with hints ask for: no batches."""
-    for label, x in (("a", a), ("b", b)):
-        if x.ndim != 2 and a.dtype.name in ("float32", "bfloat16"):
-            raise invalid(f"{label} is not a matrix", "SparseMatMul")
-        if x.ndim != 2:
-            raise invalid(f"In[0] and In[1] ndims must be == 2: {x.ndim}", "MatMul")
 
 
 def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
@@ -103,7 +75,7 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
     """Raises what TensorFlow's kernel raises for shapes that cannot be multiplied."""
     x, y = a.shape.as_list(), b.shape.as_list()
     if state.graph is not None:
-        _check_ranks(op, [a, b], turn_a, turn_b)
+        _check_ranks(op, [a, b])
     if op == "MatMul" and len(x) != len(y):
         raise invalid(f"In[0] and In[1] has different ndims: {shown(x)} vs. {shown(y)}", op)
     if op == "MatMul" and len(x) != 2:
@@ -119,25 +91,17 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
             raise invalid(f"In[0] and In[1] must have compatible batch dimensions: {shown(x)} vs. {shown(y)}", op)
 
 
-def _check_ranks(op: str, tensors: list[Any], turn_a: bool, turn_b: bool) -> None:
+def _check_ranks(op: str, tensors: list[Any]) -> None:
     """The ValueError of TensorFlow's graphs for an argument that is no matrix."""
-    from ...ops.refusals import enum, wrong_rank
-
-    flags = [str(turn).lower() for turn in (turn_a, turn_b)]
-    if op == "MatMul":
-        more = f"grad_a=false, grad_b=false, transpose_a={flags[0]}, transpose_b={flags[1]}"
-    else:
-        more = f"adj_x={flags[0]}, adj_y={flags[1]}"
     for t in tensors:
         if t.ndim < 2:
-            raise wrong_rank(op, tensors, "ab", 2, t.ndim, f"T={enum(t.dtype)}, {more}", op != "MatMul")
+            raise ValueError(f"Shape must be {'' if op == 'MatMul' else 'at least '}rank 2 but is rank {t.ndim}")
 
 
-@strict
+@deferred
 def matvec(
-    a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
-    b_is_sparse: bool = False, name: str | None = None,
-) -> Tensor:  # fmt: skip
+    a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, *, name: str | None = None
+) -> Tensor:
     """The product of a matrix and a vector, or of batches of them. Arguments, gradient and errors as for ``matmul``.
 
     >>> import minitape as tf
@@ -146,8 +110,7 @@ def matvec(
     """
     b = tensor_of(b)
     column = call("reshape", b, shape=(*b.shape, 1))
-    out = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a, a_is_sparse=a_is_sparse,
-                 b_is_sparse=b_is_sparse)  # fmt: skip
+    out = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
     return call("reshape", out, shape=tuple(out.shape)[:-1])
 
 
@@ -189,7 +152,7 @@ def _product_of(sizes: list[int]) -> int:
     return -1 if -1 in sizes else math.prod(sizes)
 
 
-@strict
+@deferred
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     """Sums the products of a and b over pairs of axes.
 
@@ -211,23 +174,20 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
 # -- einsum -----------------------------------------------------------------------------------------------------------
 
 
-@generated("einsum")
-def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
+@deferred
+def einsum(equation: str, *inputs: Any, optimize: str = "greedy", name: str | None = None) -> Tensor:
     """Sums of products by Einstein's convention: ``einsum("ij,jk->ik", a, b)`` is the matrix product.
 
     Repeated labels of one tensor take its diagonal, labels missing in the output are summed, ``...`` stands for axes
     that broadcast; without ``->`` the labels that occur once come out in alphabetical order. The inputs must be tensors
     or arrays. Differentiable. Raises ValueError for a malformed equation, InvalidArgumentError for sizes that do not
-    fit. The options ``optimize`` and ``name`` of TensorFlow are accepted.
+    fit. ``optimize`` has no effect.
 
     >>> import minitape as tf
     >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
     >>> print(tf.einsum("ij->j", x).numpy(), tf.einsum("ii", x).numpy())
     [4. 6.] 5.0
     """
-    for key in kwargs:
-        if key not in ("optimize", "name"):
-            raise TypeError(f"Invalid keyword arguments for this function: {[key]}. Expected: name.")
     text = equation.replace(" ", "")
     left, right = parse_equation(text, [len(x.shape) for x in inputs])
     tensors = [tensor_of(x) for x in inputs]
@@ -290,7 +250,7 @@ def _without_ellipsis(terms: list[str], output: str, ranks: Sequence[int]) -> tu
 # -- norms and clipping -----------------------------------------------------------------------------------------------
 
 
-@strict
+@deferred
 def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: str | None = None) -> Tensor:
     """The norm of vectors or matrices.
 
@@ -309,22 +269,18 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = 
         raise ValueError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}")
     _check_order(ord, is_matrix)
     x = tensor_of(tensor)
-    if ord in ("fro", "euclidean", 2, 2.0):
-        if is_matrix and ord in (2, 2.0):
-            return _spectral(x, axis, keepdims)
-        squares = x * conj(x)
-        return (
-            apply(TABLE["sqrt"], (reduce_sum(squares, axis, True),), {}) if keepdims else _squeezed_root(squares, axis)
-        )
-    size = absolute(x)
-    if ord == 1:
-        total = reduce_sum(size, None if axis is None else axis[0] if is_matrix else axis, True)
+    if is_matrix and ord == 2:
+        return _spectral(x, axis, keepdims)
+    if ord in ("fro", "euclidean", 2):
+        total = apply(TABLE["sqrt"], (reduce_sum(x * conj(x), axis, True),), {})
+    elif ord == 1:
+        total = reduce_sum(absolute(x), None if axis is None else axis[0] if is_matrix else axis, True)
         total = reduce_max(total, axis[-1], True) if is_matrix else total
     elif ord == np.inf:
-        total = reduce_sum(size, axis[1], True) if is_matrix else size
+        total = reduce_sum(absolute(x), axis[1], True) if is_matrix else absolute(x)
         total = reduce_max(total, axis[0] if is_matrix else axis, True)
     else:
-        powers = pairwise(TABLE["pow"], size, ord)
+        powers = pairwise(TABLE["pow"], absolute(x), ord)
         total = pairwise(TABLE["pow"], reduce_sum(powers, axis, True), 1.0 / ord)
     return total if keepdims else _squeeze(total, axis)
 
@@ -341,34 +297,20 @@ def _check_order(ord: Any, is_matrix: bool) -> None:
 def _squeeze(x: Any, axis: Any) -> Any:
     """Drops the reduced axes, which have size 1."""
     rank = x.ndim
-    gone = set(range(rank)) if axis is None else {a % rank for a in (axis_tuple(axis))}
+    gone = set(range(rank)) if axis is None else {a % rank for a in axes_of(axis) or ()}
     return call("reshape", x, shape=tuple(n for i, n in enumerate(x.shape) if i not in gone))
-
-
-def axis_tuple(axis: Any) -> tuple[int, ...]:
-    """An int or a sequence of ints as a tuple."""
-    return axes_of(axis) or ()
-
-
-def _squeezed_root(squares: Any, axis: Any) -> Any:
-    return _squeeze(apply(TABLE["sqrt"], (reduce_sum(squares, axis, True),), {}), axis)
 
 
 def _spectral(x: Any, axis: Any, keepdims: bool) -> Any:
     """The largest singular value of the matrices on two axes."""
-    from .decompositions import svd
-
-    rank = x.ndim
-    places = [a % rank for a in axis]
-    rest = [i for i in range(rank) if i not in places]
-    moved = call("transpose", x, perm=(*rest, *places))
-    out = reduce_max(svd(moved, compute_uv=False), -1)
-    return (
-        call("reshape", out, shape=tuple(1 if i in places else n for i, n in enumerate(x.shape))) if keepdims else out
-    )
+    places = [a % x.ndim for a in axis]
+    rest = [i for i in range(x.ndim) if i not in places]
+    found = reduce_max(call("singular_values", call("transpose", x, perm=(*rest, *places))), -1)
+    kept = tuple(1 if i in places else n for i, n in enumerate(x.shape))
+    return call("reshape", found, shape=kept) if keepdims else found
 
 
-@strict
+@deferred
 def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> Any:
     """A pair: the tensor divided by its norm, and that norm with the reduced axes kept. Differentiable; see ``norm``.
 
@@ -382,20 +324,14 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
     return tensor / size, size
 
 
-@strict
-def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Tensor:
+@deferred
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
     """x divided by its euclidean norm along ``axis`` (at least sqrt(epsilon)). Differentiable.
 
     >>> import minitape as tf
     >>> print(tf.math.l2_normalize([3.0, 4.0]).numpy())
     [0.6 0.8]
     """
-    axis = dim if axis is None else axis
     x = tensor_of(x)
-    if x.dtype.kind == "c":
-        parts = [apply(TABLE["square"], (TABLE[name](x),), {}) for name in ("real", "imag")]
-        total = reduce_sum(parts[0] + parts[1], axis, True)
-        scale = apply(TABLE["rsqrt"], (pairwise(TABLE["maximum"], total, epsilon),), {})
-        return TABLE["complex"](TABLE["real"](x) * scale, TABLE["imag"](x) * scale)
     total = reduce_sum(apply(TABLE["square"], (x,), {}), axis, True)
     return x * apply(TABLE["rsqrt"], (pairwise(TABLE["maximum"], total, epsilon),), {})

@@ -10,7 +10,7 @@ import numpy as np
 from ...engine import dtypes
 from ...engine.convert import convert_to_tensor
 from ...engine.invalid import invalid
-from ...engine.operands import call, generated, named, strict, tensor_of, unary
+from ...engine.operands import call, deferred, named, tensor_of, unary
 from ...engine.operation import apply
 from ...engine.primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
 from ...engine.tensor import Tensor
@@ -20,7 +20,6 @@ from ...ops.quick import quick
 def _simple(name: str, sentence: str, result: str) -> Any:
     primitive = TABLE[name]
 
-    @(strict if name == "relu6" else generated(name))
     def function(features: Any, name: str | None = None) -> Tensor:
         return unary(primitive, features)
 
@@ -32,8 +31,8 @@ def _simple(name: str, sentence: str, result: str) -> Any:
     >>> print(tf.nn.{name}([-1.0, 0.0, 7.0]).numpy())
     {result}
     """
-    named(function, name, doc, __name__)
-    return quick(name, primitive)(function) if primitive.code else function
+    made = deferred(named(function, name, doc, __name__))
+    return quick(primitive)(made) if primitive.code else made
 
 
 relu = _simple("relu", "max(x, 0); the gradient at 0 is 0", "[0. 0. 7.]")
@@ -44,7 +43,7 @@ selu = _simple(
 )
 
 
-@strict
+@deferred
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
     """x where it is positive, else ``alpha * x``, elementwise; integers become float32. Differentiable.
 
@@ -60,7 +59,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
     return call("leaky_relu", x, alpha=float(np.float32(alpha)))  # the kernel has it as a float32
 
 
-@strict
+@deferred
 def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     """relu of x and of -x, joined along ``axis``. Differentiable.
 
@@ -74,7 +73,7 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     return relu(concat([x, -x], axis))
 
 
-@strict
+@deferred
 def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
     """x times the normal distribution function at x (or its approximation by tanh). Differentiable.
 
@@ -97,7 +96,7 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
 _CUBIC, _ROOT = float(np.float32(0.044715)), float(np.float32(math.sqrt(0.5)))  # float64 gets float32's, as in TensorFlow
 
 
-@strict
+@deferred
 def silu(features: Any, beta: Any = 1.0) -> Tensor:
     """x * sigmoid(beta * x), also called swish. Differentiable in both.
 
@@ -128,7 +127,7 @@ def _over_axis(name: str, logits: Any, axis: Any) -> Any:
     return call(name, x, axis=int(axis))
 
 
-@strict
+@deferred
 def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """exp(x) / sum(exp(x)) along ``axis`` (the last one for None), without overflow. Differentiable.
 
@@ -141,7 +140,7 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     return _over_axis("softmax", logits, axis)
 
 
-@strict
+@deferred
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """The logarithm of softmax along ``axis`` (the last one for None). Differentiable; errors as for ``softmax``.
 

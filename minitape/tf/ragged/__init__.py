@@ -1,12 +1,17 @@
-"""``tf.ragged``: making ragged tensors and what only they need. Here is which module holds which name."""
+"""``tf.ragged``: tensors whose rows have different lengths. Here is which module holds which name.
+
+``tensor``        ``tf.RaggedTensor``: values, and where they are cut into rows
+``making``        ``tf.ragged.constant``
+``spec``          ``tf.RaggedTensorSpec``
+``rows``          the numbers that say how values are cut into rows, and rows picked by number
+``operators``     arithmetic and comparisons, on the values
+``reductions``    sums, means and extremes of rows
+``dense``         the rows filled up to a dense tensor
+``checks``        what must hold of the numbers, in TensorFlow's words
+
+Where rows begin and end is always known, also while a graph is built: only the values are part of the graph.
+"""
 
 from ...engine.namespace import lazy as _lazy
-from .versions import install as _install
 
-_install()
-__getattr__, __dir__ = _lazy("tf.ragged", {
-    "tf.ragged.functions": "boolean_mask stack",
-    "tf.ragged.mapping": "map_flat_values",
-    "tf.ragged.making": "constant cross range row_splits_to_segment_ids segment_ids_to_row_splits "
-                     "stack_dynamic_partitions",
-}, globals())  # fmt: skip
+__getattr__, __dir__ = _lazy("tf.ragged", {"tf.ragged.making": "constant"}, globals())

@@ -1,4 +1,4 @@
-"""Moving rows around: the one thing that indexing, concat, tile, reverse and their kin have in common."""
+"""How values are cut into rows: row splits, and the numbers that follow from them, as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -9,69 +9,84 @@ import numpy as np
 from ...engine.operation import apply
 from ...engine.primitives import TABLE
 from ...engine.tensor import wrap
-from .parts import is_ragged, nvals, splits_of
-from .tensor import make
 
 
-def take_rows(x: Any, rows: Any) -> Any:
-    """The rows of a tensor or ragged tensor with these numbers, in this order.
+def is_ragged(value: Any) -> bool:
+    """True for a ragged tensor."""
+    return hasattr(value, "row_splits")
 
-    >>> import minitape as tf
-    >>> take_rows(tf.ragged.constant([[1, 2], [3]]), np.array([1, 0, 1]))
-    <tf.RaggedTensor [[3], [1, 2], [3]]>
+
+def splits_of(lengths: Any) -> Any:
+    """Row splits from row lengths.
+
+    >>> splits_of(np.array([2, 0, 1]))
+    array([0, 2, 2, 3])
     """
-    rows = np.asarray(rows, np.int64)
-    if not is_ragged(x):
-        return apply(TABLE["gather"], (x, wrap(rows)), {"axis": 0})
-    lengths = np.diff(x._splits)[rows]
-    return make(take_rows(x._values, spans(x._splits[rows], lengths)), splits_of(lengths), x._uniform)
+    return np.concatenate([np.zeros(1, lengths.dtype), np.cumsum(lengths, dtype=lengths.dtype)])
 
 
-def spans(starts: Any, lengths: Any) -> Any:
-    """The numbers from each start on, as many as its length says.
+def coordinates(splits: Any) -> tuple[Any, Any]:
+    """For each value the number of its row, and its place in the row.
 
-    >>> spans(np.array([5, 0]), np.array([2, 3]))
-    array([5, 6, 0, 1, 2])
+    >>> coordinates(np.array([0, 2, 3]))
+    (array([0, 0, 1]), array([0, 1, 0]))
     """
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - lengths), lengths)
+    rows = np.repeat(np.arange(len(splits) - 1), np.diff(splits))
+    return rows, np.arange(len(rows)) - splits[:-1][rows]
 
 
-def take_within(x: Any, pick: Any) -> Any:
-    """In each row of a ragged tensor the elements that ``pick(length)`` names, a list of numbers for a length."""
-    chosen, lengths = [], []
-    for start, length in zip(x._splits[:-1].tolist(), np.diff(x._splits).tolist(), strict=True):
-        found = np.asarray(pick(length), np.int64)
-        chosen.append(found + start)
-        lengths.append(len(found))
-    index = np.concatenate(chosen) if chosen else np.zeros(0, np.int64)
-    return make(take_rows(x._values, index), splits_of(np.array(lengths, x._splits.dtype)))
+def take(values: Any, numbers: Any) -> Any:
+    """The values with these numbers, in this order."""
+    return apply(TABLE["gather"], (values, wrap(np.asarray(numbers, np.int64))), {"axis": 0})
 
 
-def cut(x: Any, start: int, stop: int) -> Any:
-    """The rows from ``start`` up to ``stop``, as a slice (whose gradient is dense)."""
-    if is_ragged(x):
-        splits = x._splits[start : stop + 1]
-        return make(cut(x._values, int(splits[0]), int(splits[-1])), splits - splits[0], x._uniform)
-    if start == 0 and stop == nvals(x):
-        return x
-    return x[start:stop]
+def pick(rt: Any, keys: tuple[Any, ...]) -> Any:
+    """``rt[keys]``: a row by its number and what is in it, or several rows and the same slice of each."""
+    key, inner = keys[0], keys[1:]
+    if isinstance(key, slice):
+        rows = np.arange(len(rt._splits) - 1)[_slice(key)]
+        return _slice_in_rows(rt, rows, inner) if inner else _rows(rt, rows)
+    number, count = _number(key), len(rt._splits) - 1
+    if number >= count:
+        raise IndexError(f"Row key {number} out of bounds")
+    if number < -count:
+        rt.row_splits[:-1][number]  # raises what TensorFlow raises
+    row = rt.values[int(rt._splits[:-1][number]) : int(rt._splits[1:][number])]
+    return row[inner] if inner else row
 
 
-def as_ragged(x: Any, ragged_rank: int, dtype: Any = np.int64) -> Any:
-    """A tensor as a ragged one of this many (equal) ragged axes; a ragged one with more of them."""
-    if ragged_rank == 0:
-        return x
-    if is_ragged(x):
-        return make(as_ragged(x._values, ragged_rank - 1, dtype), x._splits, x._uniform)
-    count, length = int(x.shape[0]), int(x.shape[1])
-    inner = TABLE["reshape"](x, shape=(count * length, *x.shape[2:]))
-    return make(as_ragged(inner, ragged_rank - 1, dtype), np.arange(count + 1, dtype=dtype) * length, length)
+def _rows(rt: Any, rows: Any) -> Any:
+    """The rows with these numbers; where they follow each other as a slice of the values, whose gradient is dense."""
+    if not len(rows) or np.array_equal(rows, np.arange(rows[0], rows[-1] + 1)):
+        first, last = (rows[0], rows[-1] + 1) if len(rows) else (0, 0)
+        splits = rt._splits[first : last + 1]
+        return rt._cut(rt.values[int(splits[0]) : int(splits[-1])], splits - splits[0])
+    return _slice_in_rows(rt, rows, (slice(None),))
 
 
-def common(tensors: list[Any]) -> list[Any]:
-    """All with as many ragged axes, and splits of one type, as the most ragged of them has."""
-    rank = max(t.ragged_rank if is_ragged(t) else 0 for t in tensors)
-    dtype = next(t._splits.dtype for t in tensors if is_ragged(t))
-    return [as_ragged(t, rank, dtype) for t in tensors]
+def _slice_in_rows(rt: Any, rows: Any, keys: tuple[Any, ...]) -> Any:
+    """The part of these rows that the first key names, and what the others name of their elements."""
+    if not isinstance(keys[0], slice):
+        _number(keys[0])
+        raise ValueError("Cannot index into an inner ragged dimension.")
+    span = _slice(keys[0])
+    chosen = [np.arange(rt._splits[row], rt._splits[row + 1])[span] for row in rows]
+    values = take(rt.values, np.concatenate([np.zeros(0, np.int64), *chosen]))
+    if keys[1:]:
+        values = values[(slice(None), *keys[1:])]
+    return rt._cut(values, splits_of(np.array([len(found) for found in chosen], rt._splits.dtype)))
+
+
+def _slice(key: slice) -> slice:
+    return slice(*(None if v is None else _number(v) for v in (key.start, key.stop, key.step)))
+
+
+def _number(key: Any) -> int:
+    if key is None or key is Ellipsis:
+        raise ValueError(f"minitape picks from a ragged tensor by numbers and slices only, got {key}")
+    if isinstance(key, (bool, float, str)) or not hasattr(key, "__index__"):
+        raise TypeError(
+            "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "
+            f"tensors are valid indices, got {key!r}"
+        )
+    return int(key)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from ...engine import dtypes
 from ...engine.convert import convert_to_tensor
 from ...engine.evidence import decided
 from ...engine.opdefs import accept, accept_attr
-from ...engine.operands import strict, tensor_of
+from ...engine.operands import deferred, tensor_of
 from ...engine.operation import apply
 from ...engine.primitives import TABLE, declare, special  # noqa: F401 - special fills the table
 from ...engine.shape import TensorShape
@@ -40,15 +38,11 @@ def _around(op: str, sampler: Any, shape: Any, mean: Any, stddev: Any, dtype: An
     return scaled(_stateful(op, sampler, sizes, dtype, seed), mean, stddev)
 
 
-@strict
+@deferred
 def normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
-    seed: Any = None,
+    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
     name: str | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Normal numbers of a float dtype. Differentiable in ``mean`` and ``stddev``, which broadcast to ``shape``.
 
     Raises InvalidArgumentError for a shape that is none, TypeError for integer dtypes.
@@ -61,15 +55,11 @@ def normal(
     return _around("RandomStandardNormal", philox.normal, shape, mean, stddev, dtype, seed)
 
 
-@strict
+@deferred
 def truncated_normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
-    seed: Any = None,
+    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
     name: str | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Normal numbers, drawn again where they are more than two standard deviations off. Differentiable as ``normal``.
 
     >>> import minitape as tf
@@ -79,15 +69,11 @@ def truncated_normal(
     return _around("TruncatedNormal", philox.truncated_normal, shape, mean, stddev, dtype, seed)
 
 
-@strict
+@deferred
 def uniform(
-    shape: Any,
-    minval: Any = 0,
-    maxval: Any = None,
-    dtype: Any = dtypes.float32,
-    seed: Any = None,
+    shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, seed: Any = None,
     name: str | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Numbers spread evenly over [minval, maxval): floats (up to 1 by default), int32 or int64.
 
     Raises ValueError for other dtypes and for integers without ``maxval``, InvalidArgumentError for an empty range.
@@ -112,7 +98,7 @@ def uniform(
     return spread(numbers, minval, maxval)
 
 
-@strict
+@deferred
 def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
     """The slices along the first axis in a random order. No gradient passes.
 
@@ -137,7 +123,7 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
     return decided(made, (x,), "RandomShuffle")
 
 
-@strict
+@deferred
 def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None) -> Tensor:
     """For each row of log probabilities ``num_samples`` class numbers (int64, or int32); not differentiable.
 
@@ -161,52 +147,7 @@ def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = No
     return decided(made, (x,), "Multinomial")
 
 
-def _one_by_one(op: str, sampler: Any, shape: Any, rates: Any, seed: Any, dtype: Any) -> Any:
-    """Samples of a distribution for each of the given parameters, each from its own part of the stream."""
-
-    def fill(start: Any, values: Any, sizes: Any) -> Any:
-        front = sizes.reshape(-1).tolist()
-        count = math.prod(front)
-        key, counter = start(count * values.size * philox.SKIP)
-        numbers = philox.each(sampler, key, counter, values, count)
-        return numbers.reshape((*front, *values.shape)).astype(dtype.as_numpy_dtype)
-
-    sizes = convert_to_tensor(shape, dtypes.int32, name="shape")
-    front = TensorShape(sizes.array.reshape(-1).tolist()) if hasattr(sizes, "array") else known_sizes(sizes)
-    return draw(Draw(fill, op, seed, dtype.name), front.concatenate(rates.shape), dtype, rates, sizes)
-
-
-@strict
-def gamma(
-    shape: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None
-) -> Tensor:
-    """``shape`` numbers of the Gamma distribution for each ``alpha`` (and inverse scale ``beta``, default 1).
-
-    The result has the shape ``shape + broadcast(alpha, beta)``. Differentiable in ``beta`` and ``alpha``, which moves each
-    number along with its distribution (the implicit derivative of Figurnov et al., 2018).
-
-    >>> import minitape as tf
-    >>> tf.random.gamma([4], alpha=[1.0, 2.0]).shape
-    TensorShape([4, 2])
-    """
-    dtype = dtypes.as_dtype(dtype)
-    a, b = shapes_and_scales(alpha, beta, dtype)
-    return scaled_gamma(a, _one_by_one("RandomGamma", philox.gamma, shape, a, seed, dtype), b)
-
-
-def shapes_and_scales(alpha: Any, beta: Any, dtype: Any) -> tuple[Any, Any]:
-    """The parameters of Gamma distributions: ``alpha``, broadcast with the inverse scales, and these."""
-    a, b = convert_to_tensor(alpha, dtype), convert_to_tensor(1 if beta is None else beta, dtype)
-    return a + TABLE["zeros_like"](b), b
-
-
-def scaled_gamma(a: Any, numbers: Any, b: Any) -> Any:
-    """Numbers drawn for the shapes ``a``, with their gradient, and divided by the inverse scales ``b``."""
-    least = convert_to_tensor(np.finfo(numbers.dtype.as_numpy_dtype).tiny, numbers.dtype)
-    return apply(TABLE["maximum"], (least, apply(TABLE["gamma_numbers"], (a, numbers), {}) / b), {})
-
-
-@strict
+@deferred
 def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None) -> Tensor:
     """``shape`` numbers of the Poisson distribution for each rate ``lam``: shape ``shape + lam.shape``.
 
@@ -220,10 +161,19 @@ def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None,
     rates, dtype = tensor_of(lam), dtypes.as_dtype(dtype)
     accept_attr("RandomPoissonV2", "R", rates.dtype)
     accept_attr("RandomPoissonV2", "dtype", dtype)
-    numbers = _one_by_one("RandomPoissonV2", philox.poisson, shape, rates, seed, dtype)
+
+    def fill(start: Any, rates: Any, sizes: Any) -> Any:
+        front = sizes.reshape(-1).tolist()
+        count = math.prod(front)
+        key, counter = start(count * rates.size * philox.SKIP)
+        return philox.poisson(key, counter, rates, count).reshape((*front, *rates.shape)).astype(dtype.as_numpy_dtype)
+
+    sizes = convert_to_tensor(shape, dtypes.int32, name="shape")
+    front = TensorShape(sizes.array.reshape(-1).tolist()) if hasattr(sizes, "array") else known_sizes(sizes)
+    numbers = draw(Draw(fill, "RandomPoissonV2", seed, dtype.name), front.concatenate(rates.shape), dtype, rates, sizes)
     if type(numbers) is not EagerTensor:
         return numbers
-    return apply(TABLE["of_poisson"], (convert_to_tensor(shape, dtypes.int32), rates), {"numbers": numbers.array})
+    return apply(TABLE["of_poisson"], (sizes, rates), {"numbers": numbers.array})
 
 
 declare(

@@ -1,14 +1,15 @@
-"""``tf.sparse``: sparse tensors. Here is which module holds which name."""
+"""``tf.sparse``: tensors of which only some elements are given. Here is which module holds which name.
+
+``tensor``       ``tf.SparseTensor``: places and values
+``functions``    from and to dense tensors, sums, products with dense matrices
+``primitives``   what these are made of, with its derivatives
+
+The places must be known while a function is traced; the values need not be.
+"""
 
 from ...engine.namespace import lazy as _lazy
-from .versions import install as _install
 
-_install()
 __getattr__, __dir__ = _lazy("tf.sparse", {
-    "tf.sparse.arithmetic": "add map_values maximum minimum softmax sparse_dense_matmul",
-    "tf.sparse.functions": "concat expand_dims eye fill_empty_rows from_dense mask reorder reset_shape reshape retain "
-                        "slice split to_dense to_indicator transpose",
-    "tf.sparse.reductions": "bincount reduce_max reduce_sum",
-    "tf.sparse.segments": "segment_mean segment_sqrt_n segment_sum",
+    "tf.sparse.functions": "from_dense reduce_sum sparse_dense_matmul to_dense",
     "tf.sparse.tensor": "SparseTensor",
 }, globals())  # fmt: skip

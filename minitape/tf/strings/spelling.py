@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+import numpy as np
 
 from ...engine import dtypes
 from ...engine.convert import convert_to_tensor
 from ...engine.evidence import decided
-from ...engine.operands import deferred, strict
-from ...engine.tensor import Tensor
-from . import numbers
+from ...engine.invalid import invalid
+from ...engine.opdefs import accept_attr
+from ...engine.operands import deferred
+from ...engine.tensor import Tensor, wrap
 from .values import is_later, strings_of, texts, when_run
 
+_FLOAT = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf(inity)?|nan)\Z", re.ASCII | re.IGNORECASE)
 
-@strict
+
+@deferred
 def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """The numbers that the strings spell, in the shape of ``input``.
 
@@ -25,56 +31,50 @@ def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = Non
     array([1.5, 2. ], dtype=float32)
     """
     kind = dtypes.as_dtype(out_type)
+    accept_attr("StringToNumber", "out_type", kind)
     if is_later(input):  # stand-ins may spell no number
         return when_run(lambda t: to_number(t, kind), [input], input.shape, kind)
-    return decided(numbers.parse(strings_of(input, "StringToNumber"), kind), (input,), "StringToNumber")
+    array = strings_of(input, "StringToNumber")
+    found = np.array([_number(s.decode("utf-8", "replace"), kind) for s in array.reshape(-1)], kind.as_numpy_dtype)
+    return decided(wrap(found.reshape(array.shape)), (input,), "StringToNumber")
+
+
+def _number(text: str, dtype: Any) -> Any:
+    stripped = text.strip()
+    if dtype.is_floating and _FLOAT.match(stripped):
+        return float(stripped)
+    if dtype.is_integer and re.fullmatch(r"[+-]?\d+", stripped, re.ASCII):
+        value = int(stripped)
+        if dtype.min <= value <= dtype.max:
+            return value
+    raise invalid(f"StringToNumberOp could not correctly convert string: {text}", "StringToNumber")
 
 
 @deferred
 def as_string(
-    input: Any,
-    precision: int = -1,
-    scientific: bool = False,
-    shortest: bool = False,
-    width: int = -1,
-    fill: str = "",
-    name: str | None = None,
+    input: Any, precision: int = -1, scientific: bool = False, *, name: str | None = None
 ) -> Tensor:
     """Numbers as text, as C's printf writes them, in the shape of ``input``.
 
-    ``precision`` digits stand after the point of floats; ``width`` characters at least, filled up with ``fill`` (a
-    space by default). Strings get their ``width``, too. InvalidArgumentError for a ``fill`` of several characters, for a
-    ``precision`` of whole numbers, and for ``scientific`` together with ``shortest``.
+    ``precision`` digits stand after the point of floats. InvalidArgumentError for a ``precision`` of whole numbers, and
+    for ``scientific`` ones. Strings stay.
 
     >>> import minitape as tf
     >>> tf.strings.as_string([1.5, 2.0]).numpy().tolist()
     [b'1.500000', b'2.000000']
     """
     tensor = convert_to_tensor(input)
-    return decided(numbers.spell(tensor, precision, scientific, shortest, width, fill), (tensor,), "AsString")
+    kind, array = tensor.dtype.kind, np.asarray(tensor.array)
+    if (scientific or precision > -1) and kind not in "fc":
+        what = "scientific and shortest format" if scientific else "precision"
+        raise invalid(f"{what} not supported for datatype {tensor.dtype.name}", "AsString")
+    spec = "%" + (f".{precision}" if precision > -1 else "") + ("d" if kind in "iu" else "e" if scientific else "f")
 
+    def one(value: Any) -> bytes:
+        if kind == "s":
+            return bytes(value)
+        if kind == "b":
+            return b"true" if value else b"false"
+        return (f"({spec % value.real},{spec % value.imag})" if kind == "c" else spec % value).encode()
 
-@strict
-def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None) -> Tensor:
-    """The template with tensors in place of the placeholders; long axes show ``summarize`` elements at each end.
-
-    ValueError when the numbers of placeholders and tensors differ.
-
-    >>> import minitape as tf
-    >>> tf.strings.format("x is {}", tf.constant([1, 2])).numpy()
-    b'x is [1 2]'
-    """
-    if isinstance(inputs, (Tensor, str, bytes)) or hasattr(inputs, "_read"):
-        inputs = [inputs]
-    if not isinstance(inputs, (list, tuple)):
-        raise TypeError(f"object of type {type(inputs).__name__!r} has no len()")
-    tensors = [convert_to_tensor(i) for i in inputs]
-    holes = template.count(placeholder)
-    if holes != len(inputs):
-        raise ValueError(
-            f"The template expects {holes} tensors, but the inputs only has {len(inputs)}. Please ensure the "
-            "number of placeholders in template matches inputs length."
-        )
-    for tensor in tensors:
-        template = template.replace(placeholder, numbers.summary(tensor, summarize), 1)
-    return texts([template.encode()], ())
+    return decided(texts([one(value) for value in array.reshape(-1).tolist()], array.shape), (tensor,), "AsString")

@@ -10,7 +10,7 @@ import numpy as np
 from ...engine import dtypes
 from ...engine.convert import convert_to_tensor
 from ...engine.evidence import born, left
-from ...engine.invalid import invalid
+from ...engine.operands import mismatch
 from ...engine.state import state
 from ...engine.tensor import EagerTensor, Tensor, wrap
 
@@ -21,11 +21,7 @@ def strings_of(x: Any, op: str) -> Any:
     is_empty = isinstance(x, (list, tuple)) and not len(x)
     tensor = convert_to_tensor(x) if is_tensor or is_empty else convert_to_tensor(x, dtypes.string)
     if tensor.dtype != dtypes.string:
-        raise invalid(
-            f"cannot compute {op} as input #0(zero-based) was expected to be a string tensor but is a "
-            f"{tensor.dtype.kernel_name} tensor",
-            op,
-        )
+        raise mismatch(op, 0, dtypes.string, tensor.dtype)
     if is_tensor and type(tensor) is EagerTensor:
         left(tensor, "text")
     return np.asarray(tensor.array, object)
@@ -42,37 +38,27 @@ def converted(x: Any, label: str = "") -> Any:
     return np.asarray(tensor.array, object)
 
 
-def texts(values: Any, shape: Any = None) -> Any:
+def texts(values: list[bytes], shape: tuple[int, ...] | None = None) -> Any:
     """A tensor of strings from a list of bytes."""
-    values = list(values)
     array = np.empty(len(values), object)
-    for i, value in enumerate(values):
-        array[i] = value
+    array[:] = values
     tensor = wrap(array if shape is None else array.reshape(shape))
     tensor._origin = born("made")
     return tensor
 
 
-def each(function: Callable[[bytes], bytes], array: Any) -> Any:
-    """A function of each string."""
-    return texts([function(s) for s in array.reshape(-1)], array.shape)
-
-
 def rows(array: Any, function: Callable[[bytes], list[Any]], dtype: Any = object) -> Any:
-    """A list for each string: a tensor for a single string, else a ragged tensor with one more axis."""
-    found = [function(s) for s in array.reshape(-1)]
+    """A list for each string: a tensor for a single string, a ragged tensor for a list of them."""
+    found = [function(s) for s in array.flat]
     flat = [item for row in found for item in row]
     values = texts(flat) if dtype is object else wrap(np.array(flat, dtype))
     if not array.ndim:
         return values
-    from ..ragged.parts import splits_of
-    from ..ragged.tensor import make
+    from ..ragged.tensor import RaggedTensor
 
-    result = make(values, splits_of(np.array([len(row) for row in found], np.int64)))
-    for size in reversed(array.shape[1:]):
-        count = (len(result._splits) - 1) // size if size else 0
-        result = make(result, np.arange(count + 1, dtype=np.int64) * size, size)
-    return result
+    if array.ndim > 1:
+        raise ValueError("minitape cuts a string or a list of strings to pieces: a ragged tensor has no rows of rows.")
+    return RaggedTensor.from_row_lengths(values, np.array([len(row) for row in found], np.int64))
 
 
 def is_later(x: Any) -> bool:

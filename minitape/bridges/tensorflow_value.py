@@ -1,0 +1,116 @@
+"""What a recording of TensorFlow keeps: tensors that are shown later, and what explain asks about rows, tapes and variables."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import record
+
+from ..engine.block import block
+from .kept import Kept
+from .site import Site
+
+unrecorded = block(record.stop_recording.__wrapped__)  # TensorFlow's, which ends at once where Ctrl-C comes
+
+
+class TensorValue(Kept):
+    """A tensor, to be shown when somebody asks. TensorFlow's tensors do not change."""
+
+    __slots__ = ("_left",)
+
+    @property
+    def known(self) -> Any:
+        """The tensor; also when it is a summary here, while somebody else has it. Then its shape and dtype (a ``tf.TensorSpec``)."""
+        if self.tensor is not None:
+            return self.tensor
+        ref, spec = self._left
+        tensor = ref()
+        return spec if tensor is None else tensor
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether nobody has the tensor any more."""
+        return isinstance(self.known, tf.TensorSpec)
+
+    def summarize(self) -> None:
+        if self.tensor is not None:  # Ctrl-C may have come after half of this
+            self._left = weakref.ref(self.tensor), tf.TensorSpec(self.tensor.shape, self.tensor.dtype)
+        super().summarize()
+
+    def array(self) -> np.ndarray | None:
+        """Its elements; None for what has none, such as a resource."""
+        tensor = self.known
+        if isinstance(tensor, tf.IndexedSlices):
+            with unrecorded():
+                tensor = tf.convert_to_tensor(tensor)
+        if isinstance(tensor, tf.TensorSpec) or tensor.dtype in (tf.resource, tf.variant, tf.string):
+            return None
+        return tensor._numpy()  # not .numpy(): that is where a program's values leave TensorFlow
+
+
+class Extra:
+    """What explain asks about a row of TensorFlow, which stands ``of`` a tensor's value or a variable's handle."""
+
+    __slots__ = ("of", "why", "came", "op", "late", "function", "at", "way")
+
+    def __init__(self, of: Any, why: str = "", op: str = "") -> None:
+        self.of, self.why, self.op = of, why, op
+        self.came: Sequence[int] = ()
+        self.late = False  # watched after it was used
+        self.function: Any = None  # of a call of a tf.function
+        self.way: Sequence[Site] = ()  # of what no tape recorded: its line, and the calls that led there
+        self.at: int | None = None  # how many rows were there, where that is not the row's own number
+
+    @property
+    def asked(self) -> Any:
+        """Of what a sweep is asked: the handle, or the tensor (:attr:`TensorValue.known`)."""
+        return self.of.known if isinstance(self.of, TensorValue) else self.of
+
+
+class Tape:
+    """What explain asks about a tape. While the program has the tape, ``held`` is what it recorded: a sweep is asked for their adjoints."""
+
+    __slots__ = ("ref", "held", "_watch_accessed_variables")
+
+    def __init__(self, tape: Any) -> None:
+        self.held = held = list[Any]()
+        self.ref = weakref.ref(tape, lambda _: held.clear())
+        self._watch_accessed_variables = tape._watch_accessed_variables
+
+
+class Left(NamedTuple):
+    """A value left TensorFlow: by ``.numpy()``, ``float()`` and the like."""
+
+    row: int
+    how: str
+    site: Site
+    before: int
+
+
+class Span(NamedTuple):
+    """What happened to a tape."""
+
+    word: str  # it "begins", "ends", "pauses", "goes on" or "resets",
+    at: int  # at which row,
+    way: list[Site]  # and on which line, with the calls that led there
+    tape: Tape
+
+
+class Variable(NamedTuple):
+    """A variable that the program read or changed."""
+
+    handle: Any
+    variable: Any
+
+
+class Made(NamedTuple):
+    """A gradient that a tape gave back: it knows nothing of what it was computed from."""
+
+    ref: weakref.ref[Any]
+    targets: list[int]
+    way: list[Site]
+    before: int

@@ -1,0 +1,93 @@
+"""A finding as what the user reads: the words, and what is to be said of a gradient that is there."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from .missing import added
+from .replay import EAGERLY
+from .source_names import name_of
+from .words import AT_SOURCE, Explanation, in_words, say_unwatched
+from .wrong import wrong
+from .zeros import structural_zero
+
+if TYPE_CHECKING:
+    from ..engine.tape import GradientTape
+    from ..engine.typed import End
+    from .connection import Finding
+    from .reasons import Inquiry
+
+
+def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: Inquiry | None, error: BaseException | None = None) -> Explanation:
+    """A finding in words."""
+    name = name_of(source, inquiry)
+    answer = in_words(finding, name, source, inquiry)
+    answer.others += [in_words(other, name, source, inquiry) for other in finding.breaks]
+    breaks = [] if answer.connected else [answer, *answer.others]
+    unwatched = bool(say_unwatched(name, source, inquiry)) and all(one.cause not in (*AT_SOURCE, "wrong_object") for one in breaks)
+    if unwatched or any(one.patch is None for one in breaks):
+        for one in breaks:
+            one.patch = None  # it would not be enough
+    if finding.cause == "connected" and inquiry is not None:
+        _of_connected(answer, finding, source, inquiry)
+    if error is not None:
+        answer.message += f" (explain failed with {type(error).__name__}: {error}; this is its best guess.)"
+    elif inquiry is not None and finding.cause == "independent" and inquiry.trace.dropped:
+        answer.message += (
+            f" ({inquiry.trace.dropped} earlier exits to NumPy were forgotten; the way may have led through one.)"
+        )
+    answer._tape = tape
+    answer._rows = _broken_rows(finding, tape)
+    return answer
+
+
+def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: Inquiry) -> None:
+    """What is to be said of a gradient that is there: that it is zero, not finite, a sum, or that a part is missing."""
+    if finding.what == "cut":
+        answer.message += f" Its gradient is zero, though: {answer.others[0].message}"
+        answer.fix = answer.others[0].fix
+        return
+    zero, answer.fix = _zero(inquiry, source)
+    if answer.fix == EAGERLY and answer.others:  # the way through the function that was taken is one of those that are cut
+        answer.message += f" Its gradient is zero, though: {answer.others[0].message}"
+        answer.fix = answer.others[0].fix
+        return
+    if not zero:
+        with suppress(Exception):
+            zero, answer.fix = wrong(inquiry, source)
+    answer.message += " " + zero if zero else _sum_of(inquiry.targets)
+    for other, cut in zip(answer.others, finding.breaks, strict=True):
+        with suppress(Exception):
+            other.message = f"{other.message} {added(inquiry, source, cut)}".rstrip()
+    if answer.others:
+        ways = "One way is cut" if len(answer.others) == 1 else f"{len(answer.others)} ways are cut"
+        answer.message += f" {ways} beside it, and the gradient lacks what comes along {'it' if len(answer.others) == 1 else 'them'}."
+
+
+def _broken_rows(finding: Finding, tape: GradientTape | None) -> list[int]:
+    """The rows of the tape's recording where the way breaks: the operation to blame, else the last value before it."""
+    for child, parent, broken in finding.path or ():
+        if broken is not None or finding.cause in AT_SOURCE:
+            for node in (child, parent):
+                if tape is not None and node.record is not None and node.record is tape._record:
+                    return [node.row]
+    return []
+
+
+def _sum_of(targets: list[End]) -> str:
+    """Says of a target with several elements whose gradient is asked for."""
+    sizes = [t.shape.num_elements() for t in targets]
+    if None in sizes or sum(sizes) < 2:
+        return ""
+    if len(sizes) > 1:
+        return f" There are {len(sizes)} targets: this is the gradient of the sum of all their elements."
+    return f" The target has {sizes[0]} elements: this is the gradient of their sum; tape.jacobian keeps them apart."
+
+
+def _zero(inquiry: Inquiry, source: End) -> tuple[str, str]:
+    """Says when the gradient of a connected source is zero for a structural reason or not finite, and what mends it."""
+    try:
+        return structural_zero(inquiry, source)
+    except Exception:
+        return "", ""

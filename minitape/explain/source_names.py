@@ -1,0 +1,99 @@
+"""What the user calls a source: a name, an attribute, or an item of what a name holds."""
+
+from __future__ import annotations
+
+import ast
+from contextlib import suppress
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING
+
+from ..engine.tensor import Tensor
+from .asking import asking_frame
+from .statement import last_name
+
+if TYPE_CHECKING:
+    from ..engine.typed import End, Object
+    from .nodes import Place
+    from .reasons import Inquiry
+    from .statement import Statement
+
+_PLACES = (ModuleType, type)
+_MANY = 1000  # objects whose attributes are looked through at once
+_MAKES = ("Variable", "add_weight", "get_variable", "deepcopy", "copy")  # what makes a variable in the user's text
+
+
+def name_of(source: End, inquiry: Inquiry | None) -> str:
+    """What the user calls a source: the name that its creating statement binds, or the variable's own."""
+    frame = asking_frame()
+    with suppress(Exception):  # no text: then it goes by what holds it
+        for statement, place in () if inquiry is None else inquiry.statements(inquiry.born(source, used=False)):
+            name = statement.name_at(place.line, place.column)
+            if name and (isinstance(source, Tensor) or _makes_variable(statement, place)):
+                return _as_reached(name, source, frame, inquiry)
+    for space in () if frame is None else (frame.f_locals, frame.f_globals):
+        for text, value in list(space.items()):
+            if value is source and not text.startswith("_"):
+                return text
+    name = getattr(source, "name", "")
+    return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else "the source"
+
+
+def _makes_variable(statement: Statement, place: Place) -> bool:
+    """Whether the name that a statement binds is that of the variable: of several values the one at this place makes it."""
+    made = statement.expression(place.span)
+    if isinstance(statement.value(), ast.Tuple) and isinstance(made, ast.Call):
+        return last_name(made.func) in _MAKES
+    return statement.calls(*_MAKES)
+
+
+def _as_reached(name: str, source: End, frame: FrameType | None, inquiry: Inquiry | None) -> str:
+    """What the code that asks calls a source: ``cell.h`` for ``self.h``, ``weights["b"]`` for one of ``weights``."""
+    if frame is None:
+        return name
+    names = {**frame.f_globals, **frame.f_locals}
+    items = names.get(name)
+    if isinstance(items, (dict, list, tuple)):
+        keys = {} if inquiry is None else inquiry.keys
+        if name not in keys:
+            keys[name] = _keys(items)
+        found = keys[name].get(id(source))
+        return name if found is None else f"{name}[{found[0]!r}]"
+    attribute = name.removeprefix("self.")
+    if attribute == name or not attribute.isidentifier() or "self" in frame.f_locals:
+        return name
+    if inquiry is None:
+        return name
+    if inquiry.paths is None:
+        inquiry.paths = _paths(names)
+    return str(inquiry.paths.get((id(source), attribute), name))
+
+
+def _paths(names: dict[str, Object]) -> dict[tuple[int, str], str]:
+    """How these names lead to the attributes of objects, ``agent.net.w``: by the identity of a value and its attribute."""
+    found: dict[tuple[int, str], str] = {}
+    level = [(text, thing) for text, thing in names.items() if not text.startswith("_")]
+    seen: set[int] = set()
+    for _ in range(3):
+        inner = []
+        for text, thing in level[:_MANY]:
+            space = {} if isinstance(thing, _PLACES) else getattr(thing, "__dict__", {})
+            if id(space) in seen:
+                continue
+            seen.add(id(space))
+            for attribute, value in list(space.items()):
+                leaf = value._gradient_leaf() if hasattr(value, "_gradient_leaf") else value
+                found.setdefault((id(leaf), attribute), f"{text}.{attribute}")
+                if not attribute.startswith("_"):
+                    inner.append((f"{text}.{attribute}", value))
+        level = inner
+    return found
+
+
+def _keys(items: dict[Object, Object] | list[Object] | tuple[Object, ...]) -> dict[int, tuple[object, object]]:
+    """Under which key each thing stands first: by its identity, with the thing itself, which must live meanwhile."""
+    found: dict[int, tuple[object, object]] = {}
+    for key, value in items.items() if isinstance(items, dict) else enumerate(items):
+        leaf = value._gradient_leaf() if hasattr(value, "_gradient_leaf") else value
+        found.setdefault(id(value), (key, value))
+        found.setdefault(id(leaf), (key, leaf))
+    return found

@@ -1,8 +1,0 @@
-"""The names of `tf.keras.datasets.imdb`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
-
-from minitape.keras.datasets.wordlists import (
-    imdb_words as _get_word_index,
-    imdb as _load_data,
-)
-get_word_index = _get_word_index
-load_data = _load_data

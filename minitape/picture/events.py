@@ -1,0 +1,40 @@
+"""What happened beside the rows of a recording: assignments, watches, pauses, and values that left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..engine.frames import place_of
+from .short import short_name
+
+if TYPE_CHECKING:
+    from ..engine.record import Record
+    from .fields import EventFields
+
+
+def events_of(record: Record) -> list[EventFields]:
+    """The events of a snapshot."""
+    events: list[EventFields] = []
+    for event in list(record.events):
+        site = event.site
+        line = place_of(*site)[1] if site is not None else None
+        if event.kind.startswith("assign"):
+            variable, version, _ = event.subject
+            states = dict.get(record.variables, id(variable), (None, []))[1]
+            rows = {record.leaves[r].version: r for r in list(states) if r in record.leaves}
+            before, after = rows.get(version), rows.get(version + 1)
+            assigned: EventFields = {"kind": "assign", "name": short_name(variable.name), "line": line}
+            if before is not None:
+                assigned["from"] = before
+            if after is not None:
+                assigned["to"] = after
+            events.append(assigned)
+        elif event.kind in ("numpy", "watch", "watch_ignored", "pause", "resume"):
+            subject = event.subject[1] if event.kind == "watch" else None
+            if event.kind == "numpy":
+                subject = event.subject
+            happened: EventFields = {"kind": event.kind, "line": line}
+            if subject is not None:
+                happened["row"] = subject
+            events.append(happened)
+    return events

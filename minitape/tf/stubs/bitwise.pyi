@@ -1,3 +1,0 @@
-"""`tf.bitwise`: see `python tests/house/make_stubs.py`."""
-
-from minitape.tf.bitwise import *

@@ -1,3 +1,0 @@
-"""`tf.lookup`: see `python tests/house/make_stubs.py`."""
-
-from minitape.tf.lookup import *

@@ -1,3 +1,0 @@
-"""`tf.sets`: see `python tests/house/make_stubs.py`."""
-
-from minitape.tf.sets import *

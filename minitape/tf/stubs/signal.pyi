@@ -1,3 +1,0 @@
-"""`tf.signal`: see `python tests/house/make_stubs.py`."""
-
-from minitape.tf.signal import *

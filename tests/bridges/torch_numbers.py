@@ -1,0 +1,228 @@
+"""Programs that get a gradient of zeros or NaNs; the marks are those of :mod:`torch_cases`."""
+
+CASES = '''
+#@ rounding zero_derivative
+w = torch.randn(3, requires_grad=True)
+q = torch.round(w * 10) #! #- q = (w * 10) + (torch.round(w * 10) - (w * 10)).detach()
+loss = (q ** 2).sum()
+loss.backward()
+
+#@ sign_activation zero_derivative
+w = torch.randn(3, 2, requires_grad=True)
+h = torch.sign(torch.randn(4, 3) @ w) #! #- h = torch.tanh(torch.randn(4, 3) @ w)
+loss = h.sum()
+loss.backward()
+
+#@ dead_relu dead_relu
+net = nn.Linear(3, 4)
+with torch.no_grad():
+    net.bias.fill_(-100.0)
+w = net.weight
+loss = torch.relu(net(torch.randn(5, 3))).mean() #! #- loss = torch.nn.functional.leaky_relu(net(torch.randn(5, 3))).mean()
+loss.backward()
+
+#@ clamped_probability saturated
+w = torch.tensor([5.0, 6.0], requires_grad=True)
+p = torch.clamp(w, 0.0, 1.0) #! #- p = torch.sigmoid(w)
+loss = ((p - 0.5) ** 2).sum()
+loss.backward()
+
+#@ saturated_sigmoid saturated
+w = torch.tensor([200.0, 300.0], requires_grad=True)
+p = torch.sigmoid(w) #! #- p = torch.sigmoid(w / 100)
+loss = ((p - 0.5) ** 2).sum()
+loss.backward()
+
+#@ softmax_over_one_class zero_cancels
+w = torch.randn(4, 1, requires_grad=True)
+p = torch.softmax(torch.randn(3, 4) @ w, dim=1) #! #- p = torch.sigmoid(torch.randn(3, 4) @ w)
+loss = -torch.log(p).mean()
+loss.backward()
+
+#@ mask_of_zeros zero_factor
+w = torch.randn(3, requires_grad=True)
+mask = torch.zeros(3) #- mask = torch.ones(3)
+loss = (w * mask).sum() #!
+loss.backward()
+
+#@ weights_that_begin_at_zero zero_factor
+one, two = nn.Linear(3, 4), nn.Linear(4, 1)
+nn.init.zeros_(two.weight) #-
+w = one.weight
+loss = two(torch.tanh(one(torch.randn(5, 3)))).sum() #!
+loss.backward()
+
+#@ other_rows_are_taken not_selected
+table = torch.randn(5, 2)
+w = torch.randn(3, 2, requires_grad=True)
+both = torch.cat([table, w])
+loss = both[:5].sum() #! #- loss = both.sum()
+loss.backward()
+
+#@ sqrt_of_zero nan_backward
+w = torch.zeros(3, requires_grad=True)
+d = torch.sqrt((w ** 2).sum()) #! #- d = torch.sqrt(((w - 1) ** 2).sum() + 1e-12)
+loss = d * 2
+loss.backward()
+
+#@ where_hides_the_root nan_backward
+w = torch.tensor([0.0, 2.0], requires_grad=True)
+y = torch.sqrt(w) #! #- y = torch.sqrt(torch.where(w > 0, w, 1.0))
+loss = torch.where(w > 0, y, 0.0).sum()
+loss.backward()
+
+#@ log_of_zero nan_forward
+w = torch.tensor([0.0, 1.0], requires_grad=True)
+p = w / w.sum()
+loss = -(p * torch.log(p)).sum() #! #- loss = -(p * torch.log(p.clamp(min=1e-6))).sum()
+loss.backward()
+
+#@ exp_overflows nan_forward
+w = torch.tensor([100.0, 1.0], requires_grad=True)
+e = torch.exp(w) #! #- p = torch.softmax(w, dim=0)
+p = e / e.sum() #-
+loss = (p * torch.tensor([1.0, 2.0])).sum() #- loss = torch.logsumexp(w, dim=0)
+loss.backward()
+
+#@ nan_in_the_data nan_input
+x = torch.tensor([[1.0, float("nan")], [2.0, 3.0]]) #!
+w = torch.ones(2, requires_grad=True)
+loss = ((x @ w) ** 2).mean() #- loss = ((torch.nan_to_num(x) @ w) ** 2).mean()
+loss.backward()
+
+#@ fully_masked_row_of_attention nan_forward
+w = torch.randn(2, 2, requires_grad=True)
+scores = torch.eye(2) @ w
+mask = torch.tensor([[True, True], [False, True]])
+scores = scores.masked_fill(mask, float("-inf")) #! #- scores = scores.masked_fill(mask & ~mask.all(1, keepdim=True), float("-inf"))
+loss = (torch.softmax(scores, dim=-1) * torch.tensor([[1.0, 2.0], [3.0, 4.0]])).sum()
+loss.backward()
+
+#@ angle_between_equal_vectors nan_backward
+w = torch.tensor([1.0, 0.0], requires_grad=True)
+cosine = (w * torch.tensor([1.0, 0.0])).sum()
+loss = torch.acos(cosine) #! #- loss = torch.acos(cosine * 0.99)
+loss.backward()
+
+#@ log_scale_is_clamped saturated
+w = torch.tensor([-30.0, -25.0], requires_grad=True)
+scale = torch.exp(torch.clamp(w, -20.0, 2.0)) #! #- scale = torch.exp(torch.tanh(w / 100))
+loss = torch.log(scale).sum()
+loss.backward()
+
+#@ standardized_over_one_feature zero_cancels
+w = torch.randn(3, 1, requires_grad=True)
+h = torch.nn.functional.layer_norm(torch.randn(4, 3) @ w, (1,)) #! #- h = torch.randn(4, 3) @ w
+loss = (h + 1.0).pow(2).sum()
+loss.backward()
+
+#@ norm_zero_divide nan_forward
+w = torch.zeros(3, requires_grad=True)
+u = w / w.norm() #! #- u = w / (w.norm() + 1e-6) + w
+loss = u.sum()
+loss.backward()
+
+#@ std_of_one_element nan_forward
+w = torch.randn(1, requires_grad=True)
+s = w.std() #! #- s = w.std(unbiased=False) + w.sum()
+loss = s * 2
+loss.backward()
+
+#@ all_labels_ignored nan_forward
+net = nn.Linear(3, 4)
+w = net.weight
+labels = torch.full((5,), -100) #- labels = torch.zeros(5, dtype=torch.long)
+loss = nn.functional.cross_entropy(net(torch.randn(5, 3)), labels) #!
+loss.backward()
+
+#@ power_half nan_backward
+w = torch.tensor([0.0, 4.0], requires_grad=True)
+r = w ** 0.5 #! #- r = (w + 1e-8) ** 0.5
+loss = r.sum()
+loss.backward()
+
+#@ log_of_softmax nan_forward
+w = torch.tensor([[200.0, 0.0]], requires_grad=True)
+p = torch.softmax(w, 1)
+l = torch.log(p) #! #- l = torch.log_softmax(w, 1)
+loss = -l[0, 1]
+loss.backward()
+
+#@ empty_selection_mean nan_forward
+w = torch.rand(4, requires_grad=True)
+m = w[w > 2].mean() #! #- m = w[w > 0].mean()
+loss = m ** 2
+loss.backward()
+
+#@ hinge_is_satisfied dead_relu
+w = torch.tensor([5.0, 6.0], requires_grad=True)
+loss = torch.relu(1 - w).mean() #! #- loss = nn.functional.softplus(1 - w).mean()
+loss.backward()
+
+#@ triplet_margin_satisfied saturated
+w = torch.tensor([[0.0, 0.1]], requires_grad=True)
+loss = nn.functional.triplet_margin_loss(w, torch.zeros(1, 2), torch.full((1, 2), 9.0)) #! #- loss = nn.functional.triplet_margin_loss(w, torch.zeros(1, 2), torch.full((1, 2), 0.2))
+loss.backward()
+
+#@ cross_entropy_over_one_class zero_cancels
+net = nn.Linear(3, 1) #- net = nn.Linear(3, 2)
+w = net.weight
+loss = nn.functional.cross_entropy(net(torch.randn(4, 3)), torch.zeros(4, dtype=torch.long)) #!
+loss.backward()
+
+#@ dropout_of_everything zero_factor
+w = torch.randn(3, requires_grad=True)
+h = nn.functional.dropout(w * 2, p=1.0) #! #- h = w * 2
+loss = h.sum()
+loss.backward()
+
+#@ embedding_row_not_used not_selected
+emb = nn.Embedding(5, 2)
+w = torch.randn(2, 2, requires_grad=True)
+table = torch.cat([emb.weight, w])
+out = nn.functional.embedding(torch.tensor([0, 3]), table) #! #- out = nn.functional.embedding(torch.tensor([0, 3, 5]), table)
+loss = out.sum()
+loss.backward()
+
+#@ lora_begins_at_zero zero_factor
+A, B = nn.Linear(4, 2, bias=False), nn.Linear(2, 4, bias=False)
+nn.init.zeros_(B.weight) #-
+w = A.weight
+x = torch.randn(3, 4)
+y = x + B(A(x)) #!
+loss = y.pow(2).mean()
+loss.backward()
+
+#@ coefficient_of_zero zero_factor
+w = torch.randn(3, requires_grad=True)
+v = torch.randn(3, requires_grad=True)
+lam = 0.0 #- lam = 0.1
+loss = (v ** 2).sum() + lam * (w ** 2).sum() #!
+loss.backward()
+
+#@ deep_sigmoid saturated
+net = nn.Sequential(nn.Linear(2, 2), nn.Sigmoid()) #- net = nn.Sequential(nn.Linear(2, 2), nn.Softplus())
+with torch.no_grad(): net[0].weight.fill_(500.0)
+w = net[0].weight
+loss = net(torch.ones(1, 2)).sum() #!
+loss.backward()
+
+#@ rows_of_a_jacobian_begin_with_zeros zero_seed
+w = torch.randn(3, requires_grad=True)
+loss = torch.tanh(torch.randn(3, 3) @ w)
+direction = torch.zeros(3) #- direction = torch.ones(3)
+loss.backward(direction) #!
+
+#@ softmax_of_shifted_logits zero_cancels
+w = torch.tensor(0.5, requires_grad=True)
+scores = torch.eye(3, dtype=torch.float64) + w
+p = torch.softmax(torch.zeros(3, dtype=torch.float64) + scores[:1, :1], 1) #! #- p = torch.sigmoid(scores)
+loss = p.sum()
+loss.backward()
+
+#@ rows_by_an_empty_mask not_selected
+w = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+hard = w[w[:, 0] > 100] #! #- hard = w[w[:, 0] > 1]
+loss = hard.sum()
+loss.backward()
+'''

@@ -1,0 +1,66 @@
+"""How layers find their weights and inner layers."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+import minitape as tf
+
+K = tf.keras
+
+
+class Held(K.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.first = K.Variable(1.0, name="first")
+
+
+def names(layer):
+    return [v.name for v in layer.weights]
+
+
+def test_weights_stand_in_lists_and_dictionaries_that_grow():
+    layer = Held()
+    layer.more = []
+    layer.named = {"a": K.Variable(2.0, name="a")}
+    layer.more.append(K.Variable(3.0, name="b"))
+    assert names(layer) == ["first", "a", "b"]
+    layer.more.clear()
+    assert names(layer) == ["first", "a"]
+
+
+def test_weights_made_not_trainable_come_last():
+    layer = Held()
+    layer.fixed = K.Variable(2.0, trainable=False, name="fixed")
+    layer.last = K.Variable(3.0, name="last")
+    assert names(layer) == ["first", "last", "fixed"]
+    layer.trainable = False
+    assert layer.trainable_weights == [] and names(layer) == ["first", "last", "fixed"]
+    layer.trainable = True
+    assert [v.name for v in layer.trainable_weights] == ["first", "last"]
+
+
+def test_a_replaced_weight_stays_and_a_deleted_one_goes():
+    layer = Held()
+    layer.first = K.Variable(2.0, name="second")
+    assert names(layer) == ["first", "second"]
+    del layer.first
+    assert names(layer) == ["first"]
+
+
+def test_a_built_layer_takes_no_new_weights():
+    layer = Held()
+    layer.build((1,))
+    layer.first = layer.weights[0]
+    layer.notes = [1, "two"]
+    with pytest.raises(ValueError, match="You cannot add new elements of state"):
+        layer.late = [K.layers.Dense(1)]
+
+
+def test_a_copy_has_weights_of_its_own():
+    model = K.Sequential([K.Input((2,)), K.layers.Dense(1)])
+    other = copy.deepcopy(model)
+    other.weights[0].assign(model.weights[0] + 1.0)
+    assert float(tf.reduce_sum(other(tf.ones([1, 2])) - model(tf.ones([1, 2])))) == pytest.approx(2.0)
