@@ -9,9 +9,10 @@ import pytest
 
 import minitape.cli  # noqa: F401  # before nbformat, for which it leaves out grammars that take a second to compile
 
-# A bridge imports its framework; its doctests are left out where that is not installed.
-FRAMEWORKS = ("torch", "tensorflow", "jax")
-collect_ignore_glob = [f"minitape/bridges/{name}*.py" for name in FRAMEWORKS if importlib.util.find_spec(name) is None]
+# What imports a framework, a hub or a grader: its doctests are left out where that is not installed.
+NEEDS = {f"minitape/bridges/{name}*.py": name for name in ("torch", "tensorflow", "jax")}
+NEEDS |= {"minitape/cli/spawner.py": "jupyterhub", "minitape/cli/grading.py": "nbgrader"}
+collect_ignore_glob = [files for files, package in NEEDS.items() if importlib.util.find_spec(package) is None]
 
 _numbers = itertools.count()
 _module, _tests = None, 0  # the file of the test that runs, and how many of its tests ran since objects were left aside

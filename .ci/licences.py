@@ -64,7 +64,7 @@ def needed(name: str, extras: tuple[str, ...], found: dict[str, Distribution], s
 def main() -> int:
     """Prints the licences of all packages, and those that are not known."""
     found: dict[str, Distribution] = {}
-    needed("minitape", ("test", "docs"), found, set())
+    needed("minitape", ("lab", "test", "docs", "class"), found, set())
     unknown = []
     for name, package in sorted(found.items()):
         licences = licences_of(package)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import minitape as tf
-from minitape.engine import evidence
+from minitape.engine.recording import evidence
 
 NOTES: dict[str, Callable[..., Any]] = {
     "born": lambda *given, **named: None,

@@ -1,7 +1,7 @@
 """Measures minitape beside its peers: ``python -m benchmarks.run``.
 
 Each workload runs in a process of its own for each system that is installed, the systems alternating, all pinned to one
-CPU. The results must agree. What is printed are medians and ratios; the JSON (``--json``) is what the README's table
+CPU. The results must agree. What is printed are medians and ratios; the JSON (``--json``) is what the table of docs/speed.md
 and chart are made from. ``--quick`` uses small sizes and one round.
 """
 

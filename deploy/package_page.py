@@ -1,13 +1,16 @@
 """What the package's page on an index shows: addresses where the README has paths, and links to the repository.
 
 Hatchling runs this while it builds (pyproject.toml names it). Where the repository lies is said by the variable MINITAPE_REPOSITORY, such as
-https://HOST/OWNER/minitape, which CI sets; without it the README stays as it is and there are no links.
+https://HOST/OWNER/minitape; without it by git's remote "origin", or in an unpacked sdist by its own metadata. Where none of these knows
+an address, the README stays as it is and there are no links.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import subprocess
+from email import message_from_string
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,32 @@ def with_addresses(text: str, repository: str) -> str:
     return PATHS.sub(lambda found: f"{found[1]}{found[2]}({root}/{places[found[1]]}/HEAD/{found[3]})", text)
 
 
+def repository_of(root: Path) -> str:
+    """The address of the repository in which the folder `root` lies, "" where nothing tells it."""
+    told = os.environ.get(VARIABLE, "") or _origin(root) or _metadata(root)
+    return told.strip().rstrip("/").removesuffix(".git")
+
+
+def _origin(root: Path) -> str:
+    """The address of git's remote, as a browser takes it; "" for a folder of this machine, and where there is no git."""
+    if not (root / ".git").exists():
+        return ""  # git would look in the folders above
+    try:
+        asked = subprocess.run(["git", "remote", "get-url", "origin"], cwd=root, capture_output=True, text=True)
+    except OSError:
+        return ""
+    address = re.sub(r"^(?:ssh://)?git@([^:/]+)[:/]", r"https://\1/", asked.stdout.strip())
+    return re.sub(r"//[^/@]*@", "//", address) if re.match(r"https?://", address) else ""  # without a name and a token
+
+
+def _metadata(root: Path) -> str:
+    """What the sdist's own metadata say."""
+    if not (root / "PKG-INFO").is_file():
+        return ""
+    urls = message_from_string((root / "PKG-INFO").read_text(encoding="utf-8")).get_all("Project-URL", [])
+    return next((url.partition(", ")[2] for url in urls if url.startswith("Repository, ")), "")
+
+
 class PackagePage(MetadataHookInterface):
     """Fills in `readme` and `urls`."""
 
@@ -35,11 +64,12 @@ class PackagePage(MetadataHookInterface):
 
     def update(self, metadata: dict[str, Any]) -> None:
         text = Path(self.root, "README.md").read_text(encoding="utf-8")
-        repository = os.environ.get(VARIABLE, "").rstrip("/")
+        repository = repository_of(Path(self.root))
         if repository:
             text = with_addresses(text, repository)
             metadata["urls"] = {
                 "Repository": repository,
+                "Documentation": f"{repository}/blob/HEAD/README.md#where-to-go-on",
                 "Issues": f"{repository}/issues",
                 "Changelog": f"{repository}/blob/HEAD/CHANGELOG.md",
                 "For teachers": f"{repository}/blob/HEAD/deploy/jupyterhub/TEACHERS.md",

@@ -13,7 +13,7 @@ Names are loaded when they are first used; ``dir(minitape)`` lists them.
 from importlib.util import find_spec as _find_spec
 
 from .engine.above import above as _above
-from .engine.accelerator import install as _install
+from .engine.table.accelerator import install as _install
 
 if _find_spec(f"{__name__}.speed"):  # may be deleted: then all is computed the plain way
     from .speed import Speed as _Speed
@@ -22,13 +22,13 @@ if _find_spec(f"{__name__}.speed"):  # may be deleted: then all is computed the 
 # the engine asks for it while it is imported
 from .engine.namespace import Aliases as _Aliases
 from .engine.namespace import lazy as _lazy
-from .engine.operators import install as _install_operators
-from .engine.primitives import choice as _choice  # noqa: F401 - fills the table of primitives
-from .engine.primitives import elementwise as _elementwise  # noqa: F401
-from .engine.primitives import linear as _linear  # noqa: F401
-from .engine.primitives import reduce as _reduce  # noqa: F401
-from .engine.primitives import scatter as _scatter  # noqa: F401
-from .engine.primitives import shaping as _shaping  # noqa: F401
+from .engine.table.primitives import choice as _choice  # noqa: F401 - fills the table of primitives
+from .engine.table.primitives import elementwise as _elementwise  # noqa: F401
+from .engine.table.primitives import linear as _linear  # noqa: F401
+from .engine.table.primitives import reduce as _reduce  # noqa: F401
+from .engine.table.primitives import scatter as _scatter  # noqa: F401
+from .engine.table.primitives import shaping as _shaping  # noqa: F401
+from .engine.tensor.operators import install as _install_operators
 from .tf.api import ABOVE as _ABOVE
 from .tf.api import NAMESPACES as _NAMESPACES
 from .tf.api import ROOT as _ROOT
@@ -40,17 +40,19 @@ _ANSWERS = {
     "ops.arrays": "expand_dims",
     "ops.casts": "cast",
     "ops.clipping": "add_n",
+    "ops.convert": "convert_operand convert_to_tensor to_array",
     "ops.indexing": "getitem",
     "ops.joining": "pack",
+    "ops.logs": "deprecated log_first_n warn_not_watchable",
+    "ops.opdefs": "accept accept_attr refused_operand",
+    "ops.operands": "tensor_of",
     "ops.picking": "gather gather_nd",
     "ops.sorting": "unsorted_segment_sum",
     "graphs.build": "build=apply",
-    "graphs.constants": "graph_array",
     "graphs.custom": "custom_call numpy_row python_row",
     "graphs.effects": "later",
     "graphs.later": "range_row",
     "graphs.postponed": "postpone",
-    "graphs.primitive": "replay_row",
     "graphs.session": "default_session",
     "graphs.slicing": "graph_slice=getitem",
     "graphs.sweep": "dense",

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .engine.convert import convert_to_tensor
-from .engine.forward import ForwardAccumulator
-from .engine.tape import GradientTape
-from .engine.tensor import Tensor, wrap
+from .engine.back.tape import GradientTape
+from .engine.more.forward import ForwardAccumulator
+from .engine.tensor.tensor import Tensor, wrap
 from .graphs.scopes import executing_eagerly
+from .ops.convert import convert_to_tensor
 
 
 def check_grads(

@@ -76,8 +76,8 @@ def repository() -> Path:
 @pytest.fixture
 def nothing_has_left_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Explanations look through the values that left to NumPy: each program starts without those of the ones before."""
-    from minitape.engine import evidence
-    from minitape.engine.state import state
+    from minitape.engine.recording import evidence
+    from minitape.engine.recording.state import state
 
     fresh = evidence.Exits()
     monkeypatch.setattr(state, "exits", fresh)

@@ -18,6 +18,9 @@ c.Authenticator.admin_users = set()  # {"teacher"}: may see who is signed in, an
 c.JupyterHub.cleanup_servers = False
 c.JupyterHub.cleanup_proxy = False
 
+# A server that ends while it starts is told at once, with the learner's name and the reason.
+c.JupyterHub.spawner_class = "minitape.cli.spawner.ClassSpawner"
+
 # A learner's server copies the lessons that are missing in ~/minitape-lessons. What a learner has is never overwritten.
 COPY_AND_START = 'minitape lab --copy-only "$HOME/minitape-lessons"; exec jupyterhub-singleuser "$@"'
 c.Spawner.cmd = ["sh", "-c", COPY_AND_START, "jupyterhub-singleuser"]
@@ -28,7 +31,7 @@ c.Spawner.default_url = "/lab/tree/minitape-lessons/01_the_first_tape.ipynb"
 c.Spawner.start_timeout = 300
 c.Spawner.http_timeout = 300
 
-# Kernels that nobody uses end after an hour, and servers without kernels after half an hour more: 190 MB a learner.
+# Kernels that nobody uses end after an hour, and servers without kernels after half an hour more: 230 MB a learner.
 c.Spawner.args = [
     "--MappingKernelManager.cull_idle_timeout=3600",
     "--MappingKernelManager.cull_interval=300",

@@ -18,12 +18,26 @@ from pathlib import Path
 from typing import Any
 
 import minitape as tf
+from minitape.tf.api import ABOVE, ROOT
 
 TENSORFLOW = Path(tf.__file__).parent / "tf" / "tensorflow_names.txt"
 PLAIN = (int, float, str, bytes, tuple, frozenset, type(None))  # equal ones are one object by chance only
+# The page of ``tf`` by topic: names, and the modules that give it names; what is left comes last.
+TOPICS = {
+    "The tape": "GradientTape Variable constant",
+    "Tensors": "engine.tensor.tensor ops.convert ops.introspection ops.casts ops.filling",
+    "Functions of numbers": "ops.elementwise ops.complexes ops.clipping",
+    "Sums, products and order": "ops.reductions ops.counting ops.sorting tf.linalg.products",
+    "Parts and shapes": "ops.arrays ops.indexing ops.joining ops.picking ops.reversing ops.scatter",
+    "Gradients of your own": "custom_gradient stop_gradient engine.more.custom engine.more.pyfunction ops.registry engine.back.backward",
+    "What was recorded": "draw snapshot explain",
+    "tf.function and control flow": "function graphs.function graphs.control graphs.whiles graphs.mapping graphs.spec graphs.arrays ops.assertions ops.printing",
+    "Kinds of tensors": "engine.values.dtypes engine.values.shape engine.tensor.slices tf.ragged.tensor tf.ragged.spec tf.sparse.tensor tf.module",
+    "Graphs, as in TensorFlow 1": "graphs.build graphs.symbolic graphs.session graphs.gradients graphs.scopes graphs.gates",
+}
 INTRODUCTION = """
 The public names of minitape. `import minitape as tf` gives them, as in TensorFlow; what is not here belongs to TensorFlow itself, whose programs
-[a bridge](../docs/bridges.md) watches. A function that has several names is described once. The examples were run by the tests.
+[a bridge](../docs/bridges.md) watches. Begin with {py:obj}`tf.GradientTape`, {py:obj}`tf.Variable` and {py:obj}`tf.constant`. A function that has several names is described once. The examples were run by the tests.
 """
 
 
@@ -42,10 +56,13 @@ def pages() -> dict[str, str]:
     texts = {"api/index.md": index(found)}
     for path, namespace in found.items():
         own, shared = [], []
-        for name in public(namespace):
+        topics = by_topic(public(namespace)) if path == "tf" else [("", public(namespace))]
+        for topic, name in ((topic, name) for topic, names_of_topic in topics for name in names_of_topic):
             value, full = getattr(namespace, name), f"{path}.{name}"
             if is_namespace(value):
                 continue
+            if topic and topic not in own:
+                own += [topic, "-" * len(topic), ""]
             home = homes.get(id(value), full)
             if home == full:
                 own += [*described(full, value, others.get(id(value), ()), homes), ""]
@@ -54,6 +71,17 @@ def pages() -> dict[str, str]:
         more = [*heading("Names of other pages", "-"), *shared] if shared else []
         texts[f"api/{path}.rst"] = "\n".join([*heading(path, "="), sentence(namespace), "", *own, *more, ""])
     return texts
+
+
+def by_topic(names: list[str]) -> list[tuple[str, list[str]]]:
+    """Topic -> the names of ``tf`` that belong to it, in the order in which the table of ``tf`` has them."""
+    given = {module: [name.partition("=")[0] for name in text.split()] for module, text in (ROOT | ABOVE).items()}
+    left, found = list(names), []
+    for topic, entries in TOPICS.items():
+        wanted = [name for entry in entries.split() for name in given.get(entry, [entry])]
+        found.append((topic, [name for name in dict.fromkeys(wanted) if name in left]))
+        left = [name for name in left if name not in wanted]
+    return [*found, ("Other names", left)]
 
 
 def index(found: dict[str, Any]) -> str:

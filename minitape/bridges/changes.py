@@ -7,7 +7,7 @@ from functools import partial, wraps
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ..engine.block import Exit
+from ..engine.recording.block import Exit
 
 if TYPE_CHECKING:
     from ..engine.typed import Leaving

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.frames import lines_of, own_file
+from ..engine.recording.frames import lines_of, own_file
 from ..explain.asking import where
 from ..explain.flow import Flow
 from ..explain.source import source_of

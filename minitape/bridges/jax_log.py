@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..engine.frames import own_file
+from ..engine.recording.frames import own_file
 from ..explain.source import source_of
 from .kept import SMALL, Bound, Kept
 from .site import NOWHERE, Site

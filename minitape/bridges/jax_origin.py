@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.frames import own_file
+from ..engine.recording.frames import own_file
 from ..explain.source import Source, read_again, source_of
 from ..explain.statement import FUNCTIONS, Statement, last_name, unparse
 from .site import NOWHERE, Site

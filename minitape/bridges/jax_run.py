@@ -12,8 +12,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import Literal
 
-from ..engine.block import block
-from ..engine.frames import own_file
+from ..engine.recording.block import block
+from ..engine.recording.frames import own_file
 from .jax_log import SHARES, Fork, Log, Place, Value, place_of
 from .recording import MOST
 from .site import NOWHERE, Site

@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..engine.frames import own_file
+from ..engine.recording.frames import own_file
 from ..explain.source import source_of
 from ..explain.words import Explanation
 from .inquiry import CLIPS, Inquiry

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from ..engine.frames import lines_of
+from ..engine.recording.frames import lines_of
 from ..explain.source import Source, read_again, source_of
 from ..explain.statement import Statement, last_name, unparse
 from .operations import words

@@ -9,13 +9,15 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from ..engine.frames import lines_of
-from ..picture.fields import EventFields, Fields, Kind, TapeFields
+from ..engine.recording.frames import lines_of
+from ..picture.diagnosis import alarms_of
+from ..picture.fields import EventFields, Fields, Kind, ResultFields, SourceFields, SweepFields, TapeFields
 from ..picture.reading import Reader, spaces
+from ..picture.results import CALLS, SOURCES, STEPS
 from ..picture.rows import Row
 from ..picture.short import short_name
 from ..picture.values import show_value
@@ -195,7 +197,10 @@ class Recording:
         reader.name_rows(rows)
         steps = self.picture_steps(target, sources)
         result = reader.frame_of([row.full() for row in rows], 0)
-        return result | {"sweep": None if steps is None else steps.whole(), "insides": self.insides(target)}
+        sweep = None if steps is None else steps.whole()
+        results = self.picture_results(target, sources, namespaces)
+        alarms = alarms_of(self, result["rows"], cast("SweepFields | None", sweep), results)
+        return result | {"sweep": sweep, "insides": self.insides(target), "results": results, "alarms": alarms}
 
     def insides(self, target: Any = None, row: int | None = None) -> list[Any]:
         """The INSIDEs of calls that a bridge can open, or of the one at ``row``, with the sweep from ``target`` through each."""
@@ -282,6 +287,31 @@ class Recording:
         found = None if self._open else self.sweep_of(target)
         return None if found is None else Steps(self, found, sources)
 
+    def picture_results(self, target: Any, sources: Any, namespaces: Iterable[dict[str, Any]]) -> list[ResultFields]:
+        """What each backward pass left at its sources, the last ones; with ``target`` that of its pass alone."""
+        wanted = self.sweeps[-CALLS:] if target is None else [s for s in [self.sweep_of(target)] if s is not None]
+        names = self.picture_reader(namespaces).names() if wanted and not self._open else {}
+        found, room = [], STEPS
+        for sweep in reversed([] if self._open else wanted):
+            steps, last = Steps(self, sweep, sources if target is not None else None), sweep is wanted[-1]
+            result: ResultFields = {
+                "target": [{"name": self._name(row, names), "row": row} for row in sorted(sweep.target)],
+                "sources": [self._arrived(row, gradient, names) for row, gradient in zip(steps.head["sources"][:SOURCES], steps.gradients(), strict=False)],
+                "more": max(0, len(steps.head["sources"]) - SOURCES), "known": True, "shown": last, "call": sweep.asked or "backward",
+            }  # fmt: skip
+            room -= len(sweep.edges)
+            if not last and room >= 0:
+                result["sweep"] = cast("SweepFields", steps.whole())
+            found.append(result)
+        return found[::-1]
+
+    def _name(self, row: int, names: Mapping[int, str]) -> str | None:
+        name = self.entries[row].name or names.get(row) if 0 <= row < len(self.entries) else None
+        return None if name is None else short_name(name)
+
+    def _arrived(self, row: int, gradient: Any, names: Mapping[int, str]) -> SourceFields:
+        return {"name": self._name(row, names), "rows": [row] if row >= 0 else [], "parts": [], "gradient": gradient, "reason": None, "blame": None, "now": None}
+
 
 class Steps:
     """A sweep that was recorded, as a picture takes it: all steps are there at once."""
@@ -362,6 +392,9 @@ class _Reader(Reader):
         return entry.picture_row()
 
     def changes(self) -> list[Fields]:
+        return []
+
+    def tangents(self) -> list[Fields]:
         return []
 
     def recompute(self, asked: bool = False) -> bool:

@@ -8,7 +8,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from ..engine.frames import own_file
+from ..engine.recording.frames import own_file
 
 Site = tuple[str | None, int | None]
 NOWHERE: Site = (None, None)

@@ -18,8 +18,8 @@ from tensorflow.python.eager.backprop import record_gradient
 from tensorflow.python.ops import cond_v2, resource_variable_ops, while_v2
 from tensorflow.python.util import tf_stack
 
-from ..engine.block import During
-from ..engine.frames import own_file
+from ..engine.recording.block import During
+from ..engine.recording.frames import own_file
 from ..explain.statement import last_name
 from .inquiry import statement_at
 from .site import NOWHERE, Site

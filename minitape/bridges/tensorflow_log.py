@@ -10,7 +10,7 @@ import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.ops import gen_resource_variable_ops
 
-from ..engine.block import During
+from ..engine.recording.block import During
 from .changes import Changes
 from .kept import Bound
 from .recording import MOST

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from ..engine.block import During
+from ..engine.recording.block import During
 from ..explain.words import mistaken
 from .changes import Block
 from .recording import Sweep, numbers_of

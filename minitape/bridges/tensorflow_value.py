@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from ..engine.block import block
+from ..engine.recording.block import block
 from .kept import Kept
 from .site import Site
 

@@ -18,8 +18,8 @@ from tensorflow.python.eager.polymorphic_function.polymorphic_function import Fu
 from tensorflow.python.framework import op_callbacks, ops
 from tensorflow.python.ops import custom_gradient, resource_variable_ops, script_ops
 
-from ..engine.block import During
-from ..engine.frames import own_file
+from ..engine.recording.block import During
+from ..engine.recording.frames import own_file
 from .recording import Sweep
 from .tensorflow_inside import Step, changes_in, traced_here
 from .tensorflow_log import Log

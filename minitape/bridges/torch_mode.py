@@ -18,7 +18,7 @@ from torch.optim import optimizer as optimizers
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
 from torch.utils.hooks import RemovableHandle
 
-from ..engine.frames import own_file
+from ..engine.recording.frames import own_file
 from .changes import Changes
 from .site import here
 from .torch_log import Log, differentiable

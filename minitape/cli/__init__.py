@@ -6,11 +6,12 @@ it needs when it is called, so that `minitape --help` answers at once.
 ``lab``, ``lessons``, ``pages``   the lessons, copied for a learner and opened in JupyterLab; links of pages that it exports
 ``site``, ``lesson_pages``, ``page_links``   the lessons as a site, with pictures that step
 ``lite``                                        the lessons in JupyterLite, which runs them in the browser
-``server``, ``contents``   what minitape adds to a Jupyter server, also on a hub: how it hands out notebooks
+``server``, ``contents``, ``spawner``   what minitape adds to a Jupyter server, also on a hub: how it hands out notebooks and starts learners
 ``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them
+``parts``   which command to type for a package that is missing
 ``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
 ``handins``, ``figures``, ``class_report``, ``class_page``   what a class handed in, and how it stands
-``nbgrader``                                    lessons as assignments with grades
+``nbgrader``, ``grading``                                    lessons as assignments with grades
 ``report``, ``html_page``                       what is shown on the terminal; the page around a report
 """
 
@@ -20,11 +21,15 @@ import os
 import shlex
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 import minitape
+from minitape.engine.write_beside import replacing
+
+from .parts import missing, need
 
 # jsonschema, which nbformat checks notebooks with, compiles 38 grammars when it is imported and finds this package, and
 # that takes a second. They are for addresses in any script; the format of notebooks has no such field.
@@ -38,7 +43,7 @@ COULD_NOT_CHECK = 2
 
 
 class Commands(click.Group):
-    """The commands; a package that is missing is told in one line."""
+    """The commands; where a package is missing, the line to type is told."""
 
     def invoke(self, ctx: click.Context) -> object:
         """Call the command that is meant."""
@@ -48,10 +53,7 @@ class Commands(click.Group):
             package = str(error.name).partition(".")[0]
             if package == "minitape":
                 raise
-            advice = (
-                f"pip installs it with minitape; to get it alone: {Path(sys.executable).name} -m pip install {package}"
-            )
-            raise click.ClickException(f"the package {package} is missing. {advice}") from error
+            raise click.ClickException(missing(package)) from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -80,6 +82,8 @@ def lab_command(
     on the lesson last worked on. What stands in FOLDER already is yours and is never overwritten. The server listens on
     this machine only, behind a token, unless you say otherwise.
     """
+    if not copy_only:
+        need("jupyterlab")  # before anything is copied
     from .lab import copy_and_tell, start
 
     if not own:
@@ -119,17 +123,24 @@ def check_command(notebooks: tuple[Path, ...], html: Path | None, variant: str, 
     paths = find_notebooks(notebooks)
     variants = ("blank", "solved") if variant == "both" else (variant,)
     if html:
-        _write_report(html, "", "a")  # where it cannot be written, that is told before the notebooks take their minutes
+        _write_report(html, None)  # where it cannot be written, that is told before the notebooks take their minutes
     results = with_progress(paths, variants, jobs, timeout)
     if html:
-        _write_report(html, as_html(results), "w")
+        _write_report(html, as_html(results))
     print_results(results, html)
     sys.exit(max((result.exit_code for result in results), default=COULD_NOT_CHECK))
 
 
-def _write_report(path: Path, text: str, mode: str) -> None:
+class _Tried(Exception):
+    """A file could be written."""
+
+
+def _write_report(path: Path, text: str | None) -> None:
+    """Write a report; None only tries whether that can be done."""
     try:
-        with path.open(mode, encoding="utf-8", newline="") as file:
+        with suppress(_Tried), replacing(path, newline="") as file:
+            if text is None:
+                raise _Tried
             file.write(text)
     except OSError as error:
         raise click.ClickException(f"cannot write the report {path}: {error.strerror}") from error
@@ -199,13 +210,13 @@ def class_command(folders: tuple[Path, ...], csv: Path | None, html: Path | None
 
     writers = [(path, write) for path, write in ((csv, as_csv), (html, as_page)) if path is not None]
     for path, _ in writers:
-        _write_report(path, "", "a")
+        _write_report(path, None)
     hand_ins = read_with_progress(folders)
     if not hand_ins:
         raise click.UsageError(f"no progress files and no notebooks in {', '.join(map(str, folders))}")
     found = figures(hand_ins)
     for path, write in writers:
-        _write_report(path, write(found, hand_ins), "w")
+        _write_report(path, write(found, hand_ins))
     print_class(found, hand_ins)
     for path, _ in writers:
         click.echo(f"wrote {path}")
@@ -238,7 +249,8 @@ def export_command(lessons: tuple[str, ...], nbgrader: bool, course: Path) -> No
     missing = settings(course)
     if missing:
         click.echo(
-            f"Add this line to {course / 'nbgrader_config.py'}, or learners meet an error in each exercise:\n{missing}"
+            f"Add this to {course / 'nbgrader_config.py'}; without it learners meet an error in each exercise, or get no points for a "
+            f"notebook of minitape-lessons:\n{missing}"
         )
     name = path.stem
     click.echo(f"Next, in {course}: nbgrader generate_assignment {name}, then nbgrader release_assignment {name}")
@@ -246,6 +258,7 @@ def export_command(lessons: tuple[str, ...], nbgrader: bool, course: Path) -> No
 
 @main.command("site")
 @click.argument("out", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
     "--lite",
     "wheel",
@@ -253,16 +266,19 @@ def export_command(lessons: tuple[str, ...], nbgrader: bool, course: Path) -> No
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="JupyterLite instead, which runs the lessons in the browser; WHEEL is minitape's, which pip wheel --no-deps . makes.",
 )
-def site_command(out: Path, wheel: Path | None) -> None:
-    """Write the lessons as pages, with pictures that step.
+def site_command(out: Path, folder: Path | None, wheel: Path | None) -> None:
+    """Write lessons as pages, with pictures that step.
 
-    The pages in the folder OUT need no kernel and no network, and load nothing from other machines. They are made with Sphinx:
-    pip install "minitape[docs]". An older site in OUT is replaced.
+    The lessons are those in FOLDER, or the course's own without it. The pages in the folder OUT need no kernel and no network, and
+    load nothing from other machines. They hold no answers: neither the cell that has those of a lesson, nor the folded solutions.
+    They are made with Sphinx: pip install "minitape[docs]". An older site in OUT is replaced.
 
     With --lite the folder holds JupyterLite, for a web server: pip install "minitape[lite]". The reader's browser fetches Python
     (Pyodide) from cdn.jsdelivr.net, and packages from the package index.
     """
     if wheel is not None:
+        if folder is not None:
+            raise click.UsageError("--lite hands out the course's own lessons, so it takes no FOLDER")
         from .lite import write_lite
 
         count = write_lite(out, wheel)
@@ -272,15 +288,16 @@ def site_command(out: Path, wheel: Path | None) -> None:
         return
     from .site import write_site
 
-    click.echo(f"wrote {out / 'index.html'}: {write_site(out)} pages")
+    click.echo(f"wrote {out / 'index.html'}: {write_site(out, folder)} pages")
 
 
 @main.command("warmup")
-def warmup_command() -> None:
+@click.option("--shared", is_flag=True, help="For all users of this Python, in its own folder var/cache/minitape.")
+def warmup_command(shared: bool) -> None:
     """Compile the numba kernels ahead of time.
 
     The first long tape does not wait for them then.
     """
     from .report import warm_up
 
-    warm_up()
+    warm_up(shared)

@@ -18,10 +18,21 @@ from typing import TYPE_CHECKING, Any
 import click
 import nbformat
 
+from ..engine.write_beside import write
 from .kernel import kernel_environment
 from .lessons import IN_REPOSITORY, IN_WHEEL, copy_missing, lessons_folder, notebooks_in
 from .recorder import MARK, NOTEBOOK_VARIABLE, VARIANT_VARIABLE
-from .rules import DEPENDS_ON_ANSWERS, NOT_REPEATABLE, Finding, is_exercise, run_findings, saved_findings
+from .rules import (
+    DEPENDS_ON_ANSWERS,
+    NOT_REPEATABLE,
+    UNCHECKED,
+    UNSAVED,
+    Finding,
+    is_exercise,
+    run_findings,
+    saved_findings,
+    tags_of,
+)
 from .writing import advice
 
 if TYPE_CHECKING:
@@ -48,12 +59,13 @@ class CellRun:
 
 @dataclass
 class Result:
-    """What checking one notebook gave; `broken` says why it could not be checked at all."""
+    """What checking one notebook gave: `broken` says why it could not be checked at all, `uncompared` which cells' outputs were not."""
 
     name: str
     findings: list[Finding] = field(default_factory=list)
     runs: list[CellRun] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
+    uncompared: list[int] = field(default_factory=list)
     seconds: float = 0.0
     broken: str | None = None
 
@@ -61,6 +73,11 @@ class Result:
     def exit_code(self) -> int:
         """0 if nothing was found, 1 if something was, 2 if the notebook could not be checked."""
         return 2 if self.broken else int(bool(self.findings))
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether the notebook is as JupyterLab leaves it while one writes: `minitape save` has not seen it since."""
+        return any(finding.rule in UNSAVED for finding in self.findings)
 
 
 Progress = Callable[[Path], None]
@@ -187,6 +204,7 @@ def check_notebook(
         result.broken = f"not a readable notebook: {why}{advice(path)}"
         return result
     result.sources = [cell.source for cell in notebook.cells]
+    result.uncompared = [place for place, cell in enumerate(notebook.cells) if UNCHECKED in tags_of(cell)]
     result.findings.extend(saved_findings(notebook))
     for variant in _variants_of(notebook, variants):
         for record in _records(run_at or path, variant, timeout, result, processes):
@@ -238,7 +256,7 @@ def _records(
     with tempfile.TemporaryDirectory(prefix="minitape-run-") as folder:
         scratch = Path(folder)
         settings = scratch / "pytest.ini"
-        settings.write_text("[pytest]\n", encoding="utf-8")
+        write(settings, "[pytest]\n")
         environment = kernel_environment(scratch)
         place = path.absolute()
         environment.update({VARIANT_VARIABLE: variant, NOTEBOOK_VARIABLE: str(place), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})

@@ -13,8 +13,8 @@ import psutil
 from ipykernel.ipkernel import IPythonKernel
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
+from ..engine.write_beside import replacing
 from .rules import LANGUAGE, WIDGET_VIEW
-from .writing import replacing
 
 if TYPE_CHECKING:
     from .rules import Notebook

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from minitape.course.progress import VARIABLE
+from minitape.engine.write_beside import write
 
 DROPPED = ("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_PLUGINS", "PYTHONWARNINGS", "PYTHONSTARTUP")
 DROPPED_PREFIXES = ("PYTEST_XDIST_",)
@@ -45,7 +46,7 @@ def kernel_environment(scratch: Path) -> dict[str, str]:
     """
     startup = scratch / "ipython" / "profile_default" / "startup"
     startup.mkdir(parents=True, exist_ok=True)
-    (startup / "10-failing-commands.py").write_text(STARTUP, encoding="utf-8")
+    write(startup / "10-failing-commands.py", STARTUP)
     environment = {
         name: value
         for name, value in os.environ.items()

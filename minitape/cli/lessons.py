@@ -9,6 +9,7 @@ from pathlib import Path
 
 import minitape
 from minitape.course.progress import last_lesson
+from minitape.engine.write_beside import write
 
 FOLDER = "minitape-lessons"
 """The folder of a learner's lessons, where `minitape lab` is told no other."""
@@ -88,13 +89,7 @@ def _not_run(path: Path) -> bytes:
 
 def _write_new(content: bytes, destination: Path) -> bool:
     """Write `content` to `destination` unless that exists; what breaks off leaves nothing behind."""
-    try:
-        with destination.open("xb") as writer:
-            try:
-                writer.write(content)
-            except BaseException:
-                destination.unlink()
-                raise
-    except FileExistsError:
+    if destination.exists():
         return False
+    write(destination, content)
     return True

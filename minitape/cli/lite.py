@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -11,7 +10,9 @@ from pathlib import Path
 
 import click
 
+from ..engine.write_beside import write
 from .lessons import copy_missing, notebooks_in
+from .parts import need
 
 OWN = "jupyter-lite.json"  # what JupyterLite writes into each site of its own
 NEEDS = ("jupyterlite_core", "jupyterlite_pyodide_kernel")
@@ -22,18 +23,17 @@ INSTALL: dict[str, object] = {
     "execution_count": None,
     "metadata": {},
     "outputs": [],
-    "source": "%pip install -q minitape",
+    "source": "%pip install -q minitape anywidget",
 }
 
 
 def write_lite(out: Path, wheel: Path) -> int:
     """Write JupyterLite with the course's lessons, and with `wheel` to install in it, to `out`; give back how many lessons it has.
 
-    Raises click.ClickException where JupyterLite is missing, `wheel` is none of minitape's, `out` holds something else, or
+    Raises ModuleNotFoundError where JupyterLite is missing, click.ClickException where `wheel` is none of minitape's, `out` holds something else, or
     JupyterLite cannot be built.
     """
-    if missing := [name for name in NEEDS if importlib.util.find_spec(name) is None]:
-        raise click.ClickException(f'{missing[0]} is missing: pip install "minitape[lite]"')
+    need(*NEEDS)
     if not wheel.name.startswith("minitape-") or not wheel.name.endswith("-py3-none-any.whl"):
         raise click.ClickException(
             f"{wheel} is no wheel of minitape. To make one of the repository: pip wheel --no-deps ."
@@ -62,5 +62,5 @@ def _install(path: Path) -> bool:
     if first is None:
         return False
     notebook["cells"].insert(first, INSTALL)
-    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write(path, json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
     return True

@@ -17,8 +17,9 @@ import click
 import nbformat
 from nbformat.v4 import new_code_cell
 
+from ..engine.write_beside import write as write_file
 from .lessons import lesson_of, lessons_folder, notebooks_in
-from .rules import SOLUTION, is_exercise, solution_of, tags_of
+from .rules import is_answers, is_exercise, solution_of
 
 if TYPE_CHECKING:
     from .rules import Cell
@@ -27,11 +28,18 @@ from .writing import advice
 
 SETTINGS = "nbgrader_config.py"
 STUB = 'c.ClearSolutions.code_stub = {"python": "# Your answer goes into the cell above this line."}'
+RESTORE = """c.Autograde.sanitize_preprocessors = [
+    *(f"nbgrader.preprocessors.{name}" for name in ("ClearOutput", "DeduplicateIds", "OverwriteKernelspec")),
+    "minitape.cli.grading.RestoredCells", "nbgrader.preprocessors.CheckCellMetadata",
+]"""
 SETTINGS_TEXT = f"""\
 c = get_config()  # noqa
 
 # What stands in the place of a solution. nbgrader's own stub raises an error; here the cell still holds its "...".
 {STUB}
+
+# A notebook that was handed in without its grade cells, such as one of minitape-lessons, gets them back, and each of them says so.
+{RESTORE}
 """
 SOLVED = "{given}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
 GRADE = (
@@ -89,43 +97,45 @@ def find_lesson(lesson: str) -> Path:
 
 
 def settings(course: Path) -> str | None:
-    """Write nbgrader's settings where there are none; else give back the line that is missing in them, if it is."""
+    """Write nbgrader's settings where there are none; else give back the lines that are missing in them, if some are."""
     path = course / SETTINGS
     if path.exists():
-        return None if "code_stub" in path.read_text(encoding="utf-8") else STUB
-    path.write_text(SETTINGS_TEXT, encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        missing = [line for word, line in (("code_stub", STUB), ("RestoredCells", RESTORE)) if word not in text]
+        return "\n".join(missing) or None
+    write_file(path, SETTINGS_TEXT)
     return None
 
 
 def _cells(cells: list[Cell], name: str) -> Iterator[Cell]:
     """The assignment's cells. A lesson that brings its own answers keeps them hidden: they move into the grade cells."""
-    keys = [cell for cell in cells if cell.cell_type == "code" and _calls(cell.source, "add_exercise")]
+    keys = [cell for cell in cells if cell.cell_type == "code" and is_answers(cell)]
     key = "\n\n".join(cell.source for cell in keys)
     for place, cell in enumerate(cells):
         if is_exercise(cell):
             yield from _exercise(cell, solution_of(cells, place), key, name)
-        elif cell not in keys and SOLUTION not in tags_of(cell):
+        elif not is_answers(cell):
             yield cell
 
 
 def _exercise(cell: Cell, solution: str | None, key: str, name: str) -> Iterator[Cell]:
     """The cell for the answer, and a cell for the grade of each call of `check` in it."""
-    checks = list(_checks(cell.source))
+    checks = list(checks_of(cell.source))
     if solution is None or not checks:
         missing = "calls no check(NAME, ANSWER)" if solution is not None else "has no solution"
         raise click.ClickException(
             f"{name}: the exercise that begins {cell.source[:40]!r} {missing}; see minitape check"
         )
     answer = copy.deepcopy(cell)
-    given, solved = (_without(text, list(_checks(text))) if key else text for text in (cell.source, solution))
+    given, solved = (_without(text, list(checks_of(text))) if key else text for text in (cell.source, solution))
     answer.source = SOLVED.format(given=given, solution=solved)
     answer.outputs, answer.execution_count = [], None
-    answer.metadata["nbgrader"] = _metadata(f"exercise-{_id(checks[0])}", solution=True)
+    answer.metadata["nbgrader"] = _metadata(f"exercise-{id_of(checks[0])}", solution=True)
     yield answer
     for check in checks:
         grade = GRADE.format(name=check.name, answer=check.answer)
         source = HIDDEN.format(key=key, grade=grade) if key else grade
-        yield new_code_cell(source, metadata={"nbgrader": _metadata(f"grade-{_id(check)}", grade=True)})
+        yield new_code_cell(source, metadata={"nbgrader": _metadata(f"grade-{id_of(check)}", grade=True)})
 
 
 def _metadata(grade_id: str, grade: bool = False, solution: bool = False) -> dict[str, object]:
@@ -141,7 +151,8 @@ def _metadata(grade_id: str, grade: bool = False, solution: bool = False) -> dic
     return {**kept, "points": 1} if grade else kept
 
 
-def _id(check: Check) -> str:
+def id_of(check: Check) -> str:
+    """An exercise's name as nbgrader takes it."""
     return "".join(c if c.isalnum() else "-" for c in check.name)
 
 
@@ -155,7 +166,8 @@ def _calls(source: str, function: str) -> list[ast.Call]:
     return [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == function]
 
 
-def _checks(source: str) -> Iterator[Check]:
+def checks_of(source: str) -> Iterator[Check]:
+    """The calls of `check` in a cell."""
     for call in _calls(source, "check"):
         if len(call.args) == 2 and isinstance(call.args[0], ast.Constant):
             answer = ast.get_source_segment(source, call.args[1]) or ast.unparse(call.args[1])

@@ -11,19 +11,21 @@ import os
 import sys
 import time
 from collections.abc import Generator
+from itertools import groupby
 from pathlib import Path
 from queue import Empty
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
+from nbval import plugin
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell
 
-from .rules import FOLLOWS_ANSWERS, is_exercise, solution_of, tags_of
+from .rules import FOLLOWS_ANSWERS, is_exercise, kinds, solution_of, tags_of
 
 if TYPE_CHECKING:
-    from .rules import Ran
+    from .rules import Output, Ran
 
 MARK = "\x1eminitape "
 VARIANT_VARIABLE = "MINITAPE_VARIANT"
@@ -50,7 +52,37 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_configure() -> None:
-    """Let nbval notice within a second that a kernel died, where it would wait for the cell's whole time."""
+    """Let nbval run and compare cells as JupyterLab runs and shows them."""
+    _notice_death()
+    _keep_history()
+    _compare_order()
+
+
+def _keep_history() -> None:
+    """With a history, as in JupyterLab: only there IPython looks for the `;` at the end of a cell that shows no result."""
+
+    def execute_cell_input(kernel: RunningKernel, code: str, allow_stdin: bool | None = None) -> Any:  # the message's id
+        return kernel.kc.execute(code, allow_stdin=allow_stdin, stop_on_error=False)
+
+    RunningKernel.execute_cell_input = execute_cell_input
+
+
+def _compare_order() -> None:
+    """nbval compares the streams of a cell, and its results, each for itself: here their order counts, and a result is no display."""
+    merged, same = plugin.coalesce_streams, IPyNbCell.compare_outputs
+
+    def coalesce_streams(outputs: list[Output]) -> list[Output]:
+        groups = groupby(outputs, lambda output: output.output_type == "stream")
+        return [output for streams, group in groups for output in (merged(list(group)) if streams else group)]
+
+    def compare_outputs(item: IPyNbCell, new: list[Output], saved: list[Output], skip_compare: tuple[str, ...] | None = None) -> bool:
+        return bool(same(item, new, saved, skip_compare)) and kinds(new) == kinds(saved)
+
+    plugin.coalesce_streams, IPyNbCell.compare_outputs = coalesce_streams, compare_outputs
+
+
+def _notice_death() -> None:
+    """Within a second, where nbval would wait for the cell's whole time."""
     wait = RunningKernel.await_reply
 
     def await_reply(kernel: RunningKernel, msg_id: str, timeout: float) -> None:

@@ -6,6 +6,7 @@ import base64
 import binascii
 import difflib
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -18,7 +19,7 @@ from rich.text import Text
 
 from .check import Result, check_notebooks, count_runs
 from .html_page import page
-from .rules import NOT_REPEATABLE, REMEDIES, Finding, place_in
+from .rules import NOT_REPEATABLE, REMEDIES, UNCHECKED, Finding, place_in
 
 LONGEST_LINE = 200
 PICTURE = re.compile(r'<img src="data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)"[^>]*>')
@@ -43,11 +44,15 @@ def with_progress(paths: Sequence[Path], variants: Sequence[str], jobs: int, tim
         return check_notebooks(paths, variants, jobs, timeout, ran_one)
 
 
-def warm_up() -> None:
-    """Compile the kernels with a progress bar, and say how long it took, or what is wrong."""
+def warm_up(shared: bool = False) -> None:
+    """Compile the kernels with a progress bar, for all users of this Python if ``shared``, and say how long it took, or what is wrong."""
     import time
 
+    from minitape.speed import cache
     from minitape.speed.kernels import warmup
+
+    if shared:
+        os.environ["MINITAPE_CACHE"] = str(cache.shared())
 
     begin = time.perf_counter()
     with bar(Console(stderr=True)) as shown:
@@ -93,17 +98,31 @@ def _lines(result: Result) -> Iterator[Text]:
     state, style = ("broken", "red") if result.broken else ("failed", "red") if result.findings else ("ok", "green")
     cells = len({run.cell for run in result.runs})
     yield Text.assemble((f"{state:6}", style), f" {result.name}  ({cells} cells, {result.seconds:.1f} s)")
+    if result.uncompared:
+        yield Text(f"    {_uncompared(result)}")
     if result.broken:
         yield Text(f"    {result.broken}")
+    if result.unsaved:
+        yield Text(f"    not saved yet: type minitape save {result.name} first. Found meanwhile:")
     for finding in result.findings:
         yield Text(f"    {where(finding, result)}: {finding.message} [{finding.rule}]")
-        for line in _difference(finding):
+        for line in [] if _only_a_picture(finding, result) else _difference(finding):
             yield Text(f"        {line}", style=STYLES.get(line[:1], ""))
+
+
+def _uncompared(result: Result) -> str:
+    numbers = ", ".join(str(place + 1) for place in result.uncompared)
+    return f"not compared, as tagged {UNCHECKED}: the output of cell{'s' * (len(result.uncompared) > 1)} {numbers}"
 
 
 def where(finding: Finding, result: Result) -> str:
     """A finding's place in words: the cell, and that its solutions were put in where only that run showed it."""
     return place_in(result.sources, finding.cell) + (" with the solutions" if finding.variant == "solved" else "")
+
+
+def _only_a_picture(finding: Finding, result: Result) -> bool:
+    """Whether what differs is a picture of a notebook that is not saved yet: its elements would tell nobody anything."""
+    return result.unsaved and bool(PICTURE.search((finding.saved or "") + (finding.new or "")))
 
 
 def _difference(finding: Finding) -> Iterator[str]:
@@ -154,8 +173,12 @@ def as_html(results: Sequence[Result]) -> str:
 def _section(result: Result) -> str:
     state = "broken" if result.broken else "failed" if result.findings else "ok"
     parts = [f"<section><h2><span class='{state}'>{state}</span> {escape(result.name)}</h2>"]
+    if result.uncompared:
+        parts.append(f"<p>{escape(_uncompared(result))}</p>")
     if result.broken:
         parts.append(f"<pre>{escape(result.broken)}</pre>")
+    if result.unsaved:
+        parts.append(f"<p>Not saved yet: type <code>minitape save {escape(result.name)}</code> first.</p>")
     for finding in result.findings:
         parts.append(f"<h3>{escape(where(finding, result))}</h3><p>{escape(finding.message)} <i>{finding.rule}</i></p>")
         parts.append(f"<p>How to fix it: {escape(REMEDIES[finding.rule])}</p>")

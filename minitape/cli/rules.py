@@ -13,11 +13,13 @@ from minitape.course.predict import WIDGET_VIEW
 EXERCISE = "exercise"
 SOLUTION = "solution"
 FOLLOWS_ANSWERS = "follows-answers"
+UNCHECKED = "nbval-ignore-output"
 LANGUAGE = {"name": "python"}  # all that a saved lesson says of its language
 OUTPUTS_DIFFER = "Cell outputs differ"
 AFTER_DEATH = "Kernel dead on test start"
 NOT_REPEATABLE = "not-repeatable"
 DEPENDS_ON_ANSWERS = "depends-on-answers"
+UNSAVED = ("widget-state", "widget-view", "not-run", "run-order")  # what `minitape save` leaves in no notebook
 UNCOMPARED = (WIDGET_VIEW, "image/png", "image/jpeg")
 
 REMEDIES = {
@@ -34,7 +36,7 @@ REMEDIES = {
     "raises-exception",
     "outputs-differ": "if the new output is right, minitape save NOTEBOOK saves it",
     NOT_REPEATABLE: "fix the seed, sort sets, print no times and no addresses; if it must differ, tag the cell "
-    "nbval-ignore-output",
+    f"{UNCHECKED}",
     DEPENDS_ON_ANSWERS: "let the cell do without the answers, or tag it follows-answers",
     "timeout": "let the cell do less, or give it more time: --timeout SECONDS",
     "not-runnable": "run the notebook in JupyterLab up to this cell, and see what ends the kernel",
@@ -42,6 +44,7 @@ REMEDIES = {
 """Rule -> what to do about it."""
 
 _CODE_BLOCK = re.compile(r"^```python\n(.*?)\n?^```", re.DOTALL | re.MULTILINE)
+_ANSWERS = re.compile(r"\b(?:add_exercise|Exercise)\(")
 _UNKNOWN_MAGIC = re.compile(r"UsageError: (?:Line|Cell) magic (?:function )?`(%+\w+)` not found")
 _SAID = re.compile(r"^Exercise \S+: ([^.]*)\.", re.MULTILINE)
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
@@ -83,6 +86,22 @@ def tags_of(cell: Cell) -> list[str]:
     """The tags of a cell."""
     tags = cell.get("metadata", {}).get("tags", [])
     return tags if isinstance(tags, list) else []
+
+
+def is_answers(cell: Cell) -> bool:
+    """Whether a cell tells the answers of exercises: only who teaches may see it outside a notebook.
+
+    >>> is_answers({"cell_type": "code", "source": "%time add_exercise(Exercise('a.1', expect=4.0))"})
+    True
+    """
+    if cell["cell_type"] == "code":
+        return not is_exercise(cell) and bool(_ANSWERS.search("".join(cell["source"])))
+    return SOLUTION in tags_of(cell)
+
+
+def is_folded(cell: Cell) -> bool:
+    """Whether JupyterLab shows three dots in the place of a cell's code."""
+    return bool(cell.get("metadata", {}).get("jupyter", {}).get("source_hidden"))
 
 
 def is_exercise(cell: Cell) -> bool:
@@ -152,6 +171,11 @@ def run_findings(notebook: Notebook, record: Ran, variant: str) -> Iterator[Find
         yield from _exercise_findings(place, outputs, variant)
 
 
+def kinds(outputs: Iterable[Output]) -> list[str]:
+    """What a cell's outputs are, in their order."""
+    return [output["name"] if output["output_type"] == "stream" else output["output_type"] for output in outputs if not _is_stderr(output)]
+
+
 def _is_stderr(output: Output) -> bool:
     return bool(output["output_type"] == "stream" and output["name"] == "stderr")
 
@@ -165,6 +189,9 @@ def _problem(cell: Cell, record: Ran, variant: str) -> Finding:
     place, problem = record["cell"], record["problem"] or ""
     saved, new = _without_stderr(cell.outputs), _without_stderr(record["outputs"])
     failed = [output for output in record["outputs"] if output["output_type"] == "error"]
+    if problem == OUTPUTS_DIFFER and saved == new:
+        saved, new = ("; ".join(kinds(outputs)) for outputs in (cell.outputs, record["outputs"]))
+        return Finding("outputs-differ", place, "this cell's outputs come in another order or kind than the saved ones", saved, new, variant)
     if problem == OUTPUTS_DIFFER:
         return Finding("outputs-differ", place, "this cell's output is not the saved one", saved, new, variant)
     if failed and failed[-1]["ename"] == "KeyboardInterrupt":

@@ -20,9 +20,10 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
+from ..engine.write_beside import write as write_file
 from .kernel import kernel_environment
 from .rules import LANGUAGE, WIDGET_VIEW, place_in, plain, saved_findings
-from .writing import advice, replacing
+from .writing import advice
 
 if TYPE_CHECKING:
     from .rules import Cell, Notebook, Output
@@ -178,7 +179,6 @@ def write(notebook: Notebook, path: Path) -> None:
     nbformat.validate(notebook)
     text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
     try:
-        with replacing(path) as file:
-            file.write(text)
+        write_file(path, text)
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror or error}") from error

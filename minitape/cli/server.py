@@ -50,7 +50,7 @@ def _link_jupyter_server_extension(server: Server) -> None:
     remote = server.gateway_config.gateway_enabled  # kernels on another machine, where the startup file is not
     if issubclass(server.session_manager_class, SessionManager) and not remote:
         server.session_manager_class = _with(WithAdvice, server.session_manager_class)
-    server.config.HTMLExporter.preprocessors.append("minitape.cli.pages.Links")
+    server.config.HTMLExporter.preprocessors.append("minitape.cli.pages.LessonPage")
     for app in server.extension_manager.extension_apps.get("jupyterlab", ()):
         _without_news(app)
         app.extra_labextensions_path = [*app.extra_labextensions_path, LAB_EXTENSIONS]

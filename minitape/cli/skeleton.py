@@ -53,7 +53,7 @@ with tf.GradientTape() as tape:
     y = x * x
 dy_dx = tape.gradient(y, x)
 print(dy_dx)
-reveal("{name}.p1", dy_dx)"""
+reveal("{name}.p1", dy_dx, "The derivative of `x * x` is `2 * x`. Say here why the answer is what it is.")"""
 
 PICTURE = "TapeView(tape)"
 
@@ -101,7 +101,7 @@ def build(name: str, title: str) -> Notebook:
         new_markdown_cell("## The first idea\n\nExplain it in a few short sentences. Then let the learner predict."),
         new_code_cell(QUESTION.format(name=name)),
         new_code_cell(PROGRAM.format(name=name)),
-        new_markdown_cell("Explain what the learner just saw. The picture steps with the arrow keys:"),
+        new_markdown_cell("Go on from there. The picture steps with the arrow keys:"),
         new_code_cell(PICTURE),
         new_markdown_cell("### Exercise 1"),
         new_code_cell(ANSWER.format(name=name), metadata={"tags": [EXERCISE]}),

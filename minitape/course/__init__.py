@@ -11,15 +11,20 @@ Exercise demo.1: correct.
 This module needs NumPy only. It never raises because of what a learner hands in.
 
 ``exercise``, ``checker``, ``compare``   what an exercise is, and whether an answer is right; ``lesson_NN`` has the answers
-``unknown``   functions that exercises hand in, so that only a tape can find their gradients
+``unknown``, ``seen``, ``slips``   functions that exercises hand in; what tapes saw of their calls; misspelled names
 ``predict``, ``choices``   predictions, and their buttons
+``datasets``   real data (``data``)
 ``plot``, ``moving``   pictures for lessons, and their slider
+``widget``   what live widgets are made of, also where none can be shown
 ``texts``, ``translation``   all of it in another language, and the texts for whoever translates
+``trials``, ``own_tape``, ``follow``   what a learner's own tape must do; the way of a call through minitape's files
+``ward``   the patients of lesson 13
 ``programs``   programs in other frameworks, and what these recorded of them (``recordings``)
 ``progress``, ``order``, ``startup``   what was answered, and what to do when cells run out of order
 """
 
 from .checker import CORRECT, NOT_ANSWERED, check, is_right
+from .datasets import load_penguins
 from .exercise import Exercise, Mistake, add_exercise
 from .order import explain_missing_names
 from .plot import Moving, Plot
@@ -36,6 +41,7 @@ __all__ = [
     "add_exercise",
     "check",
     "is_right",
+    "load_penguins",
     "predict",
     "progress",
     "reveal",

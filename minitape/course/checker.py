@@ -8,15 +8,19 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .compare import Comparison, as_array, compare, is_blank, kind, together
 from .exercise import Exercise, exercises_of
-from .progress import note_try
+from .progress import note_try, tries_at
+from .seen import Seen, watching
+from .slips import line_of, slip_in, told_of
 from .texts import cut, say
+from .trials import is_empty, lines_of, try_out, wrong_kind
+from .unknown import Unknown
 
 if TYPE_CHECKING:
     from ..engine.typed import Function
@@ -27,14 +31,16 @@ NOT_ANSWERED = "not answered yet"
 NOT_YET = "not yet"
 TRIES_BEFORE_TELLING = 3
 LONGEST = 200
+FEW = 12
+NEAR = 0.01
 GREEN, BOLD, PLAIN = "\x1b[32m", "\x1b[1m", "\x1b[0m"
 
 
 def check(name: str, answer: Answer = ...) -> None:
     """Print whether `answer` solves the exercise called `name`, and remember it in the learner's progress.
 
-    A wrong answer is shown beside what was expected, with the largest difference and a hint. Whatever is handed in,
-    nothing is raised.
+    A wrong answer is shown beside what was expected, with the largest difference and a hint: at first a question, then a
+    pointer, then the line. A misspelled name is told as such, and is no try. Whatever is handed in, nothing is raised.
 
     >>> check("no such exercise", 1)
     There is no exercise 'no such exercise'. A name looks like '01.2': lesson 01, exercise 2.
@@ -76,8 +82,12 @@ def feedback(name: str, answer: Answer = ...) -> str:
     verdict = _judge(exercise, answer)
     if verdict.right is None:
         return _blank(exercise)
-    wrong = None if verdict.right else (verdict.given or verdict.measures[0], verdict.hint)
-    tries = note_try(exercise.name, verdict.right, wrong)
+    if verdict.slip:
+        return _not_yet(exercise, verdict, tries_at(exercise.name))
+    if not verdict.hint:
+        verdict = replace(verdict, hint=exercise.hints[min(tries_at(exercise.name), len(exercise.hints) - 1)])
+    wrong = None if verdict.right else (verdict.wrong or verdict.given or verdict.measures[0], verdict.hint)
+    tries = note_try(exercise.name, wrong is None, wrong)
     return _right(exercise, verdict) if verdict.right else _not_yet(exercise, verdict, tries)
 
 
@@ -86,7 +96,8 @@ class Verdict:
     """What is to be said of an answer. `right` is None where there is none yet.
 
     `given` and `expected` are texts. Where `expected` is None, it is the exercise's answer, which is kept back at first.
-    `of_it` is what was looked at, where that is not the answer itself.
+    `of_it` is what was looked at, where that is not the answer itself. `hint` is that of a known mistake; where there is none,
+    it is one of the exercise's. `slip`: a misspelled name, which is no try. `wrong`: what is kept of the answer, where that is not `given`.
     """
 
     right: bool | None
@@ -95,6 +106,8 @@ class Verdict:
     given: str = ""
     expected: str | None = None
     of_it: str = ""
+    slip: bool = False
+    wrong: str = ""
 
 
 def _exercise(name: str) -> Exercise:
@@ -114,10 +127,26 @@ def _judge(exercise: Exercise, answer: Answer) -> Verdict:
     try:
         if is_blank(answer) or answer is exercise.blank:
             return Verdict(None)
+        if exercise.trials:
+            return _judge_class(exercise, answer)
         return _judge_function(exercise, answer) if exercise.cases else _judge_value(exercise, answer)
     except Exception as error:
         problem = say("your answer could not be compared: {why}", why=f"{type(error).__name__}: {error}")
-        return Verdict(False, [problem], exercise.hint)
+        return Verdict(False, [problem])
+
+
+def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
+    """Run the trials one by one, up to the first that fails."""
+    if is_empty(answer):
+        return Verdict(None)
+    if not isinstance(answer, type):
+        return Verdict(False, [wrong_kind(exercise.expect, answer)])
+    outcomes = try_out(exercise.expect, answer, exercise.trials)
+    lines, last = lines_of(outcomes, exercise.trials, _show), outcomes[-1]
+    if last.passed:
+        return Verdict(True, lines)
+    slip = slip_in(last.error, answer) if last.error else ""
+    return Verdict(False, lines, slip or last.hint(tries_at(exercise.name)), slip=bool(slip), wrong=last.trial.program)
 
 
 def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
@@ -127,7 +156,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
             answer = exercise.view(given)
         except Exception as error:
             why = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
-            return Verdict(False, [say("{kind} cannot be used here: {why}", kind=kind(given), why=why)], exercise.hint)
+            return Verdict(False, [say("{kind} cannot be used here: {why}", kind=kind(given), why=why)])
     comparison = _compare(exercise, answer)
     if comparison.approximate:
         return Verdict(True, _close(comparison))
@@ -145,38 +174,103 @@ def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> Comp
     return result
 
 
+@dataclass(frozen=True)
+class Run:
+    """What a learner's function did on one case."""
+
+    value: Answer = None
+    error: Exception | None = None
+    seen: Seen = field(default_factory=Seen)
+
+
 def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
     """Call the learner's function on each case beside the right one; report the first case where they part."""
     if not callable(answer):
-        return Verdict(False, [], exercise.hint, _show(answer), say("a function: its name, without brackets after it"))
+        return Verdict(False, [], "", _show(answer), say("a function: its name, without brackets after it"))
     source = _source(answer)
     if exercise.start and source and _same_program(source, exercise.start):
         return Verdict(None)
-    results = [_seen(exercise, *_call(answer, case)) for case in exercise.cases]
+    runs = [_run(exercise, answer, case) for case in exercise.cases]
     expected = [exercise.expect(*case) for case in exercise.cases]
-    empty = all(not error and (value is None or is_blank(value)) for value, error in results)
-    if empty and not exercise.start and any(wanted is not None for wanted in expected) and _holds_dots(source):
+    dots = _holds_dots(source)
+    empty = all(not run.error and (run.value is None or is_blank(run.value)) for run in runs)
+    if empty and not exercise.start and any(wanted is not None for wanted in expected) and dots:
         return Verdict(None)
     parts = []
-    for case, wanted, (value, error) in zip(exercise.cases, expected, results, strict=True):
-        part = Comparison(False, False) if error else _compare(exercise, value, wanted)
+    for case, wanted, run in zip(exercise.cases, expected, runs, strict=True):
+        part = Comparison(False, False) if run.error else _compare(exercise, run.value, wanted)
         parts.append(part)
         if not part.approximate:
-            if source and _holds_dots(source):
+            if run.error and (slip := slip_in(run.error, answer)):
+                return Verdict(False, [say("your function {did}", did=_raised(run.error, answer))], slip, slip=True)
+            if source and dots:
                 return Verdict(None)
+            hint = say("Your function gives nothing back: write return before its result.")
+            if not empty or _gives_back(source):
+                hint = _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, run.error)
+                if not hint and not run.error and compare(run.value, wanted, NEAR, NEAR).approximate:  # as differences give it
+                    hint = _without_a_tape(exercise, [run.seen for run in runs])
+                hint = hint or (told_of(run.error) if run.error else _nothing_watched(run))
+            did = _raised(run.error, answer) if run.error else say("gives {value}", value=_show(run.value))
             call = f"{getattr(answer, '__name__', 'f')}({', '.join(map(_show, case))})"
-            hint = _hint(exercise, lambda mistake: _same_on_all(exercise, results, mistake), source)
-            if empty and hint == exercise.hint and not _gives_back(source):
-                hint = say("Your function gives nothing back: write return before its result.")
-            return Verdict(False, _measures(part), hint, f"{call} {error or say('gives {value}', value=_show(value))}", _show(wanted))
-    return Verdict(True, _close(together(parts)))
+            return Verdict(False, _measures(part), hint, f"{call} {did}", _show(wanted))
+    seen = [run.seen for run in runs]
+    by_hand = _without_a_tape(exercise, seen) or (say(exercise.also(answer, seen), exercise.lesson) if exercise.also else "")
+    if by_hand:
+        return Verdict(False, [say("The results are right, and the way is not.")], by_hand)
+    return Verdict(True, [*_close(together(parts)), *filter(None, [seen[0].told() if exercise.order else ""])])
 
 
-def _seen(exercise: Exercise, value: Answer, error: str) -> tuple[Answer, str]:
-    """What a function gave, through the exercise's view."""
-    if exercise.view is None or error or value is None or is_blank(value):
-        return value, error
-    return _call(exercise.view, (value,))
+def _nothing_watched(run: Run) -> str:
+    """That a tape was asked about a function which it did not record; "" where that is not so."""
+    if run.seen.calls and run.seen.questions and not run.seen.recorded:
+        return say("A tape was asked, but it did not record the function: what went in was not watched.")
+    return ""
+
+
+def _without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
+    """What a program did instead of asking a tape; "" where it asked one, or need not."""
+    if not exercise.order:
+        return ""
+    for case, seen in zip(exercise.cases, runs, strict=True):
+        if not _has_unknown(case):
+            continue
+        if not seen.calls:
+            return say("Your program never called the function that it was given, so its answer cannot hold for other functions.")
+        if not seen.recorded and not seen.questions:
+            if len(seen.calls) == 1:
+                return say("Your program called the function, and no tape recorded that. Let a tape record it, and ask the tape.")
+            return say(
+                "Your program called the function {n} times, and no tape recorded that: it is a slope by hand, from differences. "
+                "A tape needs one call, and is exact.",
+                n=len(seen.calls),
+            )
+        if unwatched := _nothing_watched(Run(seen=seen)):
+            return unwatched
+        if not seen.questions:
+            return say("A tape recorded the function, but nobody asked it for a gradient. Where does your answer come from?")
+        if seen.order < exercise.order:
+            return say("Each gradient was taken while no other tape was on. So the last derivative is not from a tape: it is by hand.")
+    return ""
+
+
+def _has_unknown(given: Answer) -> bool:
+    return isinstance(given, Unknown) or (isinstance(given, (list, tuple)) and any(map(_has_unknown, given)))
+
+
+def _run(exercise: Exercise, answer: Function, case: tuple[Answer, ...]) -> Run:
+    """One call of a learner's function, its result through the exercise's view."""
+    with watching() as seen:
+        value, error = _call(answer, case)
+    if exercise.view is not None and not error and value is not None and not is_blank(value):
+        value, error = _call(exercise.view, (value,))
+    return Run(value, error, seen)
+
+
+def _raised(error: Exception, function: Function) -> str:
+    """That an error was raised, and by which line of the function."""
+    said, line = f"{type(error).__name__}: {cut(str(error), LONGEST)}", line_of(error, function)
+    return say("raises {error} (in the line {line})", error=said, line=line) if line else say("raises {error}", error=said)
 
 
 def _same_program(source: str, other: str) -> bool:
@@ -211,26 +305,27 @@ def _source(function: Function) -> str:
     return source if function.__name__ in names else ""  # else the text of other code by the same file name
 
 
-def _call(function: Function, case: tuple[Answer, ...]) -> tuple[Answer, str]:
+def _call(function: Function, case: tuple[Answer, ...]) -> tuple[Answer, Exception | None]:
     try:
-        return function(*case), ""
+        return function(*case), None
     except Exception as error:
-        return None, say("raises {error}", error=f"{type(error).__name__}: {error}")
+        return None, error
 
 
-def _same_on_all(exercise: Exercise, results: list[tuple[Answer, str]], mistake: Function) -> Comparison:
+def _same_on_all(exercise: Exercise, runs: list[Run], mistake: Function) -> Comparison:
     """Whether the learner's function did on every case what this mistake does."""
-    for case, (value, error) in zip(exercise.cases, results, strict=True):
+    for case, run in zip(exercise.cases, runs, strict=True):
         wanted, mistaken_error = _call(mistake, case)
-        if bool(error) != bool(mistaken_error) or not (error or _compare(exercise, value, wanted).approximate):
+        if bool(run.error) != bool(mistaken_error) or not (run.error or _compare(exercise, run.value, wanted).approximate):
             return Comparison(False, False)
     return Comparison(True, True)
 
 
-def _hint(exercise: Exercise, compared: Callable[[Answer], Comparison], source: str = "") -> str:
-    """The hint of the first mistake that gives the same, and whose mark stands in the source."""
-    made = (m for m in exercise.mistakes if not m.where or re.search(m.where, source))
-    return next((m.hint for m in made if compared(m.answer).approximate), exercise.hint)
+def _hint(exercise: Exercise, compared: Callable[[Answer], Comparison], source: str = "", error: Exception | None = None) -> str:
+    """The hint of the first mistake that gives the same, and whose marks stand in the source and the error; "" where there is none."""
+    said = f"{type(error).__name__}: {error}"
+    made = (m for m in exercise.mistakes if re.search(m.where, source) and re.search(m.error, said))
+    return next((m.hint for m in made if compared(m.answer).approximate), "")
 
 
 def _blank(exercise: Exercise) -> str:
@@ -239,7 +334,7 @@ def _blank(exercise: Exercise) -> str:
     if exercise.blank is not ... or exercise.start:
         return "\n".join([text, say("Change the program, and run the cell again."), same])
     text += "\n" + say("Replace the ... with your answer, and run the cell again.")
-    return f"{text}\n{same}" if exercise.cases else text
+    return "\n".join([text, *(f"  {line}" for line in lines_of([], exercise.trials, _show))])
 
 
 def _close(comparison: Comparison) -> list[str]:
@@ -267,6 +362,8 @@ def _measures(comparison: Comparison) -> list[str]:
     """How far a wrong answer is off, or why that cannot be said; and how much of a list or dict is right."""
     right, of = comparison.parts or (0, 0)
     count = [say("right: {right} of {of}", right=right, of=of)] if right < of else []
+    if comparison.largest_difference is not None and np.isnan(comparison.largest_difference):
+        return [say("one of the numbers is NaN, which is no number"), *count]
     only_text = comparison.largest_difference == 0 and not comparison.approximate
     if comparison.problem or comparison.largest_difference is None or only_text:
         return [comparison.problem, *count] if comparison.problem else count
@@ -277,13 +374,43 @@ def _expected(exercise: Exercise, tries: int) -> str:
     """The expected answer's kind, and from the third try on the answer itself."""
     if tries >= TRIES_BEFORE_TELLING:
         return _show(exercise.expect)
-    left = TRIES_BEFORE_TELLING - tries
+    left, asks = TRIES_BEFORE_TELLING - tries, say(exercise.asks, exercise.lesson) if exercise.asks else kind(exercise.expect)
     if left == 1:
-        return say("{kind} (shown after 1 more try)", kind=kind(exercise.expect))
-    return say("{kind} (shown after {left} more tries)", kind=kind(exercise.expect), left=left)
+        return say("{kind} (shown after 1 more try)", kind=asks)
+    return say("{kind} (shown after {left} more tries)", kind=asks, left=left)
+
+
+class _Words(str):
+    """A text that is shown without quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
 
 
 def _show(value: Answer) -> str:
+    """An answer as text: its numbers plainly; of an array, only what it is where nobody would read all of it."""
+    return cut(repr(_plainly(value)), LONGEST)
+
+
+def _rounded(value: np.ndarray) -> Answer:
+    """An array as a list, with as many digits as anyone reads."""
+    if value.dtype.kind == "f":
+        value = np.array([float(f"{number:.6g}") for number in value.flat]).reshape(value.shape)
+    return value.tolist()
+
+
+def _plainly(value: Answer) -> Answer:
     value = as_array(value)
-    text = str(value.item()) if isinstance(value, np.generic) else repr(value)
-    return cut(text, LONGEST)
+    if isinstance(value, np.ndarray) and value.ndim:
+        return _rounded(value) if value.size <= FEW else _Words(kind(value))
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.item()
+    if type(value) in (list, tuple) and len(value) <= LONGEST:
+        return type(value)(map(_plainly, value))
+    if type(value) is dict:
+        return {key: _plainly(part) for key, part in value.items()}
+    if isinstance(value, Unknown):
+        return value
+    if callable(value) or type(value).__repr__ is object.__repr__:
+        return _Words(getattr(value, "__name__", "") or kind(value))
+    return value

@@ -10,10 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4
 
-import anywidget
-import traitlets
-
 from .texts import say
+from .widget import AnyWidget, List, Unicode
 
 HERE = Path(__file__).parent
 # anywidget gives a model two seconds to load, as on a busy machine it may not; after them it would never again take what
@@ -31,23 +29,23 @@ async function hear(model) {
 """
 
 
-class Choices(anywidget.AnyWidget):
+class Choices(AnyWidget):
     """A question with its choices; `commit` is called with the one that is chosen, and gives the sentence to show."""
 
     _esm = HEAR + (HERE / "choices.js").read_text(encoding="utf-8")
     _css = HERE / "choices.css"
-    _key = traitlets.Unicode().tag(sync=True)
-    text = traitlets.Unicode().tag(sync=True)
-    choices = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    chosen = traitlets.Unicode().tag(sync=True)
-    said = traitlets.Unicode().tag(sync=True)
-    label = traitlets.Unicode().tag(sync=True)
-    gone = traitlets.Unicode().tag(sync=True)
+    _key = Unicode().tag(sync=True)
+    text = Unicode().tag(sync=True)
+    choices = List(Unicode()).tag(sync=True)
+    chosen = Unicode().tag(sync=True)
+    said = Unicode().tag(sync=True)
+    label = Unicode().tag(sync=True)
+    gone = Unicode().tag(sync=True)
 
-    def __init__(self, text: str, choices: Sequence[str], commit: Callable[[str], str], chosen: str | None) -> None:
+    def __init__(self, text: str, choices: Sequence[str], commit: Callable[[str], str], chosen: str | None, before: str = "") -> None:
         key = uuid4().hex
         gone = say("The kernel was restarted. To choose, run this cell again.")
-        super().__init__(model_id=key, _key=key, text=text, choices=list(choices), label=say("Predict."), gone=gone)
+        super().__init__(model_id=key, _key=key, text=text, choices=list(choices), label=say("Predict."), gone=gone, said=before)
         self._commit = commit
         if chosen is not None and chosen in choices:
             self.choose(chosen)

@@ -32,6 +32,21 @@ class Comparison:
     parts: tuple[int, int] | None = None
 
 
+class Described(dict[str, "Answer"]):
+    """Parts that are compared one by one, and shown as the one thing that they are parts of.
+
+    >>> Described("a variable", "{} that holds {holds}", holds=6.0)
+    a variable that holds 6.0
+    """
+
+    def __init__(self, what: str, words: str, **parts: Answer):
+        super().__init__(parts)
+        self.what, self._words = what, words
+
+    def __repr__(self) -> str:
+        return self._words.format(self.what, **self)
+
+
 def is_blank(answer: Answer) -> bool:
     """Whether an answer still holds the `...` that stands for "your answer here"."""
     if isinstance(answer, (list, tuple)):
@@ -48,7 +63,8 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Compar
             return Comparison(False, False, problem=_kinds(given, expected))
         if set(given) != set(expected):
             return Comparison(False, False, problem=say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given)))
-        return _counted([compare(given[key], expected[key], rtol, atol) for key in expected])
+        parts = [compare(given[key], expected[key], rtol, atol) for key in expected]
+        return together(parts) if isinstance(expected, Described) else _counted(parts)
     if isinstance(expected, (list, tuple)) and not _is_numeric(expected):
         if not isinstance(given, (list, tuple)) or len(given) != len(expected):
             return Comparison(False, False, problem=_kinds(given, expected))
@@ -74,8 +90,9 @@ def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) 
     if (a.dtype.kind == "b") != (b.dtype.kind == "b"):
         return Comparison(False, False, problem=_kinds(given, expected))
     if a.shape != b.shape:
-        return Comparison(False, False, problem=say("expected shape {shape}, got shape {given}", shape=b.shape, given=a.shape))
-    if a.dtype.kind in "iu" and b.dtype.kind in "iu":
+        return Comparison(False, False, problem=say("expected {kind}, got {given}", kind=_block(b.shape), given=_block(a.shape)))
+    counted = a.dtype.kind in "biu" and b.dtype.kind in "biu"  # True and False, the numbers of lines
+    if counted:
         rtol = 0.0  # of 20,000,000 things one more is wrong
     wide = np.complex128 if "c" in (a.dtype.kind, b.dtype.kind) else np.float64
     a, b = a.astype(wide), b.astype(wide)
@@ -84,7 +101,7 @@ def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) 
         difference = np.where(same, 0.0, np.abs(a - b))
     largest = float(difference.max(initial=0.0))
     close = bool(np.all(difference <= atol + rtol * np.abs(np.where(np.isfinite(b), b, 0))))
-    return Comparison(bool(same.all()), close, largest)
+    return Comparison(bool(same.all()), close, None if counted else largest)
 
 
 def together(parts: list[Comparison]) -> Comparison:
@@ -143,19 +160,34 @@ def _shape(value: Answer) -> tuple[int, ...]:
 
 
 def kind(value: Answer) -> str:
-    """What an answer is, in words: "a number", "None", "the text 'abc'", "a list of 3"."""
+    """What an answer is, in words: "a number", "None", "a text", "a list of 3", "answers named 'A', 'B'"."""
     value = as_array(value)
     if value is None or isinstance(value, (bool, np.bool_)):
         return str(value) if value is None else say("True or False")
     if isinstance(value, (str, bytes)):
         return say("a text")
-    if isinstance(value, (list, tuple, dict)):
+    if isinstance(value, Described):
+        return value.what
+    if isinstance(value, dict):
+        return say("answers named {keys}", keys=_keys(value)) if value else say("no answers")
+    if isinstance(value, (list, tuple)):
         return say("a {type} of {count}", type=type(value).__name__, count=len(value))
     if isinstance(value, (numbers.Number, np.generic)) or (isinstance(value, np.ndarray) and value.shape == ()):
         return say("a number")
     if isinstance(value, np.ndarray):
-        return say("an array of shape {shape}", shape=value.shape)
+        return _block(value.shape)
+    if isinstance(value, type):
+        return say("the class {name}", name=value.__name__)
     return say("a function") if callable(value) else say("an object of type {type}", type=type(value).__name__)
+
+
+def _block(shape: tuple[int, ...]) -> str:
+    """An array in words.
+
+    >>> _block((3,)), _block((2, 3))
+    ('an array of 3 numbers', 'an array of 2 by 3 numbers')
+    """
+    return say("an array of {sizes} numbers", sizes=say(" by ").join(map(str, shape))) if shape else say("a number")
 
 
 def _kinds(given: Answer, expected: Answer) -> str:

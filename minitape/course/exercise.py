@@ -8,7 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from .seen import Seen
+
+from .trials import Trial
 
 Answer: TypeAlias = Any  # what a learner hands in, and what it is compared with: numbers, texts, arrays, functions, ...
 
@@ -19,12 +24,13 @@ class Mistake:
 
     `answer` is compared as the expected answer is: a value, or for a function a function that makes the mistake.
     `where`, a regular expression, must be found in the source of the learner's function, too: it tells apart mistakes
-    that all end in the same None.
+    that all end in the same None. `error`, too, must be found in the error that the function raised.
     """
 
     answer: Answer
     hint: str
     where: str = ""
+    error: str = ""
 
 
 def gives_none(*given: Answer) -> None:
@@ -44,27 +50,37 @@ class Exercise:
     expect: a number, text, None, array, tensor, or a list, tuple or dict of these. For an exercise that asks for a
         function, the right function.
     mistakes: likely wrong answers with their hints; the first that matches is told.
-    hint: what to say to every other wrong answer.
+    hint: what to say to every other wrong answer: a question, then a pointer, then the line; one more with each try.
     because: one sentence, said with "correct", on why it is so.
-    cases: for a function, the arguments to call it with, one tuple per call.
+    cases: for a function, the arguments to call it with, one tuple per call. Where an `Unknown` is among them, a tape must
+        record its calls and give the gradient.
+    order: of which order the derivatives are that a tape must give; 0 where it need not be asked.
+    also: a further look at a function that gives the right results: called with it and with what tapes saw of each case
+        (`seen.Seen`), it gives what is wrong, or "".
     view: turns what the learner hands in (a tape, say), or what the learner's function gives, into the value that is
         compared.
     dtype: the dtype's name that the answer must have; None where any will do.
     blank: for an exercise that asks to change a program, without a `...`: what the untouched cell hands in.
     start: for an exercise that asks to change a function, without a `...`: its source as it stands in the lesson.
+    asks: what kind of answer is expected, in words, where the kind of `expect` would tell too much, or too little.
+    trials: for a class, the programs that try it out; `expect` is the name by which they know it.
     rtol, atol: how far a number may be off: atol + rtol * abs(expected), and only atol between two whole numbers.
     """
 
     name: str
     expect: Answer
     mistakes: Sequence[Mistake] = ()
-    hint: str = ""
+    hint: str | tuple[str, ...] = ""
     because: str = ""
     cases: Sequence[tuple[Answer, ...]] = ()
+    order: int = 1
+    also: Callable[[Answer, list[Seen]], str] | None = field(default=None, repr=False)
     view: Callable[[Answer], Answer] | None = field(default=None, repr=False)
     dtype: str | None = None
     blank: Answer = ...
     start: str = ""
+    asks: str = ""
+    trials: Sequence[Trial] = ()
     rtol: float = 1e-5
     atol: float = 1e-6
 
@@ -72,6 +88,11 @@ class Exercise:
     def lesson(self) -> str:
         """The part of the name before the dot."""
         return self.name.rpartition(".")[0]
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """The hints, from the first try on."""
+        return self.hint if isinstance(self.hint, tuple) else (self.hint,)
 
 
 ADDED: dict[str, Exercise] = {}
@@ -96,3 +117,11 @@ def exercises_of(lesson: str) -> dict[str, Exercise]:
         own = importlib.import_module(f"minitape.course.lesson_{lesson}").EXERCISES
     added = (exercise for exercise in ADDED.values() if exercise.lesson == lesson)
     return {exercise.name: exercise for exercise in (*own, *added)}
+
+
+def explanations_of(lesson: str) -> dict[str, str]:
+    """Why the answers of a lesson's predictions are what they are, by name; of the course's own lessons only."""
+    if lesson not in own_lessons():
+        return {}
+    explained: dict[str, str] = getattr(importlib.import_module(f"minitape.course.lesson_{lesson}"), "EXPLAINED", {})
+    return explained

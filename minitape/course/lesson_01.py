@@ -9,6 +9,24 @@ F, G = Polynomial(1, -3, 0, 1), Polynomial(0, 2, 1, 0, 1)
 BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
 ONE_WATCH = r"(?s)\A(?!.*\.watch\(.*\.watch\()"
 
+EXPLAINED = {
+    "01.p1": """\
+If `x` grows by a small step, each of the two factors of `x * x` grows by that step, and each counts 3 times, since the other factor
+is 3. That makes 3 + 3.
+
+Read the printed line from left to right: the result is a tensor, its value comes first, its [shape](glossary.ipynb#cell-id=shape) is `()`,
+which means "a single number", and its [dtype](glossary.ipynb#cell-id=dtype) is `float32`, the kind of number it is stored as.""",
+    "01.p2": """\
+`None` is Python's word for "nothing". The tape says: *I have no recorded path from `x` to `y`.* That is not the same as 0. Zero would
+mean "`y` does not change when `x` changes", which is false here.""",
+    "01.p3": """\
+A tape cannot go back in time. It must watch `x` *before* the operation runs. When the multiplication ran, nobody watched `x`, so no row
+was written.""",
+    "01.p4": """\
+The first derivative of `x * x` is `2 * x`, which is 10 here. That grows twice as fast as `x`, wherever `x` is: so the second derivative is 2
+everywhere.""",
+}
+
 EXERCISES = (
     Exercise(
         "01.1",
@@ -19,7 +37,11 @@ EXERCISES = (
             Mistake(6.0, "You have 3 * x. In the derivative of x * x * x, x still appears twice: 3 * x * x."),
             Mistake(None, "x is watched before it is used, so there is a path from x to y. The answer is a number."),
         ],
-        hint="Three factors, and each gets what arrived times the other two: 2 * 2. How much is that together?",
+        hint=(
+            "If one of the three factors grows a little, how fast does the product grow?",
+            "Each factor gets what arrived, times the other two. There are three factors, and what meets at x is added.",
+            "Each factor gets 2 * 2, and there are three of them: 3 * 2 * 2.",
+        ),
         because="Each of the three factors gets 2 * 2, and what meets at x is added. At school: 3 * x * x, and x is 2.",
     ),
     Exercise(
@@ -29,7 +51,12 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 gives_none,
-                "The watch comes too late: y is computed by then. Call tape.watch(x) first, inside the block.",
+                "You ask how x changes when y does. The result comes first, and then what it depends on.",
+                where=r"\.gradient\(\s*x\s*,",
+            ),
+            Mistake(
+                gives_none,
+                "The watch comes too late: y is computed by then. It must stand before that, inside the block.",
                 where=r"(?s)y = f\(x\).*\.watch\(",
             ),
             Mistake(
@@ -37,6 +64,7 @@ EXERCISES = (
                 "Watch x, from which y is computed. The value, or y, does not help.",
                 where=r"\.watch\((?!x)",
             ),
+            Mistake(raises, "value is a plain number, which no tape can watch. Watch the tensor.", where=r"\.watch\(value"),
             Mistake(lambda f, value: f._compute(value), "You gave back y. Give back what tape.gradient(y, x) returns."),
             Mistake(
                 lambda f, value: 1.0,
@@ -47,39 +75,52 @@ EXERCISES = (
                 "That is the derivative of x * x * x. The exercise hands in another f: ask the tape.",
             ),
         ],
-        hint="One line is missing: the tape does not know that it should watch x. Only that line has to be written.",
-        because="Watched from before the first operation on, x has a path to y on the tape, whatever f does.",
+        hint=(
+            "x is a constant. Why should the tape record what is computed from it?",
+            "The tape must know, before y is computed, that x matters. Which method of a tape says that?",
+            "In place of the ...: tape.watch(x).",
+        ),
+        because="The tape watched x before the first operation, so it has a path from x to y, whatever f does.",
     ),
     Exercise(
         "01.3",
-        expect=[None, 6.0, None],
+        expect=[None, 6.0, 9.0],
         mistakes=[
-            Mistake([None, 6.0, 6.0], "Look at C once more: when y is computed, the tape does not watch x yet."),
-            Mistake([6.0, 6.0, None], "Look at A once more: x is a constant, and nobody watches it."),
-            Mistake(
-                [6.0, 6.0, 6.0],
-                "A gradient needs a recorded path from x to y. Who watches x in A, and since when in C?",
-            ),
-            Mistake(
-                [0.0, 6.0, 0.0], "Where no path was recorded, the answer is None. Zero would be a statement about y."
-            ),
-            Mistake(
-                [None, None, None], "Look at B once more: x is a variable. Does a variable have to be watched by hand?"
-            ),
-            Mistake([None, 9.0, None], "9.0 in B is y itself. Its derivative at 3 is 2 * 3."),
-            Mistake([0.0, 6.0, None], "A: no path is None, not zero. Zero would be a statement about y."),
-            Mistake([None, 6.0, 0.0], "C: no path is None, not zero. Zero would be a statement about y."),
+            Mistake([6.0, 6.0, 9.0], "Look at A once more: is the tape still on when z is computed?"),
+            Mistake([None, 6.0, 27.0], "Look at C once more: 27 counts the path through u. When was u computed?"),
+            Mistake([None, 6.0, None], "Look at C once more: the watch is too late for u, but not for y."),
+            Mistake([None, 6.0, 18.0], "C: 18 would be the path through u alone. u is the one that was not recorded."),
+            Mistake([None, 6.0, 6.0], "C: the last line computes u * x. How fast does that grow with x, when u is a fixed number?"),
+            Mistake([0.0, 6.0, 9.0], "A: no path is None, not zero. Zero would be a statement about z."),
+            Mistake([None, None, 9.0], "Look at B once more: x is a variable. Does a variable have to be watched by hand?"),
+            Mistake([None, 9.0, 9.0], "9.0 in B is x * x itself. Its derivative at 3 is 2 * 3."),
+            Mistake([None, 10.0, 9.0], "10.0 in B is y itself. How fast does it grow with x?"),
         ],
-        hint="Write a list of three: a number where the tape watched x before y was computed, None elsewhere.",
-        because="Only in B did the tape watch x when y was computed: a variable is watched when it is used.",
+        hint=(
+            "For each operation: was the tape on, and did it watch x by then?",
+            "A: the multiplication stands after the block. B: a variable is watched when it is used. C: u is computed before the watch.",
+            "A has no path. B is 2 * x. In C only u * x is recorded, with u as a fixed number: the answer is u.",
+        ),
+        because="A was computed after the block, B has a watched variable, and in C only the last multiplication is on the tape.",
     ),
     Exercise(
         "01.4",
         expect=lambda f, value: f.derivative(value, order=2),
         cases=[(F, 1.0), (F, 2.0), (G, -0.5)],
+        order=2,
         mistakes=[
+            Mistake(
+                raises,
+                "You asked one tape twice, and it answers once. The second question goes to a tape around the first one.",
+                error="non-persistent",
+            ),
             Mistake(gives_none, "Each tape needs a watch of its own, also the inner one.", where=ONE_WATCH),
-            Mistake(raises, "Each tape needs a watch of its own: without it, inner.gradient is None.", where=ONE_WATCH),
+            Mistake(
+                raises,
+                "Each tape needs a watch of its own: without it, the inner gradient is None.",
+                where=ONE_WATCH,
+                error="None",
+            ),
             Mistake(
                 gives_none,
                 "Is the first gradient taken while the outer tape is on? Otherwise the outer tape knows nothing of it.",
@@ -96,8 +137,12 @@ EXERCISES = (
                 "That is the second derivative of x ** 4. The exercise hands in another f: ask the tapes.",
             ),
         ],
-        hint="Two tapes, one inside the other. Both watch x. Take the first gradient inside the outer tape's block.",
-        because="The outer tape recorded the sweep of the inner one. So it can go back through it, whatever f is.",
+        hint=(
+            "The first gradient is a computation, too. Who could record it?",
+            "Two tapes, one inside the other, and both watch x. Take the first gradient while the outer tape is on.",
+            "After the inner block, inside the outer one: first = inner.gradient(y, x). After both: return outer.gradient(first, x).",
+        ),
+        because="The sweep of the first gradient was recorded, too. So a tape can go back through it, whatever f is.",
     ),
     Exercise(
         "01.5",
@@ -110,7 +155,7 @@ EXERCISES = (
             ),
             Mistake(
                 lambda f, start, steps: descend(f, start, steps, rate=1.0),
-                "Your ball makes giant steps: multiply the slope by 0.1.",
+                "Your ball makes giant steps: multiply the slope by the learning rate, 0.1.",
             ),
             Mistake(
                 lambda f, start, steps: descend(f, start, 1, rate=0.1),
@@ -118,10 +163,14 @@ EXERCISES = (
             ),
             Mistake(
                 lambda f, start, steps: start,
-                "Your ball did not move: write x = x - ..., so that the next step sees it.",
+                "Your ball did not move: the name x must get the new place, so that the next step sees it.",
             ),
         ],
-        hint="After the block: x = x - 0.1 * tape.gradient(y, x).",
-        because="Your ball felt its way down with nothing but gradients, and so do networks when they learn.",
+        hint=(
+            "In which direction is downhill, when the slope is positive? And when it is negative?",
+            "Ask the tape for the slope of y at x. The new x is the old one, minus the learning rate 0.1 times the slope.",
+            "After the block: x = x - 0.1 * tape.gradient(y, x).",
+        ),
+        because="This is gradient descent with a learning rate of 0.1. It is how networks learn, too.",
     ),
 )

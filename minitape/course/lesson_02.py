@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .exercise import Exercise, Mistake, gives_none
 from .unknown import Polynomial
+
+if TYPE_CHECKING:
+    from .exercise import Answer
 
 F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1)
 
@@ -16,19 +20,54 @@ def _slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
     return np.array([f.derivative(place) for place in places])
 
 
+def _in_any_order(inputs: Answer) -> Answer:
+    """The inputs of each row, sorted: a sum and a product are the same in either order."""
+    if not isinstance(inputs, dict):
+        return inputs
+    return {row: sorted(pair) if isinstance(pair, (list, tuple)) else pair for row, pair in inputs.items()}
+
+
+EXPLAINED = {
+    "02.p1": """\
+A leaf for each variable and a row for each operation, with the same inputs. The gradient is 48 and 28, as in the list by hand. The tape does
+nothing else than what you did.""",
+    "02.p2": """\
+If only `first` grows by a tiny step, `y` grows by 42 steps. If only `second` grows by a tiny step, `y` grows by 6 steps. But with one
+variable `a` in both places, *both* grow at once. Then `y` grows by 42 + 6 = 48 steps. That is all: the changes happen together, so they
+are added.
+
+Inside each path it is different. There one change causes the next: if `p` grows three times as fast as `a`, and `y` fourteen times as fast as `p`,
+then `y` grows 14 × 3 = 42 times as fast as `a`: the two are multiplied.""",
+    "02.p3": """\
+Row 2 had got only 8 of its 14 when it was its turn. The 6 that came later stayed in row 2: nobody passed it on.""",
+    "02.p4": """\
+The gradient is the number of paths, 1073741824 (printed above as 1.0737418e+09, in the short form of very large numbers). But the sweep took 30
+steps. Amounts are added *at each row*, before they go on. So what is shared by many paths is done once. This is why gradients are cheap: the
+sweep never costs more than a few times the computation itself, however many paths there are.""",
+    "02.p5": """\
+`w` was used three times: for 1, for 2 and for 3. So three amounts, 1, 2 and 3, arrive at `w`, and they are added. It is the same rule again,
+inside one row. Stretching a small tensor to the shape of a large one is called [broadcasting](glossary.ipynb#cell-id=broadcasting), and
+going backwards, it always becomes a sum.""",
+}
+
 EXERCISES = (
     Exercise(
         "02.1",
-        expect={1: [0, 0], 2: [1, 0], 3: [2, 1]},
+        expect={1: [0, 0], 2: [0, 1], 3: [1, 2]},
+        view=_in_any_order,
         mistakes=[
             Mistake(
-                {1: [1, 1], 2: [2, 1], 3: [3, 2]}, "Each number is one too large. Counting starts with 0: x is row 0."
+                {1: [1, 1], 2: [1, 2], 3: [2, 3]}, "Each number is one too large. Counting starts with 0: x is row 0."
             ),
-            Mistake({1: [2, 2], 2: [4, 2], 3: [6, 4]}, "These are values. Write the numbers of the rows they are in."),
-            Mistake({1: [0, 0], 2: [0, 0], 3: [2, 1]}, "v is computed from u and x. Which row is u in?"),
-            Mistake({1: [0, 0], 2: [0, 1], 3: [1, 2]}, "The right rows, but in the other order than in the program."),
+            Mistake({1: [2, 2], 2: [2, 4], 3: [4, 6]}, "These are values. Write the numbers of the rows they are in."),
+            Mistake({1: [0, 0], 2: [0, 0], 3: [1, 2]}, "v is computed from u and x. Which row is u in?"),
+            Mistake({1: [0, 0], 2: [0, 1], 3: [0, 1]}, "y is computed from v and u. Which row is v in?"),
         ],
-        hint="For each operation, look at its two operands, left and right. In which row was each of them written?",
+        hint=(
+            "In which row was each of the two operands written?",
+            "x is row 0, u is row 1, v is row 2. Look at the two operands of each operation, left and right.",
+            "x * x uses row 0 twice; u + x uses rows 1 and 0; v * u uses rows 2 and 1.",
+        ),
         because="x is row 0, u is row 1 and v is row 2. x * x uses row 0 twice.",
     ),
     Exercise(
@@ -54,7 +93,11 @@ EXERCISES = (
                 {"x": 2.0, "u": 4.0, "v": 6.0, "y": 24.0}, "These are the values. Start the adjoints with 1 for y."
             ),
         ],
-        hint="Start with 1 for y. Then go up: y hands on to v and u, then v to u and x, then u to x. Add what meets.",
+        hint=(
+            "Who uses u, and who uses x? Each use sends an amount back.",
+            "Start with 1 for y. Then go up: y passes on to v and u, then v to u and x, then u to x. Add what meets.",
+            "v gets 1 * 4. u gets 1 * 6, and 4 more from v. x gets 4 from v, and from x * x twice 10 * 2.",
+        ),
         because="u gets 6 and 4, and x gets 4, 20 and 20.",
     ),
     Exercise(
@@ -72,7 +115,11 @@ EXERCISES = (
             ),
             Mistake(lambda arrived, x, y: arrived, "Return two amounts, for x and for y, with a comma between them."),
         ],
-        hint="How much does x - y grow, if x grows by 1? And if y grows by 1? Multiply each by what arrived.",
+        hint=(
+            "How much does x - y grow, if x grows by 1? And if y grows by 1?",
+            "The local slopes are 1 and -1. Multiply each by what arrived, and return both.",
+            "return arrived, -arrived",
+        ),
         because="x - y grows as x grows, and falls as y grows.",
     ),
     Exercise(
@@ -85,7 +132,7 @@ EXERCISES = (
             ),
             Mistake(
                 {"A": True, "B": True, "C": True, "D": False},
-                "Look at C: when row 2 has its turn, row 3 has not handed anything on to it yet.",
+                "Look at C: when row 2 has its turn, row 3 has not passed anything on to it yet.",
             ),
             Mistake(
                 {"A": True, "B": True, "C": True, "D": True},
@@ -100,7 +147,11 @@ EXERCISES = (
                 "Look at A: 3, 2, 1 is from the last row to the first, which is always right.",
             ),
         ],
-        hint="A row may have its turn when all rows that use it are done. Which rows use row 1, and which use row 2?",
+        hint=(
+            "When has everything arrived at a row?",
+            "A row may have its turn when all rows that use it are done. Which rows use row 1, and which use row 2?",
+            "Only row 3 uses rows 1 and 2. So every order that begins with 3 is right.",
+        ),
         because="Row 3 uses rows 1 and 2, so it must come first. Rows 1 and 2 do not use each other.",
     ),
     Exercise(
@@ -112,7 +163,11 @@ EXERCISES = (
             Mistake({"rows": 1024, "paths": 1024}, "Each addition is one row, however many paths lead through it."),
             Mistake({"rows": 11, "paths": 100}, "Not ten times ten: the number of paths doubles ten times."),
         ],
-        hint="One row for x, and one for each addition. The number of paths doubles with every addition.",
+        hint=(
+            "What does one more addition do to the number of rows? And to the number of paths?",
+            "One row for x, and one for each addition. The number of paths doubles with every addition.",
+            "1 + 10 rows, and 2 ** 10 paths.",
+        ),
         because="Ten rows and the one of x; two ways at each of ten additions make 2 ** 10 paths.",
     ),
     Exercise(
@@ -134,11 +189,20 @@ EXERCISES = (
             ),
             Mistake(
                 gives_none,
+                "You ask how x changes when y does. The result comes first, and then what it depends on.",
+                where=r"\.gradient\(\s*x\s*,",
+            ),
+            Mistake(
+                gives_none,
                 "No path: tape.watch(x) must stand inside the block, before y = f(x).",
                 where=r"\.gradient\(",
             ),
         ],
-        hint="A tape, tape.watch(x), y = f(x), and after the block return tape.gradient(y, x).",
-        because="One sweep found all the slopes: amounts of different places never meet.",
+        hint=(
+            "What must happen before y is computed, so that the tape knows of x?",
+            "It is the program of lesson 1, with a tensor of many numbers: record f(x) on a tape that watches x, and ask the tape.",
+            "with tf.GradientTape() as tape: tape.watch(x), then y = f(x). After the block: return tape.gradient(y, x).",
+        ),
+        because="What arrives at a place is its own slope: amounts of different places never meet.",
     ),
 )

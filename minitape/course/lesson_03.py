@@ -5,28 +5,63 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .compare import as_array, kind
+from .compare import Described, as_array, kind
 from .exercise import Exercise, Mistake, raises
 from .texts import say
+from .unknown import Polynomial, descend
 
 if TYPE_CHECKING:
     from .exercise import Answer
+    from .seen import Seen
+
+BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
+
+EXPLAINED = {
+    "03.p1": """\
+A negative slope says: the loss falls when `w` grows. *Subtracting* a part of the slope makes `w` grow then, and would make it shrink if the slope were
+positive. Against the slope is downhill, whatever its sign: that is why every program that learns subtracts.""",
+    "03.p2": """\
+Each step jumps over the lowest point and lands further away, on the other side. There the slope is steeper, so the next jump is longer
+still. A learning rate that is too large does not learn faster: it does not learn at all. Here the limit is about 0.13.""",
+    "03.p3": """\
+`w - 0.02 * first` computes a *tensor*, and the equals sign gives it the name `w`. A tape watches variables automatically, and tensors only when
+it is told to. So nothing is recorded in the second step, and there is no path. The variable still exists, with its old content, but no name
+leads to it. `assign_sub` would have changed what lies in it.""",
+    "03.p4": """\
+`t` is what it was. When you make a variable from a tensor, the tensor is the first content of the box. `assign` puts another tensor in the
+box. The first one is not touched.""",
+    "03.p5": """\
+`y` was read but is not trainable. `z` is trainable but was not read. Only `x` is watched, and so only the row of `x + 2` is recorded. The other
+addition ran, too, but its box is dotted: it is on no tape. After `x = x + 2` the name `x` means a tensor. The tape still knows the variable
+by its own name, `x:0`.""",
+}
 
 
-def _of_variable(variable: Answer) -> dict[str, Answer]:
-    """What a variable holds, of which dtype, and which shapes it takes."""
-    if not hasattr(variable, "assign"):
-        raise ValueError(say("it is no variable, so it cannot change. Call tf.Variable"))
-    return {"holds": variable.numpy().tolist(), "dtype": variable.dtype.name, "shape": str(variable.shape)}
-
-
-def _box(value: Answer) -> dict[str, Answer]:
+def _box(value: Answer) -> Described:
     """Whether a variable was handed in, or a tensor, and what it holds."""
-    return {"type": "variable" if hasattr(value, "assign") else kind(value), "holds": as_array(value)}
+    what = say("a variable") if hasattr(value, "assign") else say("a tensor") if hasattr(value, "numpy") else kind(value)
+    return Described(what, say("{} that holds {holds}"), type=what, holds=as_array(value))
 
 
-def _holding(total: Callable[[list[float]], float]) -> Callable[[list[float]], dict[str, Answer]]:
-    return lambda numbers: {"type": "variable", "holds": float(total(numbers))}
+def _holding(result: Callable[..., Answer], what: str = "a variable") -> Callable[..., Described]:
+    return lambda *given: Described(say(what), say("{} that holds {holds}"), type=say(what), holds=float(result(*given)))
+
+
+def _descend(f: Polynomial, start: float, steps: int) -> float:
+    return descend(f, start, steps, rate=0.1)
+
+
+def _one_assignment_each(answer: Answer, seen: list[Seen]) -> str:
+    """Whether the variable was changed for each number, and not made with the sum, or left out."""
+    if all(run.assigned >= run_of for run, run_of in zip(seen, (3, 2, 1), strict=True)):
+        return ""
+    return "The result is right, but no variable was changed for each number. The variable should hold each sum on the way."
+
+
+def _a_variable_remembers(answer: Answer, seen: list[Seen]) -> str:
+    if all(run.assigned for run in seen):
+        return ""
+    return "The numbers are right, but no variable was changed. Let the variable average hold what is remembered."
 
 
 def _smooth(numbers: list[float], rate: float, start: float | None = None) -> list[float]:
@@ -42,6 +77,60 @@ def _smooth(numbers: list[float], rate: float, start: float | None = None) -> li
 EXERCISES = (
     Exercise(
         "03.1",
+        expect={"after one step": 2.5, "after two steps": 3.25},
+        mistakes=[
+            Mistake({"after one step": -0.5, "after two steps": -2.75}, "You went uphill: the slope is negative, and it is subtracted."),
+            Mistake({"after one step": 7.0, "after two steps": 1.0}, "You subtracted the whole slope. Multiply it by the learning rate."),
+            Mistake({"after one step": 2.5, "after two steps": 4.0}, "The second step has a slope of its own: w is 2.5 by then."),
+            Mistake({"after one step": 1.75, "after two steps": 2.3125}, "The derivative of (w - 4) ** 2 has a factor 2 in front of it."),
+        ],
+        hint=(
+            "How steep is (w - 4) ** 2 at w = 1? And where is w after the first step?",
+            "The slope is 2 * (w - 4). Each step subtracts 0.25 times the slope at the place where w is then.",
+            "At 1 the slope is -6: w becomes 1 + 0.25 * 6. At 2.5 it is -3: w becomes 2.5 + 0.25 * 3.",
+        ),
+        because="Each step uses the slope where w is now, so the steps get shorter on the way to 4.",
+    ),
+    Exercise(
+        "03.2",
+        expect=_holding(_descend),
+        cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6)],
+        view=_box,
+        start="""
+def learn(loss_of, start, steps):
+    w = tf.Variable(start)
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            loss = loss_of(w)
+        w = w - 0.1 * tape.gradient(loss, w)
+    return w
+""",
+        mistakes=[
+            Mistake(_holding(_descend, "a tensor"), "The number is right, but w is a tensor by now. Let the variable itself learn: it has a method that subtracts."),
+            Mistake(raises, "w -= is not how a variable is changed. The message says which method is.", error="not supported"),
+            Mistake(_holding(lambda f, start, steps: start), "The variable still holds what it held at the start. Which method changes it?"),
+            Mistake(
+                _holding(lambda f, start, steps: descend(f, start, steps, rate=-0.1)),
+                "Now w climbs: the loss grows. Subtract, do not add.",
+            ),
+            Mistake(
+                _holding(lambda f, start, steps: descend(f, start, steps, rate=1.0)), "The learning rate 0.1 is missing."
+            ),
+            Mistake(
+                _holding(lambda f, start, steps: -0.1 * f.derivative(start)),
+                "assign puts only the step into the variable. Subtract the step from what is there.",
+            ),
+        ],
+        hint=(
+            "What is w after the line w = w - ...? And what does the tape of the next step watch?",
+            "The line must change what the variable holds, and leave the name w with the variable.",
+            "w.assign_sub(0.1 * tape.gradient(loss, w))",
+        ),
+        because="The variable itself changed, so the next tape reads it again, and watches it.",
+        also=lambda answer, seen: "" if all(run.assigned for run in seen) else "The number is right, but no variable was changed.",
+    ),
+    Exercise(
+        "03.3",
         expect={"t": [1, 2], "z": [11, 0]},
         mistakes=[
             Mistake({"t": [11, 0], "z": [11, 0]}, "z is right. But t is a tensor: nothing ever changes a tensor."),
@@ -51,101 +140,49 @@ EXERCISES = (
             Mistake({"t": [1, 2], "z": [1, 0]}, "assign_add changes the variable itself: afterwards z holds the sums."),
             Mistake({"t": [1, 2], "z": [0, 22]}, "Counting starts with 0: z[1] is the second number."),
         ],
-        hint="Follow z line by line: [1, 2], then plus [10, 20], then the second number becomes 0. Does t ever change?",
+        hint=(
+            "Which of the two can change at all?",
+            "Follow z line by line. t is a tensor: does any line change a tensor?",
+            "z is [1, 2], then [11, 22], and then the second number becomes 0. t stays as it was made.",
+        ),
         because="assign_add and assign change what the variable holds. The tensor t stays as it was made.",
     ),
     Exercise(
-        "03.2",
-        expect={"A": "works", "B": "ValueError", "C": "TypeError", "D": "TypeError"},
-        mistakes=[
-            Mistake(
-                {"A": "TypeError", "B": "ValueError", "C": "TypeError", "D": "TypeError"},
-                "Look at A once more: the whole numbers 3 and 4 can be stored as decimal numbers without loss.",
-            ),
-            Mistake(
-                {"A": "works", "B": "TypeError", "C": "TypeError", "D": "TypeError"},
-                "Look at B once more: the kind of number fits, the shape does not.",
-            ),
-            Mistake(
-                {"A": "works", "B": "ValueError", "C": "works", "D": "TypeError"},
-                "Look at C once more: the equals sign is not how a variable is changed.",
-            ),
-            Mistake(
-                {"A": "works", "B": "ValueError", "C": "TypeError", "D": "works"},
-                "Look at D once more: 1.5 has no place in a variable of integers. Nothing is rounded silently.",
-            ),
-            Mistake(
-                {"A": "works", "B": "works", "C": "TypeError", "D": "TypeError"},
-                "Look at B once more: v was made with two numbers and keeps that shape.",
-            ),
-            Mistake(
-                {"A": "works", "B": "ValueError", "C": "AttributeError", "D": "TypeError"},
-                "Look at C once more, and at the messages above: what is the error for z[0] = 10?",
-            ),
-            Mistake(
-                {"A": "works", "B": "ValueError", "C": "TypeError", "D": "ValueError"},
-                "Look at D once more: the shape fits, the kind of number does not.",
-            ),
-        ],
-        hint="TypeError: the kind does not fit, or the way is wrong. ValueError: the kind fits, the shape does not.",
-        because="Whole numbers fit into floats. A wrong shape is a ValueError, a wrong kind or v[0] = ... a TypeError.",
-    ),
-    Exercise(
-        "03.3",
+        "03.4",
         expect=_holding(sum),
         cases=[([1.0, 2.0, 3.0],), ([0.5, -2.0],), ([4.0],)],
         view=_box,
+        also=_one_assignment_each,
         mistakes=[
             Mistake(
-                lambda numbers: {"type": "a number", "holds": float(sum(numbers))},
-                "The sum is right, but it is a tensor by now, and the variable still holds 0. Use total.assign_add(number).",
+                _holding(sum, "a tensor"),
+                "The sum is right, but it is a tensor. The variable itself should be handed back, with the sum in it.",
+            ),
+            Mistake(
+                _holding(sum, "a number"),
+                "The sum is right, but it is a plain number. Hand back the variable itself: return total.",
             ),
             Mistake(
                 _holding(lambda numbers: numbers[-1]),
-                "assign replaces what is in the box. Use assign_add to add to it.",
+                "assign replaces what is in the box. Which method adds to it?",
             ),
             Mistake(
                 _holding(lambda numbers: 0.0),
-                "total + number makes a new tensor that nobody keeps. Use total.assign_add(number).",
+                "The variable still holds 0: a sum like total + number makes a new tensor, which nobody keeps.",
             ),
             Mistake(_holding(lambda numbers: -sum(numbers)), "assign_sub subtracts. You want to add."),
             Mistake(
                 _holding(lambda numbers: numbers[0]),
                 "The return stands inside the loop, so the function ends after one number.",
             ),
-            Mistake(raises, "It raised an error. If you wrote total += number: call total.assign_add(number) instead."),
+            Mistake(raises, "total += is not how a variable is changed. The message says which method is.", error="not supported"),
         ],
-        hint="Inside a loop over the numbers, call total.assign_add(number). After the loop, return total.",
-        because="assign_add changes the box, so each step starts from what the last one left.",
-    ),
-    Exercise(
-        "03.4",
-        expect={"holds": [1.0, 2.0], "dtype": "float32", "shape": "(None,)"},
-        view=_of_variable,
-        mistakes=[
-            Mistake(
-                {"holds": [1.0, 2.0], "dtype": "float32", "shape": "(2,)"},
-                "This variable takes two numbers only. Say shape=[None] when you make it.",
-            ),
-            Mistake(
-                {"holds": [1.0, 2.0], "dtype": "float32", "shape": "<unknown>"},
-                "This variable takes any shape, also a table. Allow one direction: shape=[None].",
-            ),
-            Mistake(
-                {"holds": [[1.0, 2.0]], "dtype": "float32", "shape": "(None, 2)"},
-                "This variable holds a table with two columns. Use one pair of brackets.",
-            ),
-            Mistake(
-                {"holds": 0.0, "dtype": "float32", "shape": "<unknown>"},
-                "Start with the two numbers 1.0 and 2.0, and allow one direction: shape=[None].",
-            ),
-            Mistake(
-                {"holds": [1, 2], "dtype": "int32", "shape": "(None,)"},
-                "This variable holds integers, and will never take 1.5. Write 1.0 and 2.0.",
-            ),
-        ],
-        hint="tf.Variable takes a first value and a shape. In the shape, None stands for a length that may change.",
-        because="shape=[None] is one direction of any length.",
+        hint=(
+            "Which method adds to what is in the box?",
+            "Go through the numbers in a loop, and add each of them to the variable. After the loop, hand back the variable.",
+            "for number in numbers: total.assign_add(number). After the loop: return total.",
+        ),
+        because="The variable itself changed, so each step starts from what the last one left.",
     ),
     Exercise(
         "03.5",
@@ -159,28 +196,37 @@ EXERCISES = (
             ),
             Mistake(["d"], "The right variable. TensorFlow writes :0 after the name."),
         ],
-        hint="For each variable ask two questions: is it trainable? Is it read while the tape is on?",
+        hint=(
+            "When is each variable read: before the block, or inside?",
+            "For each variable ask two questions: is it trainable? Is it read while the tape is on?",
+            "a and c are read before the block, b is not trainable. One is left; write its name with :0, in a list.",
+        ),
         because="Only d is trainable and read while the tape is on.",
     ),
     Exercise(
         "03.6",
         expect=_smooth,
         cases=[([1.0, 3.0, 2.0], 0.5), ([4.0, 0.0, 0.0, 8.0], 0.25), ([2.0, 2.5], 0.1)],
+        also=_a_variable_remembers,
         mistakes=[
             Mistake(
                 lambda numbers, rate: _smooth(numbers, rate)[-1:] * len(numbers),
                 "All are the last state: you appended the variable itself, the box. Append what it holds, average.numpy().",
             ),
-            Mistake(lambda numbers, rate: numbers, "Move a part of the way only: rate * (number - average)."),
+            Mistake(lambda numbers, rate: numbers, "Move a fraction of the way only: rate * (number - average)."),
             Mistake(
-                lambda numbers, rate: numbers[:1] * len(numbers), "average never changed: call assign or assign_add."
+                lambda numbers, rate: numbers[:1] * len(numbers), "average never changed: which method changes a variable?"
             ),
             Mistake(
                 lambda numbers, rate: _smooth(numbers, rate, start=0.0),
                 "Begin with the first number, as it stands there.",
             ),
         ],
-        hint="average.assign_add(rate * (number - average)), and then seen.append(average.numpy()).",
+        hint=(
+            "How far is it from the average to the number? Which fraction of that way should the average move?",
+            "Add rate * (number - average) to the variable. Then append what it holds now, as a number.",
+            "average.assign_add(rate * (number - average)), and then seen.append(average.numpy()).",
+        ),
         because="The variable is one box. seen holds what lay in it at each time.",
     ),
 )

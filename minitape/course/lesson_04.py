@@ -2,13 +2,49 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, Unknown, descend
+
+if TYPE_CHECKING:
+    from .exercise import Answer
+    from .seen import Seen
 
 F = Unknown("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
 G = Unknown("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
 
 HILL, RIDGE = Polynomial(0, 2, -1), Polynomial(1, 0, 0.5, 0, -0.25)
+
+EXPLAINED = {
+    "04.p1": """\
+`t` exists, but it was not read inside the block. And `watched_variables` lists variables only: `z` is a tensor. It is *recorded*, and so it has a
+gradient, too.""",
+    "04.p2": """\
+`y` is not trainable, so the tape does not watch it automatically, and there is no gradient for it: `None`, not zero. The gradient for `x` is
+the value of `y`, as before. In the picture, `x` and `y` are rows of the tape, because the multiplication needs both numbers. But `y` is grey
+inside: in the backward sweep, nothing is passed on to it.""",
+    "04.p3": """\
+`trainable=False` only means: do not watch it *automatically*. What is watched by hand is watched, trainable or not. `f` is on the list now, and its gradient is 2 * 3.""",
+    "04.p4": """\
+Only `x` was watched, because only `x` was named. The tape behaves as if `y` were a plain number.""",
+    "04.p5": """\
+To be watched is one thing, to be [connected](glossary.ipynb#cell-id=connected) is another. A gradient needs a recorded
+[path](glossary.ipynb#cell-id=path) from the source to the target. Watching only makes sure that such a path would be recorded, if there is one.""",
+    "04.p6": """\
+Look at the first line of the output: `[]`. When `tape.watch` was called, the layer had **no variables**. How should it know how large its
+kernel must be? That depends on how many numbers come in, and no input had come in yet. The layer makes its variables when it is
+called for the first time: it is *built*. So the tape was told to watch an empty list, and did so. Afterwards, in the last line, the layer has
+two variables. But nobody watched them, so there are two answers `None`, and no error anywhere.""",
+}
+
+
+def _none_from_the_tape(answer: Answer, seen: list[Seen]) -> str:
+    """Whether the tape left `a` alone, so that its None is not one that was typed in."""
+    if any(call.on[0] for run in seen for call in run.calls):
+        return "Your tape watched a as well, so the None is not what it says. Which setting keeps it from watching every variable?"
+    return ""
+
 
 EXERCISES = (
     Exercise(
@@ -23,7 +59,11 @@ EXERCISES = (
             Mistake(["a", "d"], "The right variables. TensorFlow writes :0 after the names."),
             Mistake(["d:0", "a:0"], "The right two. They are listed in the order in which they were made."),
         ],
-        hint="For each: is it watched by hand? If not: is it trainable, and is it read inside the block?",
+        hint=(
+            "For each of the four: who tells the tape to watch it?",
+            "Is it watched by hand? If not: is it trainable, and is it read inside the block?",
+            "a is trainable and read. b is not trainable. c is read after the block. d is watched by hand.",
+        ),
         because="a is trainable and read inside the block, d is watched by hand.",
     ),
     Exercise(
@@ -40,7 +80,7 @@ EXERCISES = (
             ),
             Mistake(
                 {"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [12.0, None, 6.0]},
-                "C: this tape watches nothing on its own, not even v.",
+                "C: this tape watches nothing automatically, not even v.",
             ),
             Mistake(
                 {"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, None]},
@@ -51,21 +91,30 @@ EXERCISES = (
                 "The numbers are right. But what is not watched gives None, not zero.",
             ),
         ],
-        hint="First ask who is watched in each program. Then: v gets k * c, k gets v * c, c gets v * k.",
+        hint=(
+            "Who is watched in each of the programs?",
+            "A: only what is trainable. B: k, too. C: nothing but c. Who is watched gets the product of the other two.",
+            "v gets 3 * 4, k gets 2 * 4, c gets 2 * 3, each where it is watched. The others get None.",
+        ),
         because="A watches v, B watches v and k, C watches c only.",
     ),
     Exercise(
         "04.3",
         expect=lambda f, a, b: [None, f.slopes(a, b)[1]],
         cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
+        also=_none_from_the_tape,
         mistakes=[
-            Mistake(lambda f, a, b: f.slopes(a, b), "a is watched, too. Say watch_accessed_variables=False."),
+            Mistake(lambda f, a, b: f.slopes(a, b), "a is watched, too: the tape watches every variable that it reads, unless it is told not to."),
             Mistake(lambda f, a, b: [f.slopes(a, b)[0], None], "This tape watches a instead of b."),
             Mistake(lambda f, a, b: [None, None], "Now nobody is watched: call tape.watch(b) before y is computed."),
             Mistake(lambda f, a, b: f.slopes(a, b)[1], "Ask for both gradients, in a list: [a, b]."),
             Mistake(lambda f, a, b: [0.0, f.slopes(a, b)[1]], "What is not watched gives None. A zero hides that."),
         ],
-        hint="watch_accessed_variables=False in the call, and tape.watch(b) as the first line of the block.",
+        hint=(
+            "How can a tape be kept from watching every variable that it reads?",
+            "Two things: the tape must watch nothing automatically, and then it must be told to watch b.",
+            "with tf.GradientTape(watch_accessed_variables=False) as tape: and as the first line of the block tape.watch(b).",
+        ),
         because="Only b is watched, so only its path is recorded.",
     ),
     Exercise(
@@ -89,7 +138,11 @@ EXERCISES = (
                 "D: this builds another layer. Each one has its own variables.",
             ),
         ],
-        hint="The variables of this very layer must exist before tape.watch is called. Which lines make them?",
+        hint=(
+            "When does a layer make its variables?",
+            "The variables of this very layer must exist before tape.watch is called. Which lines make them?",
+            "build makes them, and so does the first call. trainable is True already, and D builds another layer.",
+        ),
         because="A layer makes its variables when it is built, by build or by its first call.",
     ),
     Exercise(
@@ -104,14 +157,19 @@ EXERCISES = (
             Mistake(lambda f, start, steps: start, "The input did not move: x = x + ..., in each step."),
             Mistake(
                 raises,
-                "If the gradient was None: x is a tensor, which must be watched again in each step.",
+                "The gradient was None: x is another tensor in each step, and must be watched again.",
+                error="NoneType",
             ),
             Mistake(
                 lambda f, start, steps: descend(f, start, 1, rate=-0.1),
                 "That is one step. Is the return inside the loop?",
             ),
         ],
-        hint="In each step a new tape: tape.watch(x), y = f(x), and after the block x = x + 0.1 * tape.gradient(y, x).",
-        because="Only the input is watched, so the weights cost nothing, and stay as they are.",
+        hint=(
+            "What must the tape of each step know, before f is computed?",
+            "In each step: a new tape that watches x, y = f(x), and then x moves up by 0.1 times the gradient.",
+            "In the block tape.watch(x) and y = f(x). After it: x = x + 0.1 * tape.gradient(y, x).",
+        ),
+        because="A gradient with respect to the input says how to change the input. The weights stay as they are.",
     ),
 )

@@ -20,6 +20,26 @@ def _errors(answers: Answer) -> Answer:
     return {key: "error" if isinstance(a, str) and "error" in a.casefold() else a for key, a in answers.items()}
 
 
+EXPLAINED = {
+    "05.p1": """\
+The first call gave its answer. Then the tape let go of what it had recorded, and had nothing left for the second call. This is the default,
+because what a tape holds can be large, as you will see in a moment.""",
+    "05.p2": """\
+`z` is `x` to the power of 4, so its derivative is 4 * 27. A persistent tape answers both questions. The sweep of the second one started at `y`,
+and did not need row 2.""",
+    "05.p3": """\
+It is the *sum*: 6 + 27. A sweep can start at several rows at once, but what meets at `x` is added, and afterwards nobody can say which part came
+from where. That is what you want if `y` and `z` are two parts of one [loss](glossary.ipynb#cell-id=loss). If you want the two gradients apart,
+you need two sweeps, and so a persistent tape.""",
+    "05.p4": """\
+Only `x`, which the variable holds anyway, and a few bytes for the rows. The rule of `x + y` looks at no value at all. So the tape did not keep
+the two results in between: no rule will read them.""",
+    "05.p5": """\
+The tape that was used up has let go of all the large values that it computed. The persistent one keeps everything: you could ask it again.""",
+    "05.p6": """\
+The rule of `sin` reads its input, and the 25 sines have 25 different inputs, of 4 million bytes each.""",
+}
+
 EXERCISES = (
     Exercise(
         "05.1",
@@ -48,7 +68,11 @@ EXERCISES = (
                 "C: a list of targets is asked in one call, and that is the first.",
             ),
         ],
-        hint="How often is each tape asked, and is it persistent? The derivatives at 2 are 4 and 12.",
+        hint=(
+            "How often is each tape asked, and is it persistent?",
+            "A tape that is not persistent answers one call, whatever the answer is. Several targets give one number.",
+            "A and D ask a tape again that is used up. B is persistent: 12. C adds 4 and 12.",
+        ),
         because="A and D ask a used-up tape again. B is persistent. C adds 4 and 12.",
     ),
     Exercise(
@@ -60,7 +84,7 @@ EXERCISES = (
                 lambda f, g, value: f.derivative(value) + g.derivative(value),
                 "A list of targets gives the sum. Ask once for y, once for z.",
             ),
-            Mistake(raises, "If the second call raised RuntimeError: make the tape with persistent=True."),
+            Mistake(raises, "The tape answers once, and you ask it again. Which setting lets it answer more often?", error="non-persistent"),
             Mistake(
                 lambda f, g, value: [g.derivative(value), f.derivative(value)],
                 "The right numbers in the wrong order: first y, then z.",
@@ -71,8 +95,12 @@ EXERCISES = (
             ),
             Mistake(lambda f, g, value: f.derivative(value), "That is the gradient of y. Return a list of both."),
         ],
-        hint="Make the tape with persistent=True, compute y and z in its block, and ask once for each.",
-        because="A persistent tape answers twice, once for y and once for z. (Two tapes would do, too.)",
+        hint=(
+            "How many sweeps do two gradients need that are to stay apart? And how often does a tape answer?",
+            "One tape that may be asked twice, or two tapes. Compute y and z in the block, and ask once for each.",
+            "with tf.GradientTape(persistent=True) as tape: y = f(x), z = g(x). Then return [tape.gradient(y, x), tape.gradient(z, x)].",
+        ),
+        because="Two sweeps, one from y and one from z: on a persistent tape, or on two tapes.",
     ),
     Exercise(
         "05.3",
@@ -95,7 +123,11 @@ EXERCISES = (
                 "C: the outer sin has an input of its own, which its rule reads.",
             ),
         ],
-        hint="For each operation look into the table: what will its rule read? Count each tensor once, and count x.",
+        hint=(
+            "For each operation: what will its rule read?",
+            "Look into the table. Count each tensor of a million numbers once, and count x.",
+            "5 * x and x * x read x. Each sin reads its input: x, and the inner sin. Each exp reads its result.",
+        ),
         because="5 * x and x * x read x only; sin reads its input, exp its result.",
     ),
     Exercise(
@@ -107,7 +139,11 @@ EXERCISES = (
             Mistake(4004, "A row is more than its value: 20 bytes in all."),
             Mistake(40, "Every round of the loop writes a row of its own."),
         ],
-        hint="How many rows are there? One for each multiplication, and one for x.",
+        hint=(
+            "How many rows are there?",
+            "One row for each multiplication, and one for x. Each takes 20 bytes.",
+            "1001 rows of 20 bytes.",
+        ),
         because="1001 rows of 20 bytes.",
     ),
     Exercise(
@@ -119,7 +155,11 @@ EXERCISES = (
             Mistake("A", "Leaving the block ends the recording. But the recording is still needed for gradients."),
             Mistake("E", "The tape does not need the names y and dx. Which line takes away the last name of the tape?"),
         ],
-        hint="A persistent tape holds its values until no name leads to the tape any more.",
+        hint=(
+            "What keeps a persistent tape alive?",
+            "A persistent tape holds its values until no name leads to the tape any more.",
+            "The name tape is given to something else in one of the lines. Which?",
+        ),
         because="After D nothing leads to the tape any more, so it goes away with all that it holds.",
     ),
     Exercise(
@@ -135,10 +175,14 @@ EXERCISES = (
                 lambda functions, value: [sum(f.derivative(value) for f in functions)] * len(functions),
                 "Each of yours is the sum. Ask for the gradient of one result at a time.",
             ),
-            Mistake(raises, "If the second call raised RuntimeError: make the tape with persistent=True."),
+            Mistake(raises, "The tape answers once, and you ask it again. Which setting lets it answer more often?", error="non-persistent"),
             Mistake(lambda functions, value: [f._compute(value) for f in functions], "These are the values."),
         ],
-        hint="A persistent tape, a list of results in its block, and then a list of tape.gradient(result, x).",
-        because="One recording, one sweep for each result.",
+        hint=(
+            "How many sweeps are needed for so many slopes? How often does a tape answer?",
+            "One tape that may be asked often: a list of results in its block, and then a list of gradients.",
+            "results = [f(x) for f in functions] in the block of a persistent tape, then return [tape.gradient(y, x) for y in results].",
+        ),
+        because="Each result has a sweep of its own, so the slopes stay apart.",
     ),
 )

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, Unknown, descend
+
+if TYPE_CHECKING:
+    from .exercise import Answer
+    from .seen import Seen
 
 SQUARE = Unknown("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
 OTHER = Unknown("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
@@ -18,6 +24,34 @@ def _learned(loss_of: Polynomial, start: float, steps: int, rate: float = 0.1) -
     for _ in range(steps):
         start -= rate * loss_of.derivative(round(start))
     return start
+
+
+EXPLAINED = {
+    "06.p1": """\
+The three rows of `zz` ran, but they are on no tape. So there is no recorded path from `x` or `y` to `zz`: `None`, not zero.
+For the tape, `zz` is now like a number that came from outside.""",
+    "06.p2": """\
+Two [paths](glossary.ipynb#cell-id=path) lead from `x` to `k`: one through `zz`, and one straight to the last multiplication. The first was not
+recorded. Along the second, `k` is "25 times `x`". Without `stop_recording` it would be 25 + 18 = 43.""",
+    "06.p3": """\
+The gradient for `x` is the value of `y`, stopped or not. To `y` nothing is passed on, and that was its only path. This is often the better way:
+you need not have the tape at hand, and the meaning is clear.""",
+    "06.p4": """\
+The value is 9, as without the stop. Of the two amounts, 3 and 3, only one arrives.""",
+    "06.p5": """\
+In the picture, the row of `s` lies in the frame of the outer tape only. The inner tape knows only `u = 9 * x`. The outer one knows all of `x * x * x`, with the derivative 3 × 3 × 3 = 27.""",
+    "06.p6": """\
+The values are the same, and the gradients are not. If the sum passes, the first share falls when the *other* numbers grow, which is the truth. If
+it is stopped, each share depends only on its own number, and the gradient does not see this. The others get 0, not `None`: there is a path, and
+what arrives on it is zero.""",
+}
+
+
+def _stopped_by_the_program(answer: Answer, seen: list[Seen]) -> str:
+    """Whether no tape can go back from the result to `b`, so that its None is not one that was typed in."""
+    if any(call.on[1] for run in seen for call in run.calls):
+        return "The tape still has a path to b, so the None is not what it says. Which function lets the value through, and no gradient?"
+    return ""
 
 
 EXERCISES = (
@@ -39,7 +73,11 @@ EXERCISES = (
             Mistake({"A": 3.0, "B": None, "C": 8.0, "D": None}, "D: one path is stopped, but the last x is not."),
             Mistake({"A": None, "B": None, "C": 8.0, "D": 1.0}, "A: y is stopped, x is not."),
         ],
-        hint="Draw the paths from the variable to the result, cross out those through a stop, and add the others.",
+        hint=(
+            "Which paths lead from the variable to the result? Which of them go through a stop?",
+            "Cross out the paths through a stop, and add the others. If none is left, the answer is None.",
+            "A: y times 1 path. B: the only path is stopped. C: two of three factors pass. D: only the last x is left.",
+        ),
         because="Only the paths without a stop count: one in A, none in B, two in C, one in D.",
     ),
     Exercise(
@@ -71,12 +109,17 @@ EXERCISES = (
                 "B: s is stopped, but the last multiplication also uses x itself.",
             ),
         ],
-        hint="A tape that does not see x * x knows only u = 4 * x. A tape that sees it knows u = x * x * x.",
+        hint=(
+            "For each tape: does it see x * x? And may a gradient go through it?",
+            "A pause is for one tape, a stopped value for all of them.",
+            "Who cannot go through s knows u = 4 * x. Who can knows u = x * x * x, with the derivative 3 * 2 * 2.",
+        ),
         because="stop_recording is for one tape, stop_gradient for all.",
     ),
     Exercise(
         "06.3",
         expect=lambda f, a, b: [f.slopes(a, b)[0], None],
+        also=_stopped_by_the_program,
         cases=[(SQUARE, 3.0, 1.0), (OTHER, 0.5, 2.0), (OTHER, -1.0, 0.5)],
         mistakes=[
             Mistake(lambda f, a, b: f.slopes(a, b), "Nothing is stopped yet: b is still told to move."),
@@ -87,7 +130,11 @@ EXERCISES = (
                 "That is right for (a - b) ** 2 only. Call distance, which may be another one.",
             ),
         ],
-        hint="Call distance with a and b, but put tf.stop_gradient around the one that should not move.",
+        hint=(
+            "Which of the two should not move?",
+            "The loss is distance of a and b, with no way back to the one that should not move.",
+            "loss = distance(a, tf.stop_gradient(b))",
+        ),
         because="The value of b takes part, but no path leads back to it.",
     ),
     Exercise(
@@ -108,11 +155,19 @@ EXERCISES = (
                 "You added the rounded value. Add what is missing: round(x) - x.",
             ),
             Mistake(
+                lambda rest, value: [value, None],
+                "It is the other way round: the value is that of x, and the gradient that of the rounded number.",
+            ),
+            Mistake(
                 lambda rest, value: [float(round(value) - value), None],
                 "This is what must be added. Add it to x, unstopped.",
             ),
         ],
-        hint="The number to add is tf.round(x) - x. Stop that number, and add it to x.",
+        hint=(
+            "Which number must be added to x to get tf.round(x)?",
+            "Add that number to x, stopped, so that the gradient of x stays 1.",
+            "y = x + tf.stop_gradient(tf.round(x) - x)",
+        ),
         because="x + (round(x) - x) has the value round(x), and only the first x lets the gradient pass.",
     ),
     Exercise(
@@ -132,9 +187,13 @@ EXERCISES = (
                 lambda loss_of, start, steps: _learned(loss_of, start, steps, rate=-0.1),
                 "w runs away: the gradient has the wrong sign. Leave the loss, and subtract the gradient, as it stands there.",
             ),
-            Mistake(raises, "tf.round alone gives None. Add to w the stopped number tf.round(w) - w."),
+            Mistake(raises, "tf.round alone gives None, and None cannot be subtracted. What did exercise 4 do about that?", error="NoneType"),
         ],
-        hint="w + tf.stop_gradient(tf.round(w) - w)",
+        hint=(
+            "Which expression has the value of tf.round(w), and the gradient of w?",
+            "It is that of exercise 4, with w in place of x.",
+            "rounded = w + tf.stop_gradient(tf.round(w) - w)",
+        ),
         because="The loss sees whole numbers, and the gradient goes around the steps.",
     ),
 )

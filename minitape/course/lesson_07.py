@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .exercise import Exercise, Mistake, gives_none
 from .unknown import Polynomial, Unknown, descend, newton
+
+if TYPE_CHECKING:
+    from .exercise import Answer
+    from .seen import Seen
 
 F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1, 1)
 BENT = Unknown("x[0] * x[1] * x[1]", lambda x: x[0] * x[1] * x[1])
@@ -25,6 +30,46 @@ def _hessian(f: Unknown, point: Pair, direction: Pair) -> np.ndarray:
     return np.array([[0.0, 2 * y], [2 * y, 2 * x]] if f is BENT else [[6 * x, 1.0], [1.0, 0.0]])
 
 
+EXPLAINED = {
+    "07.p1": """\
+Both `x` and `y` are variables, and a tape [watches](glossary.ipynb#cell-id=watch) a variable automatically when it is used. So *both* tapes
+watched *both* variables. The two calls of `watch` changed nothing.""",
+    "07.p2": """\
+The first derivative of `x * x * x * x` is `4 * x * x * x`, the second `12 * x * x`, which is 48 at 2.""",
+    "07.p3": """\
+When the inner sweep ran, nobody recorded it. For the outer tape, `first` is a number that came from nowhere.""",
+    "07.p4": """\
+The rule of `2.0 * x` passes on 2 times what arrived. It never looks at `x`. So on the outer tape there is no
+[path](glossary.ipynb#cell-id=path) from `x` to `first`, and no path means `None`. Here `None` and 0 mean the same for you.""",
+    "07.p5": """\
+Newton's method looks for a place where the *slope is 0*. That is so at a lowest point, a *minimum*, and just as well at a highest point, a *maximum*.
+On the side of the hill the curve bends down, so the second derivative is negative, and dividing by it turns the step around: uphill.""",
+    "07.p6": """\
+One for the gradient, and one for the gradient of the number `along`, whatever the number of entries. The whole Hessian has a million entries, and would have
+needed a thousand sweeps more: one for each row of the table.""",
+}
+
+
+def _without_the_table(answer: Answer, seen: list[Seen]) -> str:
+    """Whether the product was found without the whole Hessian."""
+    if any(question.name.endswith("jacobian") for run in seen for question in run.questions):
+        return "That is right, and took the whole Hessian. Which single number has the product as its gradient?"
+    return ""
+
+
+def _down(f: Polynomial, start: float, steps: int, halvings: int = 10) -> float:
+    """Where damped steps of Newton's method lead, which divide by the absolute value of the second derivative."""
+    for _ in range(steps):
+        move = f.derivative(start) / abs(f.derivative(start, order=2))
+        for _ in range(halvings):
+            if f._compute(start - move) > f._compute(start):
+                move /= 2
+        start -= move
+    return start
+
+
+HILLS = Polynomial(0, 0, -0.5, 0, 0.25)
+
 EXERCISES = (
     Exercise(
         "07.1",
@@ -37,11 +82,16 @@ EXERCISES = (
             Mistake([25.0, 10.0, None, 10.0], "Look at B once more: first saw both uses of v, in p and in q."),
             Mistake([25.0, 20.0, 0.0, 10.0], "Where a tape recorded no path, the answer is None, not zero."),
         ],
-        hint="first saw q = u * v * v. second saw only q = p * v, with p = 10.",
+        hint=(
+            "What did each tape see of the way to q?",
+            "first was on for both multiplications, second only for the last one.",
+            "first saw q = u * v * v. second saw only q = p * v, with p = 10.",
+        ),
         because="first recorded all of u * v * v. second recorded p * v only, and p was for it the number 10.",
     ),
     Exercise(
         "07.2",
+        order=2,
         expect=lambda f, value: f.derivative(value, order=2),
         cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
         start="""
@@ -77,11 +127,16 @@ def second_derivative(f, value):
             Mistake(lambda f, value: f.derivative(value, order=3), "That is the third derivative: one tape too many."),
             Mistake(lambda f, value: 0.0, "A zero is not right either. Where must the inner gradient be computed?"),
         ],
-        hint="The inner gradient must be computed while the outer tape is on. Move that line into the outer block.",
-        because="Taken inside the outer block, the inner sweep is recorded by the outer tape.",
+        hint=(
+            "Which line computes something that the outer tape must see?",
+            "The inner gradient must be computed while the outer tape is on.",
+            "Move the line first = inner.gradient(y, x) into the outer block: four more blanks before it.",
+        ),
+        because="Taken while the outer tape is on, the inner sweep is recorded by it.",
     ),
     Exercise(
         "07.3",
+        order=3,
         expect=lambda f, value: f.derivative(value, order=3),
         cases=[(F, 1.0), (F, 2.0), (G, -0.5)],
         mistakes=[
@@ -92,14 +147,23 @@ def second_derivative(f, value):
             Mistake(lambda f, value: f.derivative(value), "That is the first derivative. Two more are needed."),
             Mistake(lambda f, value: f._compute(value), "You gave back f(x) itself. Give back its third derivative."),
         ],
-        hint="Call derivative three times, each time on what it gave back before, and then call the result with x.",
+        hint=(
+            "What does derivative give back, and what can be done with that?",
+            "derivative takes a function and gives one back. So it can be called on its own result.",
+            "return derivative(derivative(derivative(f)))(x)",
+        ),
         because="Three tapes, one in the other: each records the sweep of the one inside.",
     ),
     Exercise(
         "07.4",
+        order=2,
         expect=newton,
         cases=[(F, 2.0), (G, 1.0), (G, -2.0)],
         mistakes=[
+            Mistake(
+                lambda f, value: value - (value / 2 - 2 * np.sin(2 * value)) / (0.5 - 4 * np.cos(2 * value)),
+                "slope and bend still belong to wavy, from the cell above. Make them anew, from f.",
+            ),
             Mistake(
                 lambda f, value: value - f.derivative(value),
                 "You subtract the whole slope. Divide it by the second derivative.",
@@ -117,14 +181,25 @@ def second_derivative(f, value):
                 "That is how far to go. Subtract it from x.",
             ),
         ],
-        hint="x minus the first derivative divided by the second derivative, both at x.",
+        hint=(
+            "What divides the slope?",
+            "Make slope = derivative(f) and bend = derivative(slope), and use both at x.",
+            "return x - slope(x) / bend(x)",
+        ),
         because="The second derivative says how fast the slope shrinks, so slope / second derivative is how far.",
     ),
     Exercise(
         "07.5",
+        order=2,
+        also=_without_the_table,
         expect=lambda f, point, direction: _hessian(f, point, direction) @ np.array(direction),
         cases=[(BENT, [1.0, 2.0], [1.0, 0.0]), (STEEP, [1.0, 2.0], [0.0, 1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
         mistakes=[
+            Mistake(
+                gives_none,
+                "The outer tape has no path to what you ask it about. Is the sum computed while it is on, and does it watch the point?",
+                where=r"reduce_sum",
+            ),
             Mistake(_hessian, "That is the whole Hessian. Only its product with the direction is wanted: two numbers."),
             Mistake(_gradient, "That is the gradient. The direction has not been used yet."),
             Mistake(
@@ -136,24 +211,40 @@ def second_derivative(f, value):
                 "That is the gradient of the gradient's sum: the direction is missing in it.",
             ),
         ],
-        hint="Call hessian_vector_product with f, the point and the direction.",
+        hint=(
+            "Of which single number is the product the gradient?",
+            "Two tapes: the inner one gives the gradient; the outer one is asked about the sum of gradient * direction.",
+            "In the outer block: along = tf.reduce_sum(inner.gradient(y, x) * direction). After it: return outer.gradient(along, x).",
+        ),
         because="The gradient of the number reduce_sum(gradient * direction) is the Hessian times the direction.",
     ),
     Exercise(
         "07.6",
-        expect=newton,
-        cases=[(G, -2.0, 1), (G, -2.0, 3), (Polynomial(3, -4, 1, 0, 0.5), 2.0, 5)],
+        order=2,
+        expect=_down,
+        cases=[(G, -2.0, 8), (HILLS, 0.1, 12), (HILLS, -0.3, 12), (HILLS, 0.55, 5), (Polynomial(3, -4, 1, 0, 0.5), 2.0, 8)],
+        rtol=1e-4,
+        atol=1e-4,
         mistakes=[
+            Mistake(newton, "Your steps climb where the curve bends down, and end on a hilltop. Divide by the absolute value."),
             Mistake(
-                lambda f, start, steps: newton(f, start), "That is one step. Do it as often as steps says, in a loop."
+                lambda f, start, steps: _down(f, start, steps, halvings=0),
+                "Where the curve is nearly straight, your step is much too long: the height does not fall. Halve it until it does.",
             ),
-            Mistake(lambda f, start, steps: start, "It stays where it started: x = x - ..., in each step."),
+            Mistake(
+                lambda f, start, steps: _down(f, start, 1), "That is one step. Repeat it as many times as steps says, in a loop."
+            ),
+            Mistake(lambda f, start, steps: start, "It stays where it started: does x get the new place in each step?"),
             Mistake(
                 lambda f, start, steps: descend(f, start, steps, rate=0.1),
-                "That is the plain way, with a fixed part of the slope. Divide by the second derivative.",
+                "That is gradient descent, with a fixed learning rate. Divide by the second derivative.",
             ),
         ],
-        hint="In a loop: x = x - slope(x) / bend(x), with slope = derivative(f) and bend = derivative(slope).",
-        because="A few steps are enough: near the lowest point, each one doubles the digits that are right.",
+        hint=(
+            "Where the curve bends down, in which direction does slope / bend lead? What changes that?",
+            "In each step: the slope divided by the absolute value of the second derivative; halve that while f would not fall; then subtract.",
+            "move = slope(x) / tf.abs(bend(x)); ten times: if f(x - move) > f(x), move = move / 2.0; then x = x - move.",
+        ),
+        because="Against the slope is downhill, and halving makes the step short enough. So it ends at a minimum.",
     ),
 )

@@ -17,13 +17,33 @@ if TYPE_CHECKING:
 F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
 
 
+def _largest(f: Polynomial, values: list[float]) -> float:
+    return max(values, key=lambda value: float(f._compute(value)))
+
+
 def _answer(why: Answer) -> dict[str, str]:
-    """What an explanation names: the cause, and the line of the program."""
+    """What an explanation names: the cause, and the line of the program. Of a list with one explanation, that one."""
+    if isinstance(why, (list, tuple)) and len(why) == 1:
+        [why] = why
     if not hasattr(why, "cause"):
         raise ValueError(say("hand in the answer of tape.explain itself"))
     return {"cause": str(why.cause), "code": (why.code or "").strip()}
 
 
+EXPLAINED = {
+    "08.p1": "The watch stands after the line in which x was used. What ran before it was not recorded.",
+    "08.p2": "A variable made with trainable=False is not watched automatically. For a list of sources, explain gives a list of answers; the first is connected.",
+    "08.p3": "This tape was told not to watch variables by itself, and nobody told it of w. It does watch x.",
+    "08.p4": "The last line stands outside the block, so the tape did not see it.",
+    "08.p5": "The cast to float is fine. But before it there is an integer, and there the way ends.",
+    "08.p6": "A comparison answers yes or no. If x changes a little, the answer stays the same, until it jumps. There is nothing to follow downhill.",
+    "08.p7": "A tape can follow a value only from one tf operation to the next. np.mean gives a plain number, and that comes back as a new constant, without any memory. "
+    ".numpy() and float() do the same.",
+    "08.p8": "After the first step, w is the name of a tensor: w = ... binds the name anew. The variable is still there, and nobody uses it.",
+    "08.p9": "Each time you write x[0], a new tensor is made. y was not computed from this one: it was computed from x.",
+    "08.p10": "A slip of the pen: first was called twice, and second never.",
+    "08.p11": "One way is whole, the last multiplication, and it gives the factor, 3 * 3 + 16. The way through float() is cut, and its 2 * 9 are missing.",
+}
 EXERCISES = (
     Exercise(
         "08.1",
@@ -46,7 +66,11 @@ EXERCISES = (
                 "B and D are swapped: stop_recording belongs to a tape, stop_gradient to a value.",
             ),
         ],
-        hint="Take the words from the first two groups of the table, each at most once.",
+        hint=(
+            "In each program: who is watched, and is every line on the tape?",
+            "Take the words from the first two groups of the table, each at most once.",
+            "A: a constant. B: a cut in the value. C: a line after the block. D: a tape that was paused.",
+        ),
         because="Nobody watched x; a cut in the value; a line outside the block; a tape that was paused.",
     ),
     Exercise(
@@ -78,7 +102,11 @@ def slope(f, value):
                 "That is the step from one whole number to the next, not a derivative.",
             ),
         ],
-        hint="Make x a float: dtype=tf.float32, or float(value).",
+        hint=(
+            "Which dtype does x get if value is 3?",
+            "Make the variable itself a float, whatever value is.",
+            "x = tf.Variable(value, dtype=tf.float32)",
+        ),
         because="With a dtype that has fractions, x can change a little.",
     ),
     Exercise(
@@ -94,6 +122,11 @@ def slopes(f, values):
     return tape.gradient(y, x)
 """,
         mistakes=[
+            Mistake(
+                lambda f, values: np.array([f.derivative(value) * (value == _largest(f, values)) for value in values]),
+                "That is the gradient of the largest result alone. Which function gives the mean?",
+                where=r"reduce_max",
+            ),
             Mistake(
                 gives_none,
                 "The function is the right one, but .numpy() still takes the value out of the tape's world.",
@@ -123,14 +156,18 @@ def slopes(f, values):
                 "That is the derivative of the mean of x, not of the mean of f(x).",
             ),
         ],
-        hint="One line leaves for NumPy and comes back as a constant. There is a tf function for it.",
-        because="tf.reduce_mean is recorded. Each result counts one part in len(values).",
+        hint=(
+            "Which line does a tape not understand?",
+            "One line leaves for NumPy and comes back as a constant. There is a tf function for it.",
+            "y = tf.reduce_mean(results)",
+        ),
+        because="The tape recorded the whole way. In the mean, each result counts one part in len(values).",
     ),
     Exercise(
         "08.4",
         expect=[None, 0.0, None, 0.0],
         mistakes=[
-            Mistake([0.0, 0.0, None, 0.0], "A: floor has no derivative rule at all, so nothing is handed on."),
+            Mistake([0.0, 0.0, None, 0.0], "A: floor has steps, and hands on nothing: None, not zero."),
             Mistake(
                 [None, None, None, 0.0],
                 "B: a multiplication hands on what arrived times the other factor. That is a path.",
@@ -138,8 +175,12 @@ def slopes(f, values):
             Mistake([None, 0.0, 0.0, 0.0], "C: the constant was not computed from x."),
             Mistake([None, 0.0, None, None], "D: relu is recorded. For a negative number its slope is 0."),
         ],
-        hint="Ask for each: is there an operation with a rule between x and y? Then it is a number, else None.",
-        because="None where no rule leads from x to y; zero where one does, and multiplies by zero.",
+        hint=(
+            "For each: is y computed from x, and what does the operation hand on?",
+            "A cut way or no way is None. A way on which the amount is multiplied by zero is 0.0.",
+            "A: floor hands on nothing. B: 0.0 times what arrives. C: no way. D: relu of -3.",
+        ),
+        because="None where nothing is handed on from y to x; zero where something is, and multiplied by zero.",
     ),
     Exercise(
         "08.5",
@@ -154,7 +195,11 @@ def slopes(f, values):
                 "In line 4, w is multiplied by a float. That is recorded; the cast is on the other factor.",
             ),
         ],
-        hint="Follow w from line to line: a cast to an integer, a number without memory, a cut.",
+        hint=(
+            "Which ways lead from w to y?",
+            "There are two: by a and b, and by the w in line 6. Follow each from line to line.",
+            "A cast to an integer, a number without memory, a cut.",
+        ),
         because="A cast to an integer, an exit to NumPy, and a cut. Each alone would break its way.",
     ),
     Exercise(
@@ -175,7 +220,7 @@ def slopes(f, values):
                 "You asked about another variable. Run the cell above once more, and ask about loss and w.",
             ),
         ],
-        hint="why = tape.explain(loss, w)",
+        hint=("Whom can you ask?", "tape.explain takes the target and the source.", "why = tape.explain(loss, w)"),
         because="One line of fifteen turns the numbers into integers, and explain found it.",
     ),
 )

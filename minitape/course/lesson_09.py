@@ -37,10 +37,21 @@ def _best_line(loss_of: Distance, x: Sequence[float]) -> list[float]:
     return [float(value) for value in np.polyfit(x, loss_of.points, 1)]
 
 
+def _grown(loss_of: Distance, x: Sequence[float]) -> list[float]:
+    return [float("nan"), float("nan")]
+
+
 def _loop(rate: float) -> Callable[[Polynomial, int], float]:
     return lambda loss_of, steps: descend(loss_of, 0.0, steps, rate)
 
 
+EXPLAINED = {
+    "09.p1": "A variable knows what it holds, not where that came from. assign_add puts a number into the box, and no operation with a result is recorded. "
+    "So the tape has no path from y to z.",
+    "09.p2": "Each version of x that was used has a row of its own, with the value of its time. The first gets 2 * 3, the second gets 2, and both belong to x: they are added.",
+    "09.p3": "The right side makes a new tensor, and w = ... binds the name w to it. The variable still exists, unchanged, but nobody uses it any more.",
+    "09.p4": "The variable is lost again: w is the value that assign_sub gave back, and no tape watches that.",
+}
 EXERCISES = (
     Exercise(
         "09.1",
@@ -53,7 +64,11 @@ EXERCISES = (
             Mistake([30.0, 0.0], "The first is right. Where no path was recorded, the answer is None, not zero."),
             Mistake([None, 90.0], "z is computed from x: there is a path. It ends at x."),
         ],
-        hint="z = x * x was computed after the assign. Which value had x then, and from where can a sweep go on?",
+        hint=(
+            "Which value does x hold when z is computed, and does the tape know where that came from?",
+            "x holds y * 3. The way back from z ends at x.",
+            "With respect to x: 2 * 15. With respect to y: no path.",
+        ),
         because="x held 15, and the way back ends at x: a variable does not know how its value was computed.",
     ),
     Exercise(
@@ -72,12 +87,12 @@ def gradient_for_y(f, a, b):
         mistakes=[
             Mistake(
                 gives_none,
-                "x.assign(x + y) stores the sum, too: the variable forgets where it came from. Give the sum its own name.",
+                "x.assign(x + y) stores the sum, too: the variable forgets where it came from. Who else could hold it?",
                 where=r"\.assign\(",
             ),
             Mistake(
                 gives_none,
-                "assign_add is still there, and no gradient goes back through it. Compute x + y, and give it a name.",
+                "assign_add is still there, and no gradient goes back through it.",
                 where=r"\.assign_add\(",
             ),
             Mistake(lambda f, a, b: f._compute(a + b), "You gave back z. Give back its gradient with respect to y."),
@@ -90,7 +105,11 @@ def gradient_for_y(f, a, b):
                 lambda f, a, b: 0.0, "A zero says that z does not depend on y. It does: compute x + y inside the block."
             ),
         ],
-        hint="Do not assign. Compute x + y as a tensor with a name of its own, and hand that to f.",
+        hint=(
+            "What does the tape know of the number that assign_add puts into x?",
+            "Do not assign. Compute x + y as a tensor with a name of its own, and hand that to f.",
+            "total = x + y, and then z = f(total)",
+        ),
         because="x + y is an operation with two inputs, so a path leads from y to z.",
     ),
     Exercise(
@@ -102,7 +121,7 @@ def gradient_for_y(f, a, b):
             Mistake(2.0, "That is what comes back from u. v was computed from x as well."),
             Mistake(4.0, "You took x = 1 for both. When v was computed, x held 4."),
         ],
-        hint="Two versions of x were used. Each gives twice the value that it had; add the two.",
+        hint=("How many versions of x were used?", "Each gives twice the value that it had. What happens to the two amounts?", "2 * 1 + 2 * 4"),
         because="Version 0 gives 2 * 1, version 1 gives 2 * 4, and both belong to x.",
     ),
     Exercise(
@@ -130,7 +149,11 @@ def gradient_for_y(f, a, b):
                 "Look at C once more: it changes the variable, and binds no name.",
             ),
         ],
-        hint="Is w afterwards the variable itself, or the value that a line gave back? A tape watches only the former.",
+        hint=(
+            "What is w after each line: a variable, or a value?",
+            "A tape watches variables. = moves the name w, and assign changes what a variable holds.",
+            "After A and D, w is a tensor. After E it is another variable.",
+        ),
         because="A and D bind w to what no tape watches. B and C change the variable, E makes a new one.",
     ),
     Exercise(
@@ -139,14 +162,18 @@ def gradient_for_y(f, a, b):
         cases=[(BOWL, 1), (BOWL, 2), (HOLE, 5)],
         mistakes=[
             Mistake(_loop(-0.25), "w climbs: subtract the gradient, do not add it."),
-            Mistake(_loop(1.0), "The steps are too long: multiply the gradient by 0.25."),
+            Mistake(_loop(1.0), "The steps are too long. What is the learning rate?"),
             Mistake(
                 lambda loss_of, steps: _loop(0.25)(loss_of, 1),
                 "That is w after one step. Does your loop go on from the changed w?",
             ),
             Mistake(lambda loss_of, steps: 0.0, "w is still 0: a new value was computed but not stored in w."),
         ],
-        hint="After the block: w.assign_sub(0.25 * tape.gradient(loss, w)). At the end give back w.",
+        hint=(
+            "What does each step do with the gradient, and what does the function give back?",
+            "After the block, subtract the learning rate times the gradient from what w holds.",
+            "w.assign_sub(0.25 * tape.gradient(loss, w)), and at the end return w",
+        ),
         because="Each step goes down the slope of the loss, whatever the loss is.",
     ),
     Exercise(
@@ -164,12 +191,23 @@ def gradient_for_y(f, a, b):
                 lambda loss_of, x: [float(np.dot(x, loss_of.points) / np.dot(x, x)), 0.0],
                 "Your line goes through the origin: b does not learn. Ask for the gradients of both, and change both.",
             ),
+            Mistake(_grown, "The loss grows, until there are no numbers any more. Which way does assign_add go?", where=r"assign_add\("),
             Mistake(
-                lambda loss_of, x: [float("nan"), float("nan")],
-                "The numbers grew until they were no numbers any more: take a smaller learning rate.",
+                _grown,
+                "The loss grows, until there are no numbers any more. Does each variable get its own gradient? They come in the order of the sources.",
+                where=r"\bdb, *dw *=|w\.assign_sub\([^)]*\bdb\b",
+            ),
+            Mistake(_grown, "The numbers grew until they were no numbers any more: take a smaller learning rate."),
+            Mistake(
+                lambda loss_of, x: _grown(loss_of, x) if x is OTHER_X else _best_line(loss_of, x),
+                "One line is right; with other points the numbers grew until they were no numbers any more. Take a smaller learning rate.",
             ),
         ],
-        hint="The loop of this lesson, with the loss loss_of(w * x + b). Are there enough steps?",
+        hint=(
+            "Which loss does each step need, and are there enough steps, short enough?",
+            "The loop of this lesson, with the loss loss_of(w * x + b). Try 500 steps with the learning rate 0.1.",
+            "dw, db = tape.gradient(loss, [w, b]), and then w.assign_sub(0.1 * dw) and b.assign_sub(0.1 * db)",
+        ),
         because="No formula was needed for the best line. The same loop fits what has no formula.",
     ),
 )

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
+from typing import TYPE_CHECKING
+
 from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, Traced
+
+if TYPE_CHECKING:
+    from ..engine.typed import Function
+    from .seen import Seen
 
 F, G = Traced(0, 0, 1), Traced(1, -2, 0, 1)
 GROWS, TURNS = Traced(1, 0, 0.5), Traced(-1, 2)
@@ -19,29 +28,63 @@ def _repeated(f: Polynomial, value: float, times: int) -> float:
     return slope
 
 
-def _aimed(throw: Polynomial, target: float, turns: int = 10, part: float = 1.0) -> float:
+def _aimed(throw: Polynomial, target: float, times: int = 10, part: float = 1.0) -> float:
     """The angle after so many corrections, by `part` of what the tape says."""
     angle = 0.4
-    for _ in range(turns):
+    for _ in range(times):
         angle -= part * (throw._compute(angle) - target) / throw.derivative(angle)
     return angle
 
 
+def _traced_once(answer: Function, seen: list[Seen]) -> str:
+    """What is wrong with a program that gives both slopes, and not from one traced loss with the penalty in it."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(answer)))
+    loops = [node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While, ast.ListComp))]
+    if any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for loop in loops for node in ast.walk(loop)):
+        return "A new function is traced in each iteration: that is right, and slower than no graph at all. Trace one loss, before the loop."
+    sums = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp)]
+    if any(isinstance(node, ast.Attribute) and node.attr == "gradient" for part in sums for node in ast.walk(part)):
+        return "The slope of the penalty was added by hand, and the loss does not have it. Let the loss take the penalty as an argument."
+    return ""
+
+
+def _looped(answer: Function, seen: list[Seen]) -> str:
+    """What is wrong with a program that was unrolled while it was traced."""
+    if any(len(run.calls) > 2 for run in seen):
+        return "Python went through the loop, and the graph has a copy of f for each iteration. Loop over tf.range(times)."
+    return ""
+
+
+EXPLAINED = {
+    "10.p1": "At -2 the condition is False, so the second branch ran, 3 - 2 * x, whose slope is -2 everywhere. Of x * x the tape knows nothing.",
+    "10.p2": "The loop ran three times, to 4, 16 and 256. Going back, the tape multiplies along the path: 2 * 16, 2 * 4 and 2 * 2 make 32 * 8 * 4.",
+    "10.p3": "The ball flies on for a whole number of iterations. A steeper throw with the same number of iterations comes down nearer by, because it goes up "
+    "instead of forwards. That is what the tape recorded.",
+    "10.p4": "Python's print ran once, while the function was traced, and shows a tensor without a number. tf.print is in the graph, and ran each time.",
+    "10.p5": "While pull was traced, Python looked strength up and found 2. So 2.0 stands in the graph, as if you had typed it. Nobody looks again.",
+    "10.p6": "While it is traced, x has no value, so Python cannot decide. An if on a tensor becomes tf.cond, an operation that holds two graphs, and each of them has to be traced.",
+    "10.p7": "The first graph is as long as the loop: one multiplication after the other. In the second the multiplication stands once, and the loop around it is an operation.",
+    "10.p8": "A Python number is written into the graph as it is, so each new number needs a new graph. Of a tensor only shape and dtype count, so one graph serves all three.",
+}
 EXERCISES = (
     Exercise(
         "10.1",
         expect=[5.0, 16.0, None, 0.0],
         mistakes=[
             Mistake([2.0, 16.0, None, 0.0], "A: at x = 1 the condition is False. Which branch ran?"),
-            Mistake([5.0, 2.0, None, 0.0], "B: how many turns does the loop make, from 1 to 10 or more?"),
-            Mistake([5.0, 8.0, None, 0.0], "B: after three turns y is 8, which is still below 10."),
+            Mistake([5.0, 2.0, None, 0.0], "B: how many times does the loop run, from 1 to 10 or more?"),
+            Mistake([5.0, 8.0, None, 0.0], "B: after three iterations y is 8, which is still below 10."),
             Mistake([5.0, 16.0, 0.0, 0.0], "C: the branch that ran has no operation that uses x: there is no path."),
             Mistake([5.0, 16.0, 1.0, 0.0], "C: x is above 0, so the first branch ran."),
             Mistake([5.0, 16.0, None, None], "D: tf.where is an operation with a rule: what it does not take gets 0."),
             Mistake([5.0, 16.0, None, -2.0], "D: at x = -1, tf.where takes the 0.0, not x * x."),
         ],
-        hint="Write down for each which lines run. For B, write a row for each turn.",
-        because="Only what ran counts: one branch, four turns, a constant; and tf.where hands on 0 to what it did not take.",
+        hint=(
+            "Which lines of each program run?",
+            "For B, write a row for each iteration. In C, what was y computed from?",
+            "A: 5 * x ran. B: y is 2 * 2 * 2 * 2 * x. C: a constant. D: tf.where took the 0.0.",
+        ),
+        because="Only what ran counts: one branch, four iterations, a constant; and tf.where hands on 0 to what it did not take.",
     ),
     Exercise(
         "10.2",
@@ -76,7 +119,7 @@ def two_slopes(f, value):
             ),
             Mistake(
                 lambda f, value: [f.derivative(value)] * 2,
-                "What is added outside of loss does not depend on x. The penalty belongs into loss, as an argument.",
+                "What is added outside of loss does not depend on x. The penalty belongs in loss, as an argument.",
                 where=r"loss\(x\) *\+",
             ),
             Mistake(
@@ -97,20 +140,29 @@ def two_slopes(f, value):
                 where=r"(?ms)\A(?!.*^ *@tf\.function)",
             ),
         ],
-        hint="Let loss take penalty as a second argument: loss(x, tf.constant(penalty)).",
-        because="An argument comes in at each call. A name of Python was looked up once, while the function was traced.",
+        also=_traced_once,
+        hint=(
+            "When did Python look up the name penalty?",
+            "The graph holds the first number. Let the second one come in at the call.",
+            "def loss(x, penalty): and then y = loss(x, tf.constant(penalty))",
+        ),
+        because="An argument comes in at each call. A Python name was looked up once, while the function was traced.",
     ),
     Exercise(
         "10.3",
         expect={"A": 1, "B": 2, "C": 3, "D": 1, "E": 6},
         mistakes=[
             Mistake({"A": 2, "B": 2, "C": 6, "D": 6, "E": 6}, "At the second call only the graph runs: no Python, no print."),
-            Mistake({"A": 1, "B": 2, "C": 1, "D": 1, "E": 6}, "C: range is Python's loop. It turns three times while f is traced."),
+            Mistake({"A": 1, "B": 2, "C": 1, "D": 1, "E": 6}, "C: range is Python's loop. It runs three times while f is traced."),
             Mistake({"A": 1, "B": 2, "C": 3, "D": 3, "E": 6}, "D: tf.range is a loop of the graph. Python goes through its body once."),
-            Mistake({"A": 1, "B": 2, "C": 3, "D": 1, "E": 3}, "E: f runs twice, and each time the loop makes three turns."),
+            Mistake({"A": 1, "B": 2, "C": 3, "D": 1, "E": 3}, "E: f runs twice, and each time the loop runs three times."),
             Mistake({"A": 1, "B": 1, "C": 3, "D": 1, "E": 3}, "The graph runs at both calls, so tf.print prints at both."),
         ],
-        hint="Two questions for each letter: does Python print it, while tracing, or does the graph, each time? How often does its loop turn there?",
+        hint=(
+            "Who prints each letter: Python, while tracing, or the graph, each time?",
+            "And how many times does its loop run there? range is Python's, tf.range is the graph's.",
+            "A and D: Python, once. C: Python, three times. B: the graph, at each of two calls. E: the graph, three times at each.",
+        ),
         because="print and range are Python's, and ran once, while f was traced. tf.print and tf.range are in the graph.",
     ),
     Exercise(
@@ -118,14 +170,14 @@ def two_slopes(f, value):
         expect=_repeated,
         cases=[(F, 1.5, 3), (G, 0.5, 2), (GROWS, 1.0, 4), (TURNS, 2.0, 1)],
         mistakes=[
-            Mistake(lambda f, value, times: f.derivative(value), "f was applied once only: each turn should take y, not x."),
-            Mistake(lambda f, value, times: _repeated(f, value, times + 1), "f was applied once too often."),
-            Mistake(lambda f, value, times: _repeated(f, value, times - 1), "f was applied once too little."),
+            Mistake(lambda f, value, times: f.derivative(value), "f was applied once only: each iteration should take y, not x."),
+            Mistake(lambda f, value, times: _repeated(f, value, times + 1), "f was applied one time too many."),
+            Mistake(lambda f, value, times: _repeated(f, value, times - 1), "f was applied one time too few."),
             Mistake(
                 lambda f, value, times: times * f.derivative(value),
-                "The results were added up. Each turn should apply f to the result of the turn before.",
+                "The results were added up. Each iteration should apply f to the result of the one before.",
             ),
-            Mistake(lambda f, value, times: 1.0, "y is still x: in each turn, give the name y to f(y)."),
+            Mistake(lambda f, value, times: 1.0, "y is still x: in each iteration, give the name y to f(y)."),
             Mistake(raises, "times is a tensor. Loop over tf.range(times).", where=r"in times\b|\.numpy\("),
             Mistake(
                 raises,
@@ -133,8 +185,13 @@ def two_slopes(f, value):
                 where=r"(?ms)\A(?!.*^ *@tf\.function)",
             ),
         ],
-        hint="for _ in tf.range(times): and in it, y = f(y).",
-        because="The loop is in the graph, and the backward sweep goes through each turn that it made.",
+        also=_looped,
+        hint=(
+            "times has no value while the function is traced. Which loop can stand in the graph?",
+            "Loop over tf.range(times), and apply f to y each time.",
+            "for _ in tf.range(times): and in it, y = f(y)",
+        ),
+        because="The loop is in the graph, and the backward sweep goes through each of its iterations.",
     ),
     Exercise(
         "10.5",
@@ -142,14 +199,18 @@ def two_slopes(f, value):
         mistakes=[
             Mistake({"A": 3, "B": 3, "C": 3, "D": 6}, "A function is traced for each new kind of input, not at each call."),
             Mistake({"A": 2, "B": 2, "C": 3, "D": 6}, "Of a tensor only shape and dtype count, not its value: look at A and D."),
-            Mistake({"A": 1, "B": 1, "C": 3, "D": 2}, "B: a number of Python is written into the graph, so a new number needs a new graph."),
+            Mistake({"A": 1, "B": 1, "C": 3, "D": 2}, "B: a Python number is written into the graph, so a new number needs a new graph."),
             Mistake({"A": 1, "B": 3, "C": 3, "D": 2}, "B: for the second 1.0 there is a graph already."),
             Mistake({"A": 1, "B": 2, "C": 2, "D": 2}, "C: two shapes, and then whole numbers: another dtype."),
-            Mistake({"A": 1, "B": 2, "C": 3, "D": 1}, "D: the last line hands in a number of Python, not a tensor."),
+            Mistake({"A": 1, "B": 2, "C": 3, "D": 1}, "D: the last line hands in a Python number, not a tensor."),
             Mistake({"A": 1, "B": 2, "C": 3, "D": 6}, "D: tf.constant(k) is a tensor. All five are of the same shape and dtype."),
         ],
-        hint="For a tensor compare shape and dtype with those before, for a number of Python the number itself.",
-        because="Shape and dtype of a tensor, and the value of a number of Python, decide whether there is a graph already.",
+        hint=(
+            "For each call: is there a graph already for this kind of input?",
+            "Of a tensor, compare shape and dtype with those before; of a Python number, the number itself.",
+            "A: one kind. B: 1.0 and 2.0. C: two shapes, and another dtype. D: one kind of tensor, and a Python number.",
+        ),
+        because="Shape and dtype of a tensor, and the value of a Python number, decide whether there is a graph already.",
     ),
     Exercise(
         "10.6",
@@ -158,7 +219,7 @@ def two_slopes(f, value):
         mistakes=[
             Mistake(lambda throw, target: 0.4, "The angle never changes: give the name angle to the corrected one."),
             Mistake(
-                lambda throw, target: _aimed(throw, target, turns=1),
+                lambda throw, target: _aimed(throw, target, times=1),
                 "The angle was corrected once only. Is the line inside the loop?",
             ),
             Mistake(
@@ -166,7 +227,11 @@ def two_slopes(f, value):
                 "The ball goes the wrong way: if the miss is above zero and grows with the angle, the angle must become smaller.",
             ),
         ],
-        hint="angle = angle - miss / tape.gradient(miss, angle)",
+        hint=(
+            "By how much does the miss grow if the angle grows by 1? So how far must the angle go back?",
+            "Ask the tape for the gradient of miss with respect to angle, and subtract miss divided by it from the angle.",
+            "angle = angle - miss / tape.gradient(miss, angle)",
+        ),
         because="Each time the tape says how the miss grows with the angle; ten corrections are more than enough.",
         rtol=1e-4,
     ),

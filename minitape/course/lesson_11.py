@@ -19,6 +19,19 @@ def _through_sign(rest: Polynomial, value: float) -> float:
     return rest.derivative(math.copysign(1.0, value)) * (abs(value) < 1.0)
 
 
+EXPLAINED = {
+    "11.p1": "The size of 1.5 is below m, so the first branch ran, x ** 2, and its slope is 2 * x. Which branch was taken is no problem: only what really ran was recorded.",
+    "11.p2": "The tape that runs inside the backward sweep is gone when the sweep is over. So here None is not the truth, which is 18.",
+    "11.p3": "A tape cannot look into NumPy, and numpy_function says so. py_function promises a gradient, finds nothing to differentiate inside, "
+    "and gives a zero. That is wrong, in silence; TensorFlow does the same.",
+    "11.p4": "A session runs the graph with the numbers that it is fed. It runs log_huber eagerly, and with these values it takes the first branch.",
+}
+
+
+def _halved(f: Polynomial, rest: Polynomial, value: float) -> float:
+    return 0.5 * rest.derivative(f._compute(value)) * f.derivative(value)
+
+
 EXERCISES = (
     Exercise(
         "11.1",
@@ -29,7 +42,11 @@ EXERCISES = (
             Mistake([2.25, -1.5], "The value is right. The derivative of x ** 2 is 2 * x, not x."),
             Mistake([-2.25, 3.0], "A square is never negative, and the derivative of x ** 2 is 2 * x."),
         ],
-        hint="The size of x is 1.5, which is below m. So the first branch runs: x ** 2.",
+        hint=(
+            "Which branch runs?",
+            "The size of x is 1.5, which is below m. So the first branch runs: x ** 2.",
+            "(-1.5) ** 2, and 2 * (-1.5)",
+        ),
         because="abs(x) <= m, so y is x ** 2, and its derivative is 2 * x.",
     ),
     Exercise(
@@ -50,27 +67,38 @@ EXERCISES = (
                 "Twice too much: the root brings a 1/2 that cancels the 2 of x * x.",
             ),
         ],
-        hint="Compute z first. Then the upstream gradient times x / z, and the upstream gradient times y / z.",
+        hint=(
+            "How does z change with x, and how much of that is wanted?",
+            "Compute z first. The slope with respect to x is x / z. The upstream gradient comes times that.",
+            "z = (x * x + y * y) ** 0.5, and then return upstream * x / z, upstream * y / z",
+        ),
         because="The derivative of the root is 1 / (2 * z), that of x * x is 2 * x: together x / z.",
     ),
     Exercise(
         "11.3",
-        expect=lambda f, value: 0.5 * f.derivative(value),
-        cases=[(F, 3.0), (G, -1.0), (G, 0.5)],
+        expect=_halved,
+        cases=[(F, REST, 3.0), (G, F, -1.0), (G, REST, 0.5)],
         mistakes=[
-            Mistake(lambda f, value: f.derivative(value), "All of the amount was handed on. Hand on half of it."),
+            Mistake(lambda f, rest, value: 2.0 * _halved(f, rest, value), "All of the amount was handed on. Hand on half of it."),
+            Mistake(lambda f, rest, value: 0.5 * f.derivative(value), "That is 0.5, whatever arrives. Hand on half of upstream, of what comes from rest."),
             Mistake(
-                lambda f, value: 0.5 * f._compute(value) * f.derivative(value),
+                lambda f, rest, value: (rest.derivative(f._compute(value)) - 0.5) * f.derivative(value),
+                "You took 0.5 away. Half of an amount is 0.5 times it.",
+            ),
+            Mistake(
+                lambda f, rest, value: f._compute(value) * _halved(f, rest, value),
                 "In the rule, multiply what arrived by 0.5, not by x.",
             ),
-            Mistake(lambda f, value: f._compute(value), "You gave back y. Give back its gradient with respect to x."),
-            Mistake(lambda f, value: 0.0, "Nothing was handed on. The rule must use the amount that it gets."),
-            Mistake(
-                lambda f, value: value, "That is right for x * x only. Leave the tape its work, and write the rule."
-            ),
+            Mistake(lambda f, rest, value: 0.5 * _halved(f, rest, value), "That is a quarter: halve only once."),
+            Mistake(lambda f, rest, value: rest._compute(f._compute(value)), "You gave back y. Give back its gradient with respect to x."),
+            Mistake(lambda f, rest, value: 0.0, "Nothing was handed on. The rule must use the amount that it gets."),
         ],
-        hint="grad gets the upstream gradient and gives back what goes to x: half of it.",
-        because="The true slope is that of f. The rule in between hands on half of it.",
+        hint=(
+            "What does grad get, and what should go on to x?",
+            "grad gets the upstream gradient, and gives back what goes to x: half of it.",
+            "return 0.5 * upstream",
+        ),
+        because="The true slope is that of rest times that of f. The rule in between hands on half.",
     ),
     Exercise(
         "11.4",
@@ -81,7 +109,7 @@ EXERCISES = (
             Mistake([10.0, None], "There is a path from x to y in the graph, so there is a derivative."),
             Mistake([6.0, 10.0], "The order: first y, then dy_dx, as in the list that is run."),
         ],
-        hint="Put 3 in for x, both in y and in its derivative.",
+        hint=("Which number is fed for x?", "Put 3 in for x, both in y and in its derivative.", "3 * 3 + 1, and 2 * 3"),
         because="At x = 3, x * x + 1 is 10 and 2 * x is 6.",
     ),
     Exercise(
@@ -105,7 +133,11 @@ EXERCISES = (
                 "In C the rule stands in for what the tape cannot see.",
             ),
         ],
-        hint="A tape cannot differentiate NumPy code. Where does a rule of yours stand in for it?",
+        hint=(
+            "Which of the four have a rule of yours?",
+            "A tape cannot differentiate NumPy code. Where does a rule stand in for it?",
+            "A gives None, and B gives 0.0. Is either of them right?",
+        ),
         because="A gives None, B gives 0.0, and only C and D have the rule.",
     ),
     Exercise(
@@ -115,11 +147,11 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 lambda rest, value: rest.derivative(math.copysign(1.0, value)),
-                "Everything is handed on. Outside of -1 to 1 it should be 0: tf.where(tf.abs(x) < 1.0, upstream, 0.0).",
+                "Everything is handed on. What should go on where x lies outside of -1 to 1?",
             ),
             Mistake(
                 lambda rest, value: float(abs(value) < 1.0),
-                "The shape of the rule is right, but upstream is missing in it: hand on what arrived, not 1.",
+                "The rule hands on 1, whatever arrives. Where is upstream?",
             ),
             Mistake(lambda rest, value: 0.0, "Nothing is handed on. Between -1 and 1, upstream should be."),
             Mistake(
@@ -127,7 +159,11 @@ EXERCISES = (
                 "The two cases are swapped: hand on where x lies between -1 and 1.",
             ),
         ],
-        hint="return tf.where(tf.abs(x) < 1.0, upstream, 0.0)",
+        hint=(
+            "What should be handed on where x lies between -1 and 1, and what elsewhere?",
+            "tf.where takes a condition, what to give where it holds, and what to give elsewhere.",
+            "return tf.where(tf.abs(x) < 1.0, upstream, 0.0)",
+        ),
         because="The rule is not the truth about sign, and it is what lets a network of switches learn.",
     ),
 )

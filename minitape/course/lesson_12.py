@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,105 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from .exercise import Exercise, Mistake, raises
+from .exercise import Exercise, Mistake
+from .follow import follow, table_of_rules
+from .own_tape import BACK, MORE, OPERATORS, ROWS
+from .texts import say
 
 if TYPE_CHECKING:
     from .exercise import Answer
-
-FORWARD: dict[str, Callable[..., float]] = {
-    "add": lambda x, y: x + y,
-    "subtract": lambda x, y: x - y,
-    "multiply": lambda x, y: x * y,
-    "sin": math.sin,
-}
-FILES = {
-    "computes the value of a * b": "operators.py",
-    "holds the rows": "record.py",
-    "marks the rows on a way to a": "reach.py",
-    "goes from the last row to the first": "sweep.py",
-    "has the rule of multiply": "elementwise.py",
-}
-
-
-@dataclass(frozen=True)
-class _Number:
-    """A number on a tape, as the learner's class has it."""
-
-    row: int
-    value: float = 0.0
-
-    def __repr__(self) -> str:
-        return f"row {self.row}"
-
-
-class _Appending:
-    """The tape of exercise 1: what it is told to append, it gives back. A constant becomes row 9."""
-
-    def number(self, thing: _Number | float) -> _Number:
-        return thing if isinstance(thing, _Number) else _Number(9, thing)
-
-    def append(self, name: str, inputs: list[int], value: float) -> tuple[str, list[int], float]:
-        return name, inputs, value
-
-    def __repr__(self) -> str:
-        return "tape"
-
-
-def _row(name: str, things: Sequence[_Number | float], inputs: Callable[[_Number], Answer], of: str = "value") -> Answer:
-    """The row of an operation; `inputs` is what is noted of each input, and `of` what is computed with."""
-    numbers = [_Appending().number(thing) for thing in things]
-    return name, [inputs(number) for number in numbers], FORWARD[name](*(getattr(number, of) for number in numbers))
-
-
-class _Recorded:
-    """The tape of exercise 2: y = (sin(a) + a * b) * a * 4, with a, b and one more number watched."""
-
-    sine = math.sin(2.0)
-    rows: ClassVar = [
-        ("watched", [], 2.0),
-        ("watched", [], 3.0),
-        ("sin", [0], sine),
-        ("multiply", [0, 1], 6.0),
-        ("add", [2, 3], sine + 6.0),
-        ("multiply", [4, 0], 2.0 * (sine + 6.0)),
-        ("watched", [], 7.0),
-        ("constant", [], 4.0),
-        ("multiply", [5, 7], 8.0 * (sine + 6.0)),
-    ]
-
-    def __repr__(self) -> str:
-        return "tape"
-
-
-TAPE = _Recorded()
-SLOPES = {  # row: what its inputs get for each unit that arrives
-    2: [math.cos(2.0)],
-    3: [3.0, 2.0],
-    4: [1.0, 1.0],
-    5: [2.0, TAPE.sine + 6.0],
-    8: [4.0, 2.0 * (TAPE.sine + 6.0)],
-}
-A, B, UNUSED, CONSTANT = _Number(0), _Number(1), _Number(6), _Number(7)
-
-
-def _back(
-    tape: _Recorded,
-    target: _Number,
-    sources: list[_Number],
-    meet: Callable[[float, float], float] = lambda before, share: before + share,
-    arrived: float | None = None,
-    steps: int = 9,
-) -> list[float | None]:
-    """The adjoints of the sources; with another `meet`, `arrived` fixed or few `steps`, as mistaken sweeps find them."""
-    adjoints: dict[int, float] = {target.row: 1.0}
-    for row in range(target.row, -1, -1):
-        if row not in SLOPES or row not in adjoints or not steps:
-            continue
-        steps -= 1
-        for i, slope in zip(tape.rows[row][1], SLOPES[row], strict=True):
-            share = slope * (adjoints[row] if arrived is None else arrived)
-            adjoints[i] = meet(adjoints[i], share) if i in adjoints else share
-    return [adjoints.get(source.row) if tape.rows[source.row][0] == "watched" else None for source in sources]
 
 
 @dataclass(frozen=True)
@@ -116,7 +23,7 @@ class _Dual:
     """A number that carries its slopes along, for a tape without rows."""
 
     value: float
-    slopes: dict[int, float] = field(default_factory=dict)
+    slopes: dict[int, float] = field(default_factory=dict, repr=False)
 
     def _with(self, other: _Dual | float, value: float, mine: float, its: float) -> _Dual:
         slopes = {k: mine * slope for k, slope in self.slopes.items()}
@@ -138,13 +45,16 @@ class _Dual:
 
     __radd__, __rmul__ = __add__, __mul__
 
+    def __repr__(self) -> str:
+        return f"a number on the tape, {self.value:g}"
+
 
 def _plain(number: _Dual | float) -> float:
     return number.value if isinstance(number, _Dual) else number
 
 
 class Honest:
-    """A tape for `fit`: it gives the truth."""
+    """A tape for `learn`: it gives the truth."""
 
     part: ClassVar[float] = 1.0
 
@@ -152,6 +62,8 @@ class Honest:
         self.watched: list[_Dual] = []
 
     def watch(self, value: float) -> _Dual:
+        if isinstance(value, _Dual):
+            raise TypeError(say("watch takes a plain number; this one stands on the tape of the step before"))
         self.watched.append(_Dual(value, {len(self.watched): 1.0}))
         return self.watched[-1]
 
@@ -166,110 +78,155 @@ class Halving(Honest):
     part = 0.5
 
 
-def _fit(
+class Bowl:
+    """A loss of two parameters, which is least at one place."""
+
+    def __init__(self, *lowest: float):
+        self.lowest = lowest
+
+    def __call__(self, parameters: Sequence[Answer]) -> Answer:
+        a, b = (parameter - place for parameter, place in zip(parameters, self.lowest, strict=True))
+        return a * a + 3.0 * b * b + a * b
+
+    def slope(self, at: np.ndarray) -> np.ndarray:
+        a, b = at - self.lowest
+        return np.array([2.0 * a + b, 6.0 * b + a])
+
+    def __repr__(self) -> str:
+        return "loss_of"
+
+
+def _learn(
     Tape: type[Honest],
-    places: Sequence[float],
-    wanted: Sequence[float],
+    loss_of: Bowl,
+    start: Sequence[float],
     steps: int,
     rate: float,
     towards: Callable[[np.ndarray], np.ndarray] = lambda gradient: -gradient,
-) -> tuple[float, float]:
-    """What `fit` finds; `towards` says where a step goes, given the gradient."""
-    parts = np.stack([np.sin(places), np.array(places)])
-    now = np.zeros(2)
+) -> list[float]:
+    """What `learn` finds; `towards` says where a step goes, given the gradient."""
+    now = np.array(start)
     for _ in range(steps):
-        now = now + rate * towards(Tape.part * 2.0 * parts @ (now @ parts - wanted))
-    return float(now[0]), float(now[1])
+        now = now + rate * towards(Tape.part * loss_of.slope(now))
+    return [float(value) for value in now]
 
 
-POINTS = [-1.0, 0.5, 2.0], [0.3, -0.1, 1.2]
+def _files() -> dict[str, str]:
+    """Who does what for the gradient of a product, as it is on this machine: the names of files, from a trace."""
+    from .. import GradientTape, Variable
 
+    a, b = Variable(2.0), Variable(3.0)
+    for _ in range(2):  # at the first time more is called
+        with GradientTape() as tape:
+            forwards = follow(lambda: a * b, tape)
+        back = follow(lambda: tape.gradient(forwards.value, [a, b]))  # noqa: B023  it is called at once
+    asker = back.rule("g * y").caller
+    assert asker is not None
+    return {
+        "writes the row of a variable": forwards.writers()[0].file,
+        "is called first by tape.gradient": back.steps[0].file,
+        "asks the rule g * y": asker.file,
+        "has the table with the rule": table_of_rules(),
+    }
+
+
+def _names(files: dict[str, Answer]) -> dict[str, Answer]:
+    """The names of the files alone, without folder and line."""
+    return {job: file.rpartition("/")[2].partition(":")[0] if isinstance(file, str) else file for job, file in files.items()}
+
+
+def _hand_in(step: str) -> tuple[str, str, str]:
+    """What to say of what is no class."""
+    return "Is that the class, or an object of it?", "Hand in the class itself, without brackets after it.", f"check('{step}', Tape)"
+
+
+FILES = _names(_files())
+CASES = [(Honest, Bowl(1.0, -2.0), [0.0, 0.0], 20, 0.1), (Halving, Bowl(-0.5, 0.5), [3.0, 1.0], 3, 0.2)]
+
+EXPLAINED = {
+    "12.p1": "Two rows for a and b, one for the constant 1.0, and three operations. A constant is a row, too: the rules need its value.",
+    "12.p2": "Nearly all that is left is the way from lists into arrays. The compiled sweep alone takes a few nanoseconds for each row, "
+    "less than a hundredth of what the sweep over objects takes.",
+    "12.p3": "A call into compiled code has a fixed price, and so have the arrays. For a very short tape this price is all there is. "
+    "A few rows later the lines cross.",
+}
 EXERCISES = (
     Exercise(
         "12.1",
-        expect=lambda tape, name, *things: _row(name, things, lambda number: number.row),
-        cases=[
-            (_Appending(), "multiply", _Number(1, 3.0), _Number(4, 5.0)),
-            (_Appending(), "sin", _Number(2, 0.5)),
-            (_Appending(), "subtract", _Number(0, 7.0), 2.0),
-        ],
-        mistakes=[
-            Mistake(
-                lambda tape, name, *things: _row(name, things, lambda number: number.value),
-                "The value is right. Of the inputs a row notes where they stand, n.row, not what they are.",
-            ),
-            Mistake(
-                lambda tape, name, *things: _row(name, things, lambda number: number),
-                "The value is right. Note the rows of the inputs: [n.row for n in numbers].",
-            ),
-            Mistake(
-                lambda tape, name, *things: _row(name, things, lambda number: number.row, of="row"),
-                "You computed with the numbers of the rows. forward takes the values of the inputs.",
-            ),
-            Mistake(raises, "forward takes its values one by one: write a star before the list.", where=r"forward\(\["),
-            Mistake(raises, "rule is for the way back. On the way forwards, forward computes the value.", where=r"rule\("),
-        ],
-        hint="tape.append(name, [n.row for n in numbers], forward(*[n.value for n in numbers]))",
-        because="A row says which operation, from which rows, and with which value. The way back needs nothing else.",
+        expect="Tape",
+        trials=ROWS,
+        hint=_hand_in("12.1"),
+        because="A list of rows, and numbers that know where they stand in it: that is a recording.",
     ),
     Exercise(
         "12.2",
-        expect=_back,
-        cases=[(TAPE, _Number(8), [A, B, UNUSED, CONSTANT]), (TAPE, _Number(3), [A, B]), (TAPE, _Number(5), [B, CONSTANT, A])],
-        mistakes=[
-            Mistake(
-                lambda tape, target, sources: _back(tape, target, sources, meet=lambda before, share: share),
-                "The last share wipes out the others. Add them where paths meet, unless nothing has arrived yet.",
-            ),
-            Mistake(
-                lambda tape, target, sources: _back(tape, target, sources, meet=lambda before, share: before),
-                "Only the first share counts. What arrives later must be added.",
-            ),
-            Mistake(
-                lambda tape, target, sources: _back(tape, target, sources, arrived=1.0),
-                "Each rule needs what has arrived at its row, adjoints[row], as its first argument.",
-            ),
-            Mistake(
-                lambda tape, target, sources: _back(tape, target, sources, steps=1),
-                "Only the first row handed something on. Is the return inside the loop?",
-            ),
-            Mistake(
-                raises,
-                "At first there is None, and nothing can be added to it: adjoints[i] = share if adjoints[i] is None else ...",
-                where=r"adjoints\[i\] *(\+=|= *adjoints\[i\] *\+) *share",
-            ),
-        ],
-        hint="shares = rule(adjoints[row], value, and the values of the inputs, one by one); then add each share to adjoints[i].",
-        because="That is a whole backward sweep. Everything else in minitape makes it faster, larger or easier to see.",
+        expect="Tape",
+        trials=OPERATORS,
+        hint=_hand_in("12.2"),
+        because="Now a program that computes with your numbers writes its own rows.",
     ),
     Exercise(
         "12.3",
-        expect=lambda g, z, x: (g * z,),
-        cases=[(1.0, 7.38905609893065, 2.0), (3.0, 1.0, 0.0), (-2.0, 0.36787944117144233, -1.0)],
-        mistakes=[
-            Mistake(lambda g, z, x: (z,), "The amount g that has arrived is missing: multiply by it."),
-            Mistake(lambda g, z, x: (g * x,), "The derivative of exp(x) is exp(x), which is z, not x."),
-            Mistake(lambda g, z, x: (g * x * z,), "That is the rule for a power of x. Here x is the exponent."),
-            Mistake(lambda g, z, x: g * z, "The amount is right. Give it back as a tuple: (amount,), with a comma."),
-        ],
-        hint="What has arrived, times the derivative. The derivative of exp(x) is exp(x), and that is z.",
-        because="exp is its own derivative, and z holds it already: nothing has to be computed again.",
+        expect="Tape",
+        trials=BACK,
+        hint=_hand_in("12.3"),
+        because="That is reverse mode, whole. A row comes after its inputs, so nobody has to search for an order.",
     ),
     Exercise(
         "12.4",
-        expect=lambda g, z, x, y: (g / y, -g * x / y**2),
-        cases=[(1.0, 1.5, 3.0, 2.0), (2.0, -0.25, 1.0, -4.0), (-1.0, 10.0, 5.0, 0.5)],
-        mistakes=[
-            Mistake(lambda g, z, x, y: (g / y, g * x / y**2), "The sign for y: when y grows, x / y gets smaller."),
-            Mistake(lambda g, z, x, y: (g * y, g * x), "That is the rule of a multiplication."),
-            Mistake(lambda g, z, x, y: (g / y, -g / y**2), "For y the factor x is missing: z is x times 1 / y."),
-            Mistake(lambda g, z, x, y: (1 / y, -x / y**2), "The amount g that has arrived is missing: multiply by it."),
-        ],
-        hint="To x goes g / y. To y goes g times x times the derivative of 1 / y.",
-        because="z is x times 1 / y, and the derivative of 1 / y is -1 / y ** 2.",
+        expect="Tape",
+        trials=MORE,
+        hint=_hand_in("12.4"),
+        because="Two lines in the table, and a method for each side that a Number can stand on.",
     ),
     Exercise(
         "12.5",
+        expect=lambda g, z, x: (g * (1.0 - z * z),),
+        cases=[(1.0, 0.46211715726000975, 0.5), (3.0, 0.0, 0.0), (-2.0, -0.7615941559557649, -1.0)],
+        mistakes=[
+            Mistake(lambda g, z, x: (1.0 - z * z,), "What about g, the amount that has arrived? Multiply by it."),
+            Mistake(lambda g, z, x: (g * (1.0 - x * x),), "z is tanh(x). Which of the two belongs in 1 - tanh(x) ** 2?"),
+            Mistake(lambda g, z, x: (g * (1.0 + z * z),), "The sign: the derivative of tanh is 1 minus its square."),
+            Mistake(lambda g, z, x: (g * z,), "That is the rule of exp."),
+            Mistake(lambda g, z, x: g * (1.0 - z * z), "The amount is right. Give it back as a tuple: (amount,), with a comma."),
+        ],
+        hint=(
+            "What is the derivative of tanh, and what has arrived?",
+            "What has arrived, times the derivative; and tanh(x) is there already, as z.",
+            "return (g * (1.0 - z * z),)",
+        ),
+        because="z holds tanh(x) already, so nothing has to be computed again.",
+    ),
+    Exercise(
+        "12.6",
+        expect=_learn,
+        cases=CASES,
+        mistakes=[
+            Mistake(
+                lambda Tape, *given: _learn(Honest, *given),
+                "With the second tape, your gradients are not those that it gives. Whom did you ask? (It gives half of the truth, to see that.)",
+            ),
+            Mistake(partial(_learn, towards=lambda gradient: gradient), "The loss grows: which sign leads down?"),
+            Mistake(lambda Tape, loss_of, start, steps, rate: _learn(Tape, loss_of, start, steps, 1.0), "The steps are too long. What is rate for?"),
+            Mistake(
+                partial(_learn, towards=lambda gradient: -gradient[::-1]),
+                "Each parameter goes by the gradient of the other. In which order do they come?",
+            ),
+            Mistake(lambda Tape, loss_of, start, steps, rate: start, "now is still start. Give it its new values in each step."),
+            Mistake(
+                lambda Tape, loss_of, start, steps, rate: _learn(Tape, loss_of, start, 1, rate), "That is one step. Is the return inside the loop?"
+            ),
+            Mistake(partial(_learn, towards=lambda gradient: -gradient * np.array([1.0, 0.0])), "Only the first parameter moves. All of them learn."),
+        ],
+        hint=(
+            "What does the tape know after the loss is computed, and where do the values go?",
+            "Ask the tape for the gradients of all parameters. Each value becomes value - rate * its gradient.",
+            "gradients = tape.gradient(loss, parameters), and then a new list now, by zip(now, gradients)",
+        ),
+        because="Record, go back, take a small step: that is gradient descent, and all of training.",
+    ),
+    Exercise(
+        "12.7",
         expect=20_000_000,
         mistakes=[
             Mistake(12_000_000, "That is without the values: 8 more bytes for each row."),
@@ -277,57 +234,32 @@ EXERCISES = (
             Mistake(32_000_000, "That would be right for three numbers of 8 bytes. These have 4."),
             Mistake(20, "That is one row. The tape has a million."),
         ],
-        hint="Count the bytes of one row: three times 4, and 8. Then multiply.",
+        hint=("How many bytes does one row need?", "Three numbers of 4 bytes and one of 8. And a million rows?", "1_000_000 * (3 * 4 + 8)"),
         because="12 bytes of whole numbers and 8 bytes of value in each row, and nothing else.",
     ),
     Exercise(
-        "12.6",
+        "12.8",
         expect=FILES,
+        view=_names,
         mistakes=[
             Mistake(
-                FILES | {"computes the value of a * b": "elementwise.py"},
-                "elementwise.py has the formula as a text. The method that runs when you write a * b is made elsewhere.",
+                FILES | {"has the table with the rule": FILES["asks the rule g * y"]},
+                "It asks the rule, and does not have it. The cell with the table says where it stands.",
             ),
             Mistake(
-                FILES | {"holds the rows": "operators.py"},
-                "operators.py writes a row with record.put. Whose put is it?",
+                FILES | {"asks the rule g * y": FILES["has the table with the rule"]},
+                "That is where the rule stands. Which function stands above the formula g * y in the second map, one step further left?",
             ),
             Mistake(
-                FILES | {"marks the rows on a way to a": "sweep.py", "goes from the last row to the first": "reach.py"},
-                "These two are swapped: first the rows are marked, then the sweep goes over those with a mark.",
-            ),
-            Mistake(
-                FILES | {"has the rule of multiply": "operators.py"},
-                "operators.py computes the value. The rules of all operations stand in one table.",
+                FILES | {"asks the rule g * y": FILES["is called first by tape.gradient"]},
+                "There it begins. Go down the second map to the formula g * y: who called it?",
             ),
         ],
-        hint="Go through the map from step 1 to step 7: each of them names its file.",
-        because="One place for each: the value, the rows, the marks, the way back, the rules.",
-    ),
-    Exercise(
-        "12.7",
-        expect=_fit,
-        cases=[(Honest, *POINTS, 20, 0.05), (Halving, *POINTS, 3, 0.1)],
-        mistakes=[
-            Mistake(
-                partial(_fit, towards=lambda gradient: gradient),
-                "The loss grows: go against the gradient, minus rate times it.",
-            ),
-            Mistake(
-                lambda Tape, places, wanted, steps, rate: _fit(Tape, places, wanted, steps, 1.0),
-                "The steps are too long: multiply the gradient by rate.",
-            ),
-            Mistake(
-                partial(_fit, towards=lambda gradient: -gradient[::-1]),
-                "a goes by the gradient of b, and b by that of a: gradients come in the order of the sources.",
-            ),
-            Mistake(lambda *given: (0.0, 0.0), "a_now and b_now are still 0: give them their new values in each step."),
-            Mistake(
-                partial(_fit, towards=lambda gradient: -gradient * np.array([1.0, 0.0])),
-                "Only a is learned. b needs its step, too.",
-            ),
-        ],
-        hint="da, db = tape.gradient(loss, [a, b]); then a_now - rate * da, and b_now - rate * db.",
-        because="That is all of learning: record, go back, take a small step. Large programs do the same with more numbers.",
+        hint=(
+            "Where do the maps say 'writes row', and where does the second one begin?",
+            "In a map, a function stands further left than those that it calls. Which stands above g * y, one step further left?",
+            "print(table_of_rules()) after from minitape.course.follow import table_of_rules; the others stand in the maps.",
+        ),
+        because="One place for each: the rows, the question, the way back, the rules.",
     ),
 )

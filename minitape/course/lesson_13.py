@@ -1,168 +1,189 @@
-"""The answers of lesson 13, the capstone."""
+"""The answers of lesson 13: a network, a ward of sick ones, and penguins. What is right for a bed depends on who lies in it."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .compare import in_order
 from .exercise import Exercise, Mistake
+from .texts import say
+from .ward import PATIENTS, order_for, the_ward
 
 if TYPE_CHECKING:
     from .exercise import Answer
+    from .ward import Patient
+
+LESSON = "13"
+DISEASES = ("flat", "cut", "broadcast", "sign", "order", "saturated", "late", "rate")
+LINES = range(1, 7)
+FIRST = 2  # the exercise of bed 1
+HEALTHY = "healthy"
 
 
-def _in_order(diagnosis: dict[str, Answer]) -> dict[str, Answer]:
-    """The diagnosis with its variables in the order of the alphabet: any order is right, with `:0` and without."""
-    variables = diagnosis["do not learn"]
-    if not isinstance(variables, str):
-        variables = [str(name).removesuffix(":0") for name in variables]
-    return diagnosis | {"do not learn": in_order(variables)}
+def _named(disease: str, line: Answer) -> str:
+    return say("{disease} in line {line}", disease=disease, line=line)
 
 
-_random = np.random.default_rng(3)
-NETWORK = [_random.normal(0.0, 1.0, shape).astype(np.float32) for shape in ((2, 5), (5,), (5, 1), (1,))]
-POINTS = _random.normal(0.0, 1.0, (6, 2)).astype(np.float32)
-LABELS = np.array([0, 1, 1, 0, 1, 1], np.float32)
+def _in_words(diagnosis: Answer, patient: Patient | None = None) -> str:
+    """A diagnosis as text, in the order of the lines.
+
+    >>> _in_words([("sign", 6), ("cut", 1)]), _in_words([])
+    ('cut in line 1, sign in line 6', 'healthy')
+    """
+    if isinstance(diagnosis, str) and diagnosis.strip().casefold() == HEALTHY:
+        return say(HEALTHY)
+    if isinstance(diagnosis, tuple) and len(diagnosis) == 2 and isinstance(diagnosis[0], str):
+        diagnosis = [diagnosis]
+    if not isinstance(diagnosis, (list, tuple)) or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in diagnosis):
+        raise ValueError(say("a diagnosis is a list of pairs, such as [('flat', 2)]; for a healthy patient it is []"))
+    same = patient.same if patient else {}
+    pairs = {same.get((str(word), line), (str(word), line)) for word, line in diagnosis}
+    return ", ".join(_named(word, line) for word, line in sorted(pairs, key=lambda pair: str(pair[1]))) or say(HEALTHY)
 
 
-def _loss(network: list[np.ndarray], x: np.ndarray, t: np.ndarray, pairs: bool = False) -> float:
-    """The cross entropy of a network's answers and flat labels; of all pairs of an answer and a label, if asked."""
-    w1, b1, w2, b2 = network
-    z = np.tanh(x @ w1 + b1) @ w2 + b2
-    z = z if pairs else z[:, 0]
-    return float(np.mean(np.log1p(np.exp(z)) - t * z))
+def _mistakes(patient: Patient) -> list[Mistake]:
+    """What to say of diagnoses that are nearly right."""
+    found: dict[str, str] = {}  # a diagnosis -> what is said of it; of two that fit, the first
+    for disease, line in patient.diseases:
+        if len(patient.diseases) > 1:
+            found[_named(disease, line)] = "That is one of its diseases. Cure it, and look at the curve: is the patient well now?"
+        for word in DISEASES:
+            found.setdefault(_named(word, line), "The line is right. What is wrong with it?")
+        for other in LINES:
+            found.setdefault(_named(disease, other), "The disease is right. In which line does it first show?")
+    if patient is PATIENTS["library"]:
+        found[say(HEALTHY)] = "The curve is nearly that of the healthy network. Look at the picture of its tape, or ask explain: is every way whole?"
+    elif patient.diseases:
+        found[say(HEALTHY)] = "Its curve is not that of the healthy network."
+    found.pop(_in_words(list(patient.diseases)), None)
+    return [Mistake(diagnosis, hint) for diagnosis, hint in found.items()]
 
 
-EXERCISES = (
-    Exercise(
-        "13.1",
-        expect=65,
-        mistakes=[
-            Mistake(48, "Those are the two tables. The lists b1 and b2 are learned, too."),
-            Mistake(4, "There are four variables. How many numbers does each of them hold?"),
-            Mistake(64, "Almost. b2 has one entry."),
-            Mistake(51, "The list b1 has 16 entries, one for each hidden number."),
-        ],
-        hint="w1 has the shape (2, 16), b1 (16,), w2 (16, 1) and b2 (1,). Multiply within a shape, then add.",
-        because="32 + 16 + 16 + 1.",
+def _bed(bed: int, name: str) -> Exercise:
+    """The exercise of a bed: what is wrong with the patient who lies there."""
+    patient = PATIENTS[name]
+    sick = (
+        "Does the report show what is missing, or does the loss tell you which way it goes?",
+        "Compare the numbered lines with those of the healthy network, one by one, and ask explain about each variable.",
+        f"ward.diagnosis({bed})",
+    )
+    healthy = (
+        "Which gradient is not what it should be? And is its curve worse than that of the healthy network?",
+        "What is unusual need not be sick. Does it lie on the way from a variable to the loss, and does it change a gradient?",
+        f"ward.diagnosis({bed})",
+    )
+    return Exercise(
+        f"{LESSON}.{FIRST - 1 + bed}",
+        expect=_in_words(list(patient.diseases)),
+        asks="a list of pairs of a disease and the number of a line; an empty list for a healthy patient",
+        view=partial(_in_words, patient=patient),
+        mistakes=_mistakes(patient),
+        hint=sick if patient.diseases else healthy,
+        because=patient.says,
+    )
+
+
+def _cured(beds: Answer) -> str:
+    """How many patients were handed in, if the ward saw each of them become well.
+
+    It is text: who is left is for the learner to find, and the list would tell.
+    """
+    ward = the_ward()
+    if ward is None:
+        raise ValueError(say("there is no ward yet: run the cell that makes it"))
+    beds = sorted(set(beds))
+    for bed in beds:
+        if bed not in ward.sick():
+            raise ValueError(say("the patient in bed {bed} was not sick", bed=bed))
+        if bed not in ward.cured:
+            raise ValueError(say("the patient in bed {bed} is not well yet: its curve has not become green", bed=bed))
+    return say("{n} patients are well", n=len(beds))
+
+
+def _standardized(seen: np.ndarray, measures: np.ndarray, *, axis: int | None = 0, own: bool = False, spread: bool = True) -> np.ndarray:
+    """The measures minus the mean of those that were seen, divided by their spread; with slips, as learners make them."""
+    known = measures if own else seen
+    return (measures - known.mean(axis=axis)) / (known.std(axis=axis) if spread else 1.0)
+
+
+_random = np.random.default_rng(13)
+SEEN = (_random.normal(0.0, 1.0, (7, 2)) * [5.0, 800.0] + [44.0, 4200.0]).astype(np.float32)
+OTHERS = (_random.normal(0.0, 1.0, (3, 2)) * [4.0, 500.0] + [49.0, 3700.0]).astype(np.float32)
+
+NUMBERS = Exercise(
+    "13.1",
+    expect=65,
+    mistakes=[
+        Mistake(48, "Those are the two tables. b1 and b2 are learned, too."),
+        Mistake(4, "There are four variables. How many numbers does each of them hold?"),
+        Mistake(64, "Almost. b2 is a number, too."),
+        Mistake(49, "b1 has 16 entries, one for each hidden number."),
+    ],
+    hint=(
+        "How many entries does each of the four variables have?",
+        "Multiply within a shape, then add: (2, 16), (16,), (16,) and ().",
+        "2 * 16 + 16 + 16 + 1",
     ),
-    Exercise(
-        "13.2",
-        expect={"cause": "nondifferentiable_op", "line": 3},
-        mistakes=[
-            Mistake(
-                {"cause": "nondifferentiable_op", "line": 4},
-                "The word is right. A square is smooth, so line 4 is innocent. What comes before it?",
-            ),
-            Mistake(
-                {"cause": "integer_dtype", "line": 3},
-                "The line is right. But its result is still float32, so it is another word.",
-            ),
-            Mistake(
-                {"cause": "independent", "line": 5},
-                "The loss does depend on the variables. Ask case_a.tape.explain(case_a.loss, case_a.network[0]).",
-            ),
-            Mistake(
-                {"cause": "no_gradient_registered", "line": 3},
-                "The line is right. An operation without any rule would raise an error; this one passes nothing.",
-            ),
-        ],
-        hint="All four gradients are None. Ask print(case_a.tape.explain(case_a.loss, case_a.network[0])).",
-        because="tf.round is flat between its jumps, so it has no derivative, and nothing comes through.",
-    ),
-    Exercise(
-        "13.3",
-        expect={"cause": "left_through_numpy", "line": 1, "do not learn": ["b1", "w1"]},
-        view=_in_order,
-        mistakes=[
-            Mistake(
-                {"cause": "left_through_numpy", "line": 1, "do not learn": ["b1", "b2", "w1", "w2"]},
-                "Cause and line are right. Look at the report once more: which variables come after the break?",
-            ),
-            Mistake(
-                {"cause": "left_through_numpy", "line": 1, "do not learn": ["w1"]},
-                "Cause and line are right. What does the report say about b1?",
-            ),
-            Mistake(
-                {"cause": "left_through_numpy", "line": 1, "do not learn": ["b2", "w2"]},
-                "Cause and line are right. But w2 and b2 come after the break, so they do learn.",
-            ),
-            Mistake(
-                {"cause": "left_through_numpy", "line": 2, "do not learn": ["b1", "w1"]},
-                "In line 2 the plain numbers come back. In which line did they leave?",
-            ),
-        ],
-        hint="Run report(case_b.network, case_b.gradients). Then ask case_b.tape.explain about one of the variables that get None.",
-        because="np.tanh gives plain numbers. What was computed before it has no path to the loss.",
-    ),
-    Exercise(
-        "13.4",
-        expect={"disease": "broadcast", "line": 3},
-        mistakes=[
-            Mistake({"disease": "flat", "line": 3}, "Every operation of line 3 is smooth. Which shapes meet there?"),
-            Mistake({"disease": "cut", "line": 1}, "All four variables get a gradient. Look at shapes."),
-            Mistake({"disease": "sign", "line": 3}, "The sign is that of the healthy loss. Print the shape of t * z."),
-            Mistake({"disease": "broadcast", "line": 2}, "The word is right. Where do z and the flat labels meet?"),
-            Mistake(
-                {"disease": "order", "line": 3}, "treat gives each gradient to its own variable, as for the others."
-            ),
-        ],
-        hint="z has the shape (200, 1), and the labels have (200,). Write them below each other, as in the appendix on tensors.",
-        because="(200, 1) and (200,) become (200, 200): each answer is compared with every label.",
-    ),
-    Exercise(
-        "13.5",
-        expect={"disease": "sign", "line": 3},
-        mistakes=[
-            Mistake({"disease": "flat", "line": 3}, "Every operation of line 3 is smooth. But is it the right loss?"),
-            Mistake(
-                {"disease": "broadcast", "line": 3}, "Here the labels have the shape (200, 1), as z. Read the line."
-            ),
-            Mistake({"disease": "cut", "line": 1}, "All four variables get a gradient. Where does it lead?"),
-            Mistake(
-                {"disease": "sign", "line": 2}, "The word is right. Compare lines 2 and 3 with the healthy network's."
-            ),
-        ],
-        hint="Compare line 3 with the loss of the healthy network, letter by letter.",
-        because="With a plus, the loss of a point with the label 1 falls as z falls, without end.",
-    ),
-    Exercise(
-        "13.6",
-        expect={"disease": "order", "line": 5},
-        mistakes=[
-            Mistake({"disease": "order", "line": 4}, "The word is right. Line 4 may ask in any order. Which line must keep to it?"),
-            Mistake({"disease": "sign", "line": 5}, "The sign is right: assign_sub goes down. But whose gradient is it?"),
-            Mistake({"disease": "broadcast", "line": 1}, "(200, 1) times (16,) is meant to be (200, 16) here. Look at the loop."),
-            Mistake({"disease": "cut", "line": 5}, "All five variables get a gradient. Is it their own?"),
-            Mistake({"disease": "flat", "line": 1}, "tanh is smooth. Read lines 4 and 5 side by side."),
-        ],
-        hint="Read the two lists of lines 4 and 5 side by side.",
-        because="up gets the gradient of b1, and b1 that of up. Both have 16 entries, so no error says so.",
-    ),
-    Exercise(
-        "13.7",
-        expect=_loss,
-        cases=[(NETWORK, POINTS, LABELS), (NETWORK, POINTS[:4], LABELS[:4])],
-        start="""
-def cured(network, x, t):
-    w1, b1, w2, b2 = network
-    hidden = tf.tanh(x @ w1 + b1)
-    z = hidden @ w2 + b2
-    return tf.reduce_mean(tf.math.softplus(z) - t * z)
-""",
-        mistakes=[
-            Mistake(
-                lambda network, x, t: _loss(network, x, t, pairs=True),
-                "That is still the mean over all pairs. Give z and t one shape: (200,) for both, or (200, 1) for both.",
-            ),
-            Mistake(lambda network, x, t: _loss(network, x, t) * len(t), "That is the sum. The loss is the mean."),
-            Mistake(
-                lambda network, x, t: -_loss(network, x, t), "The shapes are right, but the sign is turned around."
-            ),
-        ],
-        hint="tf.squeeze(z, axis=1) takes the axis of length 1 away; tf.reshape(t, [-1, 1]) gives one to t.",
-        because="Each answer meets its own label now.",
-    ),
+    because="32 + 16 + 16 + 1.",
 )
+STANDARDIZE = Exercise(
+    "13.12",
+    expect=_standardized,
+    cases=[(SEEN, OTHERS), (SEEN, SEEN), (OTHERS, SEEN)],
+    mistakes=[
+        Mistake(partial(_standardized, axis=None), "That is one mean for millimetres and grams together. Each column has its own: axis=0."),
+        Mistake(partial(_standardized, axis=1), "That is a mean for each bird. Each column needs its own: axis=0."),
+        Mistake(
+            partial(_standardized, own=True),
+            "The new birds were measured by their own mean. Use that of the birds that were seen, or the same bird gets other numbers in other company.",
+        ),
+        Mistake(partial(_standardized, spread=False), "The mean is gone. Divide by the spread, too: grams are still in the hundreds."),
+        Mistake(
+            lambda seen, measures: (measures - seen.mean(axis=0)) / seen.std(axis=0, ddof=1),
+            "You divide by N - 1. Others do so, too; here it is array.std(axis=0), which divides by N.",
+        ),
+        Mistake(lambda seen, measures: measures, "The measures are as they were."),
+    ],
+    hint=(
+        "Which two numbers of each column tell where its values lie, and how far apart?",
+        "Subtract the mean of seen, then divide by its standard deviation, column by column.",
+        "return (measures - seen.mean(axis=0)) / seen.std(axis=0)",
+    ),
+    because="Now a step in millimetres and one in grams are of the same size.",
+    rtol=1e-4,
+    atol=1e-4,
+)
+
+
+def _exercises(beds: tuple[str, ...]) -> tuple[Exercise, ...]:
+    cure = Exercise(
+        f"{LESSON}.{FIRST + len(beds)}",
+        expect=say("{n} patients are well", n=sum(bool(PATIENTS[name].diseases) for name in beds)),
+        asks="the numbers of the beds of all who were sick",
+        view=_cured,
+        hint=(
+            "Who is left? Somebody whose curve is good may be sick, too.",
+            "ward.edit(bed) puts a program into a new cell. Change what you diagnosed, and run ward.treat(bed, step): is the curve green?",
+            "ward.treat(bed, ward.cure(bed)) shows how it is done.",
+        ),
+        because="All of them learn as the healthy network does, and with all of their numbers.",
+    )
+    return NUMBERS, *(_bed(bed, name) for bed, name in enumerate(beds, 1)), cure, STANDARDIZE
+
+
+EXPLAINED = {
+    "13.p1": "A row holds all 200 points at once: x @ w1 is one row, with 200 times 16 numbers. The number of points does not change the number of rows.",
+    "13.p2": "Nobody told the network about moons. It went down the slope of one number, again and again, and that was enough.",
+    "13.p3": "4000 grams times a weight near 1 is thousands, and there tanh is flat: exactly 1 or -1, with the derivative 0. The way is whole, "
+    "and it carries zeros. Only w2 and b2 learn, from hidden numbers that say next to nothing.",
+}
+
+
+def __getattr__(name: str) -> tuple[Exercise, ...]:
+    """`EXERCISES` are those of the ward that was opened last."""
+    if name != "EXERCISES":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    ward = the_ward()
+    return _exercises(ward.beds if ward else order_for(""))

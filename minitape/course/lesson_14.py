@@ -17,30 +17,45 @@ CASES = [
 
 
 def _slope(
-    bend: Polynomial, w1: np.ndarray, w2: np.ndarray, x: np.ndarray, t: np.ndarray, *, scaled: bool = True, moving: bool = True
+    bend: Polynomial, w1: np.ndarray, w2: np.ndarray, x: np.ndarray, t: np.ndarray, *, scaled: bool = True, moving: bool = True, squared: bool = False
 ) -> np.ndarray:
-    """The derivative of the loss with respect to w1: with features that are standardized or not, with a mean and a spread that move or not."""
+    """The derivative of the loss with respect to w1: with features that are standardized or not, with a mean and a spread that move or not.
+
+    `squared`: divided by the variance in place of the standard deviation.
+    """
     hidden, bends = bend._compute(x @ w1), np.vectorize(bend.derivative)(x @ w1)
-    spread = np.std(hidden) if scaled else 1.0
+    spread = np.std(hidden) ** (1 + squared) if scaled else 1.0
     features = (hidden - np.mean(hidden)) / spread if scaled else hidden
     adjoint = (2.0 * (features @ w2 - t) / len(t)) @ w2.T
     if scaled and moving:
-        adjoint = adjoint - np.mean(adjoint) - features * np.mean(adjoint * features)
+        along = features * spread if squared else features  # how the spread moves with each number
+        adjoint = adjoint - np.mean(adjoint) - (1 + squared) * along * np.mean(adjoint * features)
     return x.T @ (adjoint / spread * bends)
 
 
+EXPLAINED = {
+    "14.p1": "no_grad belongs around code that needs no gradient, such as a report. Somebody put it around a line of the model, perhaps to save memory.",
+    "14.p2": "A comparison answers yes or no, so it has no derivative. The cast after it is innocent.",
+    "14.p3": "JAX has no None. Where nothing comes it gives zeros, whether a way is cut or a derivative is zero.",
+}
 EXERCISES = (
     Exercise(
         "14.1",
-        expect=["w2"],
+        expect=["w2", "z"],
         view=in_order,
         mistakes=[
-            Mistake(["w1", "w2"], "A way that is cut brings no gradient. Does each of the two have a way to loss without a cross?"),
-            Mistake(["w1"], "It is the other way round: follow the lines back from loss. At which of the two does one arrive?"),
-            Mistake([], "The product z = features @ w2 ran outside of no_grad. Which of its two inputs is a leaf?"),
-            Mistake(["features", "w2"], "features was computed under no_grad, so it is a constant. And it is no parameter."),
+            Mistake(["w1", "w2"], "A way that is cut brings nothing. Is there a way from loss to w1 without a cross?"),
+            Mistake(["w1", "w2", "z"], "A way that is cut brings nothing. Go from z to w1: is there a cross?"),
+            Mistake(["w2"], "w2 is right. On its way there, where does the adjoint come by?"),
+            Mistake(["z"], "z is right. Which of its two inputs was not computed under no_grad?"),
+            Mistake(["features", "w2", "z"], "features was computed under no_grad. Does PyTorch send anything to it?"),
+            Mistake([], "Go back from loss. Are the first boxes dotted?"),
         ],
-        hint="Go back from loss, against the arrows. Where do the lines with numbers end?",
+        hint=(
+            "Which boxes have orange numbers?",
+            "Go back from loss, against the arrows. Where do the lines with numbers end?",
+            "loss, then z, and of the two inputs of z only w2.",
+        ),
         because="w2 comes in after the cut. So the loss falls for a while, and the first layer never learns.",
     ),
     Exercise(
@@ -54,7 +69,11 @@ EXERCISES = (
             Mistake(["B", "C", "D"], "C: where passes gradients to what it chooses from. Here those are 1.0 and 0.0."),
             Mistake(["A", "C"], "Those are the two that have steps. Which have none?"),
         ],
-        hint="Move p a little. Does answer move a little, too? Or is it flat, with jumps?",
+        hint=(
+            "Move p a little. Does answer move a little, too?",
+            "Which of the four are flat, with jumps? The others have a slope.",
+            "round and a choice between 1.0 and 0.0 have jumps. p itself and a sigmoid have none.",
+        ),
         because="p and a steep sigmoid are smooth. What has steps belongs in a report, not in a loss.",
     ),
     Exercise(
@@ -66,10 +85,16 @@ EXERCISES = (
             Mistake({"cause": "argnums", "line": 6}, "w is the first argument, and jax.grad differentiates that one. The line is right."),
             Mistake({"cause": "unused", "line": 5}, "w is used there, and a line leads from it to the result. Follow the numbers back."),
             Mistake({"cause": "stop_gradient", "line": 6}, "The line is right. A cut would be a cross in the picture; here the way is whole."),
-            Mistake({"cause": "saturated", "line": 6}, "The line is right. A curve that is nearly flat is saturated; this one is exactly flat there."),
+            Mistake(
+                {"cause": "saturated", "line": 6}, "The line is right. A curve that is nearly flat is saturated; this one is exactly flat there."
+            ),
             Mistake({"cause": "no_derivative", "line": 6}, "The line is right. But the maximum has a derivative: 1 or 0. Which is it here?"),
         ],
-        hint="Read the adjoints from right to left. Which box gets numbers that are not zero, and sends only zeros?",
+        hint=(
+            "Which box gets numbers, and sends only zeros?",
+            "Read the adjoints from right to left, down to that box. What came into it on the way forwards?",
+            "-3 and -2.25 go into the maximum with 0.",
+        ),
         because="Both numbers before the maximum are negative, where its derivative is 0.",
     ),
     Exercise(
@@ -102,11 +127,19 @@ def slope(bend, w1, w2, x, t):
                 "A part comes through now. The mean and the spread move with w1, too: they must be recorded as well.",
             ),
             Mistake(
+                lambda *given: _slope(*given, squared=True),
+                "The way is whole, but it is another loss: you divide by the variance, which is the square of the standard deviation.",
+            ),
+            Mistake(
                 lambda *given: _slope(*given, scaled=False),
                 "The way is whole, but it is another loss: features must be standardized, as before.",
             ),
         ],
-        hint="Which line keeps the tape from seeing how features is made?",
+        hint=(
+            "Which line keeps the tape from seeing how features is made?",
+            "Take the line of features out of the block of stop_recording.",
+            "Delete the line with tape.stop_recording(), and move the one below it one level to the left.",
+        ),
         because="The tape sees the mean and the spread now, and goes back through both.",
     ),
 )

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .compare import Described
 from .exercise import Exercise, Mistake, raises
+from .texts import say
+
+if TYPE_CHECKING:
+    from .exercise import Answer
 
 
 def _refused(numbers: list[float]) -> list[float]:
@@ -18,6 +24,46 @@ def _pass(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
     """The heights of a mountain pass."""
     return np.array([[x * x - y * y for x in xs] for y in ys])
 
+
+def _of_variable(variable: Answer) -> Described:
+    """What a variable holds, which kind of numbers, and which shapes it takes."""
+    if not hasattr(variable, "assign"):
+        raise ValueError(say("it is no variable, so it cannot change. Call tf.Variable"))
+    numbers = "decimal" if variable.dtype.is_floating else variable.dtype.name
+    return _variable(variable.numpy().tolist(), numbers, str(variable.shape))
+
+
+def _variable(holds: Answer, numbers: str, shape: str) -> Described:
+    words = say("{} that holds {holds} ({numbers} numbers), and takes the shape {shape}")
+    return Described(say("a variable"), words, holds=holds, numbers=numbers, shape=shape)
+
+
+EXPLAINED = {
+    "appendix.p1": """\
+It is an error, however the tensor was made. We say that tensors are [immutable](glossary.ipynb#cell-id=immutable).""",
+    "appendix.p2": """\
+From the right, 3 meets 3, and 2 meets nothing. So the row is repeated along the first axis: each line of the table gets it. The column, of shape
+`(2, 1)`, is repeated along the other axis.""",
+    "appendix.p3": """\
+Where the mask is 1, the old number was replaced, so it has no influence on the result any more: gradient 0. Where it is 0, the number came
+through as it was: gradient 1.""",
+    "appendix.p4": """\
+TensorFlow reads `x[[1, 4]]` as "place 1 on axis 0, place 4 on axis 1", and there is no axis 1.""",
+    "appendix.p5": """\
+Place 1 was used twice, so two amounts arrive there and are added. Places that were not picked get 0. It is the rule of
+[lesson 1](01_the_first_tape.ipynb) again: add where paths meet.""",
+    "appendix.p6": """\
+Each text counts as *one* element, however long it is. The shape is `()`, so there is no axis to count along.""",
+    "appendix.p7": """\
+`t[0] = 1` fails because tensors do not change. `z[0] = 10` fails too: the equals sign is not how a variable is changed. You call a method:
+`assign`. The word `ResourceVariable` in the second message is TensorFlow's inner name for a variable.""",
+    "appendix.p8": """\
+Computing with a variable *reads* it: the tensor is taken from the box, and the rest is arithmetic with tensors. The box stays as it is.""",
+    "appendix.p9": """\
+A variable keeps its dtype for life, and normally its shape. The first `assign` gives decimal numbers to a box for integers. That is a
+`TypeError`: the *kind* does not fit. The second gives three numbers to a box for two. That is a `ValueError`: the kind fits, the *shape* does not. (The
+space missing after "mismatch." is missing in TensorFlow, too.)""",
+}
 
 EXERCISES = (
     Exercise(
@@ -49,7 +95,11 @@ EXERCISES = (
                 "B: a length never shrinks. 5 and 4 are neither equal nor 1, so they do not fit.",
             ),
         ],
-        hint="Write the shapes below each other, the last axes in line. Equal fits; a 1 or a gap is repeated.",
+        hint=(
+            "Which lengths meet, when the two shapes are written below each other?",
+            "Write the shapes below each other, the last axes in line. Equal fits; a 1 or a gap is repeated.",
+            "A: 5 meets 5. B: 5 meets 4. C: 1 meets 5, and 4 meets 1. D: 5 meets 1, 4 meets 4, and 3 meets a gap.",
+        ),
         because="From the right, each pair of lengths is equal or has a 1 or a gap; only in B a 5 meets a 4.",
     ),
     Exercise(
@@ -79,7 +129,11 @@ EXERCISES = (
             ),
             Mistake(lambda numbers: numbers, "Nothing is replaced. Have you returned x itself?"),
         ],
-        hint="A mask that is 1 where x > 0, cast to the dtype of x, times x.",
+        hint=(
+            "What must a number be multiplied by to stay, and what to become 0?",
+            "Make a mask that is 1 where x is positive and 0 elsewhere, and multiply x by it. Comparing gives True and False: cast them.",
+            "return x * tf.cast(x > 0, x.dtype)",
+        ),
         because="Times 1 keeps a number, times 0 replaces it by 0.",
     ),
     Exercise(
@@ -98,7 +152,11 @@ EXERCISES = (
             Mistake(lambda numbers: np.array(numbers[1:-1]), "You cut the ends off. Keep their places, with a 0 there."),
             Mistake(_refused, "It raised an error. Each place is a list of its own, and the last is len(numbers) - 1."),
         ],
-        hint="The places are [[0], [len(numbers) - 1]], the updates [0.0, 0.0]. Return the new tensor.",
+        hint=(
+            "Which two places are replaced, and by what?",
+            "Each place is a list of its own, the last one is len(numbers) - 1. The function gives back a new tensor.",
+            "return tf.tensor_scatter_nd_update(x, [[0], [len(numbers) - 1]], [0.0, 0.0])",
+        ),
         because="Two places were replaced, in a new tensor.",
     ),
     Exercise(
@@ -110,7 +168,11 @@ EXERCISES = (
             Mistake([50, 10], "A place that is named twice is picked twice."),
             Mistake([10, 10, 50], "The numbers come in the order in which the places are named."),
         ],
-        hint="Take the places one after the other: 4, then 0, then 0 once more. Counting starts with 0.",
+        hint=(
+            "Where does counting start?",
+            "Take the places one after the other: 4, then 0, then 0 once more.",
+            "Place 4 holds 50, and place 0 holds 10. It is picked twice.",
+        ),
         because="The numbers at places 4, 0 and again 0, in this order.",
     ),
     Exercise(
@@ -146,11 +208,88 @@ EXERCISES = (
                 "D: a rectangle would need as many children for everybody.",
             ),
         ],
-        hint="Text: string. Rows of different lengths: ragged. Mostly zeros: sparse. Otherwise: dense.",
+        hint=(
+            "Is it text? Do its rows have the same length? Is nearly all of it 0?",
+            "Text: string. Rows of different lengths: ragged. Mostly zeros: sparse. Otherwise: dense.",
+            "A has a brightness at every point; B is text; C has 50 of 100,000 places; D has rows of different lengths.",
+        ),
         because="A photo is a full rectangle, names are text, C is nearly all zeros, D has rows of different lengths.",
     ),
     Exercise(
         "appendix.6",
+        expect={"A": "works", "B": "ValueError", "C": "TypeError", "D": "TypeError"},
+        mistakes=[
+            Mistake(
+                {"A": "TypeError", "B": "ValueError", "C": "TypeError", "D": "TypeError"},
+                "Look at A once more: the whole numbers 3 and 4 can be stored as decimal numbers without loss.",
+            ),
+            Mistake(
+                {"A": "works", "B": "TypeError", "C": "TypeError", "D": "TypeError"},
+                "Look at B once more: the kind of number fits, the shape does not.",
+            ),
+            Mistake(
+                {"A": "works", "B": "ValueError", "C": "works", "D": "TypeError"},
+                "Look at C once more: the equals sign is not how a variable is changed.",
+            ),
+            Mistake(
+                {"A": "works", "B": "ValueError", "C": "TypeError", "D": "works"},
+                "Look at D once more: 1.5 has no place in a variable of integers. Nothing is rounded silently.",
+            ),
+            Mistake(
+                {"A": "works", "B": "works", "C": "TypeError", "D": "TypeError"},
+                "Look at B once more: v was made with two numbers and keeps that shape.",
+            ),
+            Mistake(
+                {"A": "works", "B": "ValueError", "C": "AttributeError", "D": "TypeError"},
+                "Look at C once more, and at the messages above: what is the error for z[0] = 10?",
+            ),
+            Mistake(
+                {"A": "works", "B": "ValueError", "C": "TypeError", "D": "ValueError"},
+                "Look at D once more: the shape fits, the kind of number does not.",
+            ),
+        ],
+        hint=(
+            "For each line: does the kind of number fit? Does the shape? Is it a method call?",
+            "TypeError: the kind does not fit, or the way is wrong. ValueError: the kind fits, the shape does not.",
+            "A fits. B brings three numbers for two. C is no method call. D brings 1.5 for an integer.",
+        ),
+        because="Whole numbers fit into floats. A wrong shape is a ValueError, a wrong kind or v[0] = ... a TypeError.",
+    ),
+    Exercise(
+        "appendix.7",
+        expect=_variable([1.0, 2.0], "decimal", "(None,)"),
+        view=_of_variable,
+        mistakes=[
+            Mistake(
+                _variable([1.0, 2.0], "decimal", "(2,)"),
+                "This variable takes two numbers only. Say shape=[None] when you make it.",
+            ),
+            Mistake(
+                _variable([1.0, 2.0], "decimal", "<unknown>"),
+                "This variable takes any shape, also a table. Allow one direction: shape=[None].",
+            ),
+            Mistake(
+                _variable([[1.0, 2.0]], "decimal", "(None, 2)"),
+                "This variable holds a table with two columns. Use one pair of brackets.",
+            ),
+            Mistake(
+                _variable(0.0, "decimal", "<unknown>"),
+                "Start with the two numbers 1.0 and 2.0, and allow one direction: shape=[None].",
+            ),
+            Mistake(
+                _variable([1, 2], "int32", "(None,)"),
+                "This variable holds integers, and will never take 1.5. Write 1.0 and 2.0.",
+            ),
+        ],
+        hint=(
+            "Which shape has one direction, of any length?",
+            "tf.Variable takes a first value and a shape. In the shape, None stands for a length that may change.",
+            "tf.Variable([1.0, 2.0], shape=[None])",
+        ),
+        because="shape=[None] is one direction of any length.",
+    ),
+    Exercise(
+        "appendix.8",
         expect=_pass,
         cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
         mistakes=[
@@ -159,7 +298,11 @@ EXERCISES = (
             Mistake(raises, "If the shapes did not fit: make a column of y, y[:, tf.newaxis], before you subtract."),
             Mistake(lambda xs, ys: _pass(xs, [0.0] * len(ys)), "y is missing: subtract y * y."),
         ],
-        hint="x * x has the shape (columns,). What must be the shape of y * y, so that the two broadcast to a table?",
+        hint=(
+            "x * x has one length. Which shape must y * y have, so that the two broadcast to a table?",
+            "Make a column of y: the shape (rows, 1). Then (columns,) and (rows, 1) give (rows, columns).",
+            "return x * x - y[:, tf.newaxis] * y[:, tf.newaxis]",
+        ),
         because="(columns,) and (rows, 1) broadcast to (rows, columns).",
     ),
 )

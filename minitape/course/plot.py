@@ -11,10 +11,12 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.write_beside import write
 from .compare import as_array
 from .predict import WIDGET_VIEW
 from .texts import say
@@ -22,10 +24,12 @@ from .texts import say
 if TYPE_CHECKING:
     from .exercise import Answer
 
-COLOURS = ("#0072b2", "#d55e00", "#007a5a", "#a3467b", "#5b5b5b")  # Okabe and Ito's, darker: 4.5 to 1 on white
+COLOURS = ("#007cc2", "#c25600", "#008764", "#b5548b", "#777777")  # Okabe and Ito's hues: 4.5 to 1 on white, 4.1 to 1 on a dark page
+GREY = COLOURS[-1]
 LOW, HIGH = np.array([0x1F, 0x4E, 0x79]), np.array([0xF7, 0xF4, 0xE6])
 LEFT, TOP, BOTTOM, RIGHT = 46, 26, 36, 14
-CELLS = 64, 44
+CELLS = 96, 44
+LINE = 17  # from name to name in the legend
 Range = tuple[float, float]
 
 
@@ -36,53 +40,82 @@ class Plot:
     Picture: the square of x
     """
 
-    def __init__(self, says: str, x: Range, y: Range, names: tuple[str, str] = ("x", "y"), size: Range = (440, 270)):
-        """`says` is what the picture shows, in words; `x` and `y` are from where to where the axes go."""
+    def __init__(self, says: str, x: Range, y: Range, names: tuple[str, str] = ("x", "y"), size: Range = (820, 340)):
+        """`says` is what the picture shows, in words; `x` and `y` are from where to where the axes go.
+
+        It has no ground of its own: the page shows through, be it light or dark.
+        """
         self.says, self.x, self.y, self.names, self.size = says, x, y, names, size
         self._parts: list[str] = []
         self._legend: list[tuple[str, str]] = []
+        self._drawn: list[np.ndarray] = []  # where something is, so that the legend is elsewhere
+        self._is_map = False
 
     def curve(self, function: Callable[[Answer], Answer], name: str = "", colour: int = 0, dashed: bool = False) -> Plot:
-        """A function of one number, called once with all of them, as an array."""
+        """A function of one number, called once with all of them as an array, or with one after the other where it refuses an array.
+
+        >>> Plot("a bend", x=(-1, 1), y=(0, 1)).curve(lambda x: x if x > 0 else 0.0)
+        Picture: a bend
+        """
         xs = np.linspace(*self.x, 161)
-        return self.line(xs, np.broadcast_to(as_array(function(xs)), xs.shape), name, colour, dashed)
+        try:
+            ys = as_array(function(xs))
+        except (TypeError, ValueError):  # as "if x > 0" and functions of the module math do
+            ys = np.array([float(function(x)) for x in xs.tolist()])
+        return self.line(xs, np.broadcast_to(ys, xs.shape), name, colour, dashed)
 
     def line(self, xs: Answer, ys: Answer, name: str = "", colour: int = 0, dashed: bool = False) -> Plot:
         """A line through points, in their order."""
-        pairs = " ".join(f"{a:.1f},{b:.1f}" for a, b in self._places(xs, ys))
+        places = self._places(xs, ys)
+        pairs = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
         dashes = ' stroke-dasharray="5 4"' if dashed else ""
-        for stroke in (
-            '"white" stroke-width="4"',
-            f'"{COLOURS[colour]}" stroke-width="2"{dashes}',
-        ):  # set off from a map
-            self._parts.append(f'<polyline points="{pairs}" fill="none" stroke={stroke}/>')
+        if self._is_map:
+            self._parts.append(f'<polyline points="{pairs}" fill="none" stroke="white" stroke-width="4"/>')
+        self._parts.append(f'<polyline points="{pairs}" fill="none" stroke="{COLOURS[colour]}" stroke-width="2"{dashes}/>')
+        self._drawn.append(_dense(places))
         return self._named(name, colour)
 
     def points(self, xs: Answer, ys: Answer, name: str = "", colour: int = 1, radius: float = 4) -> Plot:
         """Points, without a line between them."""
-        dots = (
-            f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{radius}" fill="{COLOURS[colour]}" stroke="white"/>'
-            for a, b in self._places(xs, ys)
-        )
+        places = self._places(xs, ys)
+        rim = ' stroke="white"' if self._is_map else ""
+        dots = (f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{radius}" fill="{COLOURS[colour]}"{rim}/>' for a, b in places)
         self._parts.extend(dots)
+        self._drawn.append(places)
         return self._named(name, colour)
 
     def heights(self, function: Callable[[Answer, Answer], Answer], levels: int = 14) -> Plot:
-        """A function of two numbers as the shades of a map: dark is low. Each shade covers the same area."""
+        """A function of two numbers as the shades of a map: lighter means higher. Each shade covers the same area."""
+        self._is_map = True
+        values = self._over_all(function)
+        edges = np.quantile(values, np.linspace(0, 1, levels + 1)[1:-1])
+        shades = LOW + (HIGH - LOW) * np.arange(levels)[:, np.newaxis] / (levels - 1)
+        colours = ["#" + "".join(f"{int(v):02x}" for v in shade) for shade in shades]
+        return self._painted(np.searchsorted(edges, values), colours)
+
+    def regions(self, function: Callable[[Answer, Answer], Answer], colours: tuple[int, int] = (0, 1)) -> Plot:
+        """Where a function of two numbers is above 0, the second colour, elsewhere the first; both are faint."""
+        faint = [f'{COLOURS[colour]}" fill-opacity="0.22' for colour in colours]
+        return self._painted((self._over_all(function) > 0).astype(int), faint)
+
+    def _over_all(self, function: Callable[[Answer, Answer], Answer]) -> np.ndarray:
+        """The values of a function in the middle of each cell of the picture, from top to bottom."""
         width, height = (self.x[1] - self.x[0]) / CELLS[0], (self.y[1] - self.y[0]) / CELLS[1]
         xs = self.x[0] + width * (np.arange(CELLS[0]) + 0.5)
         ys = self.y[1] - height * (np.arange(CELLS[1]) + 0.5)
-        values = np.asarray(as_array(function(*np.meshgrid(xs, ys))), np.float64)
-        edges = np.quantile(values, np.linspace(0, 1, levels + 1)[1:-1])
-        shades = np.searchsorted(edges, values)
+        return np.asarray(as_array(function(*np.meshgrid(xs, ys))), np.float64)
+
+    def _painted(self, shades: np.ndarray, colours: Sequence[str]) -> Plot:
+        """The cells of the picture in these colours, each colour as one shape: so nothing shows between two boxes of it."""
+        across, down = (self.size[0] - LEFT - RIGHT) / CELLS[0], (self.size[1] - TOP - BOTTOM) / CELLS[1]
+        boxes: list[list[str]] = [[] for _ in colours]
         for line, row in enumerate(shades):
             ends = [0, *(np.flatnonzero(np.diff(row)) + 1), CELLS[0]]
             for start, end in itertools.pairwise(ends):
-                corner = self._places([self.x[0] + start * width], [self.y[1] - line * height])[0]
-                across, down = self._scale() * (width * (end - start), height)
-                colour = "".join(f"{int(v):02x}" for v in LOW + (HIGH - LOW) * row[start] / (levels - 1))
-                box = f'width="{across + 0.4:.1f}" height="{down + 0.4:.1f}" fill="#{colour}" shape-rendering="crispEdges"'
-                self._parts.append(f'<rect x="{corner[0]:.1f}" y="{corner[1]:.1f}" {box}/>')
+                wide, high = across * (end - start) + 0.4, down + 0.4
+                boxes[row[start]].append(f"M{LEFT + across * start:.1f} {TOP + down * line:.1f}h{wide:.1f}v{high:.1f}h{-wide:.1f}z")
+        shapes = zip(boxes, colours, strict=True)
+        self._parts += [f'<path d="{"".join(parts)}" fill="{colour}" shape-rendering="crispEdges"/>' for parts, colour in shapes if parts]
         return self
 
     def svg(self) -> str:
@@ -90,33 +123,48 @@ class Plot:
         width, height = self.size
         x0, x1, y0, y1 = LEFT, width - RIGHT, height - BOTTOM, TOP
         clip = f'<clipPath id="c"><rect x="{x0}" y="{y1}" width="{x1 - x0}" height="{y0 - y1}"/></clipPath>'
-        text = 'font-family="Arial, sans-serif" font-size="12" fill="#333"'
-        marks = [f'<path d="M{x0} {y1}V{y0}H{x1}" fill="none" stroke="#555"/>']
+        text = f'font-family="Arial, sans-serif" font-size="13" fill="{GREY}"'
+        marks = [f'<path d="M{x0} {y1}V{y0}H{x1}" fill="none" stroke="{GREY}"/>']
         for value in _ticks(*self.x):
             [[a, _]] = self._places([value], [self.y[0]])
-            marks.append(
-                f'<path d="M{a:.1f} {y0}v4" stroke="#555"/><text x="{a:.1f}" y="{y0 + 16}" text-anchor="middle" {text}>{value:g}</text>'
-            )
+            marks.append(f'<path d="M{a:.1f} {y0}v4" stroke="{GREY}"/>')
+            marks.append(f'<text x="{a:.1f}" y="{y0 + 17}" text-anchor="middle" {text}>{value:g}</text>')
         for value in _ticks(*self.y):
             [[_, b]] = self._places([self.x[0]], [value])
-            marks.append(
-                f'<path d="M{x0} {b:.1f}h-4" stroke="#555"/><text x="{x0 - 7}" y="{b + 4:.1f}" text-anchor="end" {text}>{value:g}</text>'
-            )
-        marks.append(
-            f'<text x="{(x0 + x1) / 2:.0f}" y="{height - 4}" text-anchor="middle" {text}>{escape(self.names[0])}</text>'
-        )
-        marks.append(f'<text x="{x0 - 7}" y="{y1 - 12}" {text}>{escape(self.names[1])}</text>')
-        apart = ("", *[' dx="14"'] * len(self._legend))  # a distance before the first would push them all over the edge
-        names = (f'<tspan{dx} fill="{colour}">{escape(name)}</tspan>' for dx, (name, colour) in zip(apart, self._legend, strict=False))
-        marks.append(  # above the picture, where no curve runs
-            f'<text x="{x1}" y="{y1 - 12}" text-anchor="end" font-weight="bold" {text}>{"".join(names)}</text>'
-        )
-        body = f'<defs>{clip}</defs><rect width="{width}" height="{height}" rx="6" fill="white"/><g clip-path="url(#c)">{"".join(self._parts)}</g>'
-        return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">{body}{"".join(marks)}</svg>'
+            marks.append(f'<path d="M{x0} {b:.1f}h-4" stroke="{GREY}"/>')
+            marks.append(f'<text x="{x0 - 7}" y="{b + 4:.1f}" text-anchor="end" {text}>{value:g}</text>')
+        marks.append(f'<text x="{(x0 + x1) / 2:.0f}" y="{height - 3}" text-anchor="middle" {text}>{escape(self.names[0])}</text>')
+        marks.append(f'<text x="{x0 - 7}" y="{y1 - 10}" {text}>{escape(self.names[1])}</text>')
+        body = f'<defs>{clip}</defs><g clip-path="url(#c)">{"".join(self._parts)}</g>'
+        size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+        return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{body}{"".join(marks)}{self._names_of_lines()}</svg>'
+
+    def _names_of_lines(self) -> str:
+        """The legend, in the corner where the least is drawn; a map has a light ground under it."""
+        if not self._legend:
+            return ""
+        width, height = self.size
+        wide, high = 30 + 7.6 * max(len(name) for name, _ in self._legend), 8 + LINE * len(self._legend)
+        corners = [(x, y) for y in (TOP + 4, height - BOTTOM - high - 4) for x in (width - RIGHT - wide - 4, LEFT + 8)]
+        drawn = np.concatenate(self._drawn) if self._drawn else np.zeros((0, 2))
+
+        def crowd(corner: Range) -> int:
+            inside = (drawn >= np.array(corner) - 6) & (drawn <= np.array(corner) + np.array([wide, high]) + 6)
+            return int(inside.all(axis=1).sum())
+
+        x, y = min(corners, key=crowd)
+        ground = f'<rect x="{x:.0f}" y="{y:.0f}" width="{wide:.0f}" height="{high:.0f}" rx="4" fill="white" fill-opacity="0.9"/>'
+        parts = [ground] if self._is_map else []
+        for row, (name, colour) in enumerate(self._legend):
+            at = y + 4 + LINE * (row + 0.5)
+            parts.append(f'<path d="M{x + 5:.0f} {at:.1f}h14" stroke="{colour}" stroke-width="4"/>')
+            font = f'font-family="Arial, sans-serif" font-size="13" font-weight="bold" fill="{colour}"'
+            parts.append(f'<text x="{x + 24:.0f}" y="{at + 4.5:.1f}" {font}>{escape(name)}</text>')
+        return "".join(parts)
 
     def html(self) -> str:
         """The picture as an image for a page, with its words for who cannot see it."""
-        return f'<img style="max-width:100%" alt="{escape(self.says, quote=True)}" src="{self.source()}">'
+        return f'<img style="width:100%;max-width:{self.size[0]}px" alt="{escape(self.says, quote=True)}" src="{self.source()}">'
 
     def source(self) -> str:
         """The picture as the address of an image."""
@@ -147,6 +195,13 @@ class Plot:
         return np.clip(np.nan_to_num(shown), -2000, 4000)
 
 
+def _dense(places: np.ndarray) -> np.ndarray:
+    """The corners of a line, and points between them, so that it is known where the line runs."""
+    steps = np.linspace(0, 1, 9)[:, np.newaxis, np.newaxis]
+    between = places[:-1] + steps * (places[1:] - places[:-1])
+    return np.concatenate([places, between.reshape(-1, 2)]) if len(places) < 60 else places
+
+
 def _ticks(low: float, high: float) -> list[float]:
     """Round numbers from `low` to `high`, four to eleven of them: steps of 1, 2 or 5, and of their tenths."""
     step = 10.0 ** np.floor(np.log10(high - low))
@@ -175,11 +230,19 @@ class Moving:
         moved = say("(In JupyterLab, a slider moves it: {name} from {first} to {last}.)", name=self.name, first=first, last=last)
         return f"{self.pictures[self.start]!r}\n{moved}"
 
+    def save(self, path: str | Path) -> None:
+        """Write a page with the pictures and their slider, which needs no kernel."""
+        from .moving import page
+
+        write(path, page(self))
+
     def _repr_mimebundle_(self, **options: Answer) -> tuple[dict[str, Answer], dict[str, Answer]]:
         from .moving import Slider
+        from .widget import MISSING
 
         bundle: Answer = Slider(self)._repr_mimebundle_() or {}
         live = bundle[0] if isinstance(bundle, tuple) else bundle
         view = {kind: data for kind, data in live.items() if kind == WIDGET_VIEW}
-        texts = {"text/plain": repr(self), "text/html": self.pictures[self.start].html()}
+        html = self.pictures[self.start].html() + (f"<p>{escape(MISSING)}</p>" if MISSING else "")
+        texts = {"text/plain": repr(self), "text/html": html}
         return {**view, **texts}, {WIDGET_VIEW: {"shown": time.time()}}

@@ -1,12 +1,18 @@
-"""Predict, run, explain: a learner commits to a prediction, runs the cell, and sees both side by side."""
+"""Predict, run, explain: a learner commits to a prediction, runs the cell, and reads both side by side, with the reason.
+
+Nothing of the answer stands in the notebook's text: `reveal` tells it, once the question has been answered in this kernel.
+"""
 
 from __future__ import annotations
 
+import re
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from .compare import as_array, compare
+from .exercise import explanations_of
 from .progress import change_progress, read_progress
 from .texts import cut, say
 
@@ -16,6 +22,7 @@ if TYPE_CHECKING:
     from .exercise import Answer
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+LONGEST = 1000
 
 
 class Question:
@@ -26,6 +33,7 @@ class Question:
         self.text = say(text, self.lesson)
         self.meant = {say(choice, self.lesson): choice for choice in choices}  # as shown -> as the program has it
         self.choices = tuple(self.meant)
+        self.chosen: str | None = None  # in this kernel
 
     def __repr__(self) -> str:
         """The question with its choices, as text that is the same in every run, and does not look like buttons."""
@@ -34,27 +42,42 @@ class Question:
         )
 
     def commit(self, choice: str) -> str:
-        """Record a prediction, and give back the sentence that confirms it.
+        """Record a prediction, and give back the sentence that confirms it. What waited for it is told now.
 
         Raises ValueError if `choice` is not among the choices.
         """
         if choice not in self.choices:
             raise ValueError(f"{choice!r} is not a choice; choose from {', '.join(map(repr, self.choices))}")
+        self.chosen = choice
         change_progress(self.name, lambda kept: kept["predictions"].__setitem__(self.name, self.meant[choice]))
+        if waiting := _waiting.get(self.name):
+            waiting()
         return say("You predict: {choice}. Now run the next cell.", choice=choice)
 
+    def before(self) -> str:
+        """What was chosen another day, in a sentence; "" where nothing was, or the choices are others by now."""
+        kept = read_progress()["predictions"].get(self.name)
+        shown = next((shown for shown, choice in self.meant.items() if choice == kept), None)
+        return "" if shown is None else say("Last time you predicted: {choice}. What do you say today?", choice=shown)
+
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> tuple[dict[str, object], dict[str, object]]:
+        from .widget import MISSING  # here, because it loads ipywidgets
+
         bundle: Object = self._widget()._repr_mimebundle_() or {}
         data = bundle[0] if isinstance(bundle, tuple) else bundle
-        return {**data, "text/plain": repr(self)}, {WIDGET_VIEW: {"shown": time.time()}}
+        return {**data, "text/plain": "\n".join(filter(None, [repr(self), MISSING]))}, {WIDGET_VIEW: {"shown": time.time()}}
 
     def _widget(self) -> Choices:
-        """The question as a Jupyter widget, with what was chosen before."""
+        """The question as a Jupyter widget, with what was chosen in this kernel."""
         from .choices import Choices
 
-        before = read_progress()["predictions"].get(self.name)
-        chosen = next((shown for shown, choice in self.meant.items() if choice == before), before)
-        return Choices(self.text, self.choices, self.commit, chosen)
+        return Choices(self.text, self.choices, self.commit, self.chosen, self.before())
+
+
+_asked: dict[str, Question] = {}
+"""The questions of this kernel. A restarted one has none, and asks again."""
+_waiting: dict[str, Callable[[], None]] = {}
+"""What is to be told once the question of this name is answered."""
 
 
 def predict(name: str, text: str, choices: Sequence[Answer]) -> Question:
@@ -66,28 +89,81 @@ def predict(name: str, text: str, choices: Sequence[Answer]) -> Question:
       - 9.0
     To choose, run this cell.
     """
-    return Question(name, text, [str(choice) for choice in choices])
+    question, before = Question(name, text, [str(choice) for choice in choices]), _asked.get(name)
+    if before is not None and before.choices == question.choices:  # the cell is run again
+        question.chosen = before.chosen
+    _asked[name] = question
+    return question
 
 
-def reveal(name: str, truth: Answer) -> None:
-    """Print the learner's prediction beside the truth.
+class Revealed:
+    """What `reveal` shows: at first only that a prediction is due, then the answer and why it is so.
 
-    >>> reveal("demo.p0", 9.0)
-    You made no prediction here. The truth: 9.0
+    A page has the answer folded, for those who cannot choose.
     """
-    shown, lesson = _text(truth), name.rpartition(".")[0]
-    predicted = read_progress()["predictions"].get(name)
-    said = {"truth": say(shown, lesson), "predicted": say(predicted or "", lesson)}
-    if predicted is None:
-        print(say("You made no prediction here. The truth: {truth}", **said))
-    elif predicted in (shown, _as_list(truth)) or _same_number(predicted, truth):
-        print(say("You predicted {predicted}, and so it is: {truth}", **said))
-    else:
-        print(say("You predicted {predicted}. The truth: {truth}", **said))
-        print(say("Stop here for a moment: which step did you see differently?"))
+
+    def __init__(self, name: str, truth: Answer, explanation: str = ""):
+        self.name, self.lesson, self.truth = name, name.rpartition(".")[0], truth
+        self.shown = say(_text(truth), self.lesson)
+        self.explanation = say(explanation, self.lesson) if explanation else ""
+
+    @property
+    def said(self) -> str | None:
+        """What the learner predicted in this kernel, as the program has it."""
+        question = _asked.get(self.name)
+        return question.meant[question.chosen] if question is not None and question.chosen is not None else None
+
+    def text(self, mark: Callable[[str], str] = str) -> str:
+        """The prediction beside the answer, and the reason; `mark` sets the two off."""
+        said = self.said
+        answer = say("The answer: {truth}", truth=mark(self.shown))
+        if said is None:
+            return "\n\n".join(filter(None, [answer, self.explanation]))
+        predicted = mark(say(said, self.lesson))
+        if said in (_text(self.truth), _as_list(self.truth)) or _same_number(said, self.truth):
+            return "\n\n".join(filter(None, [say("You predicted {predicted}, and so it is.", predicted=predicted), self.explanation]))
+        first = say("You predicted {predicted}.", predicted=predicted)
+        stop = say("Stop here for a moment: which step did you see differently?")
+        return "\n\n".join(filter(None, [f"{first} {answer}", stop, self.explanation]))
+
+    def __repr__(self) -> str:
+        return self.text() if self.said is not None else say("Choose an answer above first. Then the explanation appears here.")
+
+    def _repr_markdown_(self) -> str:
+        if self.said is not None:
+            return self.text(_marked)
+        fold = say("Show the answer without a prediction")
+        return f"*{self!r}*\n\n<details>\n<summary>{fold}</summary>\n\n{self.text(_marked)}\n\n</details>"
 
 
-LONGEST = 1000
+def reveal(name: str, truth: Answer, explanation: str = "") -> None:
+    """Tell the answer of a question beside what the learner predicted, and why it is so.
+
+    Until the question is answered, nothing is told: in a notebook the answer appears when a button above is pressed. The
+    explanation is that of the lesson (`EXPLAINED` in its key), or the one given here.
+
+    >>> question = predict("demo.p0", "What is 3 * 3?", [6.0, 9.0])
+    >>> reveal("demo.p0", 9.0)
+    Choose an answer above first. Then the explanation appears here.
+    >>> question.commit("9.0")
+    'You predict: 9.0. Now run the next cell.'
+    >>> reveal("demo.p0", 9.0, "Three times three.")
+    You predicted 9.0, and so it is.
+    <BLANKLINE>
+    Three times three.
+    """
+    shown = Revealed(name, truth, explanation or explanations_of(name.rpartition(".")[0]).get(name, ""))
+    ipython = sys.modules.get("IPython")
+    if ipython is None or ipython.get_ipython() is None:
+        print(shown)
+        return
+    handle = ipython.display.display(shown, display_id=True)
+    _waiting[name] = lambda: handle.update(shown)
+
+
+def _marked(text: str) -> str:
+    """A text set off in Markdown: words in bold, a program as code."""
+    return f"**{text}**" if re.fullmatch(r"[\w .,;:'%+-]+", text) else f"`{' '.join(text.replace('`', chr(39)).split())}`"
 
 
 def _text(value: Answer) -> str:

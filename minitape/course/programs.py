@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from ..bridges.need import need
 from ..bridges.recording import Recording
 from ..bridges.replay import Replay
+from ..engine.write_beside import write
 from ..explain.words import Explanation
 from .texts import say
 
@@ -85,7 +86,7 @@ def run(name: str) -> Data:
 def keep(name: str) -> Path:
     """Runs a program, and writes what the framework recorded of it."""
     file = FOLDER / f"{name}.json"
-    file.write_text(json.dumps(run(name), ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n", encoding="utf-8")
+    write(file, json.dumps(run(name), ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n")
     return file
 
 

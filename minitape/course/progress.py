@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import stat
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Required, TypeAlias, TypedDict
 
-from ..engine.beside import beside
+from ..engine.write_beside import replacing
 from .exercise import exercises_of, own_lessons
 from .texts import say
 
@@ -137,18 +136,10 @@ def change_progress(name: str, change: Callable[[Progress], None]) -> None:
         times[MOST_TIMES - 1 :] = [int(time.time())]  # the last one takes the place of the one before
         file = progress_file()
         try:
-            with beside(file) as part:
-                text = json.dumps(kept, indent=1, sort_keys=True) + "\n"
-                with open(part, "x", encoding="utf-8", opener=_private) as writer:
-                    writer.write(text)
-                if file.exists():
-                    part.chmod(stat.S_IMODE(file.stat().st_mode) & ~stat.S_IRWXO)
+            with replacing(file, private=True) as writer:
+                writer.write(json.dumps(kept, indent=1, sort_keys=True) + "\n")
         except OSError:
             _unsaved[file] = kept
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, stat.S_IRUSR | stat.S_IWUSR)
 
 
 def note_try(name: str, solved: bool, wrong: tuple[str, str] | None = None) -> int:
@@ -172,6 +163,11 @@ def note_try(name: str, solved: bool, wrong: tuple[str, str] | None = None) -> i
 
     change_progress(name, change)
     return tries
+
+
+def tries_at(name: str) -> int:
+    """How many answered tries at an exercise there were before."""
+    return read_progress()["exercises"].get(name, {"tries": 0})["tries"]
 
 
 def progress(*lessons: str | int) -> None:

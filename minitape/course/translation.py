@@ -11,16 +11,21 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .checker import exercises_of
+from .exercise import exercises_of, explanations_of
+
+if TYPE_CHECKING:
+    from ..engine.typed import Function
 
 
 def texts_of(lesson: str) -> list[str]:
-    """The texts of a lesson's answer key: what `check` may say of its exercises."""
+    """The texts of a lesson's answer key: what `check` may say of its exercises, and `reveal` of its predictions."""
     found = []
     for exercise in exercises_of(lesson).values():
-        found += [*(mistake.hint for mistake in exercise.mistakes), exercise.hint, exercise.because]
-    return [text for text in dict.fromkeys(found) if text]
+        found += [*(mistake.hint for mistake in exercise.mistakes), *exercise.hints, exercise.because, exercise.asks, *_said_by(exercise.also)]
+        found += [text for trial in exercise.trials for text in trial.texts()]
+    return [text for text in dict.fromkeys([*found, *explanations_of(lesson).values()]) if text]
 
 
 def texts_in(notebook: Path) -> list[str]:
@@ -38,6 +43,14 @@ def texts_of_feedback() -> list[str]:
     calls = [call for source in sources for call in _calls(source, "say") if len(call.args) == 1]
     texts = [node.value for call in calls for node in ast.walk(call.args[0]) if isinstance(node, ast.Constant)]
     return list(dict.fromkeys(text for text in texts if isinstance(text, str)))
+
+
+def _said_by(look: Function | None) -> list[str]:
+    """The texts that a further look at a learner's function may give."""
+    if look is None:
+        return []
+    constants = [*look.__code__.co_consts, *(c for part in look.__code__.co_consts if hasattr(part, "co_consts") for c in part.co_consts)]
+    return [text for text in constants if isinstance(text, str) and " " in text and text != look.__doc__]
 
 
 def _calls(source: str, name: str) -> Iterator[ast.Call]:

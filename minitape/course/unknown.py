@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .seen import note_call
 from .texts import say
 
 if TYPE_CHECKING:
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Unknown:
-    """A function whose formula is shown in the feedback, and not before.
+    """A function whose formula is shown in the feedback, and not before; `check` sees which of its calls a tape recorded.
 
-    It takes tensors and variables only. So its slope cannot be measured with plain numbers, by a small step.
+    It takes tensors and variables only.
 
     >>> Unknown("x * x", lambda x: x * x)(3.0)
     Traceback (most recent call last):
@@ -32,7 +33,9 @@ class Unknown:
     def __call__(self, *inputs: Answer) -> Answer:
         if not all(hasattr(one, "numpy") or hasattr(one, "graph") for one in inputs):  # symbolic ones have a graph
             raise TypeError(say("this function takes tensors: values that a tape can follow"))
-        return self._compute(*inputs)
+        result = self._compute(*inputs)
+        note_call(inputs, result)
+        return result
 
     def __repr__(self) -> str:
         return self.formula

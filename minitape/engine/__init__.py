@@ -1,46 +1,24 @@
 """The engine: tensors, variables, the recording, the tape, its sweep, and the table of primitives.
 
-It knows nothing of the rooms above. A learner reads ``tape``, ``record``, ``sweep``, ``backward`` and ``reach``, then
-``primitives``; ``docs/engine.md`` follows one gradient through them, line by line.
+It knows nothing of the rooms above. A learner reads ``back/tape``, ``recording/record``, ``back/sweep``, ``back/backward`` and
+``back/reach``, then ``table/primitives``; ``docs/engine.md`` follows one gradient through them, line by line. Each folder
+knows only those before it.
 
-Recording
-    ``tape``        ``tf.GradientTape``: what it watches, and its questions to the recording
-    ``record``      the table of rows that all open tapes share; ``rows``: what rows are made of
-    ``pause``       ``stop_recording``; ``merging``: two recordings become one; ``released``: what is left of one at its end
-    ``operators``   ``x * y`` and the like, which write a row each
-    ``operation``   how any other primitive is run and recorded
-    ``primitives``  what each operation computes, and its derivative; ``code`` makes functions of their texts
-    ``state``       what a thread is doing: its recording, its tapes, the graph it builds
+``values/``      ``dtypes``, ``elements``, ``shape``, ``nest``: types of elements, shapes, structures;
+                 ``errors``, ``invalid``: exceptions and what they are raised for; ``class_names``: how classes print
+``table/``       ``primitives``: what each operation computes, and its derivative; ``code`` makes functions of their texts;
+                 ``fp``: NumPy's warnings off for an operation; ``accelerator``: what is asked of ``minitape.speed``
+``recording/``   ``record``, ``rows``: the table that all open tapes share; ``state``: what a thread is doing;
+                 ``recorder``: who takes notice of what variables do, a recording, a graph or nobody;
+                 ``pause``, ``merging``, ``released``: ``stop_recording``, two recordings that become one, what is left at the end;
+                 ``evidence``, ``frames``: notes for ``explain``; ``stopping``: what a compiled step refuses; ``block``: blocks that Ctrl-C leaves whole
+``tensor/``      ``tensor``, ``slices``: tensors, sparse gradients; ``operators``, ``operation``: how an operation runs and is recorded;
+                 ``variable``, ``variable_operators``, ``updates``: variables
+``back/``        ``reach``: which rows depend on a source; ``sweep``: the one loop back over the rows;
+                 ``backward``: targets, sources and the gradients of one call; ``tape``: ``tf.GradientTape``
+``more/``        ``forward``, ``jacobian``, ``batch``: forward mode, Jacobians, rules on many adjoints at once;
+                 ``custom``, ``pyfunction``: gradients and functions of the user's own
 
-Going back
-    ``backward``    targets and sources, and the gradients of one call
-    ``reach``       which rows depend on a source
-    ``sweep``       the one loop back over the rows
-
-Other derivatives
-    ``forward``, ``jacobian``, ``batch``   forward mode, Jacobians, and rules on many adjoints at once
-    ``custom``, ``pyfunction``, ``registry``   gradients of the user's own; ``stopping``   what a compiled step refuses
-
-Values
-    ``tensor``, ``convert``, ``elements``   tensors, and how they are made
-    ``variable``, ``variable_arguments``, ``variable_operators``, ``updates``   variables
-    ``slices``, ``shape``, ``dimension``, ``dtypes``, ``nest``   sparse gradients, shapes, types, structures
-
-Arguments and errors
-    ``operands``, ``opdefs``, ``places``   what TensorFlow's kernels accept, and what they refuse
-    ``errors``, ``invalid``, ``logs``   exceptions, their words, and what is logged
-
-Notes for ``explain``
-    ``evidence``, ``frames``   where values came from and where they left; which line is the user's
-
-Doors
-    ``above``       what the engine asks of the rooms above it
-    ``accelerator`` what it asks of ``minitape.speed``, where that is there
-    ``namespace``   public names, loaded when they are first used
-
-Tools
-    ``block``       what a ``with`` changes for its time, so that Ctrl-C leaves nothing changed
-    ``beside``      files that are never half
-    ``quiet``       NumPy's warnings off, for the time of one operation
-    ``shown``, ``typed``   what users and type checkers see of classes
+``above`` is what the engine asks of the rooms above it; ``namespace`` gives public names when they are first used;
+``write_beside`` writes files that are never half; ``typed`` is what type checkers see.
 """

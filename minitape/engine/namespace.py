@@ -86,7 +86,7 @@ def lazy(
 class Package(ModuleType):
     """A package that is a namespace: of its submodules, only those that are namespaces themselves become attributes.
 
-    ``from .tape import GradientTape`` and ``import minitape.engine.tape as module`` do not need the attribute.
+    ``from .tape import GradientTape`` and ``import minitape.engine.back.tape as module`` do not need the attribute.
 
     >>> import minitape as tf
     >>> hasattr(tf, "math"), hasattr(tf, "tape")

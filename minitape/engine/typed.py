@@ -13,11 +13,11 @@ Made = TypeVar("Made")
 Same = TypeVar("Same", bound=Callable[..., Any])  # a function that a decorator gives back with another name, say
 
 if TYPE_CHECKING:
-    from .dtypes import DType
-    from .evidence import Note
-    from .record import Record
-    from .shape import TensorShape
-    from .tensor import Reference, Tensor
+    from .recording.evidence import Note
+    from .recording.record import Record
+    from .tensor.tensor import Reference, Tensor
+    from .values.dtypes import DType
+    from .values.shape import TensorShape
 
     # What Python has no type for has one name each, here, with the reason; elsewhere ``Any`` is the exception.
     Array: TypeAlias = Any  # an array, a NumPy scalar, a number, in rules a tensor: one formula takes all, Python has no type for that

@@ -10,7 +10,7 @@ gradient that is None says by itself why, as a warning. Errors that a None leads
 >>> print(tape.explain(y, x).fix)
 Call tape.watch(x) inside the block before x is used, or make it a tf.Variable.
 
-How it works: the recording knows every operation under a tape; :mod:`minitape.engine.evidence` adds what happened outside. From both,
+How it works: the recording knows every operation under a tape; :mod:`minitape.engine.recording.evidence` adds what happened outside. From both,
 ``trace`` makes one graph of the way from source to target, breaks included, and ``reasons`` names the first one.
 
 The question

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.tensor import Tensor
+from ..engine.tensor.tensor import Tensor
 from .asking import asking_frame, where
 from .nodes import Place
 from .remedies import Remedies
@@ -62,6 +62,9 @@ class Absent(Remedies):
         node = self.inquiry.starts[0] if self.inquiry.starts else None
         if node is None or self.source is None:
             return ""
+        trace, targets = self.inquiry.trace, self.inquiry.targets
+        if isinstance(self.source, Tensor) and any(t is not self.source and trace.path(trace.of(self.source), t) is not None for t in targets):
+            return "swapped"
         derived = self.inquiry.trace.place(node)
         if derived is not None and self._is_gradient(derived):
             return "derivative"

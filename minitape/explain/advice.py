@@ -6,9 +6,9 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
-from ..engine.evidence import STACK, Exit, Origin
-from ..engine.rows import CALL
-from ..engine.tensor import Tensor
+from ..engine.recording.evidence import OFTEN, Exit, Origin
+from ..engine.recording.rows import CALL
+from ..engine.tensor.tensor import Tensor
 from .absent import Absent, is_layer, value_of
 from .asking import asking_frame, where
 from .bodies import INTO, bodies_of
@@ -19,9 +19,9 @@ from .source import RUN_ONCE
 from .statement import Statement, last_name, unparse
 
 if TYPE_CHECKING:
-    from ..engine.evidence import Stack
-    from ..engine.record import Record
-    from ..engine.rows import Call
+    from ..engine.recording.evidence import Stack
+    from ..engine.recording.record import Record
+    from ..engine.recording.rows import Call
     from ..engine.typed import End, Object
     from .nodes import Subject
     from .reasons import Inquiry
@@ -327,7 +327,7 @@ class Advice(Absent):
 
     def _in_another_thread(self, stack: Stack) -> bool:
         """Whether a stack that is known to its end begins in no call of those that are running now, nor in a file's text."""
-        if not stack or len(stack) == STACK or stack[-1][0].co_name == "<module>":
+        if not stack or len(stack) >= OFTEN or stack[-1][0].co_name == "<module>":
             return False
         frame = asking_frame()
         while frame is not None and frame.f_code is not stack[-1][0]:

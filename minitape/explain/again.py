@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.block import During
-from ..engine.custom import no_tapes
-from ..engine.rows import CALL
-from ..engine.state import state
-from ..engine.tape import GradientTape
-from ..engine.tensor import wrap
+from ..engine.back.tape import GradientTape
+from ..engine.recording.block import During, no_tapes
+from ..engine.recording.rows import CALL
+from ..engine.recording.state import state
+from ..engine.tensor.tensor import wrap
 from .replay import Step, sweep_of
 
 if TYPE_CHECKING:

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..engine import nest
-from ..engine.backward import leaf_of
-from ..engine.state import state
-from ..engine.tape import _WARNS
-from ..engine.tensor import Tensor
+from ..engine.back.endpoints import leaf_of
+from ..engine.back.tape import _WARNS
+from ..engine.recording.state import state
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import nest
 from .asking import warn_user
 from .describe import describe
 from .page import page
 from .words import Explanation
 
 if TYPE_CHECKING:
-    from ..engine.tape import GradientTape
+    from ..engine.back.tape import GradientTape
     from ..engine.typed import End, Structure
     from .connection import Finding
     from .reasons import Inquiry

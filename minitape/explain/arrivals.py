@@ -9,8 +9,8 @@ import ast
 from collections.abc import Iterable
 from types import CodeType
 
-from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.rows import CALL
+from ..engine.recording.rows import CALL
+from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from .connection import Connection, is_leaf
 from .nodes import Node, Place
 from .source import source_of

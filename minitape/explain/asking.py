@@ -6,8 +6,8 @@ import sys
 import warnings
 from types import FrameType
 
-from ..engine.block import During
-from ..engine.frames import cells, user_frame
+from ..engine.recording.block import During
+from ..engine.recording.frames import cells, user_frame
 
 
 class _Asking:

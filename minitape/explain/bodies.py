@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..engine.above import above
-from ..engine.custom import no_tapes
-from ..engine.rows import CALL
-from ..engine.tensor import Tensor, wrap
+from ..engine.recording.block import no_tapes
+from ..engine.recording.rows import CALL
+from ..engine.tensor.tensor import Tensor, wrap
 
 if TYPE_CHECKING:
-    from ..engine.record import Record
-    from ..engine.rows import Call
+    from ..engine.recording.record import Record
+    from ..engine.recording.rows import Call
+    from ..engine.tensor.variable import ResourceVariable
     from ..engine.typed import Graph, Object
-    from ..engine.variable import ResourceVariable
     from .nodes import Node
 
 INTO = ("function", "while", "case")

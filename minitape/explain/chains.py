@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 
 if TYPE_CHECKING:
-    from ..engine.record import Record
+    from ..engine.recording.record import Record
 
 LONG = 20_000  # rows from which on runs of scalar rows are contracted
 

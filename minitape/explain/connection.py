@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
-from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.reach import differentiable, on_tape
-from ..engine.rows import CALL, CHUNK, LEAF
+from ..engine.back.reach import differentiable, on_tape
+from ..engine.recording.rows import CALL, CHUNK, LEAF
+from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from .nodes import Break, Node, Place
 from .owners import Owners
 from .source import read_again
 from .trace import Trace
 
 if TYPE_CHECKING:
-    from ..engine.record import Record
-    from ..engine.tape import GradientTape
+    from ..engine.back.tape import GradientTape
+    from ..engine.recording.record import Record
     from ..engine.typed import End
     from .flow import Flow
     from .nodes import Subject

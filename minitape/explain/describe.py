@@ -13,7 +13,7 @@ from .wrong import wrong
 from .zeros import structural_zero
 
 if TYPE_CHECKING:
-    from ..engine.tape import GradientTape
+    from ..engine.back.tape import GradientTape
     from ..engine.typed import End
     from .connection import Finding
     from .reasons import Inquiry

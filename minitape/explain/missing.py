@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..engine.evidence import Exit
-from ..engine.primitives import TABLE
+from ..engine.recording.evidence import Exit
+from ..engine.table.primitives import TABLE
 from .parts import VALUED
 from .replay import MOST, finite, seeds_of, shown, sweep_of
 from .statement import Statement, last_name
@@ -81,7 +81,7 @@ def _through_numpy(inquiry: Inquiry, source: End, b: Break, exit: Exit) -> Array
         return None
     named = {_FUNCTIONS.get(last_name(n.func)) for n in found[0].walk() if isinstance(n, ast.Call)}
     computed = [(primitive, primitive.forward(np.float64(before))) for primitive in (TABLE[name] for name in named if name)]
-    constants = [row for row, leaf in record.leaves.items() if leaf.tensor is not None and _came_from(found[0], record.place(row))]
+    constants = [row for row, leaf in record.leaves.items() if leaf.number is None and _came_from(found[0], record.place(row))]
     ways = [(row, primitive, z) for primitive, z in computed for row in constants if _is_near(record.value(row), z)]
     if len(ways) != 1:
         return None

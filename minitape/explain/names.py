@@ -6,17 +6,17 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..engine.evidence import Origin, birth_of, origin_of
-from ..engine.tensor import Tensor
-from ..engine.variable import UnreadVariable
+from ..engine.recording.evidence import Origin, birth_of, origin_of
+from ..engine.tensor.tensor import Tensor
+from ..engine.tensor.variable import UnreadVariable
 from .connection import Connection, is_leaf
 from .nodes import Break, Node, Place, is_state
 from .source import source_of
 from .statement import Statement, covers, last_name, unparse
 
 if TYPE_CHECKING:
+    from ..engine.tensor.variable import ResourceVariable
     from ..engine.typed import End
-    from ..engine.variable import ResourceVariable
 
 
 class Names(Connection):

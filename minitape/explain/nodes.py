@@ -7,13 +7,13 @@ from itertools import islice
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..engine.frames import place_of
+from ..engine.recording.frames import place_of
 
 if TYPE_CHECKING:
-    from ..engine.evidence import Origin
-    from ..engine.record import Record
-    from ..engine.tensor import Tensor
-    from ..engine.variable import ResourceVariable
+    from ..engine.recording.evidence import Origin
+    from ..engine.recording.record import Record
+    from ..engine.tensor.tensor import Tensor
+    from ..engine.tensor.variable import ResourceVariable
     from .bodies import Caller
 
 Subject: TypeAlias = Any  # what a break is about, which its cause tells: a node, an origin, an exit, the source, a word

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine import nest
-from ..engine.backward import leaf_of
+from ..engine.back.endpoints import leaf_of
+from ..engine.values import nest
 from .again import opened, swept
 from .arrivals import MAKES
 from .asking import asking_frame
@@ -19,7 +19,7 @@ from .statement import last_name
 from .words import Explanation, name_of, where
 
 if TYPE_CHECKING:
-    from ..engine.tape import GradientTape
+    from ..engine.back.tape import GradientTape
     from ..engine.typed import Array, End, Structure
     from .nodes import Node, Place
     from .reasons import Inquiry

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.evidence import Origin, birth_of, origin_of
-from ..engine.frames import place_of
-from ..engine.tensor import Tensor
-from ..engine.variable import UnreadVariable
+from ..engine.recording.evidence import Origin, birth_of, origin_of
+from ..engine.recording.frames import place_of
+from ..engine.tensor.tensor import Tensor
+from ..engine.tensor.variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
 from .names import Names
 from .nodes import Node, Place
@@ -22,10 +22,10 @@ from .statement import Statement
 from .trace import COPIES
 
 if TYPE_CHECKING:
-    from ..engine.evidence import Exit, Stack
-    from ..engine.tape import GradientTape
+    from ..engine.back.tape import GradientTape
+    from ..engine.recording.evidence import Exit, Stack
+    from ..engine.tensor.variable import ResourceVariable
     from ..engine.typed import Array, End, Object
-    from ..engine.variable import ResourceVariable
 
 SAMPLE = 4096  # elements of large arrays that are compared before all of them are
 
@@ -299,13 +299,13 @@ class Objects(Names):
         if self._alike is None:
             self._alike = {}
             for n in self.ancestors().values():
-                if n.tensor is not None and n.origin is not None and is_leaf(n):
-                    key = _value_key(n.tensor.array)
+                if n.origin is not None and is_leaf(n) and (value := self.value(n)) is not None:
+                    key = _value_key(value)
                     self._alike.setdefault((key, n.variable is None), []).append(n)
         tensor, array = isinstance(source, Tensor), _array(source)
         key = _value_key(array)
         alike = [] if key is None else self._alike.get((key, tensor), [])
-        return [n for n in alike if array.size <= SAMPLE or (n.tensor is not None and equal_arrays(array, n.tensor.array))]
+        return [n for n in alike if array.size <= SAMPLE or equal_arrays(array, self.value(n))]
 
     def one_watched(self, node: Node, source: End) -> bool:
         """Whether one of two equal tensors was given to ``watch``: a gradient with respect to that value was meant."""
@@ -426,9 +426,9 @@ def _outwards(place: Place) -> Iterator[Place]:
     return (Place(place.frames[i:]) for i in range(len(place.frames)))
 
 
-def same_value(a: End, b: End) -> bool:
-    """Whether two tensors or variables hold the same value."""
-    return equal_arrays(_array(a), _array(b))
+def same_value(value: Array, other: End) -> bool:
+    """Whether a tensor or a variable holds this value."""
+    return value is not None and equal_arrays(value, _array(other))
 
 
 def _array(value: End) -> Array:

@@ -6,7 +6,7 @@ import gc
 import types
 from typing import TYPE_CHECKING
 
-from ..engine.variable import ResourceVariable
+from ..engine.tensor.variable import ResourceVariable
 
 if TYPE_CHECKING:
     from ..engine.typed import End, Object

@@ -11,8 +11,8 @@ from collections.abc import Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from ..engine.evidence import Exit, Origin
-from ..engine.rows import CALL
+from ..engine.recording.evidence import Exit, Origin
+from ..engine.recording.rows import CALL
 from .arrivals import Arrivals
 from .bodies import outermost
 from .nodes import Break, Node, Place

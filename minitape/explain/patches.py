@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from ..engine.evidence import Exit
-from ..engine.tensor import bare
+from ..engine.recording.evidence import Exit
+from ..engine.tensor.tensor import bare
 from .asking import asking_frame
 from .connection import operations
 from .nodes import Node, Place
@@ -21,7 +21,7 @@ from .remedies import LEAVES, OF_ARRAYS, STEPS
 from .statement import last_name, unparse
 
 if TYPE_CHECKING:
-    from ..engine.evidence import Stack
+    from ..engine.recording.evidence import Stack
     from .advice import Advice
 
 Tree: TypeAlias = Any  # a node of a syntax tree, whose kind its place decides

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ..engine.evidence import Exit, Origin, all_exits
-from ..engine.tensor import Tensor
-from ..engine.variable import UnreadVariable
+from ..engine.recording.evidence import Exit, Origin, all_exits
+from ..engine.tensor.tensor import Tensor
+from ..engine.tensor.variable import UnreadVariable
 from .arrivals import Arrivals
 from .bodies import INTO, outermost
 from .chains import LONG
@@ -22,7 +22,7 @@ from .statement import Statement, last_name
 from .trace import COPIES, Trace
 
 if TYPE_CHECKING:
-    from ..engine.tape import GradientTape
+    from ..engine.back.tape import GradientTape
     from ..engine.typed import End, Object
 
 __all__ = ["Finding", "Inquiry"]
@@ -106,7 +106,8 @@ class Inquiry(Objects):
         blocks = [s.node for note in enters if note[2] < b.subject.when for s, _ in [*self.statements(Place(note[3]))][:1]]
         frames = b.place.frames
         ends = [i for i, (code, _) in enumerate(frames) if code.co_name not in CALLED]  # of what calls objects, the call
-        whole = len(frames) - 1 if frames[-1][0].co_name == "<module>" else min(ends, default=0)
+        known = frames[-1][0].co_name in ("<module>", *RUN_ONCE)  # else the call is further out than what was noted
+        whole = len(frames) - 1 if known else min(ends, default=0)
         last = next((i for i, (code, _) in enumerate(frames) if code in beside), whole)
         at = 0
         for statement, here in self.statements(b.place) if last else ():
@@ -238,7 +239,7 @@ class Inquiry(Objects):
                 if node.key in self.ancestors():
                     continue
                 copy = self.trace.path([node], source) is not None
-                if copy or (node.tensor is not None and same_value(node.tensor, source) and not self.used(node.tensor)):
+                if copy or (same_value(self.value(node), source) and not (node.tensor is not None and self.used(node.tensor))):
                     return Break("wrong_object", Place(frames), "watch", node.tensor)
         return None
 

@@ -7,15 +7,15 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..engine.above import above
-from ..engine.dtypes import DType
-from ..engine.evidence import Origin
-from ..engine.frames import own_file
+from ..engine.recording.evidence import Origin
+from ..engine.recording.frames import own_file
+from ..engine.values.dtypes import DType
 from .nodes import is_state
 from .statement import Statement, covers, last_name, unparse
 
 if TYPE_CHECKING:
+    from ..engine.tensor.variable import ResourceVariable
     from ..engine.typed import End
-    from ..engine.variable import ResourceVariable
     from .nodes import Place, Subject
     from .reasons import Inquiry
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..engine.pyfunction import only_looking
-from ..engine.quiet import hush, restore
-from ..engine.reach import propagate, reach
-from ..engine.record import SMALL
-from ..engine.rows import operation_of
-from ..engine.slices import IndexedSlices
-from ..engine.sweep import Sweep
+from ..engine.back.reach import propagate, reach
+from ..engine.back.sweep import Sweep
+from ..engine.more.pyfunction import only_looking
+from ..engine.recording.record import SMALL
+from ..engine.recording.rows import operation_of
+from ..engine.table.fp import OFF, WARNINGS, restore
+from ..engine.tensor.slices import IndexedSlices
 
 if TYPE_CHECKING:
-    from ..engine.record import Record
+    from ..engine.recording.record import Record
     from ..engine.typed import Adjoint, Array, End
     from .reasons import Inquiry
 
@@ -83,7 +83,7 @@ def sweep_of(inquiry: Inquiry, seeds: dict[int, Array], wanted: set[int], marks:
 def _steps(sweep: Sweep, marks: bytearray) -> Iterator[Step]:
     steps = sweep.steps()
     while True:
-        before = hush()
+        before = WARNINGS[OFF]
         try:
             with only_looking():
                 row = next(steps, None)

@@ -9,7 +9,7 @@ import ast
 import sys
 from collections.abc import Iterable
 
-from ..engine.frames import cells, compiled_before, lines_of, own_file
+from ..engine.recording.frames import cells, compiled_before, lines_of, own_file
 from .statement import FUNCTIONS, LOOPS, Def, Statement, covers, last_name, parameters
 
 Key = tuple[int, str]

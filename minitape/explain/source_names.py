@@ -7,7 +7,7 @@ from contextlib import suppress
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
 
-from ..engine.tensor import Tensor
+from ..engine.tensor.tensor import Tensor
 from .asking import asking_frame
 from .statement import last_name
 

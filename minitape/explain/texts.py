@@ -355,6 +355,10 @@ TEXT = {
         "The target is None: whatever should have made it returned nothing.",
         "See whether the function that computes the target ends with a return.",
     ),
+    "independent swapped": (
+        "{x} was computed from the target, not the target from {x}: the two are swapped.",
+        "Ask the other way: first what was computed, then what it was computed from, tape.gradient({x}, ...).",
+    ),
     "independent used": (
         "{x} was used ({used}), but nothing that was computed from it there leads to the target.",
         "Use that result in the computation of the target, or leave {x} out of the sources. "

@@ -9,26 +9,26 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..engine.elements import dtype_of_numpy
-from ..engine.evidence import Origin, Ref, exits, origin_of, read
-from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.pyfunction import last_run
-from ..engine.record import Record
-from ..engine.rows import CALL
-from ..engine.tensor import Tensor
+from ..engine.more.pyfunction import last_run
+from ..engine.recording.evidence import Origin, Ref, exits, origin_of, read
+from ..engine.recording.record import Record
+from ..engine.recording.rows import CALL
+from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.tensor.tensor import Tensor
+from ..engine.values.elements import dtype_of_numpy
 from .bodies import INTO, Body, Caller, assigns, bodies_of, passes_of_own, read_by, test_of
 from .chains import LONG, Chains
 from .nodes import Break, Node, Place, is_state, state_of
 from .search import LIMIT, Search
 
 if TYPE_CHECKING:
-    from ..engine.dtypes import DType
-    from ..engine.primitives import Primitive, Rule
-    from ..engine.pyfunction import PythonCall
-    from ..engine.rows import Call, Event
-    from ..engine.tape import GradientTape
+    from ..engine.back.tape import GradientTape
+    from ..engine.more.pyfunction import PythonCall
+    from ..engine.recording.rows import Call, Event
+    from ..engine.table.primitives import Primitive, Rule
+    from ..engine.tensor.variable import ResourceVariable
     from ..engine.typed import Attributes, End, Graph
-    from ..engine.variable import ResourceVariable
+    from ..engine.values.dtypes import DType
     from .reasons import Inquiry
 
 
@@ -94,11 +94,7 @@ class Trace:
             tensor = origin = variable = None
             if leaf is not None:
                 tensor, variable = leaf.tensor, leaf.variable
-                origin = None if tensor is None else origin_of(tensor)
-                if tensor is None and hasattr(leaf, "gone"):  # the recording was released
-                    weak, owner, origin = leaf.gone
-                    origin = read(origin)
-                    tensor, variable = weak(), None if owner is None else owner()
+                origin = read(leaf.origin) if tensor is None else origin_of(tensor)
             elif hasattr(record, "reads"):  # a graph's
                 variable = read_by(record, row)
             node = self.nodes[key] = Node(key, record, row, origin, tensor, variable)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.backward import leaf_of
-from ..engine.tape import GradientTape
+from ..engine.back.endpoints import leaf_of
+from ..engine.back.tape import GradientTape
 from .answer import explain_flat
 from .asking import asked_by
 from .page import grouped as by_reason
@@ -97,7 +97,7 @@ def why_no_tensor(error: Exception, value: object) -> Exception:
             error.add_note(_PLAIN.format(kind=type(value).__name__))
         else:
             answer = describe(Finding("wrong_object", what=type(value).__name__), value, None, None)
-            error.add_note(f"{answer.message} {answer.fix}")
+            error.add_note(f"{answer.message.replace('the source', f'{value!r:.50}')} {answer.fix}")
     return error
 
 

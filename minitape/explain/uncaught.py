@@ -11,8 +11,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ..engine.tensor import Tensor
-from ..engine.variable import ResourceVariable
+from ..engine.tensor.tensor import Tensor
+from ..engine.tensor.variable import ResourceVariable
 
 if TYPE_CHECKING:
     from ..engine.typed import Function, Object

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..engine.above import above
-from ..engine.frames import lines_of
-from ..engine.tensor import Tensor
+from ..engine.recording.frames import lines_of
+from ..engine.tensor.tensor import Tensor
 from .asking import where
 from .source_names import name_of
 from .texts import TEXT
 
 if TYPE_CHECKING:
-    from ..engine.tape import GradientTape
+    from ..engine.back.tape import GradientTape
     from ..engine.typed import End
     from .advice import Advice
     from .connection import Finding

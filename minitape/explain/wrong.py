@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..engine.evidence import Ref, origin_of, read
-from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.rows import CALL
-from ..engine.state import state
+from ..engine.recording.evidence import Ref, origin_of, read
+from ..engine.recording.rows import CALL
+from ..engine.recording.state import state
+from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from .asking import warn_user
 from .bodies import INTO, assigns, read_by
 from .nodes import Node, Place
 from .words import name_of, where
 
 if TYPE_CHECKING:
-    from ..engine.record import Record
+    from ..engine.recording.record import Record
     from ..engine.typed import End, Graph
     from .reasons import Inquiry
 

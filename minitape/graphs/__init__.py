@@ -5,7 +5,7 @@ Building
     ``build``      the graph itself: operations on symbolic tensors append rows instead of computing
     ``infer``      shapes and dtypes of results, found by running the primitive on cheap stand-ins (``refusals``: how
                    shapes that do not fit are worded)
-    ``constants``, ``lifted``   Python values and eager tensors that become part of a graph
+    ``lifted``     eager tensors that become part of a graph
     ``primitive``  primitives that only graphs have, and how they get their derivative
     ``effects``    rows that do more than compute: variables' reads and assignments, Python functions
     ``assigned``, ``gates``   what assignments return; operations that only wait for others
@@ -20,7 +20,7 @@ Running
 
 Interfaces
     ``settings``   how functions run, and on what: ``tf.config``, ``tf.device``
-    ``session``, ``named``, ``definition``, ``variables``, ``scopes``, ``gradients``   placeholders, names in a graph, ``Session.run``, the rest of TensorFlow 1
+    ``session``, ``named``, ``variables``, ``scopes``, ``gradients``   placeholders, names in a graph, ``Session.run``, the rest of TensorFlow 1
     ``function``, ``concrete``, ``inline``   ``tf.function``, its traces, and their calls inside others
     ``signature``, ``arguments``, ``spec``, ``retracing``   what they take
     ``control``, ``whiles``, ``mapping``, ``arrays``   ``cond``, ``while_loop``, ``map_fn``, ``TensorArray``

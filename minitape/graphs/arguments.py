@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine import nest
-from ..engine.convert import convert_to_tensor
-from ..engine.tensor import Tensor
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import nest
+from ..ops.convert import convert_to_tensor
 from .spec import TensorSpec, is_array, show
 
 _ROWS = ("RaggedTensor", "SparseTensor", "RaggedTensorSpec", "SparseTensorSpec")  # tensors with rows or places, their types

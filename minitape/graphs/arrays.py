@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.convert import convert_to_tensor
-from ..engine.custom import for_batches
-from ..engine.errors import OutOfRangeError
-from ..engine.invalid import invalid
-from ..engine.operation import apply
-from ..engine.primitives import TABLE
-from ..engine.shape import TensorShape
-from ..engine.shown import methods_of
-from ..engine.state import state
-from ..engine.tensor import EagerTensor, Tensor, wrap
+from ..engine.more.custom import for_batches
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.values import dtypes
+from ..engine.values.class_names import methods_of
+from ..engine.values.errors import OutOfRangeError
+from ..engine.values.invalid import invalid
+from ..engine.values.shape import TensorShape
+from ..ops.convert import convert_to_tensor
 from ..ops.filling import zeros
 from ..ops.joining import unstack
 from .later import size_of, zeros_of_size
@@ -46,11 +46,8 @@ def _write(buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any, 
         raise invalid(f"Trying to modify element {wrong} in a list with {size} elements.", "TensorListSetItem")
     empty = _is_empty(buffer, element_shape)
     if not empty and buffer.shape[1:] != element_shape:
-        raise invalid(
-            "In a graph minitape's TensorArray holds elements of one shape: "
-            f"it has {buffer.shape[1:]}, got {element_shape}.",
-            "TensorListSetItem",
-        )
+        raise invalid(f"In a graph minitape's TensorArray holds elements of one shape: it has {buffer.shape[1:]}, got {element_shape}.",
+                      "TensorListSetItem")  # fmt: skip
     if empty or dynamic:
         made = np.zeros((max([size, *(at + 1 for at in places)]), *element_shape), buffer.dtype)
         if made.dtype == object:
@@ -126,9 +123,7 @@ def _size(buffer: Any) -> int | None:
 
 
 WRITE = GraphPrimitive("tensor_array_write", "TensorListSetItem", _write_infer, forward=_write, rules=_write_rule, symbolic_rule=False)
-READ = GraphPrimitive(
-    "tensor_array_read", "TensorListGetItem", _read_infer, forward=_read, rules=_read_rule, symbolic_rule=False
-)
+READ = GraphPrimitive("tensor_array_read", "TensorListGetItem", _read_infer, forward=_read, rules=_read_rule, symbolic_rule=False)
 STACK = GraphPrimitive("tensor_array_stack", "TensorListStack", _stack_infer, eager=_stack)
 WRITE.eager = lambda tensors, attrs: [_run(WRITE, *tensors, **attrs)]
 READ.eager = lambda tensors, attrs: [_run(READ, *tensors, **attrs)]
@@ -231,9 +226,7 @@ class TensorArray:
             raise OutOfRangeError(None, None, f"Writing to negative indices (index {index}) is not allowed.")
         size = len(self._elements)
         if index >= size and not self._dynamic:
-            raise OutOfRangeError(
-                None, None, f"Tried to write to index {index} but array is not resizeable and size is: {size} "
-            )
+            raise OutOfRangeError(None, None, f"Tried to write to index {index} but array is not resizeable and size is: {size} ")
         if index >= size:
             self._elements += [None] * (index + 1 - size)
         value = value if isinstance(value, EagerTensor) else convert_to_tensor(value, dtype_hint=self._dtype)
@@ -253,14 +246,10 @@ class TensorArray:
         if index < 0:
             raise OutOfRangeError(None, None, f"Reading from negative indices (index {index}) is not allowed.")
         if index >= len(self._elements):
-            raise OutOfRangeError(
-                None, None, f"Tried to read from index {index} but array size is: {len(self._elements)} "
-            )
+            raise OutOfRangeError(None, None, f"Tried to read from index {index} but array size is: {len(self._elements)} ")
         if self._elements[index] is None and index in self._cleared:
-            raise invalid(
-                f"Could not read index {index} twice because it was cleared after a previous read (perhaps try "
-                "setting clear_after_read = false?)"
-            )
+            raise invalid(f"Could not read index {index} twice because it was cleared after a previous read (perhaps try "
+                          "setting clear_after_read = false?)")  # fmt: skip
         found = self._element(index)
         if self._clear:
             self._elements[index] = None
@@ -293,9 +282,7 @@ class TensorArray:
         """
         elements = unstack(value)
         if len(elements) > len(self._elements) and not self._dynamic:
-            raise ValueError(
-                f"Cannot unstack {len(elements)} tensors into a TensorArray of static size {len(self._elements)} "
-            )
+            raise ValueError(f"Cannot unstack {len(elements)} tensors into a TensorArray of static size {len(self._elements)} ")
         self._elements = elements
         return self
 
@@ -336,12 +323,6 @@ class GraphTensorArray(TensorArray):
 
     def _components(self) -> list[Any]:
         return [self._buffer]
-
-    def _known(self, tensor: Any, shape: TensorShape) -> Any:
-        """A tensor of the graph with what is known of its shape."""
-        if is_symbolic(tensor) and self._shape.rank is not None:
-            tensor.set_shape(shape)
-        return tensor
 
     def size(self, name: str | None = None) -> Any:
         """The number of elements, as an int32 tensor."""

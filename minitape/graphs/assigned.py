@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.state import state
-from ..engine.variable import UnreadVariable
+from ..engine.recording.state import state
+from ..engine.tensor.variable import UnreadVariable
 
 
 class AssignedVariable(UnreadVariable):

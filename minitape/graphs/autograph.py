@@ -11,13 +11,13 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine import nest
-from ..engine.convert import convert_to_tensor
-from ..engine.errors import OpError
-from ..engine.frames import own_file
-from ..engine.primitives import TABLE
-from ..engine.state import state
-from ..engine.tensor import Tensor
+from ..engine.recording.frames import own_file
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import nest
+from ..engine.values.errors import OpError
+from ..ops.convert import convert_to_tensor
 from .body import Body, BodyGraph, TestGraph, trace_body
 from .calls import call, rewritten  # noqa: F401 - rewritten functions find it here
 from .carried import flattened, packed, with_rows_of
@@ -39,9 +39,7 @@ from .values import (
 # -- if ---------------------------------------------------------------------------------------------------------------
 
 
-def if_stmt(
-    test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]
-) -> None:
+def if_stmt(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]) -> None:
     """``if``: on a symbolic tensor both branches are traced, and the names that they assign are joined."""
     test = current(test)
     if not decides(test):
@@ -145,9 +143,7 @@ def _place(name: str, a: Any, b: Any, outs: list[list[Any]]) -> tuple[int | None
     return len(outs[0]) - 1, None
 
 
-def if_return(
-    test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]
-) -> Any:
+def if_return(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]) -> Any:
     """An ``if`` whose branches return: both must, and the same structure; MISSING where none does."""
     test = current(test)
     if not decides(test):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine import nest
-from ..engine.convert import convert_to_tensor
-from ..engine.state import state
-from ..engine.tensor import Tensor
+from ..engine.recording.state import state
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import nest
+from ..ops.convert import convert_to_tensor
 from .build import Graph
 from .effects import is_stateful
 from .program import Program, replay
@@ -24,7 +24,7 @@ class BodyGraph(Graph):
         if graph is None:
             return None
         row = graph.find(tensor)
-        return graph._watched_outside(tensor) if row is None or row in graph.cold else graph.tensor_at(row)
+        return graph._watched_outside(tensor) if row is None or row in graph.untracked else graph.tensor_at(row)
 
 
 class TestGraph(BodyGraph):
@@ -132,9 +132,7 @@ def as_output(graph: Graph, value: Any) -> SymbolicTensor:
     return graph.tensor_at(graph.enter(tensor))
 
 
-def trace_body(
-    function: Callable[..., Any], specs: Sequence[Any], names: Sequence[str] = (), kind: type[Graph] = BodyGraph
-) -> Body:
+def trace_body(function: Callable[..., Any], specs: Sequence[Any], names: Sequence[str] = (), kind: type[Graph] = BodyGraph) -> Body:
     """Traces ``function`` on placeholders of these (shape, dtype) pairs inside the graph that is being built."""
     outer = state.graph
     graph = kind(outer)
@@ -142,7 +140,7 @@ def trace_body(
         inputs = []
         for at, (shape, dtype) in enumerate(specs):
             tensor = graph.placeholder(dtype, shape, names[at] if at < len(names) else None)
-            graph.cold.discard(tensor._row)
+            graph.untracked.discard(tensor._row)
             inputs.append(tensor)
         result = function(*inputs)
     return Body(graph, inputs, result)

@@ -1,6 +1,6 @@
 """A graph under construction: operations on symbolic tensors append rows to it.
 
-A :class:`Graph` is a recording (:class:`minitape.engine.record.Record`) whose rows have a shape and a dtype but no value.
+A :class:`Graph` is a recording (:class:`minitape.engine.recording.record.Record`) whose rows have a shape and a dtype but no value.
 Every row is a leaf (placeholder, constant, captured tensor) or a call. Because it is a recording, tapes inside a graph
 and ``tf.gradients`` find their rows and sweep them as they do everywhere else.
 """
@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import re
 import threading
+import weakref
 from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.block import During, Elsewhere
-from ..engine.dtypes import DType
-from ..engine.primitives import TABLE, Primitive
-from ..engine.record import Record
-from ..engine.rows import CALL, LEAF, Call, Leaf
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import EagerTensor, wrap
+from ..engine.above import above
+from ..engine.recording.block import During, Elsewhere
+from ..engine.recording.record import Record
+from ..engine.recording.rows import CALL, LEAF, Call, Leaf
+from ..engine.recording.state import more, state
+from ..engine.table.primitives import TABLE, Primitive
+from ..engine.tensor.tensor import EagerTensor, wrap
+from ..engine.values import dtypes
+from ..engine.values.dtypes import DType
+from ..engine.values.shape import TensorShape
 from . import infer
 from .named import Named
 from .naming import caller, default_name, name_within
@@ -49,8 +51,6 @@ class Graph(Named, Record):
     (['x', 'mul/y', 'mul'], 'Mul')
     >>> graph.get_tensor_by_name("mul:0") is y, graph.as_graph_element("x") is x.op, graph.unique_name("x")
     (True, True, 'x_1')
-    >>> [(node.name, node.input) for node in graph.as_graph_def().node][-1]
-    ('mul', ['x', 'mul/y'])
     >>> graph.add_to_collection("ends", y)
     >>> graph.get_collection("ends") == [y]
     True
@@ -60,13 +60,14 @@ class Graph(Named, Record):
     """
 
     building_function = False
-    lasting = True
+    lasting, eager = True, False
 
     def __init__(self, outer: Graph | None = None) -> None:
         super().__init__()
         self.outer = outer  # the graph in which this one is a function's body
         self.tensors: dict[int, SymbolicTensor] = {}
         self.meta: dict[int, tuple[tuple[int, ...], Any]] = {}  # shape and NumPy dtype of each row
+        self.alive: list[Any] = []  # the tensors of constants, which leaves do not keep alive
         self.op_of: dict[int, Operation] = {}  # first row -> operation
         self.replays: dict[Any, Any] = {}  # (fetched rows, known rows) -> what is needed, see minitape.graphs.program
         self.by_name: dict[str, Operation] = {}
@@ -75,7 +76,8 @@ class Graph(Named, Record):
         self.overrides: dict[str, str] = {}
         self.controls: list[Operation] = []
         self.folded: dict[int, Any] = {}  # values that constants alone determine
-        self.shaped: dict[int, tuple[Any, str]] = {}  # constants -> the tensor or variable (weak) of which they have the shape, by which operation
+        # constants -> the tensor or variable (weak) of which they have the shape, by which operation
+        self.shaped: dict[int, tuple[Any, str]] = {}
         self.gradients: dict[int, list[Any]] = {}  # rows -> the sources (weak) whose gradients a tape found them to be
         self.captures: dict[int, tuple[Any, SymbolicTensor]] = {}  # id of an outer tensor -> it and its place here
         self.collections: dict[str, list[Any]] = {} if outer is None else outer.collections
@@ -85,7 +87,6 @@ class Graph(Named, Record):
         self.drawn = 0  # random operations that took their number from it
         self.lock = threading.RLock()  # of whoever adds rows to a graph that is complete: those of its gradients
         self.tuples: set[int] = set()  # first rows of calls whose primitive returns a tuple
-
 
     def __bool__(self) -> bool:
         return True
@@ -158,8 +159,9 @@ class Graph(Named, Record):
     def leaf(self, kind: str, name: str, shape: TensorShape, dtype: DType, tensor: Any = None) -> SymbolicTensor:
         """Appends a leaf: a placeholder, a constant, a captured tensor."""
         row = self.append(LEAF, 0, 0, self.here())
-        self.leaves[row] = Leaf(tensor)
-        self.cold.add(row)
+        self.leaves[row] = Leaf() if tensor is None else Leaf(weakref.ref(tensor))
+        self.alive.append(tensor)
+        self.untracked.add(row)
         self._node(kind, name, row, None, [(shape, dtype)])
         return self.tensors[row]
 
@@ -185,14 +187,14 @@ class Graph(Named, Record):
         site, number = self.here(), len(self.calls)
         first = len(self)
         call = Call(first, primitive, rows, attrs, max(len(outputs), 1))
-        cold = not any(r not in self.cold for r in rows)
+        cold = not any(r not in self.untracked for r in rows)
         for index in range(max(len(outputs), 1)):
             row = self.append(CALL, number, index, site)
             if cold:
-                self.cold.add(row)
+                self.untracked.add(row)
         self.calls.append(call)
         if primitive.asked:
-            self.asked.append(call)
+            self.asked = more(self.asked, call)
         op = self._node(primitive.op, name or default_name(primitive.op), first, call, outputs)
         if getattr(primitive, "stateful", False) and primitive.op != "ReadVariableOp":
             self.forget_reads()
@@ -202,9 +204,7 @@ class Graph(Named, Record):
             op.count = 0
         return [self.tensors[first + i] for i in range(len(outputs))]
 
-    def _node(
-        self, kind: str, name: str, row: int, call: Call | None, outputs: list[tuple[TensorShape, DType]]
-    ) -> Operation:
+    def _node(self, kind: str, name: str, row: int, call: Call | None, outputs: list[tuple[TensorShape, DType]]) -> Operation:
         op = Operation(self, self.unique_name(name), kind, row, call, len(outputs))
         self.op_of[row] = self.by_name[op.name] = op
         for index, (shape, dtype) in enumerate(outputs):
@@ -234,8 +234,8 @@ class Graph(Named, Record):
         """An eager tensor as the graphs around know it, if a tape there watches it; only bodies look there."""
         return None
 
-    def enter_number(self, tensor: Any, number: float) -> None:
-        """A Python number that was used as an operand: the graph meets the same number as the same tensor."""
+    def enter_number(self, tensor: Any, number: float, frame: Any = None) -> None:
+        """A Python number that was used as an operand: the graph meets it as the same tensor again. ``frame`` is for recordings."""
         if number != 0:  # 0.0 and -0.0 are one key
             self.numbers[number, type(tensor._value)] = tensor
 
@@ -271,15 +271,13 @@ class Graph(Named, Record):
         else:
             with self.name_scope(None):
                 inner = self.leaf("Placeholder", tensor.op.name.rsplit("/", 1)[-1], tensor.shape, tensor.dtype)
-            self.cold.discard(inner._row)
+            self.untracked.discard(inner._row)
         self.captures[id(tensor)] = (tensor, inner)
         return inner
 
     # -- operations ---------------------------------------------------------------------------------------------------
 
-    def apply(
-        self, primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], usual: str | None = None
-    ) -> Any:
+    def apply(self, primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], usual: str | None = None) -> Any:
         """Adds an operation; returns its symbolic output, or a tuple of them where there are several.
 
         ``usual`` is its name where the user gives none.
@@ -314,7 +312,7 @@ class Graph(Named, Record):
 
     # -- variables ----------------------------------------------------------------------------------------------------
 
-    def read(self, variable: Any, tapes: Any = None, accessed: bool = True) -> Any:
+    def read(self, variable: Any, accessed: bool = True, tapes: Any = None) -> Any:
         """A variable's value at this point of the graph.
 
         ``tapes`` (those that are open, if None) watch it when they watch the variable; when it is ``accessed`` they
@@ -323,6 +321,25 @@ class Graph(Named, Record):
         from .effects import read
 
         return read(self, variable, state.tapes if tapes is None else tapes, accessed)
+
+    def create(self, variable: Any, *given: Any) -> None:
+        """Makes a variable while this graph is being built."""
+        above.create_variable(variable, *given)
+
+    def shown(self, variable: Any) -> Any:
+        """The value of ``variable`` for Python to look at, which is not there: NotImplementedError."""
+        raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+
+    def watch_variable(self, variable: Any, tape: Any) -> None:
+        """A tape watches a variable: what is read here is watched."""
+        self.read(variable, tapes=[tape])
+
+    def update(self, variable: Any, primitive: Any, inputs: Any, attrs: Any, how: str, prepare: Any) -> Any:
+        """Assigns what a primitive makes of a variable's value and of ``inputs``, at this point of the graph.
+
+        It is called an assignment, ``how`` it may have come about; ``prepare`` is for values, which a run will see.
+        """
+        return variable._assign(self.apply(primitive, (variable._read(), *inputs), attrs), "assign", True)
 
     def assign(self, variable: Any, tensor: Any, how: str, read_value: bool = True) -> Any:
         """An assignment at this point of the graph: the variable as it is then, or the operation alone."""

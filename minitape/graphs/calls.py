@@ -7,13 +7,13 @@ import inspect
 import types
 from typing import Any
 
-from ..engine import dtypes, nest
 from ..engine.above import above
-from ..engine.dtypes import DType
-from ..engine.frames import traced_file
-from ..engine.primitives import TABLE
-from ..engine.state import state
-from ..engine.tensor import Tensor
+from ..engine.recording.frames import traced_file
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import dtypes, nest
+from ..engine.values.dtypes import DType
 from ..ops import elementwise
 from ..ops.filling import range as range_of_tensors
 from .later import size_of

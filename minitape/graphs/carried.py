@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import nest
-from ..engine.convert import convert_to_tensor
-from ..engine.shape import TensorShape
+from ..engine.values import nest
+from ..engine.values.shape import TensorShape
+from ..ops.convert import convert_to_tensor
 from ..ops.parts import fixed_parts, of_parts, open_parts
 from .arrays import TensorArray
 

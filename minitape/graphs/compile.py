@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.accelerator import fast
-from ..engine.code import define, with_operands
-from ..engine.invalid import invalid
-from ..engine.operation import CHECKS
-from ..engine.primitives.formula import ARRAY
-from ..engine.tensor import wrap
+from ..engine.table.accelerator import fast
+from ..engine.table.code import define, with_operands
+from ..engine.table.primitives.formula import ARRAY
+from ..engine.tensor.operation import CHECKS
+from ..engine.tensor.tensor import wrap
+from ..engine.values.invalid import invalid
 
 LONG = 256  # scalar calls that earn the loading of the kernels
 FEW = 48  # scalar calls that are worth a kernel once it is there
@@ -327,20 +327,18 @@ def _is_two(graph: Any, row: int) -> bool:
 
 
 def _guard_gather(x: Any, places: Any, axis: int = 0, **attrs: Any) -> None:
-    from ..engine.places import check_places
+    from ..engine.values.invalid import check_places
 
     check_places(places, x.shape[axis])
 
 
 def _guard_gather_nd(x: Any, places: Any, batch_dims: int = 0, **attrs: Any) -> None:
-    from ..engine.places import outside
+    from ..engine.values.invalid import outside
 
     bad = outside(places, x.shape[batch_dims:][: places.shape[-1]])
     if bad is not None:
         shape = ",".join(map(str, x.shape))
-        raise invalid(
-            f"indices{bad[0]} = {bad[1]} does not index into param shape [{shape}], node name: GatherNd", "GatherNd"
-        )
+        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into param shape [{shape}], node name: GatherNd", "GatherNd")
 
 
 # checks of values that the eager functions make before they run their primitive

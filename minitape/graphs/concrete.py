@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import nest
-from ..engine.custom import for_batches
-from ..engine.evidence import ASSIGNED, born
-from ..engine.invalid import invalid
-from ..engine.operation import apply, finish
-from ..engine.primitives import TABLE, Primitive
-from ..engine.reach import on_tape
-from ..engine.rows import CALL
-from ..engine.slices import IndexedSlices
-from ..engine.state import state
-from ..engine.tape import GradientTape
-from ..engine.tensor import Tensor, bare, wrap
+from ..engine.back.reach import on_tape
+from ..engine.back.tape import GradientTape
+from ..engine.more.custom import for_batches
+from ..engine.recording.evidence import ASSIGNED, born
+from ..engine.recording.rows import CALL
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE, Primitive
+from ..engine.tensor.operation import apply, finish
+from ..engine.tensor.slices import IndexedSlices
+from ..engine.tensor.tensor import Tensor, bare, wrap
+from ..engine.values import nest
+from ..ops.opdefs import mismatch
 from ..ops.parts import has_parts, put_together
 from ..ops.seeds import global_seed
 from .body import Body, passes
@@ -103,9 +103,7 @@ class ConcreteFunction:
         self._assigned = tuple(assigned.values())
         self._unassigned = tuple(v for v in self.variables if id(v) not in assigned)
         numbers = {id(t) for t in self.graph.numbers.values()}
-        self._held = [
-            r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and held_elsewhere(leaf)
-        ]
+        self._held = [r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and held_elsewhere(leaf)]
         self._composite = has_parts(body.result)
         self._single = len(body.outputs) == 1 and not nest.is_nested(body.result)
         plain = type(body.result) in (tuple, list) and all(isinstance(r, Tensor) for r in body.result)
@@ -185,11 +183,7 @@ class ConcreteFunction:
         """InvalidArgumentError for a tensor of another dtype than was traced."""
         for at, (tensor, place) in enumerate(zip(tensors, self.body.inputs, strict=True)):
             if tensor.dtype != place.dtype:
-                raise invalid(
-                    f"cannot compute __inference_{self.label}_0 as input #{at}(zero-based) was expected to be a "
-                    f"{place.dtype.kernel_name} tensor but is a {tensor.dtype.kernel_name} tensor",
-                    f"__inference_{self.label}_0",
-                )
+                raise mismatch(f"__inference_{self.label}_0", at, place.dtype.kernel_name, tensor.dtype)
 
     def _pack(self, found: Sequence[Any]) -> Any:
         body = self.body
@@ -249,7 +243,7 @@ class ConcreteFunction:
 
 def _is_hot(record: Any, tensor: Any) -> bool:
     row = record.find(tensor)
-    return row is not None and row not in record.cold
+    return row is not None and row not in record.untracked
 
 
 def _on_tape(record: Any, tensors: Sequence[Any]) -> bool:
@@ -289,9 +283,7 @@ class Taped:
 
     def _trace_backward(self, graph: Any, body: Body) -> None:
         differentiable = [t for t in body.outputs if t.dtype.differentiable]
-        self.seeds = [
-            graph.placeholder(t.dtype, t.shape, "grad_ys") if t.dtype.differentiable else None for t in body.outputs
-        ]
+        self.seeds = [graph.placeholder(t.dtype, t.shape, "grad_ys") if t.dtype.differentiable else None for t in body.outputs]
         found = sweep_rows(graph, differentiable, [g if _floats(graph, g) else [] for g in self.groups],
                            [s for s in self.seeds if s is not None])  # fmt: skip
         self.grads = [_symbolic(graph, g) for g in found]

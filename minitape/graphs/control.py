@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes, nest
-from ..engine.convert import convert_to_tensor
-from ..engine.errors import InvalidArgumentError
-from ..engine.evidence import planned
-from ..engine.invalid import invalid
-from ..engine.primitives import TABLE
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import Tensor, wrap
+from ..engine.recording.evidence import planned
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.values import dtypes, nest
+from ..engine.values.errors import InvalidArgumentError
+from ..engine.values.invalid import invalid
+from ..engine.values.shape import TensorShape
 from ..ops.assertions import Assert
+from ..ops.convert import convert_to_tensor
 from .body import Body, share_captures, trace_body
 from .carried import flattened, is_composite, packed, with_rows_of
 from .primitive import NOTES, GraphPrimitive, write_notes
@@ -185,10 +185,8 @@ def refuse_number(pred: Any) -> None:
 
 
 def _unlike_branches(then: Body, orelse: Body, details: Any) -> TypeError:
-    return TypeError(
-        "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
-        f"values.\n\ntrue_fn output: {_shown(then)}\nfalse_fn output: {_shown(orelse)}\n\nError details:\n{details}"
-    )
+    return TypeError("true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
+                     f"values.\n\ntrue_fn output: {_shown(then)}\nfalse_fn output: {_shown(orelse)}\n\nError details:\n{details}")  # fmt: skip
 
 
 def _shown(body: Body) -> Any:
@@ -279,9 +277,7 @@ def _checked_pairs(pred_fn_pairs: Any) -> list[Any]:
     return pairs
 
 
-def case(
-    pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False, name: str = "case"
-) -> Any:
+def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False, name: str = "case") -> Any:
     """Calls the function of the first true predicate, else ``default``.
 
     InvalidArgumentError when none is true and there is no ``default``. NotImplementedError with ``exclusive``. Eagerly a list of one result is unpacked unless ``strict`` (not that of a single pair without default); in a graph it stays

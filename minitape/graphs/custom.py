@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine import nest
-from ..engine.backward import flat_leaf, like_flat
-from ..engine.convert import convert_to_tensor
-from ..engine.custom import CUSTOM, CustomCall, check_gradient_arguments, variables_read
-from ..engine.forward import follow_custom
-from ..engine.operation import finish
-from ..engine.state import state
-from ..engine.tensor import Tensor, wrap
+from ..engine.more.custom import CUSTOM, CustomCall, call_as_row
+from ..engine.more.pyfunction import promised
+from ..engine.recording.state import state
+from ..engine.tensor.operation import finish
+from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.values import nest
+from ..ops.convert import convert_to_tensor
 from .effects import NUMPY, NUMPY_STATELESS, PYTHON
 from .inline import inline
 from .primitive import GraphPrimitive
@@ -21,16 +20,17 @@ from .program import replay
 # -- Python functions -------------------------------------------------------------------------------------------------
 
 
-def python_row(func: Any, inputs: Sequence[Any], dtypes: list[Any]) -> list[Any]:
+def python_row(func: Any, inputs: Sequence[Any], dtypes: list[Any]) -> Any:
     """Adds a py_function."""
-    return list(state.graph.apply(PYTHON, tuple(inputs), {"func": func, "dtypes": dtypes}))[:-1]
+    return state.graph.apply(PYTHON, tuple(inputs), {"func": func, "dtypes": dtypes})[:-1]
 
 
-def numpy_row(func: Any, inputs: Sequence[Any], dtypes: list[Any], stateful: bool) -> list[Any]:
+def numpy_row(func: Any, inputs: Any, Tout: Any, stateful: bool) -> Any:
     """Adds a numpy_function (``compat.v1.py_func``)."""
-    return list(
-        state.graph.apply(NUMPY if stateful else NUMPY_STATELESS, tuple(inputs), {"func": func, "dtypes": dtypes})
-    )
+    dtypes, several = promised(Tout)
+    attrs = {"func": func, "dtypes": dtypes}
+    made = state.graph.apply(NUMPY if stateful else NUMPY_STATELESS, tuple(map(convert_to_tensor, inputs)), attrs)
+    return list(made) if several else made[0]
 
 
 # -- custom_gradient --------------------------------------------------------------------------------------------------
@@ -101,22 +101,17 @@ CUSTOM_ROW = GraphPrimitive("custom_gradient", "IdentityN", _infer, forward=_for
 CUSTOM_ROW.replayed, CUSTOM_ROW.copied = _replayed, _copied
 
 
-def custom_call(f: Any, args: tuple[Any, ...]) -> Any:
+def custom_call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of a function with its own gradient while a graph is being built."""
-    arguments = nest.map_structure(_argument, list(args))
-    with variables_read() as read:
-        result, grad_fn = f(*arguments)
-    inputs = nest.flatten(arguments)
-    variables = [v for v in read.values() if all(v is not i for i in inputs)]
-    check_gradient_arguments(grad_fn, variables)
-    flat = [flat_leaf(a) for a in nest.flatten(arguments)]
-    models = nest.flatten(result)
-    outputs = [convert_to_tensor(flat_leaf(t)) for t in models]
-    call = CustomCall(getattr(f, "__name__", "custom"), grad_fn, variables, len(flat), result)
-    tensors = [*outputs, *flat, *(v._read() for v in variables)]
-    made = list(state.graph.apply(CUSTOM_ROW, tuple(tensors), {"call": call, "results": len(outputs)}))
-    follow_custom(outputs, made)
-    return nest.pack_sequence_as(result, [like_flat(m, t) for m, t in zip(models, made, strict=True)])
+    if kwargs:
+        raise ValueError(
+            "The custom_gradient decorator currently supports keywords arguments only when eager execution is enabled."
+        )
+
+    def row(call: CustomCall, results: list[Any], inputs: list[Any]) -> list[Any]:
+        return list(state.graph.apply(CUSTOM_ROW, (*results, *inputs), {"call": call, "results": len(results)}))
+
+    return call_as_row(f, nest.map_structure(_argument, list(args)), {}, row, hides=True)
 
 
 def _argument(value: Any) -> Any:

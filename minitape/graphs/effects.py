@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import errors
-from ..engine.block import During
-from ..engine.convert import convert_to_tensor
-from ..engine.custom import for_batches, no_tapes
-from ..engine.dtypes import string
-from ..engine.invalid import invalid
-from ..engine.primitives import TABLE, Primitive
-from ..engine.pyfunction import PythonCall, check_count, next_number, note_run, python_error, run_python
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import wrap
+from ..engine.more.custom import for_batches
+from ..engine.more.pyfunction import PythonCall, check_count, next_number, note_run, python_error, run_python
+from ..engine.recording.block import During, no_tapes
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE, Primitive
+from ..engine.tensor.tensor import wrap
+from ..engine.values import errors
+from ..engine.values.dtypes import string
+from ..engine.values.invalid import invalid
+from ..engine.values.shape import TensorShape
+from ..ops.convert import convert_to_tensor
 from .primitive import GraphPrimitive, write_notes
 from .refusals import brackets
 
@@ -56,7 +56,7 @@ def read(graph: Any, variable: Any, tapes: Sequence[Any], accessed: bool = True)
     """The value of a variable at this point of the graph, watched by those of the tapes that watch what is read."""
     tensor = graph.reads.get(id(variable))
     if tensor is None:
-        outer = () if graph.outer is None else (graph.outer.read(variable, graph.tapes_around, accessed),)
+        outer = () if graph.outer is None else (graph.outer.read(variable, accessed, graph.tapes_around),)
         with no_name_scope(graph):
             tensor = graph.call_row(
                 READ,
@@ -96,18 +96,12 @@ def _assign_forward(value: Any, *, variable: Any, how: str) -> tuple[Any, ...]:
         if np.shape(value) != np.shape(old):
             op = "AssignAddVariableOp" if how == "assign_add" else "AssignSubVariableOp"
             show = [",".join(map(str, np.shape(v))) for v in (old, value)]
-            raise invalid(
-                f"Cannot update variable with shape [{show[0]}] using a Tensor with shape [{show[1]}], "
-                "shapes must be equal.",
-                op,
-            )
+            raise invalid(f"Cannot update variable with shape [{show[0]}] using a Tensor with shape [{show[1]}], shapes must be equal.", op)
         value = old + value if how == "assign_add" else old - value
     elif not variable.shape.is_compatible_with(np.shape(value)):  # only now the shape is known
-        raise invalid(
-            "Trying to assign to variable with tensor with wrong shape. Expected "
-            f"{brackets(variable.shape)} got {brackets(TensorShape(np.shape(value)))}",
-            "AssignVariableOp",
-        )
+        raise invalid("Trying to assign to variable with tensor with wrong shape. Expected "
+                      f"{brackets(variable.shape)} got {brackets(TensorShape(np.shape(value)))}",
+                      "AssignVariableOp")  # fmt: skip
     variable._version += 1
     variable._set(value)
     variable._uninitialized = False
@@ -173,17 +167,14 @@ def _python_gradient_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
     return [(t.shape, t.dtype) for t in inputs if t.dtype.differentiable]
 
 
-PYTHON = GraphPrimitive(
-    "py_function", "EagerPyFunc", _python_infer, forward=_python_forward, rules=_python_rule,
-    stateful=True,
-)
+PYTHON = GraphPrimitive("py_function", "EagerPyFunc", _python_infer, forward=_python_forward, rules=_python_rule, stateful=True)
 PYTHON_GRADIENT = GraphPrimitive(
     "py_function_gradient", "EagerPyFunc", _python_gradient_infer, forward=_python_gradient, rules=None, stateful=False
 )
 
 
 def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
-    from ..engine import nest
+    from ..engine.values import nest
 
     number = next_number()
     with no_tapes(), During(state, compiled=None):
@@ -220,9 +211,7 @@ def _later_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
 
 
 LATER = GraphPrimitive("later", "PartitionedCall", _later_infer, eager=_later_eager)
-LATER_STATEFUL = GraphPrimitive(
-    "later_stateful", "StatefulPartitionedCall", _later_infer, eager=_later_eager, stateful=True
-)
+LATER_STATEFUL = GraphPrimitive("later_stateful", "StatefulPartitionedCall", _later_infer, eager=_later_eager, stateful=True)
 # numbers drawn at random: no gradient passes to what they were drawn from
 DRAW = GraphPrimitive("draw", "StatefulPartitionedCall", _later_infer, eager=_later_eager, rules=None, stateful=True)
 

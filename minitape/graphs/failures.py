@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import errors
+from ..engine.values import errors
 
 _BEGIN = "Graph execution error:"
 _OF_NUMPY = ("operands could not be broadcast", "all input arrays must have the same shape", "matmul: ")

@@ -9,12 +9,12 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine import nest
-from ..engine.convert import convert_to_tensor
-from ..engine.primitives import TABLE
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import EagerTensor, Tensor
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.values import nest
+from ..engine.values.shape import TensorShape
+from ..ops.convert import convert_to_tensor
 from ..ops.parts import Parts, take_apart
 from .arguments import NoCast, cast, with_tensors
 from .body import Body
@@ -74,7 +74,6 @@ class Function:
     def python_function(self) -> Callable[..., Any]:
         """The wrapped Python function."""
         return self._python_function
-
 
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function was traced."""
@@ -166,19 +165,15 @@ class Function:
     def _check_input_signature(self) -> None:
         leaves = nest.flatten(list(self._input_signature or ()))
         if any(not hasattr(leaf, "dtype") or not hasattr(leaf, "shape") for leaf in leaves):
-            raise TypeError(
-                "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
-                f"{leaves} with types {[type(leaf) for leaf in leaves]}."
-            )
+            raise TypeError("input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
+                            f"{leaves} with types {[type(leaf) for leaf in leaves]}.")  # fmt: skip
         names = [p.name for p in self._parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
         if self._owner is None and names[:1] == ["self"]:  # a method: it is bound before it is called
             names = names[1:]
         for name in names:
             parameter = self._parameters[name]
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.default is inspect.Parameter.empty:
-                raise TypeError(
-                    f"Since input_signature is defined, keyword-only parameter `{name}` must have a default value"
-                )
+                raise TypeError(f"Since input_signature is defined, keyword-only parameter `{name}` must have a default value")
         for name in names[len(self._input_signature or ()) :]:
             parameter = self._parameters[name]
             if parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
@@ -257,9 +252,7 @@ class Function:
         return values
 
     def _trace(self, values: dict[str, Any], given: list[Any]) -> ConcreteFunction:
-        signature = Signature(
-            self._parameters, {n: nest.map_structure(as_spec, v) for n, v in values.items()}, self._name
-        )
+        signature = Signature(self._parameters, {n: nest.map_structure(as_spec, v) for n, v in values.items()}, self._name)
         if not self._initialized:
             concrete, created = self._traced(signature, True, given)
             self._tracing_count += 1
@@ -272,9 +265,7 @@ class Function:
         self._tracing_count += 1
         return concrete
 
-    def _traced(
-        self, signature: Signature, may_create: bool, given: Sequence[Any] = ()
-    ) -> tuple[ConcreteFunction, list[Any]]:
+    def _traced(self, signature: Signature, may_create: bool, given: Sequence[Any] = ()) -> tuple[ConcreteFunction, list[Any]]:
         graph = FuncGraph(self._name, state.graph, may_create)
         with graph.as_default():
             inputs: list[Any] = []
@@ -297,12 +288,7 @@ class Function:
 
 
 def _tensors(values: dict[str, Any]) -> list[Any]:
-    return [
-        t
-        for v in values.values()
-        for t in ((v,) if isinstance(v, Tensor) else nest.flatten(v))
-        if isinstance(t, Tensor)
-    ]
+    return [t for v in values.values() for t in ((v,) if isinstance(v, Tensor) else nest.flatten(v)) if isinstance(t, Tensor)]
 
 
 def _access(values: dict[str, Any]) -> None:
@@ -338,7 +324,7 @@ def _placed(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:
     if not isinstance(leaf, TensorSpec):
         return leaf
     tensor = graph.placeholder(leaf.dtype, leaf.shape, leaf.name or name)
-    graph.cold.discard(tensor._row)
+    graph.untracked.discard(tensor._row)
     inputs.append(tensor)
     return tensor
 
@@ -357,11 +343,9 @@ def _returned(result: Any, function: Any) -> Any:
             try:
                 value = value._read() if hasattr(value, "_read") else convert_to_tensor(value)
             except (TypeError, ValueError):
-                raise TypeError(
-                    "To be compatible with tf.function, Python functions must return zero or more Tensors or "
-                    f"ExtensionTypes or None values; in compilation of {function!r}, found return value of type "
-                    f"{type(value).__name__}, which is not a Tensor or ExtensionType."
-                ) from None
+                raise TypeError("To be compatible with tf.function, Python functions must return zero or more Tensors or "
+                                f"ExtensionTypes or None values; in compilation of {function!r}, found return value of type "
+                                f"{type(value).__name__}, which is not a Tensor or ExtensionType.") from None  # fmt: skip
         return TABLE["identity"](state.graph.tensor_at(state.graph.enter(value)))
 
     return nest.map_structure(leaf, result)

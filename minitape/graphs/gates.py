@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.state import state
+from ..engine.recording.state import state
 from .primitive import GraphPrimitive
 
 NO_OP = GraphPrimitive("no_op", "NoOp", lambda tensors, attrs: [], forward=lambda: (), rules=None)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import nest
-from ..engine.backward import UnconnectedGradients
-from ..engine.convert import convert_to_tensor
-from ..engine.primitives import TABLE
-from ..engine.state import state
-from ..engine.tensor import EagerTensor, Tensor
+from ..engine.back.endpoints import UnconnectedGradients
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.values import nest
+from ..ops.convert import convert_to_tensor
 from .build import Graph
 from .lifted import lift
 from .symbolic import SymbolicTensor
@@ -40,9 +40,7 @@ def gradients(
     """
     graph = state.graph
     if graph is None:
-        raise RuntimeError(
-            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
-        )
+        raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead.")
     targets = [_tensor(y) for y in _as_list(ys)]
     sources = _as_list(xs)
     seeds = [None] * len(targets) if grad_ys is None else list(grad_ys) if isinstance(grad_ys, (list, tuple)) else [grad_ys]
@@ -91,9 +89,7 @@ def hessians(ys: Any, xs: Any) -> list[Any]:
     return found
 
 
-def _through_captures(
-    graph: Graph, targets: list[Any], seeds: list[Any], sources: list[Any], stops: list[Any], prefix: str
-) -> list[Any]:
+def _through_captures(graph: Graph, targets: list[Any], seeds: list[Any], sources: list[Any], stops: list[Any], prefix: str) -> list[Any]:
     """The gradient for each source, or None: in this graph, and through what it captured for tensors of those around it.
 
     There the rows stay as they are: those of the gradients are added to the graph that is being built.
@@ -120,9 +116,7 @@ def _captured(graph: Graph) -> list[tuple[Any, Any]]:
     return [(outer, inner) for outer, inner in places.values() if inner.dtype.differentiable]
 
 
-def sweep_rows(
-    graph: Graph, targets: list[Any], rows: list[list[int]], seeds: list[Any], stops: Any = (), prefix: str = ""
-) -> list[Any]:
+def sweep_rows(graph: Graph, targets: list[Any], rows: list[list[int]], seeds: list[Any], stops: Any = (), prefix: str = "") -> list[Any]:
     """The gradient of the targets for each list of rows (the reads of one variable, or one tensor), or None."""
     wanted = {r for group in rows for r in group}
     if not wanted:

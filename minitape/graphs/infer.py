@@ -14,25 +14,27 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.block import During
-from ..engine.elements import dtype_of
-from ..engine.errors import OpError
-from ..engine.opdefs import accept
-from ..engine.operation import CHECKS
-from ..engine.primitives import Primitive
-from ..engine.quiet import hush, restore
-from ..engine.shape import TensorShape
-from ..engine.state import state
+from ..engine.recording.block import During
+from ..engine.recording.state import state
+from ..engine.table.fp import OFF, WARNINGS, restore
+from ..engine.table.primitives import Primitive
+from ..engine.tensor.operation import CHECKS
+from ..engine.values import dtypes
+from ..engine.values.elements import dtype_of
+from ..engine.values.errors import NotFoundError, OpError
+from ..engine.values.invalid import at_run
+from ..engine.values.shape import TensorShape
+from ..ops.opdefs import accept
 from .refusals import brackets, enum
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
 ELEMENTWISE = set(
-    "SelectV2 Less LessEqual Greater GreaterEqual Equal NotEqual LogicalAnd LogicalOr LogicalNot Cast Add ZerosLike "
-    "OnesLike Conj".split()
+    "SelectV2 Less LessEqual Greater GreaterEqual Equal NotEqual LogicalAnd LogicalOr LogicalNot Cast Add ZerosLike OnesLike Conj".split()
 )
 _BY_VALUE = {"Unique", "UniqueV2", "UniqueWithCounts", "Where", "Bincount", "Range", "Mask"}  # also for float inputs
 _ROWS_BY_VALUE = {"SegmentSum", "SegmentMean", "SegmentProd", "SegmentMax", "SegmentMin"}  # TensorFlow never knows how many
+_AT_RUN = {"MatrixBandPart", "SegmentSum"}  # of which TensorFlow's graphs know too little to refuse them as ValueErrors
+_SHORTER = {"MatrixDiagPartV3", "Qr", "Svd"}  # as long as the shorter of two axes
 _LARGE = 1 << 16  # elements from which on stand-ins are made smaller for elementwise operations
 
 Spec = tuple[TensorShape, dtypes.DType]
@@ -82,7 +84,10 @@ def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
     special = getattr(primitive, "infer", None)
     if special is not None:
         return special(tensors, attrs), True
-    accept(primitive.op, *[t.dtype for t in tensors])
+    try:
+        accept(primitive.op, *[t.dtype for t in tensors])
+    except NotFoundError as error:  # eagerly; a graph asks for its kernels when it runs
+        raise at_run(f"No OpKernel was registered to support Op '{primitive.op}'", primitive.op) from error
     if primitive.code or primitive.op in ELEMENTWISE:
         shape = _broadcast([t.shape for t in tensors])
         specs, several = _specs([_run(primitive, [filled((), t.dtype, 1) for t in tensors], attrs)])
@@ -108,7 +113,7 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
                 errors.append(error)
 
     known = all(t.shape.is_fully_defined() for t in tensors)
-    guesses = [None] if known else list(sizes_to_try(tensors, _beyond(tensors, attrs)))
+    guesses = [None] if known else list(sizes_to_try(tensors, [9, 1] if primitive.op in _SHORTER else _beyond(tensors, attrs)))
     ways = [(0, True), (0, False)]  # first with the values of constants; an index out of range is the run's business
     if all(t.dtype.kind in "fc" for t in tensors):
         ways.append((2, True))  # decompositions refuse matrices of zeros
@@ -137,6 +142,8 @@ def _unknown(tensors: list[Any]) -> list[set[tuple[int, int]]]:
 def _refusal(primitive: Primitive, tensors: list[Any], error: Exception, known: bool) -> Exception:
     if isinstance(error, OpError):
         return error
+    if primitive.op in _AT_RUN:
+        return at_run(str(error), primitive.op)
     refusal: Any = ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})")
     refusal.unsettled = not known  # another size may do: the run will say
     refusal.__cause__ = error
@@ -198,10 +205,12 @@ def filled(sizes: tuple[int, ...], dtype: Any, kind: int) -> Any:
 def _run(primitive: Primitive, arrays: list[Any], attrs: dict[str, Any]) -> Any:
     kinds = tuple([a.dtype for a in arrays])
     if kinds not in primitive.accepted:
-        from ..engine.operation import _accept
+        from ..engine.tensor.operation import _accept
 
         _accept(primitive, kinds)
-    before = hush()
+    if primitive.op == "GatherV2" and not arrays[0].shape[attrs["axis"]]:  # no index fits, which is the run's business
+        arrays[0] = filled(tuple(n or 1 for n in arrays[0].shape), dtype_of(arrays[0]), 0)
+    before = WARNINGS[OFF]
     try:
         return primitive.forward(*arrays, **attrs)
     finally:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.block import During
-from ..engine.state import state
+from ..engine.recording.block import During
+from ..engine.recording.state import state
 from .build import Graph
 from .program import needed
 

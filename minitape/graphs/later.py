@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.dtypes import int32
-from ..engine.primitives import TABLE
-from ..engine.shape import TensorShape
-from ..engine.state import state
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.values.dtypes import int32
+from ..engine.values.shape import TensorShape
 from .primitive import GraphPrimitive
 
 

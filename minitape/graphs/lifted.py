@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ..engine.tensor import EagerTensor
+from ..engine.tensor.tensor import EagerTensor
 from .body import Body
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import nest
-from ..engine.convert import convert_to_tensor
-from ..engine.primitives import TABLE
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import Tensor, wrap
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.values import nest
+from ..engine.values.shape import TensorShape
 from ..ops.assertions import Assert
+from ..ops.convert import convert_to_tensor
 from ..ops.filling import zeros
 from .arrays import TensorArray
 from .body import BodyGraph, TestGraph
@@ -107,11 +107,9 @@ def refuse_scalar(tensor: Any) -> None:
 def _still(extra: Any) -> bool:
     value = extra()
     if decides(value):
-        raise NotImplementedError(
-            "break and return statements which depend on a TF condition are not supported in Python for loops. "
-            "Did you intend to make it a TF loop?\n"
-            f"See {LIMITS}#consistency-of-control-flow-types for more info."
-        )
+        raise NotImplementedError("break and return statements which depend on a TF condition are not supported in Python for loops. "
+                                  "Did you intend to make it a TF loop?\n"
+                                  f"See {LIMITS}#consistency-of-control-flow-types for more info.")  # fmt: skip
     return bool(value)
 
 
@@ -333,14 +331,10 @@ class _Loop:
         labels = [name for name in self.carried for _ in flattened(self.carried[name])]
         for name, (shape, dtype), t in zip(labels, kept, after, strict=True):
             if t.dtype != dtype:
-                raise TypeError(
-                    f"'{name}' has dtype {dtype.name} before the loop, but dtype {t.dtype.name} after one iteration"
-                )
+                raise TypeError(f"'{name}' has dtype {dtype.name} before the loop, but dtype {t.dtype.name} after one iteration")
             if not t.shape.is_subtype_of(shape):
-                raise ValueError(
-                    f"'{name}' has shape {shape} before the loop, but shape {t.shape} after one iteration. Use "
-                    "tf.autograph.experimental.set_loop_options to set shape invariants."
-                )
+                raise ValueError(f"'{name}' has shape {shape} before the loop, but shape {t.shape} after one iteration. Use "
+                                 "tf.autograph.experimental.set_loop_options to set shape invariants.")  # fmt: skip
 
 
 def _kept(name: str, before: Any, after: Any) -> Any:
@@ -357,10 +351,8 @@ def _kept(name: str, before: Any, after: Any) -> Any:
 
 
 def _before_the_loop(name: str, error: Exception) -> Exception:
-    return ValueError(
-        f"'{name}' must be defined before the loop\nNote: AutoGraph tried to define it automatically, but ran into a "
-        f"{type(error).__name__}: {error}"
-    )
+    return ValueError(f"'{name}' must be defined before the loop\nNote: AutoGraph tried to define it automatically, but ran into a "
+                      f"{type(error).__name__}: {error}")  # fmt: skip
 
 
 def _not_none(name: str) -> Exception:

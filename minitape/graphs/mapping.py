@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import nest
-from ..engine.convert import convert_to_tensor
-from ..engine.errors import OutOfRangeError
-from ..engine.operation import apply
-from ..engine.primitives import TABLE
-from ..engine.state import state
-from ..engine.tensor import wrap
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import wrap
+from ..engine.values import nest
+from ..engine.values.errors import OutOfRangeError
+from ..ops.convert import convert_to_tensor
 from .arrays import READ, TensorArray
 from .calls import rewritten
 from .later import size_of

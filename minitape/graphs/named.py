@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.shown import methods_of
-from ..engine.tensor import Tensor
+from ..engine.tensor.tensor import Tensor
+from ..engine.values.class_names import methods_of
 from .symbolic import Operation, SymbolicTensor
 
 
@@ -35,8 +35,7 @@ class Named:
                              'Tensor names must be of the form "<op_name>:<output_index>".')  # fmt: skip
         if op_name not in self.by_name:
             raise KeyError(
-                f"The name '{name}' refers to a Tensor which does not exist. The operation, '{op_name}', does "
-                "not exist in the graph."
+                f"The name '{name}' refers to a Tensor which does not exist. The operation, '{op_name}', does not exist in the graph."
             )
         op = self.by_name[op_name]
         if int(index) >= op.count:
@@ -55,17 +54,9 @@ class Named:
         allowed = (SymbolicTensor,) * allow_tensor + (Operation,) * allow_operation
         if isinstance(obj, allowed):
             if obj.graph is not self:
-                raise ValueError(
-                    f"{'Tensor' if isinstance(obj, Tensor) else 'Operation'} {obj} is not an element of this graph."
-                )
+                raise ValueError(f"{'Tensor' if isinstance(obj, Tensor) else 'Operation'} {obj} is not an element of this graph.")
             return obj
         if isinstance(obj, str):
             named = allow_tensor and (":" in obj or not allow_operation)
             return self.get_tensor_by_name(obj) if named else self.get_operation_by_name(obj)
         raise TypeError(f"Can not convert a {type(obj).__name__} into a {kinds}.")
-
-    def as_graph_def(self) -> Any:
-        """The operations as plain data: ``node`` is a list of objects with ``name``, ``op`` and ``input``."""
-        from .definition import GraphDef
-
-        return GraphDef(self)

@@ -6,7 +6,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from ..engine.frames import traced_file
+from ..engine.recording.frames import traced_file
 
 # what operators call their operations, where it is not the kernel's name
 _OPERATOR_NAMES = {
@@ -54,7 +54,7 @@ _NAMES_WITHIN = {
 }  # fmt: skip
 _OPERATORS = {"operator", "direct", "reflected", "compare", "<lambda>", "__getitem__"} | {
     f"__{side}{name}__" for name in ("add", "sub", "mul", "truediv") for side in ("", "r")
-}  # what minitape.engine.operators calls the functions that it makes
+}  # what minitape.engine.tensor.operators calls the functions that it makes
 
 
 _MAKERS = {"get_variable", "__init__", "_traced", "__call__", "call_flat"}

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import nest
-from ..engine.custom import no_tapes
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import EagerTensor, Tensor, wrap
+from ..engine.recording.block import no_tapes
+from ..engine.recording.state import state
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.values import nest
+from ..engine.values.shape import TensorShape
 from .effects import later
 from .infer import filled, sizes_to_try, trying
 from .program import Program, needed
@@ -56,6 +56,9 @@ class Postponed:
         return nest.flatten(self.run(tensors))
 
 
+_BY_VALUES = {"boolean_mask", "dynamic_partition"}  # sizes of results hang on values
+
+
 def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
     """Adds a row that calls ``function`` with eager tensors; [result], or None when even trial calls fail."""
     symbolic: list[Any] = []
@@ -69,7 +72,7 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> li
 
     called = Postponed(function, *nest.map_structure(leaf, (list(args), kwargs)))
     has_windows = any(word in getattr(function, "__name__", "") for word in ("conv", "pool"))
-    structure, specs = _tried(called.run, symbolic, has_windows)
+    structure, specs = _tried(called.run, symbolic, has_windows, getattr(function, "__name__", "") in _BY_VALUES)
     if specs is None:
         return None
     found = later(called, symbolic, specs, name=_NAMES.get(getattr(function, "__name__", "")))
@@ -88,7 +91,7 @@ def _entered(leaf: Any) -> Any:
 # -- trial calls ------------------------------------------------------------------------------------------------------
 
 
-def _tried(run: Any, symbolic: list[Any], has_windows: bool) -> tuple[Any, Any]:
+def _tried(run: Any, symbolic: list[Any], has_windows: bool, by_values: bool) -> tuple[Any, Any]:
     """What trial calls gave: a result, and (shape, dtype) of each tensor in it; these are None where all calls fail."""
 
     def trials(guess: Guess, *kinds: int) -> list[Any]:
@@ -103,6 +106,8 @@ def _tried(run: Any, symbolic: list[Any], has_windows: bool) -> tuple[Any, Any]:
         fitting += bool(found)
         if fitting == 3:
             break
+    if by_values:  # what the graph computes of positive numbers may be true throughout, and no filter then
+        results += [r for kind in (0, 1) if (r := _trial(run, symbolic, guess, kind, apart=True)) is not None]
     if not results:  # an axis, or what counts from 0, can be nothing else
         for guess in itertools.islice(sizes_to_try(symbolic), 8):
             results += trials(guess, 4) or trials(guess, 6)
@@ -122,8 +127,8 @@ def _tried(run: Any, symbolic: list[Any], has_windows: bool) -> tuple[Any, Any]:
     return results[0], [_common([f[i] for f in flat], certain) for i in range(len(flat[0]))]
 
 
-def _trial(run: Any, symbolic: list[Any], guess: Guess, kind: int) -> Any:
-    tensors = _together(symbolic, guess, kind)
+def _trial(run: Any, symbolic: list[Any], guess: Guess, kind: int, apart: bool = False) -> Any:
+    tensors = None if apart else _together(symbolic, guess, kind)
     if tensors is None:
         tensors = _apart(symbolic, guess, kind)
     try:

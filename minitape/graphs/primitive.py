@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.custom import for_batches, no_tapes, plain
-from ..engine.dtypes import string
-from ..engine.operation import apply
-from ..engine.primitives import Primitive
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.sweep import unbroadcast
-from ..engine.tape import GradientTape
-from ..engine.tensor import EagerTensor, Tensor, wrap
+from ..engine.back.tape import GradientTape
+from ..engine.back.values import unbroadcast
+from ..engine.more.custom import for_batches, plain
+from ..engine.recording.block import no_tapes
+from ..engine.recording.state import state
+from ..engine.table.primitives import Primitive
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.values.dtypes import string
+from ..engine.values.shape import TensorShape
 
 Eager = Callable[[Sequence[Any], dict[str, Any]], Sequence[Any]]
 
@@ -55,9 +56,7 @@ class GraphPrimitive(Primitive):
     ) -> None:
         self.noted, self.unnoted = unnoted is not None, unnoted
         self.replays = rules == "replay"
-        super().__init__(
-            name, forward or self._run, _replay_rule(self) if self.replays else rules, op=op, missing=missing
-        )
+        super().__init__(name, forward or self._run, _replay_rule(self) if self.replays else rules, op=op, missing=missing)
         self.infer, self.stateful, self.symbolic_rule, self.connects = infer, stateful, symbolic_rule, connects
         self.eager: Eager = eager or self._wrapped
 
@@ -76,7 +75,7 @@ def floats(tensors: Sequence[Any]) -> list[int]:
 
 def apart(tensors: Sequence[Any]) -> list[Any]:
     """The tensors, with a copy for each that was there before: every input gets the share of its own place."""
-    from ..engine.primitives import TABLE
+    from ..engine.table.primitives import TABLE
 
     seen: set[int] = set()
     found = []
@@ -105,9 +104,7 @@ def eager_vjp(
         tape.watch([inputs[i] for i in chosen])
         outs = run_eagerly(primitive, inputs, attrs)
     targets = floats(outs)
-    found = tape.gradient(
-        [outs[i] for i in targets], [inputs[i] for i in chosen], output_gradients=[gs[i] for i in targets]
-    )
+    found = tape.gradient([outs[i] for i in targets], [inputs[i] for i in chosen], output_gradients=[gs[i] for i in targets])
     shares: list[Any] = [None] * len(inputs)
     for i, share in zip(chosen, found, strict=True):
         shares[i] = share
@@ -128,9 +125,7 @@ def _replay_rule(primitive: GraphPrimitive) -> Any:
         if tensors:
             return eager_vjp(primitive, attrs, [as_eager(g) for g in gs], [as_eager(i) for i in inputs])
         with no_tapes():
-            shares = eager_vjp(
-                primitive, attrs, [wrap(np.asarray(g)) for g in gs], [wrap(np.asarray(i)) for i in inputs]
-            )
+            shares = eager_vjp(primitive, attrs, [wrap(np.asarray(g)) for g in gs], [wrap(np.asarray(i)) for i in inputs])
         return [plain(s) for s in shares]
 
     return rule
@@ -162,9 +157,7 @@ def read_notes(value: Any) -> Any:
     return np.asarray(value.array if isinstance(value, Tensor) else value, np.object_).item()
 
 
-def replay_row(
-    primitive: Any, attrs: dict[str, Any], gs: list[Any], inputs: Sequence[Any], wanted: Sequence[int]
-) -> list[Any]:
+def replay_row(primitive: Any, attrs: dict[str, Any], gs: list[Any], inputs: Sequence[Any], wanted: Sequence[int]) -> list[Any]:
     """Adds the row that runs the primitive again under a tape: the share of each input, None for those not wanted.
 
     It may be one of the table, where a rule needs sizes that only a run knows. Behind the adjoints ``gs`` stand the
@@ -196,9 +189,7 @@ def _vjp_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     return [dense(shares[i], inputs[i]) for i in wanted]
 
 
-def _by_rule(
-    primitive: Any, attrs: dict[str, Any], gs: Sequence[Any], inputs: Sequence[Any], wanted: Sequence[int]
-) -> list[Any]:
+def _by_rule(primitive: Any, attrs: dict[str, Any], gs: Sequence[Any], inputs: Sequence[Any], wanted: Sequence[int]) -> list[Any]:
     """The shares that the rule of a primitive of the table gives, as eager operations."""
     outs = run_eagerly(primitive, inputs, attrs)
     g, z = (gs, outs) if len(gs) > 1 else (gs[0], outs[0])

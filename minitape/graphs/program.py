@@ -9,17 +9,17 @@ from contextlib import AbstractContextManager
 from sys import _getframe
 from typing import Any
 
-from ..engine import errors
-from ..engine.accelerator import fast
-from ..engine.block import During
-from ..engine.frames import user_frame
-from ..engine.invalid import shown
-from ..engine.operation import finish
-from ..engine.pyfunction import PYTHON
-from ..engine.quiet import hush, restore
-from ..engine.rows import CALL
-from ..engine.state import state
-from ..engine.tensor import wrap
+from ..engine.more.pyfunction import PYTHON
+from ..engine.recording.block import During
+from ..engine.recording.frames import user_frame
+from ..engine.recording.rows import CALL
+from ..engine.recording.state import state
+from ..engine.table.accelerator import fast
+from ..engine.table.fp import OFF, WARNINGS, restore
+from ..engine.tensor.operation import finish
+from ..engine.tensor.tensor import wrap
+from ..engine.values import errors
+from ..engine.values.invalid import shown
 from . import failures
 from .compile import Writer
 from .primitive import moved, read_notes, run_eagerly
@@ -56,7 +56,7 @@ class Program:
             self._fuse()
         if not self.warns:  # compiled as a whole
             return self.function(*arrays)
-        before = hush()
+        before = WARNINGS[OFF]
         try:
             return self.function(*arrays)
         except Exception as error:
@@ -109,9 +109,7 @@ def check_fed(graph: Any, row: int) -> None:
         op = graph.op_of[row]
         tensor = graph.tensors[row]
         shape = "" if tensor.shape.rank is None else f" and shape {shown(tensor.shape.as_list())}"
-        detail = (
-            f"You must feed a value for placeholder tensor '{op.name}' with dtype {tensor.dtype.kernel_name}{shape}"
-        )
+        detail = f"You must feed a value for placeholder tensor '{op.name}' with dtype {tensor.dtype.kernel_name}{shape}"
         raise errors.InvalidArgumentError(None, op, failures.located(graph, op, detail))
 
 
@@ -121,9 +119,7 @@ def constant_array(graph: Any, row: int) -> Any:
     return graph.folded[row] if leaf is None else leaf.tensor.array
 
 
-def replay(
-    graph: Any, fetches: Sequence[int], known: dict[int, Any], notes: dict[int, Any] | None = None
-) -> list[Any]:
+def replay(graph: Any, fetches: Sequence[int], known: dict[int, Any], notes: dict[int, Any] | None = None) -> list[Any]:
     """Runs the needed rows as eager operations, so that open tapes record them; ``known`` maps rows to tensors.
 
     ``notes`` are the arrays that rows with effects gave when the graph ran: they are not run again.

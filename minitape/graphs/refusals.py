@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.shape import TensorShape
+from ..engine.values.shape import TensorShape
 
 _ENUM = {"float32": "DT_FLOAT", "float64": "DT_DOUBLE", "float16": "DT_HALF"}
 
@@ -19,5 +19,3 @@ def brackets(shape: TensorShape) -> str:
     if shape.rank is None:
         return "<unknown>"
     return "[" + ",".join("?" if d is None else str(d) for d in shape.as_list()) + "]"
-
-

@@ -45,9 +45,7 @@ def _thunk(expression: ast.expr) -> ast.Lambda:
     return ast.Lambda(ast.arguments([], [], None, [], [], None, []), expression)
 
 
-def _function(
-    label: str, arguments: str, body: list[ast.stmt], names: Sequence[str], declared: dict[str, str]
-) -> ast.stmt:
+def _function(label: str, arguments: str, body: list[ast.stmt], names: Sequence[str], declared: dict[str, str]) -> ast.stmt:
     """A nested function that assigns the surrounding function's names."""
     head: list[ast.stmt] = []
     for kind, node in (("nonlocal", ast.Nonlocal), ("global", ast.Global)):
@@ -211,11 +209,7 @@ class Rewriter:
         source, target = _Expressions().visit(node.iter), node.target.id if isinstance(node.target, ast.Name) else None
         around = changed.alive_around(node)
         call = _call("for_stmt", source, extra, name(body_name), *changed.arguments, *around, ast.Constant(target))
-        return [
-            changed.function(body_name, given, [item, *self.block(node.body)]),
-            *changed.helpers,
-            ast.Expr(call),
-        ]
+        return [changed.function(body_name, given, [item, *self.block(node.body)]), *changed.helpers, ast.Expr(call)]
 
 
 class _Changed:

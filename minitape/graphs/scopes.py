@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..engine.block import Elsewhere, Exit
-from ..engine.state import state
+from ..engine.recording.block import Elsewhere, Exit
+from ..engine.recording.state import state
 
 
 class name_scope:

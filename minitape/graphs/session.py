@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.block import During, Exit
-from ..engine.convert import to_array
-from ..engine.shape import TensorShape
-from ..engine.slices import IndexedSlices
-from ..engine.state import state
-from ..engine.tensor import EagerTensor, Tensor
+from ..engine.recording.block import During, Exit
+from ..engine.recording.state import state
+from ..engine.tensor.slices import IndexedSlices
+from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.values.shape import TensorShape
+from ..ops.convert import to_array
 from ..ops.seeds import restart
 from .build import Graph
 from .program import Program
@@ -55,10 +55,8 @@ def reset_default_graph() -> None:
     False
     """
     if state.graph is not None:
-        raise AssertionError(
-            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit "
-            "the nesting and create a new graph."
-        )
+        raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit "
+                             "the nesting and create a new graph.")  # fmt: skip
     _stacks.default_graph = None
 
 
@@ -70,8 +68,7 @@ def default_session(session: Any, what: str, graph: Graph) -> Any:
             short = "evaluate tensor using `eval()`" if "evaluate" in what else "execute operation using `run()`"
             verb = "eval(session=sess)" if "evaluate" in what else "run(session=sess)"
             raise ValueError(
-                f"Cannot {short}: No default session is registered. Use `with sess.as_default()` or pass an "
-                f"explicit session to `{verb}`"
+                f"Cannot {short}: No default session is registered. Use `with sess.as_default()` or pass an explicit session to `{verb}`"
             )
     if session.graph is not graph:
         raise ValueError("Cannot use the default session to evaluate tensor: the tensor's graph is different from the "
@@ -242,10 +239,8 @@ def _pack(fetches: Any, values: Iterator[Any]) -> Any:
 
 def _fetch(graph: Graph, fetch: Any) -> Any:
     if not isinstance(fetch, (str, Tensor, Operation)) and not hasattr(fetch, "_read"):
-        raise TypeError(
-            f'Argument `fetch` = {fetch} has invalid type "{type(fetch).__name__}" must be a string or Tensor. '
-            f"(Can not convert a {type(fetch).__name__} into a Tensor or Operation.)"
-        )
+        raise TypeError(f'Argument `fetch` = {fetch} has invalid type "{type(fetch).__name__}" must be a string or Tensor. '
+                        f"(Can not convert a {type(fetch).__name__} into a Tensor or Operation.)")  # fmt: skip
     if isinstance(fetch, EagerTensor):
         return graph.tensor_at(graph.enter(fetch))
     try:
@@ -263,16 +258,13 @@ def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:
         except (TypeError, ValueError, KeyError) as error:
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error.args[0]}") from None
         if isinstance(value, Tensor):
-            raise TypeError(
-                "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
-                f"strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which "
-                f"was passed to the argument `feed_dict` with key {tensor}."
-            )
+            raise TypeError("The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
+                            f"strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which "
+                            f"was passed to the argument `feed_dict` with key {tensor}.")  # fmt: skip
         array = _feed_array(value, tensor)
         if not tensor.shape.is_compatible_with(np.shape(array)):
             raise ValueError(
-                f"Cannot feed value of shape {TensorShape(np.shape(array))} for Tensor {tensor.name}, which has "
-                f"shape {tensor.shape}"
+                f"Cannot feed value of shape {TensorShape(np.shape(array))} for Tensor {tensor.name}, which has shape {tensor.shape}"
             )
         feeds[tensor._row] = array
     return dict(sorted(feeds.items()))

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ..engine import nest
-from ..engine.convert import convert_to_tensor
-from ..engine.state import state
-from ..engine.tensor import Tensor
+from ..engine.recording.state import state
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import nest
+from ..ops.convert import convert_to_tensor
 from .arguments import cast
 from .spec import TensorSpec, is_array, show
 
@@ -48,9 +48,7 @@ class Signature:
         def with_name(name: str, value: Any) -> Any:
             if name in self.parameters and self.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
                 return {key: with_name(key, part) for key, part in value.items()}
-            return nest.map_structure(
-                lambda v: TensorSpec(v.shape, v.dtype, v.name or name) if isinstance(v, TensorSpec) else v, value
-            )
+            return nest.map_structure(lambda v: TensorSpec(v.shape, v.dtype, v.name or name) if isinstance(v, TensorSpec) else v, value)
 
         named = {name: with_name(name, value) for name, value in self.values.items()}
         return call_arguments(self.parameters, named)
@@ -154,11 +152,9 @@ def _refuse_shapes(tensors: Sequence[Any], places: Iterable[Any]) -> None:
     """TypeError for a tensor whose shape is not that of the trace."""
     for tensor, place in zip(tensors, places, strict=True):
         if not place.shape.is_compatible_with(tensor.shape):
-            raise TypeError(
-                f"Tensor {tensor} is not compatible with the shape this function was traced with. Expected shape "
-                f"{place.shape}, but got shape {tensor.shape}.\n\nIf you called get_concrete_function, you may need to "
-                "pass a tf.TensorSpec(..., shape=...) with a less specific shape, having None on axes which can vary."
-            )
+            raise TypeError(f"Tensor {tensor} is not compatible with the shape this function was traced with. Expected shape "
+                            f"{place.shape}, but got shape {tensor.shape}.\n\nIf you called get_concrete_function, you may need to "
+                            "pass a tf.TensorSpec(..., shape=...) with a less specific shape, having None on axes which can vary.")  # fmt: skip
 
 
 def _output(body: Any) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import Tensor
+from ..engine.recording.state import state
+from ..engine.tensor.tensor import Tensor
+from ..engine.values.shape import TensorShape
 from .primitive import GraphPrimitive
 from .symbolic import SymbolicTensor
 
@@ -30,13 +30,8 @@ def getitem(tensor: Any, key: Any) -> Any:
             indexing.check_index(end)
     if not dynamic and tensor.shape.is_fully_defined():
         return indexing.getitem(tensor, _settled(key))
-    if (
-        tensor.shape.rank is not None
-        and len([e for e in entries if e is not None and e is not Ellipsis]) > tensor.shape.rank
-    ):
-        raise ValueError(
-            f"Index out of range using input dim {tensor.shape.rank}; input has only {tensor.shape.rank} dims"
-        )
+    if tensor.shape.rank is not None and len([e for e in entries if e is not None and e is not Ellipsis]) > tensor.shape.rank:
+        raise ValueError(f"Index out of range using input dim {tensor.shape.rank}; input has only {tensor.shape.rank} dims")
     numbers = {id(e): i for i, e in enumerate(dynamic)}
     template = tuple(_template(_settled(e), numbers) for e in entries)
     attrs = {"key": template, "shape": _shape(tensor.shape, template)}

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.frames import compiled_before, lines_of
+from ..engine.recording.frames import compiled_before, lines_of
 from .rewrite import AG, Rewriter, rewritten_expression
 from .syntax import CanNotConvert
 

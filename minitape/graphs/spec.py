@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.shape import TensorShape
-from ..engine.tensor import Tensor
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import dtypes
+from ..engine.values.shape import TensorShape
 
 
 class TensorSpec:
@@ -88,9 +88,7 @@ def key_of(value: Any) -> Any:
     if isinstance(value, (Tensor, TensorSpec)):
         shape = value.shape
         return TensorSpec, value.dtype, shape._dims
-    if isinstance(value, (int, float, str, bytes, complex, type(None))) or (
-        isinstance(value, TensorShape) and value.is_fully_defined()
-    ):
+    if isinstance(value, (int, float, str, bytes, complex, type(None))) or (isinstance(value, TensorShape) and value.is_fully_defined()):
         return value if value == value else repr(value)  # one nan is as good as another
     if isinstance(value, (list, tuple, range)):
         return type(value), *[key_of(v) for v in value]

@@ -7,19 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes, errors, nest
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import wrap
+from ..engine.recording.state import state
+from ..engine.tensor.tensor import wrap
+from ..engine.values import dtypes, errors, nest
+from ..engine.values.shape import TensorShape
 from .effects import LATER_STATEFUL, later
 from .primitive import GraphPrimitive
 from .scopes import init_scope
 from .spec import TensorSpec
 from .whiles import REDUCE
 
-NEXT = GraphPrimitive(
-    "next_element", "IteratorGetNext", LATER_STATEFUL.infer, eager=LATER_STATEFUL.eager, stateful=True
-)
+NEXT = GraphPrimitive("next_element", "IteratorGetNext", LATER_STATEFUL.infer, eager=LATER_STATEFUL.eager, stateful=True)
 
 
 class Stream:

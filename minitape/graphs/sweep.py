@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.convert import convert_to_tensor
-from ..engine.dtypes import int32
-from ..engine.primitives import TABLE
-from ..engine.registry import GRADIENTS
-from ..engine.shape import TensorShape
-from ..engine.slices import IndexedSlices, check_places, join
-from ..engine.state import state
-from ..engine.sweep import Sweep, unbroadcast
-from ..engine.tensor import EagerTensor, Tensor, wrap
+from ..engine.back.sweep import Sweep
+from ..engine.back.values import unbroadcast
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.slices import IndexedSlices, check_places, join
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.values.dtypes import int32
+from ..engine.values.shape import TensorShape
+from ..ops.convert import convert_to_tensor
+from ..ops.registry import GRADIENTS
 from .primitive import GraphPrimitive, replay_row
 from .symbolic import SymbolicTensor
 
@@ -84,8 +85,8 @@ class GraphSweep(Sweep):
         self.low = 0
         return super().steps()
 
-    def _rows(self) -> Iterable[Any]:
-        return [cell for cell in super()._rows() if cell[0] not in self.stops]
+    def _parts(self) -> Iterable[Any]:
+        return [([row for row in rows if row not in self.stops], *rest) for rows, *rest in super()._parts()]
 
     def _dense(self, g: Any, row: int) -> Any:
         if g is None:
@@ -120,7 +121,7 @@ class GraphSweep(Sweep):
 
     def _shares(self, primitive: Any, wanted: Sequence[int], g: Any, z: Any, inputs: list[Any], attrs: Any) -> Any:
         if not getattr(primitive, "replays", False):
-            found = super()._shares(primitive, wanted, g, z, inputs, attrs)
+            found = list(super()._shares(primitive, wanted, g, z, inputs, attrs))
             return _verified(primitive, found, inputs) if self.verifies else found
         notes = [z[-1]] if primitive.noted else []
         gs = [g] if type(g) is not list else g[:-1] if notes else g
@@ -182,9 +183,7 @@ class GraphSweep(Sweep):
         shares = function(op, *gs)
         shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
         if len(shares) != len(call.inputs):
-            raise ValueError(
-                f"Num gradients {len(shares)} generated for op {op!r} do not match num inputs {len(call.inputs)}"
-            )
+            raise ValueError(f"Num gradients {len(shares)} generated for op {op!r} do not match num inputs {len(call.inputs)}")
         for row, share in zip(call.inputs, shares, strict=True):
             if share is not None and (self.marks is None or self.marks[row]):
                 share = share if isinstance(share, (Tensor, IndexedSlices)) else convert_to_tensor(share)
@@ -214,11 +213,9 @@ def _verified(primitive: Any, shares: list[tuple[int, Any]], inputs: list[Any]) 
     """The shares of a custom gradient; ValueError for one that has not the shape of its input."""
     for at, share in shares if primitive.name == "custom_gradient" else ():
         if isinstance(share, Tensor) and not share.shape.is_compatible_with(inputs[at].shape):
-            raise ValueError(
-                "Incompatible shapes between op input and calculated input gradient. Forward operation: "
-                f"{primitive.op}. Input index: {at}. Original input shape: {inputs[at].shape}. Calculated input gradient "
-                f"shape: {share.shape}"
-            )
+            raise ValueError("Incompatible shapes between op input and calculated input gradient. Forward operation: "
+                             f"{primitive.op}. Input index: {at}. Original input shape: {inputs[at].shape}. Calculated input gradient "
+                             f"shape: {share.shape}")  # fmt: skip
     return shares
 
 

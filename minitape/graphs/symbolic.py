@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..engine.above import above
-from ..engine.dtypes import DType
-from ..engine.rows import Call
-from ..engine.shape import TensorShape
-from ..engine.tensor import Reference, Tensor, sliced
+from ..engine.recording.rows import Call
+from ..engine.tensor.tensor import Reference, Tensor, sliced
+from ..engine.values.dtypes import DType
+from ..engine.values.shape import TensorShape
 
 Graph = Any  # minitape.graphs.build.Graph
 
@@ -89,19 +89,15 @@ class SymbolicTensor(Tensor):
             found = self.graph.constant_value(self._row)
             if found is not None:
                 return found
-            raise NeedsValue(
-                f"The value of {self!r} is needed while the graph is being built, but only a run of the graph knows it."
-            )
+            raise NeedsValue(f"The value of {self!r} is needed while the graph is being built, but only a run of the graph knows it.")
         if name == "assign":
             found = sliced(self)
             if found is not None:
                 return found
         if name in _OF_NUMPY:
-            raise AttributeError(
-                f"SymbolicTensor object has no attribute '{name}'. \n        If you are looking for numpy-related "
-                "methods, please run the following:\n        tf.experimental.numpy."
-                "experimental_enable_numpy_behavior()\n      "
-            )
+            raise AttributeError(f"SymbolicTensor object has no attribute '{name}'. \n        If you are looking for numpy-related "
+                                 "methods, please run the following:\n        tf.experimental.numpy."
+                                 "experimental_enable_numpy_behavior()\n      ")  # fmt: skip
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
 
     def __getitem__(self, key: Any) -> Any:
@@ -120,7 +116,7 @@ class SymbolicTensor(Tensor):
 
     def _watch_on(self, tape: Any) -> None:
         if not self.dtype.differentiable:
-            from ..engine.logs import warn_not_watchable
+            from ..ops.logs import warn_not_watchable
 
             warn_not_watchable(self.dtype)
         elif tape._recording:
@@ -129,18 +125,14 @@ class SymbolicTensor(Tensor):
     # -- what it refuses ----------------------------------------------------------------------------------------------
 
     def __bool__(self) -> bool:
-        raise OperatorNotAllowedInGraphError(
-            f"Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. {_RESOLVE}"
-        )
+        raise OperatorNotAllowedInGraphError(f"Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. {_RESOLVE}")
 
     def __iter__(self) -> Iterator[Any]:
         raise OperatorNotAllowedInGraphError(f"Iterating over a symbolic `tf.Tensor` is not allowed. {_RESOLVE}")
 
     def __len__(self) -> int:
-        raise TypeError(
-            f"len is not well defined for a symbolic Tensor ({self.name}). Please call `x.shape` rather than "
-            "`len(x)` for shape information."
-        )
+        raise TypeError(f"len is not well defined for a symbolic Tensor ({self.name}). Please call `x.shape` rather than "
+                        "`len(x)` for shape information.")  # fmt: skip
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         raise NotImplementedError(

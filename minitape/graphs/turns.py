@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.state import state
+from ..engine.recording.state import state
 from .body import Body, BodyGraph
 from .build import Graph
 
@@ -16,7 +16,7 @@ def traced_turn(function: Any, specs: Sequence[Any], kind: type[Graph] = BodyGra
     with graph.as_default(), graph.name_scope("while"):
         inputs = [graph.placeholder(d, s) for s, d in specs]
         for t in inputs:
-            graph.cold.discard(t._row)
+            graph.untracked.discard(t._row)
         result = function(*inputs)
     return Body(graph, inputs, result)
 

@@ -11,19 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import nest
-from ..engine.convert import convert_to_tensor
-from ..engine.primitives import TABLE
-from ..engine.state import state
-from ..engine.tensor import Tensor
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import nest
+from ..ops.convert import convert_to_tensor
 from .symbolic import is_symbolic
 
 _PLAIN = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
 
 
-LIMITS = (
-    "https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/limitations.md"
-)
+LIMITS = "https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/limitations.md"
 
 
 class Undefined:
@@ -140,7 +138,7 @@ def shown(tensor: Any) -> str:
 
 def boolean(value: Any) -> Any:
     """A tensor as a tensor of bools."""
-    from ..engine.dtypes import bool as bool_type
+    from ..engine.values.dtypes import bool as bool_type
 
     value = convert_to_tensor(value)
     return value if value.dtype.kind == "b" else TABLE["cast"](value, dtype=bool_type)

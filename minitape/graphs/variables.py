@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.convert import convert_to_tensor
-from ..engine.custom import no_tapes
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import Tensor, wrap
-from ..engine.variable import ResourceVariable, _numbers
+from ..engine.recording.block import no_tapes
+from ..engine.recording.state import state
+from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.tensor.variable import ResourceVariable, _numbers
+from ..engine.values import dtypes
+from ..engine.values.shape import TensorShape
+from ..ops.convert import convert_to_tensor
 from .gates import no_op
 from .program import needed, replay
 from .symbolic import SymbolicTensor
@@ -46,9 +46,7 @@ class GraphVariable(ResourceVariable):
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}>"
 
 
-def create(
-    variable: Any, initial_value: Any, trainable: Any, name: str | None, dtype: Any, constraint: Any, shape: Any
-) -> None:
+def create(variable: Any, initial_value: Any, trainable: Any, name: str | None, dtype: Any, constraint: Any, shape: Any) -> None:
     """What ``Variable.__init__`` does inside a graph."""
     graph = state.graph
     root = graph
@@ -78,9 +76,7 @@ def create(
     with graph.name_scope(None):
         row = graph.enter(value)
         attrs = {"variable": variable, "how": "assign"}
-        made = graph.call_row(
-            ASSIGN["assign"], (row,), attrs, [(variable._shape, value.dtype)], variable._name + "/Assign"
-        )
+        made = graph.call_row(ASSIGN["assign"], (row,), attrs, [(variable._shape, value.dtype)], variable._name + "/Assign")
     graph.tuples.add(made[0]._row)
     variable.initializer = made[0].op
     graph.add_to_collection("variables", variable)
@@ -97,9 +93,7 @@ def _lifted(root: Any, variable: Any, initial_value: Any, trainable: Any, name: 
     with no_tapes():
         if isinstance(initial_value, SymbolicTensor):
             initial_value = value_now(initial_value)
-        ResourceVariable.__init__(
-            variable, initial_value, trainable, name=name, dtype=dtype, constraint=constraint, shape=shape
-        )
+        ResourceVariable.__init__(variable, initial_value, trainable, name=name, dtype=dtype, constraint=constraint, shape=shape)
     root.created.append(variable)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine import dtypes, nest
-from ..engine.convert import convert_to_tensor
-from ..engine.custom import unrecorded
-from ..engine.primitives import TABLE
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import Tensor, wrap
+from ..engine.more.custom import unrecorded
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.values import dtypes, nest
+from ..engine.values.shape import TensorShape
+from ..ops.convert import convert_to_tensor
 from .body import Body, share_captures, trace_body
 from .carried import flattened, is_composite, kept_shapes, packed, with_rows_of
 from .primitive import NOTES, GraphPrimitive, write_notes
@@ -235,13 +235,9 @@ def _check_kept(value: Any, before: tuple[TensorShape, Any], after: Any) -> None
     """TypeError or ValueError for a loop variable whose dtype or shape is another after a turn."""
     name = state.graph.tensor_at(state.graph.enter(value)).name
     if before[1] != after.dtype:
-        raise TypeError(
-            f"Loop var {name} enters the loop with type {before[1]} but has type {after.dtype} after 1 iteration. "
-            f"{name} type should remain constant."
-        )
+        raise TypeError(f"Loop var {name} enters the loop with type {before[1]} but has type {after.dtype} after 1 iteration. "
+                        f"{name} type should remain constant.")  # fmt: skip
     if not after.shape.is_subtype_of(before[0]):
-        raise ValueError(
-            f"Input tensor `{name}` enters the loop with shape {before[0]}, but has shape {after.shape} after one "
-            "iteration. To allow the shape to vary across iterations, use the `shape_invariants` argument of "
-            "tf.while_loop to specify a less-specific shape."
-        )
+        raise ValueError(f"Input tensor `{name}` enters the loop with shape {before[0]}, but has shape {after.shape} after one "
+                         "iteration. To allow the shape to vary across iterations, use the `shape_invariants` argument of "
+                         "tf.while_loop to specify a less-specific shape.")  # fmt: skip

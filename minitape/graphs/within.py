@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..engine.block import During
-from ..engine.state import state
+from ..engine.recording.block import During
+from ..engine.recording.state import state
 
 _STRUCTURE = re.compile(r"(while|cond|switch_case|case)(_\d+)?").fullmatch  # scopes of the graph that turns and branches stand for
 _UNSEEN = nullcontext()  # around what runs where nobody looks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import tf
-from ..engine.tensor import Tensor
+from ..engine.tensor.tensor import Tensor
 from .base import FLOAT, convert
 from .loss import squeeze_or_expand
 

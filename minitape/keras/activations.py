@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import tf
 from ..engine.namespace import public
-from ..engine.tensor import Tensor
+from ..engine.tensor.tensor import Tensor
 from .base import as_float, convert
 from .logits import with_logits
 from .serial import lookup, made

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from .. import tf
-from ..engine.block import Exit
-from ..engine.state import state as _thread
-from ..engine.tensor import EagerTensor, Tensor
+from ..engine.recording.block import Exit
+from ..engine.recording.state import state as _thread
+from ..engine.tensor.tensor import EagerTensor, Tensor
 
 ALLOWED_DTYPES = frozenset(
     "float16 float32 float64 uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 bool string complex64 "
@@ -34,7 +34,7 @@ class _Globals(threading.local):
     def reset(self) -> None:
         self.uids: dict[str, int] = defaultdict(int)
         self.scopes: list[name_scope] = []
-        self.call: Any = None  # the call of the outermost layer that is running
+        self.call: tuple[Any] | None = None  # the ``training`` of the layer that is running
 
 
 current = _Globals()
@@ -117,9 +117,9 @@ def standardize_shape(shape: Any) -> tuple[int | None, ...]:
 
 def convert(x: Any, dtype: Any = None) -> Any:
     """``x`` as a tensor, cast to ``dtype`` (a name) where one is given."""
-    dtype = None if dtype is None else standardize_dtype(dtype)
     if type(x) is EagerTensor and (dtype is None or x.dtype.name == dtype):
         return x
+    dtype = None if dtype is None else standardize_dtype(dtype)
     if isinstance(x, Tensor) or hasattr(x, "_to_tensor"):
         x = tf.convert_to_tensor(x)
     elif dtype is not None and "float" in dtype:
@@ -167,6 +167,8 @@ def clear_session(free_memory: bool = True) -> None:
 class name_scope:
     """A context in which the paths of variables begin with ``name/``; one of the same ``caller`` inside is the same scope.
 
+    A call of a layer is over with its scope.
+
     >>> import minitape as tf
     >>> with name_scope("encoder"):
     ...     weight = tf.keras.Variable([1.0, 2.0], name="weight")
@@ -180,13 +182,13 @@ class name_scope:
 
     def __enter__(self) -> name_scope:
         scopes, path = current.scopes, _thread.scope
-        self._before.append((scopes, path))
+        self._before.append((scopes, path, current.call))
         if not scopes or self.caller is None or scopes[-1].caller is not self.caller:
             current.scopes, _thread.scope = [*scopes, self], (*path, self.name)
         return self
 
     def _leave(self, *error: Any) -> None:
-        current.scopes, _thread.scope = self._before[-1]
+        current.scopes, _thread.scope, current.call = self._before[-1]
         self._before.pop()
         self._held = None
 
@@ -201,8 +203,7 @@ def current_path() -> str:
 def as_float(x: Any) -> Any:
     """``x`` as a tensor; whole numbers and bools become floats of the default type. ValueError for strings."""
     x = convert(x)
-    dtype = result_type(x.dtype.name, float)
-    return x if x.dtype.name == dtype else convert(x, dtype)
+    return x if x.dtype.is_floating else convert(x, result_type(x.dtype.name, float))
 
 
 def is_keras_tensor(x: Any) -> bool:

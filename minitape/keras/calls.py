@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..engine import nest
-from ..engine.errors import OpError
-from ..engine.tensor import Tensor
+from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.values import nest
+from ..engine.values.errors import OpError
 from . import base
 from .base import name_scope, standardize_dtype, standardize_shape
 from .variable import Variable
@@ -33,6 +33,9 @@ class InputSpec:
 
 def check_inputs(spec: Any, inputs: Any, layer: str) -> None:
     """Raises ValueError when the inputs are not what a layer's ``input_spec`` (one, or a structure) expects."""
+    if type(spec) is InputSpec and not nest.is_nested(inputs):
+        _check_input(spec, inputs, layer, 0)
+        return
     specs = nest.flatten(spec)
     names = [s.name for s in specs if s is not None]
     if isinstance(inputs, dict) and len(names) == len(specs) and all(names):
@@ -59,21 +62,27 @@ def _check_input(spec: InputSpec, x: Any, layer: str, index: int) -> None:
         raise ValueError(
             f"Inputs to a layer should be tensors. Got '{x}' (of type {type(x)}) as input for layer '{layer}'."
         )
-    shape = standardize_shape(x.shape)
+    shape = x._dims if type(x) is EagerTensor else standardize_shape(x.shape)
+    for wrong in _unfit(spec, shape):
+        raise ValueError(
+            f"Input {index} with name '{spec.name}' of layer '{layer}' is incompatible with the layer: expected {wrong}"
+        )
+
+
+def _unfit(spec: InputSpec, shape: tuple[int | None, ...]) -> Iterator[str]:
+    """What a layer expects of a shape and does not find."""
     found = len(shape)
-    start = f"Input {index} with name '{spec.name}' of layer '{layer}' is incompatible with the layer: expected "
     if spec.ndim is not None and found != spec.ndim:
-        raise ValueError(f"{start}ndim={spec.ndim}, found ndim={found}. Full shape received: {shape}")
+        yield f"ndim={spec.ndim}, found ndim={found}. Full shape received: {shape}"
     if spec.min_ndim is not None and found < spec.min_ndim:
-        raise ValueError(f"{start}min_ndim={spec.min_ndim}, found ndim={found}. Full shape received: {shape}")
+        yield f"min_ndim={spec.min_ndim}, found ndim={found}. Full shape received: {shape}"
     for axis, value in spec.axes.items():
         if value is not None and shape[axis] not in (value, None):
-            raise ValueError(
-                f"{start}axis {axis} of input shape to have value {value}, but received input with shape {shape}"
-            )
-    shape, wanted = (sizes[:-1] if sizes[-1:] == (1,) else sizes for sizes in (shape, spec.shape or ()))
-    if any(None not in pair and pair[0] != pair[1] for pair in zip(wanted, shape, strict=False)):
-        raise ValueError(f"{start}shape={spec.shape}, found shape={shape}")
+            yield f"axis {axis} of input shape to have value {value}, but received input with shape {shape}"
+    if spec.shape:
+        inner, wanted = (sizes[:-1] if sizes[-1:] == (1,) else sizes for sizes in (shape, spec.shape))
+        if any(None not in pair and pair[0] != pair[1] for pair in zip(wanted, inner, strict=False)):
+            yield f"shape={spec.shape}, found shape={inner}"
 
 
 def wrapped_build(build: Callable[..., Any]) -> Callable[..., None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine import nest
+from ..engine.values import nest
 from . import losses
 from . import metrics as metrics_module
 from .base import to_snake_case

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import nest
-from ..engine.evidence import born, exits
-from ..engine.tensor import Tensor, wrap
+from ..engine.recording.evidence import born, exits
+from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.values import nest
 from ..ops.seeds import permutation
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.dtypes import as_dtype
 from ..engine.namespace import public
-from ..engine.tensor import wrap
+from ..engine.tensor.tensor import wrap
+from ..engine.values.dtypes import as_dtype
 from . import random
 from .base import standardize_dtype, to_snake_case
 from .serial import lookup, made

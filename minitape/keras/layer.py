@@ -12,17 +12,12 @@ import warnings
 from typing import Any
 
 from .. import tf
-from ..engine import nest
-from ..engine.evidence import birth
+from ..engine.recording.evidence import birth
+from ..engine.tensor.tensor import EagerTensor
+from ..engine.values import nest
 from . import base
-from .base import current, name_scope, standardize_dtype
-from .calls import (
-    all_tensors,
-    check_inputs,
-    is_tensor,
-    told,
-    wrapped_build,
-)
+from .base import current, is_keras_tensor, name_scope, standardize_dtype
+from .calls import all_tensors, check_inputs, is_tensor, told, wrapped_build
 from .state import Stateful
 from .tracking import now
 
@@ -48,6 +43,7 @@ class Layer(Stateful):
     """
 
     _tracked_as = "layers"
+    _inbound_nodes: list[Any]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -74,7 +70,8 @@ class Layer(Stateful):
             )
         self.name, self._made_at = name, now()
         birth(self)
-        self._inbound_nodes: list[Any] = []  # the calls on symbolic tensors
+        # the calls on symbolic tensors, and what `add_loss` was given: neither holds parts of the layer
+        vars(self).update(_inbound_nodes=[], _added_losses=[])
         self._dtype = standardize_dtype(dtype)
         self.autocast = autocast
         self.activity_regularizer = regularizers.get(activity_regularizer)
@@ -89,10 +86,12 @@ class Layer(Stateful):
         self._build_shape: Any = None
         self._other_build_shapes: tuple[Any, ...] = ()
         self.input_spec: Any = None
-        self._added_losses: list[Any] = []
         self._call_signature = inspect.signature(self.call)
-        self._takes_training = "training" in self._call_signature.parameters
-        self._training_place = _position(self._call_signature, "training")
+        training = self._call_signature.parameters.get("training")
+        self._takes_training = training is not None
+        self._training_default = None if training is None or training.default is training.empty else training.default
+        by_place = [p.name for p in self._call_signature.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        self._training_place = by_place.index("training") if "training" in by_place else len(by_place)
 
     def _take_rest(self, kwargs: dict[str, Any]) -> None:
         """Takes the old names of the shape of the inputs; ValueError for what is not known."""
@@ -149,48 +148,46 @@ class Layer(Stateful):
     # -- calling ------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        from .symbolic import any_symbolic, note_call
-
         self._check_super_called()
         given = kwargs
         args = tuple([self._converted(a) for a in args])
         kwargs = {name: self._converted(value) for name, value in kwargs.items()}
-        tensors = nest.flatten(args)
-        for arg in tensors:
+        symbolic = bool(given) and any(map(is_keras_tensor, nest.flatten(given)))
+        for arg in nest.flatten(args):
+            if type(arg) is EagerTensor:
+                continue
             if arg is not None and not is_tensor(arg) and not hasattr(arg, "__array__"):
                 raise ValueError(
                     "Only input tensors may be passed as positional arguments. The following argument value should be "
                     f"passed as a keyword argument: {arg} (of type {type(arg)})"
                 )
+            symbolic = symbolic or is_keras_tensor(arg)
         if args or kwargs:
             self._check_input(self._first(args, kwargs))
-        outermost = current.call is None
-        if outermost:
-            current.call = {}
+        outer = current.call
+        if outer is None:
             self._clear_losses()
-        around = current.call.get("training")
-        try:
-            with name_scope(self.name, caller=self):
-                self._hand_down(args, kwargs)
-                if not self.built:
-                    self._build_for(args, kwargs)
-                if any_symbolic(tensors) or (given and any_symbolic(given)):
-                    outputs = note_call(self, given, args, kwargs)
-                else:
-                    outputs = self._run(args, kwargs)
-                    self._add_activity_loss(outputs)
-            self.built = True
-            return outputs
-        finally:
-            if outermost:
-                current.call = None
+        with name_scope(self.name, caller=self):  # which also sets back the call
+            current.call = (self._hand_down(args, kwargs, None if outer is None else outer[0]),)
+            if not self.built:
+                self._build_for(args, kwargs)
+            if symbolic:
+                from .symbolic import note_call
+
+                outputs = note_call(self, given, args, kwargs)
             else:
-                current.call["training"] = around
+                outputs = self._run(args, kwargs)
+                if self.activity_regularizer is not None:
+                    self._add_activity_loss(outputs)
+        self.built = True
+        return outputs
 
     def _first(self, args: Any, kwargs: Any) -> Any:
         return args[0] if args else next(iter(kwargs.values()), None)
 
     def _converted(self, value: Any) -> Any:
+        if type(value) is EagerTensor and value.dtype.name == self._dtype:  # the usual case
+            return value
         return nest.map_structure(self._converted_leaf, value) if nest.is_nested(value) else self._converted_leaf(value)
 
     def _converted_leaf(self, x: Any) -> Any:
@@ -210,22 +207,20 @@ class Layer(Stateful):
         if self.input_spec is not None:
             check_inputs(self.input_spec, first, self.name)
 
-    def _hand_down(self, args: Any, kwargs: dict[str, Any]) -> None:
-        """Fills in ``training``: given, else that of the layer around it, else the default."""
-        place = self._training_place
-        positional = place is not None and place < len(args)
-        if "training" in kwargs:
-            training = kwargs["training"] if self._takes_training else kwargs.pop("training")
-        else:
-            training = args[place] if positional else None
+    def _hand_down(self, args: Any, kwargs: dict[str, Any], around: Any) -> Any:
+        """Returns ``training``, and fills it in: given, else that of the layer ``around``, else the default."""
+        if not self._takes_training:
+            training = kwargs.pop("training", None)
+            return around if training is None else training
+        if self._training_place < len(args):
+            training = args[self._training_place]
+            return around if training is None else training
+        training = kwargs.get("training")
         if training is None:
-            training = current.call.get("training")
-        if training is None and self._takes_training:
-            default = self._call_signature.parameters["training"].default
-            training = None if default is inspect.Parameter.empty else default
-        current.call["training"] = training
-        if self._takes_training and training is not None and not positional:
+            training = self._training_default if around is None else around
+        if training is not None:
             kwargs["training"] = training
+        return training
 
     def _build_for(self, args: Any, kwargs: Any) -> None:
         """Builds the layer for these inputs; without a ``build`` of its own, ``call`` builds what is inside."""
@@ -256,10 +251,9 @@ class Layer(Stateful):
             raise again.with_traceback(error.__traceback__) from None
 
     def _add_activity_loss(self, outputs: Any) -> None:
-        if self.activity_regularizer is not None:
-            for output in nest.flatten(outputs):
-                loss = self.activity_regularizer(output)
-                self.add_loss(loss / base.convert(_batch_of(output), loss.dtype.name) if output.ndim else loss)
+        for output in nest.flatten(outputs):
+            loss = self.activity_regularizer(output)
+            self.add_loss(loss / base.convert(_batch_of(output), loss.dtype.name) if output.ndim else loss)
 
     # -- what it is ---------------------------------------------------------------------------------------------------
 
@@ -295,13 +289,3 @@ def _batch_of(output: Any) -> Any:
     """The size of a batch by which a penalty is divided, at least 1; a tensor where only a run of the graph knows it."""
     size = output.shape[0]
     return tf.maximum(tf.shape(output)[0], 1) if size is None else max(size, 1)
-
-
-def _position(signature: inspect.Signature, name: str) -> int | None:
-    """Which positional argument a parameter takes; None for one that is given by name only, or not there."""
-    for position, parameter in enumerate(signature.parameters.values()):
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            return None
-        if parameter.name == name:
-            return None if parameter.kind is parameter.KEYWORD_ONLY else position
-    return None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import tf
-from ..engine import nest
+from ..engine.values import nest
 from .base import auto_name, convert, standardize_dtype
 
 MEAN = "sum_over_batch_size"
@@ -112,13 +112,13 @@ def _reduced(values: Any, weight: Any, reduction: Any) -> Any:
     if weight is not None:
         values, weight = squeeze_or_expand(values, weight)
         values = values * weight
-    if reduction in (None, "none") or tuple(values.shape) in ((), (0,)):
+    known = values.shape.num_elements()
+    if reduction in (None, "none") or not len(values.shape) or tuple(values.shape) == (0,):
         return values
     total = tf.reduce_sum(values)
     if reduction == "sum":
         return total
     if reduction == "mean_with_sample_weight" and weight is not None:
         return tf.math.divide_no_nan(total, tf.reduce_sum(weight))
-    known = values.shape.num_elements()
     count = tf.cast(tf.size(values), values.dtype) if known is None else tf.constant(float(known), values.dtype)
     return tf.math.divide_no_nan(total, count)

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from .. import tf
-from ..engine.tensor import Tensor
+from ..engine.tensor.tensor import Tensor
 from .base import EPSILON, FLOAT, convert
 from .logits import logits_of
 from .loss import squeeze_or_expand
@@ -172,8 +172,10 @@ def sparse_categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool 
 
 def same_shape(target: Any, output: Any) -> None:
     """Raises ValueError unless labels and predictions have one shape."""
-    shapes = f"target.shape={target.shape}, output.shape={output.shape}"
-    if len(target.shape) != len(output.shape):
-        raise ValueError(f"Arguments `target` and `output` must have the same rank (ndim). Received: {shapes}")
-    if tuple(target.shape) != tuple(output.shape):
-        raise ValueError(f"Arguments `target` and `output` must have the same shape. Received: {shapes}")
+    x, y = tuple(target.shape), tuple(output.shape)
+    if x != y:
+        what = "shape" if len(x) == len(y) else "rank (ndim)"
+        raise ValueError(
+            f"Arguments `target` and `output` must have the same {what}. Received: target.shape={target.shape}, "
+            f"output.shape={output.shape}"
+        )

@@ -43,12 +43,12 @@ class Metric(Tracking):
         self.name, self._made_at = name or auto_name(type(self).__name__), now()
         self.dtype = standardize_dtype(dtype)
 
-    def add_variable(self, shape: Any, initializer: Any, dtype: Any = None, name: str | None = None) -> Variable:
+    def add_weight(self, shape: Any = (), initializer: Any = "zeros", dtype: Any = None, name: str | None = None) -> Variable:
         """A variable that belongs to the metric; ``reset_state`` sets it to zeros.
 
         >>> import minitape as tf
         >>> metric = tf.keras.metrics.Metric(name="largest")
-        >>> metric.add_variable((2,), "ones", name="so_far")
+        >>> metric.add_weight((2,), "ones", name="so_far")
         <Variable path=largest/so_far, shape=(2,), dtype=float32, value=[1. 1.]>
         """
         self._check_super_called()
@@ -57,11 +57,7 @@ class Metric(Tracking):
         self._note("", made)
         return made
 
-    def add_weight(
-        self, shape: Any = (), initializer: Any = "zeros", dtype: Any = None, name: str | None = None
-    ) -> Variable:
-        """The same as ``add_variable``; zeros by default."""
-        return self.add_variable(shape, initializer, dtype, name)
+    add_variable = add_weight
 
     def _check_super_called(self) -> None:
         if "name" not in self.__dict__:
@@ -105,7 +101,8 @@ def _samplewise(values: Any, weight: Any, dtype: str) -> tuple[Any, Any]:
         rank, inner = len(weight.shape), len(values.shape)
         if inner > rank:
             values = tf.reduce_mean(values, axis=list(range(rank, inner)))
-        weight = tf.broadcast_to(weight, tf.shape(values))
+        if None in tuple(values.shape) or tuple(weight.shape) != tuple(values.shape):
+            weight = tf.broadcast_to(weight, tf.shape(values))
         values = values * weight
         if rank > 1:
             weight = tf.reduce_mean(weight, axis=list(range(1, rank)))
@@ -136,16 +133,17 @@ class Mean(Metric):
     def update_state(self, values: Any, sample_weight: Any = None) -> None:
         """Takes in a batch of values."""
         values, weight = _samplewise(values, sample_weight, self.dtype)
-        self.total.assign_add(tf.reduce_sum(values))
-        if weight is not None:
-            self.count.assign_add(tf.reduce_sum(weight))
-        else:
+        self.total.value.assign_add(tf.reduce_sum(values))
+        if weight is None:
             size = values.shape[0] if len(values.shape) else 1
-            self.count.assign_add(tf.cast(tf.shape(values)[0], self.dtype) if size is None else float(size))
+            count = tf.cast(tf.shape(values)[0], self.dtype) if size is None else float(size)
+        else:
+            count = tf.reduce_sum(weight)
+        self.count.value.assign_add(count)
 
     def result(self) -> Any:
         """The mean so far, 0 before anything came."""
-        return tf.math.divide_no_nan(tf.convert_to_tensor(self.total), tf.convert_to_tensor(self.count))
+        return tf.math.divide_no_nan(self.total._read(), self.count._read())
 
 
 class MeanMetricWrapper(Mean):

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from .. import tf
-from ..engine import nest
-from ..engine.tensor import Tensor
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import nest
 from . import base
 from .base import convert
 from .calls import InputSpec, check_inputs
 from .layer import Layer
-from .symbolic import InputLayer, KerasTensor, Step, by_depth, infer, inferred, nodes_between, replay
+from .symbolic import InputLayer, KerasTensor, Step, by_depth, infer, nodes_between, replay
 from .training import Trainer
 
 
@@ -135,6 +135,9 @@ class Functional(Model):
 
     _inputs_struct: Any  # a symbolic tensor or a structure of them
     _outputs_struct: Any
+    inputs: list[Any]
+    outputs: list[Any]
+    _nodes: list[Any]
 
     def __init__(self, inputs: Any, outputs: Any, name: str | None = None, **kwargs: Any) -> None:
         super().__init__(name=name or base.auto_name("functional"), **kwargs)
@@ -153,14 +156,14 @@ class Functional(Model):
                         f"All `{what}` values must be KerasTensors. Received: {what}={given} including invalid value "
                         f"{x} of type {type(x)}"
                     )
-        for what, given in (("_inputs_struct", inputs), ("_outputs_struct", outputs)):
-            object.__setattr__(self, what, given)  # a list stays what it is
-        self.inputs, self.outputs = nest.flatten(inputs), nest.flatten(outputs)
-        self._nodes = nodes_between(self.inputs, outputs)
+        flat = nest.flatten(inputs)
+        vars(self).update(  # none of these holds parts of the model
+            _inputs_struct=inputs, _outputs_struct=outputs, inputs=flat, outputs=nest.flatten(outputs), _nodes=nodes_between(flat, outputs)
+        )
         kept = by_depth(self._nodes, self.inputs, outputs)
         whole = {id(x._keras_history.layer) for x in self.inputs if not isinstance(x._keras_history.layer, InputLayer)}
         inside = {id(node.layer) for node in self._nodes}  # an input may come from a layer that is outside the model
-        self._operations = [o for o in kept if id(o) not in whole or id(o) in inside]
+        self._operations = tuple(o for o in kept if id(o) not in whole or id(o) in inside)
         self.built = True
         self.input_shape, self.output_shape = (nest.map_structure(lambda x: x.shape, given) for given in (inputs, outputs))
         self._build_shape = self.input_shape
@@ -197,7 +200,12 @@ class Functional(Model):
                     f"Invalid input shape for input {value} with name '{symbol.name}' and path '{path}'. Expected shape "
                     f"{symbol.shape}, but input has incompatible shape {tuple(value.shape)}"
                 )
-        found = replay(self._nodes, self.inputs, self._outputs_struct, values, training)
+
+        def run(layer: Layer, args: Any, kwargs: Any) -> Any:
+            given = {**kwargs, "training": training} if training is not None and layer._takes_training else kwargs
+            return layer(*args, **given)
+
+        found = replay(self._nodes, self.inputs, self._outputs_struct, values, run)
         return found[0] if isinstance(found, (list, tuple)) and len(found) == 1 else found
 
     def _converted_leaf(self, x: Any) -> Any:
@@ -235,8 +243,8 @@ class Functional(Model):
         if unclear or _skeleton(inputs) != _skeleton(struct):
             message = (
                 "The structure of `inputs` doesn't match the expected structure.\n"
-                f"Expected: {_shown(struct, lambda x: x.name)}\n"
-                f"Received: inputs={_shown(inputs, lambda x: f'Tensor(shape={tuple(x.shape)})')}"
+                f"Expected: {nest.map_structure(lambda x: x.name, struct)}\n"
+                f"Received: inputs={nest.map_structure(lambda x: f'Tensor(shape={tuple(x.shape)})', inputs)}"
             )
             if unclear:
                 raise ValueError(message)
@@ -257,7 +265,7 @@ class Functional(Model):
         if len(self.inputs) != 1:
             return super().compute_output_shape(input_shape)
         given = [KerasTensor(input_shape, self.inputs[0].dtype, name="given")]
-        return nest.map_structure(lambda x: x.shape, inferred(self._nodes, self.inputs, self._outputs_struct, given))
+        return nest.map_structure(lambda x: x.shape, replay(self._nodes, self.inputs, self._outputs_struct, given, infer))
 
 
 def _skeleton(structure: Any) -> Any:
@@ -265,10 +273,6 @@ def _skeleton(structure: Any) -> Any:
     if isinstance(structure, dict):
         return {name: _skeleton(value) for name, value in structure.items()}
     return tuple(map(_skeleton, structure)) if isinstance(structure, (list, tuple)) else None
-
-
-def _shown(structure: Any, leaf: Any) -> Any:
-    return nest.map_structure(leaf, structure)
 
 
 def take_nothing_else(model: Model, mask: Any, kwargs: dict[str, Any]) -> None:

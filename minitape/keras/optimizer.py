@@ -1,17 +1,27 @@
-"""The base class of optimizers: their variables, clipping, and one step."""
+"""The base class of optimizers: their variables, clipping, and one step.
+
+The rule of an optimizer is a formula of values, written once: where a weight and its gradient hold floats of one type it runs
+on their arrays, with one note for `explain`; on tensors in a graph, under a tape, and for the rows of an embedding.
+"""
 
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from .. import tf
 from ..engine.above import above
-from ..engine.evidence import one_statement
-from ..engine.shown import methods_of
-from ..engine.slices import IndexedSlices
-from ..engine.tape import _WARNS
+from ..engine.back.tape import _WARNS
+from ..engine.recording.evidence import ASSIGNED, born, one_statement
+from ..engine.recording.rows import REALS
+from ..engine.recording.state import state
+from ..engine.table.fp import OFF, WARNINGS, restore
+from ..engine.tensor.slices import IndexedSlices
+from ..engine.tensor.tensor import EagerTensor
+from ..engine.tensor.variable import ResourceVariable
+from ..engine.values.class_names import methods_of
 from . import initializers
 from .base import auto_name, convert, name_scope
 from .variable import Variable
@@ -26,11 +36,6 @@ class Optimizer:
     kinds of clipping, and for arguments that are not known.
 
     >>> import minitape as tf
-    >>> v = tf.Variable(1.0)
-    >>> optimizer = tf.keras.optimizers.SGD(learning_rate=0.5)
-    >>> _ = optimizer.apply_gradients([(tf.constant(1.0), v)])
-    >>> v.numpy()
-    np.float32(0.5)
     >>> class Signs(tf.keras.optimizers.Optimizer):  # of the gradients' sums
     ...     def build(self, variables):
     ...         super().build(variables)
@@ -39,15 +44,16 @@ class Optimizer:
     ...         total = self.sums[self._get_variable_index(variable)]
     ...         total.assign_add(gradient)
     ...         variable.assign_sub(learning_rate * tf.sign(total))
-    >>> signs = Signs(0.5)
-    >>> for gradient in (-3.0, 2.0):
-    ...     signs.apply([tf.constant(gradient)], [v])
-    >>> v.numpy(), signs.sums[0].numpy(), int(signs.iterations)
-    (np.float32(1.5), np.float32(-1.0), 2)
+    >>> v, signs = tf.Variable(1.0), Signs(0.5)
+    >>> signs.apply([tf.constant(-3.0)], [v])
+    >>> int(signs.apply_gradients([(tf.constant(2.0), v)])), v.numpy(), signs.sums[0].numpy()
+    (2, np.float32(2.0), np.float32(-1.0))
     """
 
     _warned: tuple[Any, ...] = ()  # the variables that were warned of last, and in which words
-    _shared: dict[Any, Any] | None = None  # what the weights of a step share, while it is made
+    _rates: dict[Any, Any] | None = None  # the learning rate for weights of each type, while a step is made
+    _rows: IndexedSlices | None = None  # of an embedding's gradient, while its weight is changed
+    _slots: tuple[list[ResourceVariable], ...] = ()  # for each weight the optimizer's own variables that the rule takes
 
     def __init__(
         self,
@@ -116,16 +122,13 @@ class Optimizer:
         label = f"{path.replace('/', '_')}_{name or 'var'}"
         return self.add_variable(reference_variable.shape, initializer, _kind(reference_variable), label)
 
-    def _slots(self, name: str, initializer: Any = "zeros") -> list[Variable]:
+    def _slot(self, name: str, initializer: Any = "zeros") -> list[Variable]:
         """A variable for each weight."""
         return [self.add_variable_from_reference(v, name, initializer) for v in self._trainable_variables]
 
     def _get_variable_index(self, variable: Any) -> int:
         """The place of a weight in the lists of the optimizer's own variables: what ``update_step`` looks it up by."""
         return self._index[id(_first_given(variable))]
-
-    def _of(self, slot: list[Variable], variable: Any) -> Variable:
-        return slot[self._get_variable_index(variable)]
 
     @property
     def variables(self) -> list[Variable]:
@@ -155,11 +158,13 @@ class Optimizer:
             return
         self._trainable_variables = [_first_given(v) for v in variables]
         self._index = {id(v): i for i, v in enumerate(self._trainable_variables)}
-        self._make_slots()
+        kinds = self._make_slots()
+        self._slots = tuple([kind[i].value for kind in kinds] for i in range(len(self._trainable_variables)))
         self.built = True
 
-    def _make_slots(self) -> None:
-        """Makes the variables that the rule of the optimizer needs for each weight."""
+    def _make_slots(self) -> tuple[Any, ...]:
+        """The variables that the rule of the optimizer needs for each weight: a list for each argument of the rule."""
+        return ()
 
     # -- a step -------------------------------------------------------------------------------------------------------
 
@@ -203,7 +208,7 @@ class Optimizer:
             self._update(grads, variables)
         if _WARNS:
             above.warn_of_step(variables)
-        self.iterations.assign_add(1)
+        self.iterations.value.assign_add(1)
 
     def _with_gradients(self, grads: list[Any], variables: list[Any]) -> list[tuple[Any, Any]]:
         pairs = list(zip(grads, variables, strict=True))
@@ -225,27 +230,81 @@ class Optimizer:
     def _update(self, grads: list[Any], variables: list[Any]) -> None:
         """Clips, decays, and changes each weight."""
         clipped = self._clipped(grads)
-        grads = [_dense(g) for g in clipped]
+        grads = [g.dense() if type(g) is IndexedSlices else g for g in clipped]
         self._sparse = {id(d): g for d, g in zip(grads, clipped, strict=True) if d is not g}
         for v in variables if self.weight_decay is not None else ():
             v.assign(value_of(v) - value_of(v) * cast(self.weight_decay, v) * cast(self.learning_rate, v))
-        self._shared = {}
+        self._rates = {}
         try:
             for g, v in zip(grads, variables, strict=True):
                 self.update_step(g, v, self.learning_rate)
         finally:
-            self._shared = None
+            self._rates = None
+        for v in variables:
+            if getattr(v, "constraint", None) is not None:
+                v.assign(v.constraint(v))
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        """Changes one weight."""
+        """Changes one weight, and the optimizer's own variables for it."""
+        slots = self._slots[self._get_variable_index(variable)]
+        held = variable.value if type(variable) is Variable else variable
+        if self._takes_arrays(gradient, held):
+            self._step_on_arrays(gradient, held, slots, learning_rate)
+            return
+        self._rows = self._sparse.get(id(gradient))
+        rate = self._rate_for(_kind(variable), value_of, lambda x: cast(x, variable), learning_rate)
+        change, *states = self._rule(cast(gradient, variable), rate, *map(value_of, slots))
+        for slot, value in zip(slots, states, strict=True):
+            slot.assign(value)
+        variable.assign_sub(change)
+
+    def _takes_arrays(self, gradient: Any, held: Any) -> bool:
+        """Whether the rule can run on arrays: nobody records it, and there is nothing to convert or to refuse."""
+        if type(gradient) is not EagerTensor or type(held) is not ResourceVariable or id(gradient) in self._sparse:
+            return False
+        if state.record is not None or state.graph is not None or state.scratch or state.trying:
+            return False
+        g, w = gradient.array, held._state.array
+        return g.dtype is w.dtype and g.dtype.type in REALS and g.shape == w.shape
+
+    def _step_on_arrays(self, gradient: Any, held: ResourceVariable, slots: list[ResourceVariable], learning_rate: Any) -> None:
+        """The same on arrays; `explain` finds one note: of which gradient the weight was changed by, and where."""
+        self._rows, w, g = None, _array_of(held), gradient.array
+        before = WARNINGS[OFF]
+        try:
+            rate = self._rate_for(g.dtype.type, _array_of, g.dtype.type, learning_rate)
+            change, *states = self._rule(g, rate, *[slot._state.array for slot in slots])
+            new = w - change
+        finally:
+            restore(before)
+        note = born("assign_sub", (gradient, held), weakref.ref(held), step=ASSIGNED)
+        _store(held, new, note)
+        for slot, value in zip(slots, states, strict=True):
+            _store(slot, value, note.again(weakref.ref(slot)))
+
+    def _rate_for(self, kind: Any, read: Any, number: Any, learning_rate: Any) -> Any:
+        """``_rate``, which is the same in one step for all weights of a kind."""
+        rates = {} if self._rates is None else self._rates  # `update_step` may be called by itself
+        if kind not in rates:
+            rates[kind] = self._rate(read, number, learning_rate)
+        return rates[kind]
+
+    def _rate(self, read: Callable[[Any], Any], number: Callable[[Any], Any], learning_rate: Any) -> Any:
+        """The learning rate as a value of a weight's type; ``read`` gives the value of a variable, ``number`` converts it."""
+        return number(read(learning_rate))
+
+    def _rule(self, g: Any, rate: Any, *states: Any) -> tuple[Any, ...]:
+        """What a weight loses, and the new values of its variables, from the gradient: of arrays or of tensors."""
         raise NotImplementedError
 
     def _clipped(self, grads: list[Any]) -> list[Any]:
         """The gradients clipped; what counts of an embedding's are its rows as they came, not their sums."""
+        if not (self.global_clipnorm or self.clipnorm or self.clipvalue):
+            return grads
         values = [g.values if type(g) is IndexedSlices else g for g in grads]
         if self.global_clipnorm:  # this one gives sums for rows, as in Keras
-            norm = tf.linalg.global_norm(values)
-            return list(tf.clip_by_global_norm([_dense(g) for g in grads], self.global_clipnorm, norm)[0])
+            dense = [g.dense() if type(g) is IndexedSlices else g for g in grads]
+            return list(tf.clip_by_global_norm(dense, self.global_clipnorm, tf.linalg.global_norm(values))[0])
         if self.clipnorm:
             values = [tf.clip_by_norm(g, self.clipnorm) for g in values]
         elif self.clipvalue:
@@ -255,22 +314,12 @@ class Optimizer:
             for g, v in zip(grads, values, strict=True)
         ]
 
-    def _squared(self, gradient: Any, variable: Any) -> Any:
+    def _squared(self, g: Any) -> Any:
         """The squares of a gradient; of the rows of an embedding each by itself, as in Keras."""
-        rows = self._sparse.get(id(gradient))
+        rows = self._rows
         if rows is None:
-            g = cast(gradient, variable)
             return g * g
-        return cast(IndexedSlices(rows.values * rows.values, rows.indices, rows.dense_shape).dense(), variable)
-
-    def _once(self, function: Callable[[Any, Any], Any], variable: Any, learning_rate: Any) -> Any:
-        """``function(variable, learning_rate)``, which is the same in one step for all weights of a type."""
-        if self._shared is None:  # `update_step` was called by itself
-            return function(variable, learning_rate)
-        key = function, _kind(variable)
-        if key not in self._shared:
-            self._shared[key] = function(variable, learning_rate)
-        return self._shared[key]
+        return convert(IndexedSlices(rows.values * rows.values, rows.indices, rows.dense_shape).dense(), g.dtype.name)
 
 
 def _first_given(variable: Any) -> Any:
@@ -283,13 +332,21 @@ def _kind(variable: Any) -> str:
     return str(getattr(variable.dtype, "name", variable.dtype))
 
 
-def _dense(gradient: Any) -> Any:
-    return gradient.dense() if type(gradient) is IndexedSlices else gradient
+def value_of(x: Any) -> Any:
+    """The value of a variable as a tensor; anything else as it is."""
+    return x._read() if hasattr(x, "_read") else x
 
 
-def value_of(variable: Any) -> Any:
-    """The value as a tensor."""
-    return variable._read()
+def _array_of(x: Any) -> Any:
+    value = value_of(x)
+    return value.array if type(value) is EagerTensor else value
+
+
+def _store(held: ResourceVariable, array: Any, note: Any) -> None:
+    """Gives a variable its next state, of which is noted already where it comes from."""
+    held._version += 1
+    held._set(array)
+    held._state._origin = note
 
 
 def cast(value: Any, variable: Any) -> Any:

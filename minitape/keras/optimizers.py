@@ -1,19 +1,35 @@
 """``tf.keras.optimizers``: how gradients change weights.
 
-``apply_gradients`` (or ``apply``) makes one step. The updates are plain operations on variables, in the order in which
-Keras makes them, so that results agree to the last digit.
+``apply_gradients`` (or ``apply``) makes one step. A rule is a formula of arrays or of tensors, whose operations come in the
+order of Keras', so that results agree to the last digit.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .. import tf
+import numpy as np
+
 from ..engine.namespace import public
-from ..engine.slices import IndexedSlices
+from ..engine.table.primitives import PLAIN
+from ..engine.table.primitives import TABLE as PRIMITIVES
+from ..engine.table.primitives.elementwise import form_of
+from ..engine.tensor.slices import IndexedSlices
 from . import initializers
-from .optimizer import Optimizer, cast, value_of
+from .optimizer import Optimizer, cast
 from .variable import Variable
+
+_SQRT, _POW = PRIMITIVES["sqrt"], PRIMITIVES["pow"]
+
+
+def sqrt(x: Any) -> Any:
+    """The square root of an array or a tensor."""
+    return np.sqrt(x) if type(x) in PLAIN else _SQRT(x)
+
+
+def power(x: Any, y: Any) -> Any:
+    """``x ** y`` of two numbers or two tensors, which are rounded alike."""
+    return form_of(_POW.code, x).forward(None, None, x, y) if type(x) in PLAIN else _POW(x, y)
 
 
 class SGD(Optimizer):
@@ -36,26 +52,26 @@ class SGD(Optimizer):
             raise ValueError("`momentum` must be a float between [0, 1].")
         self.momentum, self.nesterov = momentum, nesterov
 
-    def _make_slots(self) -> None:
-        """Makes the momentums."""
-        self.momentums = self._slots("momentum") if self.momentum else []
+    def _make_slots(self) -> tuple[Any, ...]:
+        self.momentums = self._slot("momentum") if self.momentum else []
+        return (self.momentums,) if self.momentum else ()
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        """Changes one weight."""
+        """Changes one weight, and its momentum."""
         rows = self._sparse.get(id(gradient))
-        if rows is not None and not self.momentum:  # one row after the other, so that rounding is the same
-            target = variable.value if isinstance(variable, Variable) else variable
-            steps = cast(rows.values, variable) * cast(learning_rate, variable)
-            target.scatter_sub(IndexedSlices(steps, rows.indices, rows.dense_shape))
+        if rows is None or self.momentum:
+            super().update_step(gradient, variable, learning_rate)
             return
-        step = cast(gradient, variable) * cast(learning_rate, variable)
-        if not self.momentum:
-            variable.assign_sub(step)
-            return
-        m = self._of(self.momentums, variable)
-        momentum = cast(self.momentum, variable)
-        m.assign(value_of(m) * momentum - step)
-        variable.assign_add(value_of(m) * momentum - step if self.nesterov else value_of(m))
+        target = variable.value if isinstance(variable, Variable) else variable
+        steps = cast(rows.values, variable) * cast(learning_rate, variable)
+        target.scatter_sub(IndexedSlices(steps, rows.indices, rows.dense_shape))  # one row after the other: rounding is the same
+
+    def _rule(self, g: Any, rate: Any, *momentum: Any) -> tuple[Any, ...]:
+        step = g * rate
+        if not momentum:
+            return (step,)
+        m = momentum[0] * self.momentum - step
+        return -(m * self.momentum - step if self.nesterov else m), m
 
 
 class Adam(Optimizer):
@@ -82,27 +98,24 @@ class Adam(Optimizer):
         super().__init__(learning_rate, **kwargs)
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
-    def _make_slots(self) -> None:
-        """Makes momentums and velocities in pairs."""
+    def _make_slots(self) -> tuple[Any, ...]:
         pairs = [
             [self.add_variable_from_reference(v, name) for name in ("momentum", "velocity")]
             for v in self._trainable_variables
         ]
         self._momentums, self._velocities = [m for m, _ in pairs], [v for _, v in pairs]
+        return self._momentums, self._velocities
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        """Changes one weight."""
-        alpha = self._once(self._rate, variable, learning_rate)
-        m, v = self._of(self._momentums, variable), self._of(self._velocities, variable)
-        m.assign_add((cast(gradient, variable) - value_of(m)) * (1 - self.beta_1))
-        v.assign_add((self._squared(gradient, variable) - value_of(v)) * (1 - self.beta_2))
-        variable.assign_sub(value_of(m) * alpha / (tf.sqrt(value_of(v)) + self.epsilon))
-
-    def _rate(self, variable: Any, learning_rate: Any) -> Any:
+    def _rate(self, read: Any, number: Any, learning_rate: Any) -> Any:
         """The learning rate, without the bias that both means have towards zero in the first steps."""
-        step = cast(value_of(self.iterations) + 1, variable)
-        power_1, power_2 = (tf.pow(cast(beta, variable), step) for beta in (self.beta_1, self.beta_2))
-        return cast(learning_rate, variable) * tf.sqrt(1 - power_2) / (1 - power_1)
+        step = number(read(self.iterations) + 1)
+        power_1, power_2 = (power(number(beta), step) for beta in (self.beta_1, self.beta_2))
+        return super()._rate(read, number, learning_rate) * sqrt(1 - power_2) / (1 - power_1)
+
+    def _rule(self, g: Any, rate: Any, m: Any, v: Any) -> tuple[Any, ...]:
+        m = m + (g - m) * (1 - self.beta_1)
+        v = v + (self._squared(g) - v) * (1 - self.beta_2)
+        return m * rate / (sqrt(v) + self.epsilon), m, v
 
 
 class RMSprop(Optimizer):
@@ -129,22 +142,18 @@ class RMSprop(Optimizer):
         super().__init__(learning_rate, **kwargs)
         self.rho, self.momentum, self.epsilon = rho, momentum, epsilon
 
-    def _make_slots(self) -> None:
-        """Makes velocities, and momentums if they are used."""
-        self._velocities = self._slots("velocity")
-        self._momentums = self._slots("momentum") if self.momentum > 0 else []
+    def _make_slots(self) -> tuple[Any, ...]:
+        self._velocities = self._slot("velocity")
+        self._momentums = self._slot("momentum") if self.momentum > 0 else []
+        return (self._velocities, self._momentums) if self.momentum > 0 else (self._velocities,)
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        """Changes one weight."""
-        rate, g = cast(learning_rate, variable), cast(gradient, variable)
-        v = self._of(self._velocities, variable)
-        v.assign(self.rho * value_of(v) + (1 - self.rho) * self._squared(gradient, variable))
-        step = rate * g / tf.sqrt(value_of(v) + self.epsilon)
-        if self.momentum > 0:
-            m = self._of(self._momentums, variable)
-            m.assign(self.momentum * value_of(m) + step)
-            step = value_of(m)
-        variable.assign_sub(step)
+    def _rule(self, g: Any, rate: Any, v: Any, *momentum: Any) -> tuple[Any, ...]:
+        v = self.rho * v + (1 - self.rho) * self._squared(g)
+        step = rate * g / sqrt(v + self.epsilon)
+        if not momentum:
+            return step, v
+        m = self.momentum * momentum[0] + step
+        return m, v, m
 
 
 class Adagrad(Optimizer):
@@ -166,16 +175,13 @@ class Adagrad(Optimizer):
         super().__init__(learning_rate, **kwargs)
         self.initial_accumulator_value, self.epsilon = initial_accumulator_value, epsilon
 
-    def _make_slots(self) -> None:
-        """Makes the sums."""
-        self._sums = self._slots("accumulator", initializers.Constant(self.initial_accumulator_value))
+    def _make_slots(self) -> tuple[Any, ...]:
+        self._accumulators = self._slot("accumulator", initializers.Constant(self.initial_accumulator_value))
+        return (self._accumulators,)
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        """Changes one weight."""
-        rate, g = cast(learning_rate, variable), cast(gradient, variable)
-        total = self._of(self._sums, variable)
-        total.assign_add(self._squared(gradient, variable))
-        variable.assign_sub(rate * g / tf.sqrt(value_of(total) + self.epsilon))
+    def _rule(self, g: Any, rate: Any, total: Any) -> tuple[Any, ...]:
+        total = total + self._squared(g)
+        return rate * g / sqrt(total + self.epsilon), total
 
 
 TABLE = {"sgd": SGD, "adam": Adam, "rmsprop": RMSprop, "adagrad": Adagrad}

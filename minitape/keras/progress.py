@@ -1,8 +1,7 @@
-"""The progress bar of ``fit``, ``evaluate`` and ``predict``, as Keras 3 draws it."""
+"""The progress bar of ``fit``, ``evaluate`` and ``predict``, much as Keras 3 draws it."""
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from typing import Any
@@ -25,60 +24,44 @@ class Progbar:
     def __init__(self, target: int | None, verbose: Any = "auto") -> None:
         self.target, self._verbose = target, 1 if verbose == "auto" else int(verbose)
         self._values: dict[str, float] = {}
-        self._start = time.time()
+        self._start = self._after_first = time.time()
         self._last = 0.0
-        self._after_first: float | None = None
         self._seen = self._width_before = 0
 
     def update(self, current: int, values: dict[str, float]) -> None:
         """Shows step ``current``, unless something was shown just before."""
         self._values |= values
         self._seen, now = current, time.time()
-        per_step = self._seconds_per_step(current, now)
-        if self._verbose == 1 and now - self._last < INTERVAL:
-            return
-        if self._verbose == 1:
-            self._draw(current, now, per_step, False)
-        self._last = now
+        if current == 1:
+            self._after_first = now
+        if self._verbose == 1 and now - self._last >= INTERVAL:
+            self._last = now
+            self._draw(now)
 
     def finish(self, values: dict[str, float]) -> None:
         """Ends the bar behind the last step."""
         self._values |= values
-        self.target = self.target or self._seen
+        self.target = self._seen = self.target or self._seen
         now = time.time()
-        per_step = self._seconds_per_step(self.target, now)
         if self._verbose == 1:
-            self._draw(self.target, now, per_step, True)
+            self._draw(now, end="\n")
         elif self._verbose == 2 and self.target:
-            count, seconds = self._count(self.target), f"{now - self._start:.0f}s"
-            print(f"{count} - {seconds} -{_time(per_step)}{self._shown(plain=True)}", flush=True)
+            print(f"{self._count()} - {now - self._start:.0f}s - {self._step_time(now)}{self._shown(plain=True)}", flush=True)
 
-    def _count(self, current: int) -> str:
+    def _count(self) -> str:
         target = self.target or 1
-        return f"{current:{int(math.log10(target)) + 1}d}/{target}"
+        return f"{self._seen:{len(str(target))}d}/{target}"
 
-    def _draw(self, current: int, now: float, per_step: float, finalize: bool) -> None:
-        hidden = 0  # characters that colours take but nobody sees
+    def _draw(self, now: float, end: str = "") -> None:
         if self.target:
-            done = int(WIDTH * (current / self.target))
-            bar = f"\x1b[1m{self._count(current)}\x1b[0m "
-            if done > 0:
-                bar += f"\x1b[32m{'━' * done}\x1b[0m"
-                hidden += 9
-            bar += f"\x1b[37m{'━' * (WIDTH - done)}\x1b[0m"
-            hidden += 17
+            done = WIDTH * self._seen // self.target
+            bar = f"\x1b[1m{self._count()}\x1b[0m \x1b[32m{'━' * done}\x1b[0m\x1b[37m{'━' * (WIDTH - done)}\x1b[0m"
         else:
-            bar = f"{current:7d}/Unknown"
-        left = f"{now - self._start:.0f}s"
-        if self.target and not finalize:
-            left = _clock(per_step * (self.target - current))
-        info = f" \x1b[1m{left}\x1b[0m" + _time(per_step) + self._shown()
-        hidden += 8
-        width = len(bar) + len(info) - hidden
-        start = "\b" * self._width_before + "\r"
-        sys.stdout.write(start + bar + info + " " * (self._width_before - width) + ("\n" if finalize else ""))
+            bar = f"\x1b[1m{self._seen:7d}/Unknown\x1b[0m"
+        text = f"{bar} \x1b[1m{now - self._start:.0f}s\x1b[0m {self._step_time(now)}{self._shown()}"
+        sys.stdout.write("\r" + text.ljust(self._width_before) + end)
         sys.stdout.flush()
-        self._width_before = width
+        self._width_before = len(text)
 
     def _shown(self, plain: bool = False) -> str:
         text = ""
@@ -86,26 +69,10 @@ class Progbar:
             text += f" - {name}: {value:.4f}" if (value if plain else abs(value)) > 1e-3 else f" - {name}: {value:.4e}"
         return text
 
-    def _seconds_per_step(self, current: int, now: float) -> float:
+    def _step_time(self, now: float) -> str:
         """The mean time of a step; the first one, which prepares things, does not count once there are more."""
-        if not current:
-            return 0
-        if self._after_first is not None and current > 1:
-            seconds = (now - self._after_first) / (current - 1)
-        else:
-            seconds = (now - self._start) / current
-        if current == 1:
-            self._after_first = now
-        return seconds
-
-
-def _time(seconds: float) -> str:
-    if seconds >= 1 or seconds == 0:
-        return f" {seconds:.0f}s/step"
-    return f" {seconds * 1e3:.0f}ms/step" if seconds >= 1e-3 else f" {seconds * 1e6:.0f}us/step"
-
-
-def _clock(seconds: float) -> str:
-    if seconds > 3600:
-        return f"{int(seconds // 3600)}:{int(seconds % 3600 // 60):02d}:{int(seconds % 60):02d}"
-    return f"{int(seconds // 60)}:{int(seconds % 60):02d}" if seconds > 60 else f"{int(seconds)}s"
+        count, start = (self._seen - 1, self._after_first) if self._seen > 1 else (1, self._start)
+        seconds = (now - start) / count if self._seen else 0.0
+        if seconds >= 1 or seconds == 0:
+            return f"{seconds:.0f}s/step"
+        return f"{seconds * 1e3:.0f}ms/step" if seconds >= 1e-3 else f"{seconds * 1e6:.0f}us/step"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import tf
-from ..engine.tensor import Tensor
+from ..engine.tensor.tensor import Tensor
 from ..tf.random import stateless
 from .base import auto_name, name_scope, standardize_dtype
 from .variable import Variable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..engine import nest
+from ..engine.values import nest
 from . import base
 from .layer import Layer
 from .model import Functional, Model, take_nothing_else

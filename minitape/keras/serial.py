@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from ..engine.code import define
+from ..engine.table.code import define
 
 
 def lookup(kind: str, identifier: Any, table: Mapping[str, Any], instance: bool = True) -> Any:

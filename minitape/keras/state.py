@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..engine import nest
-from ..engine.shown import methods_of
-from ..engine.tensor import Tensor
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import nest
+from ..engine.values.class_names import methods_of
 from .base import name_scope, standardize_dtype
 from .tracking import Tracking
 from .variable import Variable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine import nest
-from ..engine.dtypes import as_dtype
+from ..engine.values import nest
+from ..engine.values.dtypes import as_dtype
 
 
 def summary_text(model: Any) -> str:

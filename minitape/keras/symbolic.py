@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import tf
-from ..engine import nest
-from ..engine.block import block
-from ..engine.custom import no_tapes
-from ..engine.state import state
+from ..engine.recording.block import block, no_tapes
+from ..engine.recording.state import state
 from ..engine.typed import Operators
+from ..engine.values import nest
 from ..ops.seeds import untouched
 from .base import FLOAT, auto_name, convert, current, standardize_dtype, standardize_shape
 from .layer import Layer
@@ -137,7 +136,8 @@ class Node:
     def given(self, known: dict[int, Any]) -> tuple[Any, dict[str, Any]]:
         """The arguments of the call, with what is ``known`` (by id) in the place of symbolic tensors."""
         if self._plain:
-            return [known.get(id(x), x) for x in self.args], {k: known.get(id(x), x) for k, x in self.kwargs.items()}
+            look_up, kwargs = known.get, self.kwargs
+            return [look_up(id(x), x) for x in self.args], {k: look_up(id(x), x) for k, x in kwargs.items()} if kwargs else {}
         return nest.map_structure(lambda x: known.get(id(x), x), (self.args, self.kwargs))
 
     def gave(self, result: Any, known: dict[int, Any]) -> None:
@@ -206,11 +206,6 @@ def Input(
     return made
 
 
-def any_symbolic(given: Any) -> bool:
-    """True when a symbolic tensor is among the arguments."""
-    return any(isinstance(x, KerasTensor) for x in nest.flatten(given))
-
-
 def note_call(layer: Layer, given_kwargs: Any, args: Any, kwargs: Any) -> Any:
     """Writes down a call on symbolic tensors and returns its symbolic outputs.
 
@@ -254,7 +249,7 @@ def _scratch(layer: Layer) -> Iterator[None]:
     """
     losses = {id(inner): list(inner._added_losses) for inner in layer._flatten_layers()}
     before = current.call, state.scratch
-    current.call, state.scratch = {"training": False}, True
+    current.call, state.scratch = (False,), True
     try:
         with untouched(), contextlib.nullcontext() if state.graph is not None else no_tapes():
             yield
@@ -322,24 +317,12 @@ def _with_paths(structure: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tu
         yield from _with_paths(value, (*path, str(key)))
 
 
-def replay(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, values: list[Any], training: Any) -> Any:
-    """Runs the noted calls on real tensors."""
+def replay(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, values: list[Any], run: Callable[..., Any]) -> Any:
+    """Runs the noted calls on other values, tensors or symbols: ``run(layer, args, kwargs)`` gives the result of one."""
     known: dict[int, Any] = {id(symbol): value for symbol, value in zip(inputs, values, strict=True)}
     for node in nodes:
-        args, kwargs = node.given(known)
-        if training is not None and node.layer._takes_training:
-            kwargs = {**kwargs, "training": training}
-        node.gave(node.layer(*args, **kwargs), known)
-    return nest.map_structure(lambda x: known[id(x)], outputs)
-
-
-def inferred(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, given: list[KerasTensor]) -> Any:
-    """What the noted calls give for other symbolic tensors, call by call; nothing is noted."""
-    known: dict[int, Any] = {id(symbol): other for symbol, other in zip(inputs, given, strict=True)}
-    for node in nodes:
-        args, kwargs = node.given(known)
-        node.gave(infer(node.layer, args, kwargs), known)
-    return nest.map_structure(lambda x: known[id(x)], outputs)
+        node.gave(run(node.layer, *node.given(known)), known)
+    return known[id(outputs)] if type(outputs) is KerasTensor else nest.map_structure(lambda x: known[id(x)], outputs)
 
 
 def by_depth(nodes: list[Node], inputs: list[KerasTensor], outputs: Any) -> list[Any]:

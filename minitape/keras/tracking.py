@@ -33,6 +33,7 @@ class Tracking:
         noted = self.__dict__.get("_noted", {})
         for key in [key for key, (_, known) in noted.items() if known is value]:
             del noted[key]
+        self.__dict__["_found"] = None
 
     def _note(self, name: str, value: Any) -> None:
         """Notes a part, or something that may hold parts; ValueError for a new part once the layer is built."""
@@ -45,16 +46,25 @@ class Tracking:
                 raise ValueError(LOCKED)
         # another container takes the place of the first
         noted[name if isinstance(value, CONTAINERS) else object()] = now(), value
+        self.__dict__["_found"] = None
 
     def _all_parts(self) -> list[Any]:
         """The parts of every kind, each once, in the order in which they came."""
+        known = self.__dict__.get("_found")
+        if known is not None:
+            return known
+        noted = self.__dict__.get("_noted", {}).values()
         found = [
             (at if part is value else max(at, getattr(part, "_made_at", 0)), part)
-            for at, value in self.__dict__.get("_noted", {}).values()
+            for at, value in noted
             for part in parts_in(value)
         ]
         found.sort(key=lambda pair: pair[0])
-        return list({id(part): part for _, part in found}.values())
+        known = list({id(part): part for _, part in found}.values())
+        inside = [inner for _, value in noted for inner in (value if isinstance(value, tuple) else [value])]
+        if not any(isinstance(inner, CONTAINERS) for inner in inside):  # else it may hold another part later
+            self.__dict__["_found"] = known
+        return known
 
     def _parts(self, kind: str) -> list[Any]:
         """The parts of a kind: "variables", "layers", "metrics" or "seeds"."""

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from .. import tf
-from ..engine import nest
-from ..engine.block import During
-from ..engine.shown import methods_of
-from ..engine.state import state
-from ..engine.tape import GradientTape
-from ..engine.tensor import Tensor
+from ..engine.back.tape import GradientTape
+from ..engine.recording.block import During
+from ..engine.recording.state import state
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import nest
+from ..engine.values.class_names import methods_of
 from ..graphs.settings import functions_run_eagerly
 from . import metrics as metrics_module
 from . import optimizers
@@ -93,11 +93,7 @@ class Trainer(Stateful):
     @property
     def metrics(self) -> list[Any]:
         """The mean loss, the compiled metrics, and the metrics that are attributes."""
-        found: list[Any] = []
-        if self.compiled:
-            found.append(self._loss_tracker)
-            if self._compiled_metrics is not None:
-                found.append(self._compiled_metrics)
+        found = [metric for metric in (self._loss_tracker, self._compiled_metrics) if metric is not None]
         found += self._parts("metrics")
         return found + [m for layer in self._layers if not isinstance(layer, Trainer) for m in layer.metrics]
 
@@ -151,10 +147,8 @@ class Trainer(Stateful):
         model: Any = self
         return model(x, training=training) if model._takes_training else model(x)
 
-    def _lossed(self, x: Any, y: Any, y_pred: Any, weight: Any, training: bool) -> Any:
-        loss = self.compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=weight, training=training)
+    def _track_loss(self, x: Any, loss: Any) -> None:
         self._loss_tracker.update_state(loss, sample_weight=float(nest.flatten(x)[0].shape[0]))
-        return loss
 
     def train_step(self, data: Any) -> dict[str, Any]:
         """One step of training on a batch; returns the metrics.
@@ -169,7 +163,8 @@ class Trainer(Stateful):
         x, y, weight = unpack_x_y_sample_weight(data)
         with GradientTape() as tape:
             y_pred = self._predicted(x, True)
-            loss = self._lossed(x, y, y_pred, weight, True)
+            loss = self.compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=weight, training=True)
+        self._track_loss(x, loss)
         weights = self.trainable_weights
         if weights:
             self.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
@@ -181,7 +176,7 @@ class Trainer(Stateful):
         """One step of evaluation on a batch; returns the metrics."""
         x, y, weight = unpack_x_y_sample_weight(data)
         y_pred = self._predicted(x, False)
-        self._lossed(x, y, y_pred, weight, False)
+        self._track_loss(x, self.compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=weight, training=False))
         return self.compute_metrics(x, y, y_pred, sample_weight=weight)
 
     def predict_step(self, data: Any) -> Any:

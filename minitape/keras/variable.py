@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import tf
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import EagerTensor, bare
+from ..engine.recording.state import state
+from ..engine.tensor.variable import ResourceVariable
 from ..engine.typed import Operators
-from ..engine.variable import ResourceVariable
+from ..engine.values.shape import TensorShape
 from .base import auto_name, convert, current_path, result_type, standardize_dtype, standardize_shape
 from .tracking import now
 
@@ -120,25 +119,11 @@ class Variable(Operators):
 
     def assign_add(self, value: Any) -> Any:
         """Adds ``value``; returns the new value."""
-        made = self._in_place("assign_add", value)
-        return self.assign(self + value) if made is None else made
+        return self.assign(self + value)
 
     def assign_sub(self, value: Any) -> Any:
         """Subtracts ``value``; returns the new value."""
-        made = self._in_place("assign_sub", value)
-        return self.assign(self - value) if made is None else made
-
-    def _in_place(self, how: str, value: Any) -> Any:
-        """The new value, where nothing has to be converted and nobody records how it comes about; else None."""
-        held = self.value._state
-        if state.record is not None or state.graph is not None or state.scratch or type(value) is not EagerTensor:
-            return None
-        if value.dtype is not held.dtype or value._dims != held._dims:
-            return None
-        getattr(self.value, how)(value, read_value=False)
-        made = bare(self.value._state.array)  # a tensor of its own: gradients tell it from the variable
-        made._origin = self.value._state._origin
-        return made
+        return self.assign(self - value)
 
     def _read(self) -> Any:
         return self.value._read()

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
 from ..engine.above import above
-from ..engine.convert import convert_to_tensor
-from ..engine.invalid import invalid, shown
-from ..engine.opdefs import accept_attr
-from ..engine.operands import axes_of, deferred, integers, tensor_of
-from ..engine.operation import apply
-from ..engine.primitives import TABLE
-from ..engine.shape import TensorShape, as_shape
-from ..engine.slices import IndexedSlices
-from ..engine.state import state
-from ..engine.tensor import EagerTensor, Tensor, wrap
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.operation import apply
+from ..engine.tensor.slices import IndexedSlices
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.values import dtypes
+from ..engine.values.invalid import invalid, shown
+from ..engine.values.shape import TensorShape, as_shape
+from .convert import convert_to_tensor
+from .opdefs import accept_attr
+from .operands import axes_of, deferred, integers, tensor_of
 from .quick import quick
 
 newaxis = None
@@ -163,9 +164,7 @@ def _reshape_sizes(dims: Sequence[int], sizes: list[int]) -> list[int]:
             product *= n
     if unknown is None:
         if product != count:
-            raise invalid(
-                f"Input to reshape is a tensor with {count} values, but the requested shape has {product}", "Reshape"
-            )
+            raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape has {product}", "Reshape")
         return sizes
     values, empty = count, False
     if product == 0:  # zeros here and there stand for each other
@@ -204,9 +203,7 @@ def _order(perm: Any, n: int) -> tuple[int, ...]:
     if perm.ndim != 1:
         raise invalid(f"perm must be rank 1, got shape {shown(perm.shape)}", "Transpose")
     if perm.size != n:
-        raise invalid(
-            f"transpose expects a vector of size {n}. But input(1) is a vector of size {perm.size}", "Transpose"
-        )
+        raise invalid(f"transpose expects a vector of size {n}. But input(1) is a vector of size {perm.size}", "Transpose")
     order = [int(p) for p in perm]
     for p in order:
         if not -n <= p < n:
@@ -229,10 +226,12 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
     array([[1],
            [2]], dtype=int32)
     """
-    x, axis = tensor_of(input), integers(axis, "ExpandDims", "Tdim")
-    if np.size(axis) != 1:
-        raise invalid("'dim' must be a tensor with a single value", "ExpandDims")
-    axis = int(np.reshape(axis, ())[()])
+    x = tensor_of(input)
+    if type(axis) is not int:
+        axis = integers(axis, "ExpandDims", "Tdim")
+        if np.size(axis) != 1:
+            raise invalid("'dim' must be a tensor with a single value", "ExpandDims")
+        axis = int(np.reshape(axis, ())[()])
     if not -x.ndim - 1 <= axis <= x.ndim:
         raise invalid(f"Tried to expand dim index {axis} for tensor with {x.ndim} dimensions.", "ExpandDims")
     place = axis if axis >= 0 else axis + x.ndim + 1
@@ -268,9 +267,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     drop = {a % x.ndim for a in axes} if axes else {i for i, n in enumerate(x.shape) if n == 1}
     if list(x.shape).count(None) > 1:
         return apply(TABLE["slice"], (x,), {"spec": tuple(0 if i in drop else slice(None) for i in range(x.ndim))})
-    return apply(
-        TABLE["reshape"], (x,), {"shape": _unknown_as_rest([n for i, n in enumerate(x.shape) if i not in drop])}
-    )
+    return apply(TABLE["reshape"], (x,), {"shape": _unknown_as_rest([n for i, n in enumerate(x.shape) if i not in drop])})
 
 
 def _unknown_as_rest(sizes: list[Any]) -> tuple[int, ...]:
@@ -300,9 +297,7 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
         raise invalid(f"shape must be a vector of {{int32,int64}}, got shape {shown(given.shape)}", "BroadcastTo")
     sizes = fill_sizes(given.tolist(), "BroadcastTo")
     if x.ndim > len(sizes):
-        raise invalid(
-            f"Rank of input ({x.ndim}) must be no greater than rank of output shape ({len(sizes)}).", "BroadcastTo"
-        )
+        raise invalid(f"Rank of input ({x.ndim}) must be no greater than rank of output shape ({len(sizes)}).", "BroadcastTo")
     pairs = list(zip(reversed(list(x.shape)), reversed(sizes), strict=False))
     if any(m not in (n, 1, None) for m, n in pairs):
         raise invalid(f"Incompatible shapes: {shown(x.shape)} vs. {shown(sizes)}", "BroadcastTo")
@@ -320,19 +315,11 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
     x, y = shape_x, shape_y
     if x.ndims is None or y.ndims is None:
         return TensorShape(None)
-    sizes: list[Any] = []
-    longest = max(x.rank, y.rank)
-    for m, n in zip(([1] * (longest - x.rank)) + x.as_list(), ([1] * (longest - y.rank)) + y.as_list(), strict=True):
-        if m == n or n == 1:
-            sizes.append(m)
-        elif m == 1:
-            sizes.append(n)
-        elif m is None or n is None:
-            sizes.append(m or n)
-        else:
-            raise ValueError("Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension "
-                             f"pair they are either equal or one of them is 1. Received: {x} and {y}.")  # fmt: skip
-    return TensorShape(sizes)
+    pairs = list(zip_longest(x.as_list()[::-1], y.as_list()[::-1], fillvalue=1))
+    if any(m != n and 1 not in (m, n) and None not in (m, n) for m, n in pairs):
+        raise ValueError("Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension "
+                         f"pair they are either equal or one of them is 1. Received: {x} and {y}.")  # fmt: skip
+    return TensorShape([m if n in (1, m, None) and m != 1 else n for m, n in reversed(pairs)])
 
 
 @deferred
@@ -347,9 +334,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     try:
         sizes = np.broadcast_shapes(tuple(x.array.tolist()), tuple(y.array.tolist()))
     except ValueError:
-        raise invalid(
-            "Incompatible shapes: " + " vs. ".join(shown(s.array.tolist()) for s in (x, y)), "BroadcastArgs"
-        ) from None
+        raise invalid("Incompatible shapes: " + " vs. ".join(shown(s.array.tolist()) for s in (x, y)), "BroadcastArgs") from None
     return wrap(np.array(sizes, x.array.dtype))
 
 
@@ -365,10 +350,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     """
     x, wanted = tensor_of(x), as_shape(shape)
     if not wanted.is_compatible_with(x.shape):
-        raise invalid(
-            f"Shape of tensor input {shown(x.shape)} is not compatible with expected shape {shown(wanted)}.",
-            "EnsureShape",
-        )
+        raise invalid(f"Shape of tensor input {shown(x.shape)} is not compatible with expected shape {shown(wanted)}.", "EnsureShape")
     if state.graph is not None and not x.shape.is_subtype_of(wanted):  # only a run can say
         both = x.shape.merge_with(wanted)
         return above.later(lambda t: [ensure_shape(t, wanted)], [x], [(both, x.dtype)], name="EnsureShape")[0]

@@ -5,22 +5,22 @@ In a ``tf.function`` an assertion on values runs each time the function does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
 from ..engine.above import above
-from ..engine.convert import convert_to_tensor
-from ..engine.invalid import invalid
-from ..engine.opdefs import accept
-from ..engine.operands import deferred, tensor_of
-from ..engine.operation import apply
-from ..engine.primitives import TABLE
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import EagerTensor, Tensor, wrap
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.values import dtypes
+from ..engine.values.invalid import invalid
+from ..engine.values.shape import TensorShape
+from .convert import convert_to_tensor
+from .opdefs import accept
+from .operands import deferred, tensor_of
 
 
 def _with_values(check: Callable[..., None], *tensors: Any) -> Any:
@@ -77,9 +77,7 @@ def _elements(value: Any, limit: int) -> str:
 
 
 def _comparison(name: str, symbol: str, primitive: str, example: str) -> Callable[..., Any]:
-    def function(
-        x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-    ) -> Any:
+    def function(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
         x, y = tensor_of(x), tensor_of(y)
         return _with_values(lambda a, b: _compare(symbol, primitive, a, b, message, summarize), x, y)
 
@@ -95,7 +93,7 @@ def _comparison(name: str, symbol: str, primitive: str, example: str) -> Callabl
 
 
 def _compare(symbol: str, primitive: str, x: Any, y: Any, message: str | None, summarize: int | None) -> None:
-    from ..engine.operation import binary
+    from ..engine.tensor.operation import binary
 
     holds = np.asarray(binary(TABLE[primitive], x, y).array)
     if holds.all():
@@ -240,8 +238,8 @@ def _as_far_as_known(check: Callable[..., None], known: bool, *tensors: Any) -> 
     return _with_values(again, *tensors)
 
 
-def _check_rank(x: Any, holds: Callable[[int], bool], wanted: str, message: str | None) -> None:
-    if x.shape.rank is not None and not holds(x.shape.rank):
+def _check_rank(x: Any, ranks: Sequence[int], wanted: str, message: str | None) -> None:
+    if x.shape.rank is not None and x.shape.rank not in ranks:
         raise ValueError(f"{_lead(message)}Tensor {_called(x, '')} must have rank {wanted}.  Received rank {x.shape.rank}, "
                          f"shape {x.shape}")  # fmt: skip
 
@@ -259,7 +257,7 @@ def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None 
     >>> tf.debugging.assert_rank([1, 2], 1)
     """
     x, rank = tensor_of(x), int(tensor_of(rank).array)
-    return _as_far_as_known(lambda t: _check_rank(t, lambda n: n == rank, f"{rank}", message), x.shape.rank is not None, x)
+    return _as_far_as_known(lambda t: _check_rank(t, [rank], f"{rank}", message), x.shape.rank is not None, x)
 
 
 def assert_shapes(shapes: Any, *, message: str | None = None, name: str | None = None) -> Any:
@@ -280,49 +278,19 @@ def assert_shapes(shapes: Any, *, message: str | None = None, name: str | None =
 def _check_shapes(tensors: Any, specs: list[Any], message: str | None) -> None:
     seen: dict[Any, tuple[int | None, str]] = {}  # symbol -> its size, and where it was said
     for x, spec in zip(tensors, specs, strict=True):
-        label = _called(x, f"shape={x.shape} dtype={x.dtype.name}")
-        sizes = x.shape.as_list() if x.shape.rank is not None else None
-        for symbol, axis in _paired(x, label, spec, message):
-            size = None if sizes is None else sizes[axis] if sizes else 1  # a scalar is as good as one element
-            _check_size(symbol, size, seen, f"Tensor {label} dimension {axis}", f"{x.shape}", message)
-
-
-def _paired(x: Any, label: str, spec: Any, message: str | None) -> list[tuple[Any, int]]:
-    """Symbols with the axes that they describe, from the end where any number come before; checks the rank."""
-    if spec is None:
-        return []
-    if not (hasattr(spec, "__iter__") or hasattr(spec, "__getitem__")):
-        raise ValueError(f"{_lead(message)}Tensor {label}.  Specified shape must be an iterable.  An iterable has the attribute "
-                         f"`__iter__` or `__getitem__`.  Received specified shape: {spec}")  # fmt: skip
-    symbols = list(spec)
-    dots = [i for i, s in enumerate(symbols) if s in (Ellipsis, "*")]
-    if any(dots):
-        raise ValueError(f"{_lead(message)}Tensor {label} specified shape index {max(dots)}.  Symbol `...` or `*` for a "
-                         "variable number of unspecified dimensions is only allowed as the first entry")  # fmt: skip
-    if dots:
-        least = len(symbols) - 1
-        _check_rank(x, lambda n: (n or 1) >= least, f"at least {least}", message)
-        return [(s, i - least) for i, s in enumerate(symbols[1:])]
-    symbols = symbols or [1]
-    if len(symbols) == 1:
-        _check_rank(x, lambda n: n <= 1, "in (0, 1)", message)
-    else:
-        _check_rank(x, lambda n: n == len(symbols), f"{len(symbols)}", message)
-    return [(s, i) for i, s in enumerate(symbols)]
-
-
-def _check_size(
-    symbol: Any, size: int | None, seen: dict[Any, Any], where: str, shape: str, message: str | None
-) -> None:
-    """One size against the number, or against what the symbol stood for first."""
-    if symbol is None or symbol == ".":
-        return
-    if (isinstance(symbol, str) and symbol.isdecimal()) or isinstance(symbol, np.integer):
-        symbol = int(symbol)
-    wanted, source = (symbol, "Specified explicitly") if isinstance(symbol, int) else seen.get(symbol, (None, ""))
-    if wanted is None:
-        seen[symbol] = size, f"Specified by {where[0].lower()}{where[1:]}"
-    elif size is not None and size != wanted:
-        raise ValueError(
-            f"{_lead(message)}{source}.  {where} must have size {wanted}.  Received size {size}, shape {shape}"
-        )
+        label, symbols = _called(x, f"shape={x.shape} dtype={x.dtype.name}"), list(spec)
+        first = 0  # number of the axis that the first symbol is for
+        if symbols[:1] == [...]:
+            del symbols[0]
+            first = -len(symbols)
+            _check_rank(x, range(len(symbols), 65), f"at least {len(symbols)}", message)
+        else:
+            _check_rank(x, [len(symbols)], f"{len(symbols)}", message)
+        sizes = x.shape.as_list()[x.shape.rank - len(symbols) :] if x.shape.rank is not None else [None] * len(symbols)
+        for axis, (symbol, size) in enumerate(zip(symbols, sizes, strict=True), first):
+            where = f"ensor {label} dimension {axis}"
+            wanted, source = (symbol, "Specified explicitly") if isinstance(symbol, int) else seen.get(symbol, (None, ""))
+            if wanted is None and symbol is not None:
+                seen[symbol] = size, f"Specified by t{where}"
+            elif size is not None and wanted not in (None, size):
+                raise ValueError(f"{_lead(message)}{source}.  T{where} must have size {wanted}.  Received size {size}, shape {x.shape}")

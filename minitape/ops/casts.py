@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.errors import UnimplementedError
-from ..engine.operands import deferred, tensor_of
-from ..engine.operation import apply
-from ..engine.primitives import TABLE
-from ..engine.primitives.choice import warn_discarded
-from ..engine.tensor import Tensor, wrap
+from ..engine.table.primitives import TABLE
+from ..engine.table.primitives.choice import warn_discarded
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.values import dtypes
+from ..engine.values.errors import UnimplementedError
+from .operands import deferred, tensor_of
 
 
 @deferred
@@ -26,11 +26,12 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     array([ 1, -1], dtype=int32)
     """
     dtype = dtypes.as_dtype(dtype)
-    if hasattr(x, "_composite"):
-        return x.with_values(cast(x.values, dtype))
-    if hasattr(x, "_read") and x.dtype == dtype:
-        return x  # a variable itself, as in TensorFlow
-    x = tensor_of(x)
+    if type(x) is not EagerTensor:
+        if hasattr(x, "_composite"):
+            return x.with_values(cast(x.values, dtype))
+        if hasattr(x, "_read") and x.dtype == dtype:
+            return x  # a variable itself, as in TensorFlow
+        x = tensor_of(x)
     if x.dtype == dtype:
         return x
     if x.dtype.kind == "s" or dtype.kind == "s":

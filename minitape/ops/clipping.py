@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.convert import convert_to_tensor
-from ..engine.operands import call, deferred, pairwise, tensor_of
-from ..engine.operation import apply
-from ..engine.primitives import TABLE
-from ..engine.slices import IndexedSlices
-from ..engine.tensor import Tensor, wrap
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.operation import apply
+from ..engine.tensor.slices import IndexedSlices
+from ..engine.tensor.tensor import Tensor, wrap
 from .casts import cast
+from .convert import convert_to_tensor
+from .operands import call, deferred, pairwise, tensor_of
 from .reductions import reduce_sum
 
 
@@ -131,9 +131,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
         raise TypeError("Cannot iterate over a scalar tensor.")
     values = [] if any(x is None for x in inputs) else [tensor_of(x) for x in inputs]
     if not values:
-        raise ValueError(
-            "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."
-        )
+        raise ValueError("Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape.")
     if len(values) == 1:
         return apply(TABLE["identity"], (values[0],), {})
     return apply(TABLE["add_n"], tuple(values), {})

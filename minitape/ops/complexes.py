@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine import dtypes
-from ..engine.convert import convert_to_tensor
-from ..engine.operands import deferred, tensor_of
-from ..engine.operation import apply, binary
-from ..engine.primitives import TABLE, special  # noqa: F401 - special fills the table
-from ..engine.tensor import Tensor
+from ..engine.table.primitives import TABLE, special  # noqa: F401 - special fills the table
+from ..engine.tensor.operation import apply, binary
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import dtypes
+from .convert import convert_to_tensor
+from .operands import deferred, tensor_of
 
 
 @deferred

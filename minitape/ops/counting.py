@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.evidence import decided
-from ..engine.invalid import invalid, shown
-from ..engine.opdefs import accept, accept_attr
-from ..engine.operands import call, deferred, static, tensor_of, together
-from ..engine.primitives import TABLE, sorting  # noqa: F401 - it fills the table
-from ..engine.tensor import Tensor, wrap
+from ..engine.recording.evidence import decided
+from ..engine.table.primitives import TABLE, sorting  # noqa: F401 - it fills the table
+from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.values import dtypes
+from ..engine.values.invalid import invalid, shown
+from .opdefs import accept, accept_attr
+from .operands import call, deferred, static, tensor_of, together
 
 
 @deferred
@@ -100,9 +100,7 @@ def _bins(values: Any, value_range: Any, nbins: Any) -> tuple[Any, Any]:
 
 
 @deferred
-def histogram_fixed_width(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
-) -> Tensor:
+def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None) -> Tensor:
     """How many values fall into each of ``nbins`` equal bins of a range; those outside count in the outermost bins.
 
     Not differentiable: LookupError under a tape. Raises InvalidArgumentError for an empty range or NaN.

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.convert import convert_to_tensor
-from ..engine.operands import deferred, hinted, is_tensor_like, pair, pairwise, tensor_of, unary
-from ..engine.operation import apply, binary
-from ..engine.primitives import TABLE, special  # noqa: F401 - special fills the table
-from ..engine.state import state
-from ..engine.tensor import Tensor
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE, special  # noqa: F401 - special fills the table
+from ..engine.tensor.operation import CHECKS, apply, binary
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import dtypes
+from .convert import convert_to_tensor
+from .operands import deferred, hinted, is_tensor_like, pair, pairwise, tensor_of, unary
 from .quick import quick, quick_function
 
 UNARY = """
@@ -112,12 +112,14 @@ def _make_all() -> None:
         if not line:
             continue
         head, sentence, example = (part.strip() for part in line.split(" | "))
-        name, primitive, *rest = head.split()
+        name, kernel, *rest = head.split()
+        primitive = TABLE[kernel]
         arguments = rest[0].replace(",", ", ") if rest else "x"
         several = "," in arguments
-        run = partial(pairwise if several else unary, TABLE[primitive])
-        made = quick_function(name, arguments, run, None if several else TABLE[primitive])
-        made.__doc__ = _documented(name, sentence, example, arguments, _rules_of(TABLE[primitive]))
+        run = partial(pairwise if several else unary, primitive)
+        quickly = primitive.code or primitive.op not in CHECKS
+        made = quick_function(name, arguments, run, primitive if quickly else None)
+        made.__doc__ = _documented(name, sentence, example, arguments, _rules_of(primitive))
         made.__module__ = __name__
         globals()[name] = made
 
@@ -177,6 +179,7 @@ def round(x: Any, name: str | None = None) -> Any:
     return x if x.dtype.is_integer else apply(TABLE["rint"], (x,), {})
 
 
+@quick(TABLE["add"])
 @deferred
 def add(x: Any, y: Any, name: str | None = None) -> Any:
     """x + y, elementwise with broadcasting; joins strings. Differentiable (not for strings).
@@ -241,7 +244,10 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Any:
     4.0
     """
     x, y = pair(x, y)
-    return binary(TABLE["squared_distance" if x.dtype.kind == "c" else "squared_difference"], x, y)
+    if x.dtype.kind == "c":
+        away = x - y
+        return TABLE["conj"](away) * away
+    return binary(TABLE["squared_difference"], x, y)
 
 
 @deferred

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
 from ..engine.above import above
-from ..engine.convert import convert_to_tensor
-from ..engine.evidence import decided
-from ..engine.invalid import invalid, shown
-from ..engine.opdefs import accept, accept_attr
-from ..engine.operands import deferred, integers, static, static_sizes, tensor_of
-from ..engine.operation import apply
-from ..engine.primitives import TABLE
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import Tensor, wrap
+from ..engine.recording.evidence import decided
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.values import dtypes
+from ..engine.values.invalid import invalid, shown
+from ..engine.values.shape import TensorShape
+from .convert import convert_to_tensor
+from .opdefs import accept, accept_attr
+from .operands import deferred, integers, static, static_sizes, tensor_of
 
 
 def fill_sizes(shape: Any, op: str = "Fill") -> tuple[int, ...]:
@@ -43,9 +43,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> T
     """
     dtype = dtypes.as_dtype(dtype)
     sizes = fill_sizes(shape)
-    return _made(
-        np.zeros(sizes, dtype.as_numpy_dtype) if dtype.kind != "s" else np.full(sizes, b"", object), name or "zeros"
-    )
+    return _made(np.zeros(sizes, dtype.as_numpy_dtype) if dtype.kind != "s" else np.full(sizes, b"", object), name or "zeros")
 
 
 @deferred
@@ -95,14 +93,8 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
 def _like(primitive: str, input: Any, dtype: Any) -> Any:
     if hasattr(input, "_map_values"):  # a ragged tensor
         return input._map_values(lambda v: _like(primitive, v, dtype))
-    if (
-        state.graph is not None
-        and isinstance(getattr(input, "shape", None), TensorShape)
-        and input.shape.is_fully_defined()
-    ):
-        made = (zeros if primitive == "zeros_like" else ones)(
-            input.shape, dtype or input.dtype, primitive
-        )  # reads no variable
+    if state.graph is not None and isinstance(getattr(input, "shape", None), TensorShape) and input.shape.is_fully_defined():
+        made = (zeros if primitive == "zeros_like" else ones)(input.shape, dtype or input.dtype, primitive)  # reads no variable
         if hasattr(input, "graph") or hasattr(input, "_state"):
             state.graph.shaped[made._row] = weakref.ref(input), TABLE[primitive].op
         return made
@@ -139,10 +131,7 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
 
 
 @deferred
-def eye(
-    num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = dtypes.float32,
-    name: str | None = None,
-) -> Tensor:  # fmt: skip
+def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """An identity matrix, or a batch of them; ``num_columns`` makes it rectangular.
 
     It has the ``dtype`` and two axes after those of ``batch_shape``. TypeError for sizes that are no whole numbers,

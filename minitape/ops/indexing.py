@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
 from ..engine.above import above
-from ..engine.evidence import left
-from ..engine.invalid import invalid, shown
-from ..engine.opdefs import accept_attr
-from ..engine.operands import deferred, tensor_of
-from ..engine.operation import apply
-from ..engine.primitives import TABLE
-from ..engine.state import state
-from ..engine.tensor import EagerTensor, Tensor
+from ..engine.recording.evidence import left
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.values import dtypes
+from ..engine.values.invalid import invalid, shown
+from .opdefs import accept_attr
+from .operands import deferred, tensor_of
 
 _SLICE = TABLE["slice"]
 _OP, _NAME = "StridedSlice", "strided_slice/"
@@ -92,7 +92,7 @@ def _plain(entry: Any, size: int) -> Any:
 
 def attach(out: Any, variable: Any, spec: tuple[Any, ...]) -> None:
     """Gives a slice of a variable its ``assign``."""
-    from ..engine.updates import attach as attach_assign
+    from ..engine.tensor.updates import attach as attach_assign
 
     attach_assign(out, variable, spec)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.tensor import EagerTensor, Tensor
+from ..engine.tensor.tensor import EagerTensor, Tensor
 
 
 def is_tensor(x: Any) -> bool:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..engine.above import above
-from ..engine.convert import convert_to_tensor
-from ..engine.evidence import planned
-from ..engine.invalid import at_run, invalid, shown
-from ..engine.operands import deferred, integers, tensor_of
-from ..engine.operation import apply
-from ..engine.primitives import TABLE
-from ..engine.shape import TensorShape
-from ..engine.tensor import Tensor
+from ..engine.recording.evidence import planned
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import Tensor
+from ..engine.values.invalid import at_run, invalid, shown
+from ..engine.values.shape import TensorShape
+from .convert import convert_to_tensor
+from .operands import deferred, integers, tensor_of
 
 
 def same_dtype_tensors(values: Any) -> list[Any]:
@@ -47,10 +47,11 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """
     if not isinstance(values, (list, tuple)):
         values = [values]
-    place = integers(axis, "ConcatV2", "Tidx")
-    if len(values) > 1 and place.size != 1:
-        raise invalid(f"axis tensor should be a scalar integer, but got shape {shown(place.shape)}", "ConcatV2")
-    axis = int(place.reshape(-1)[0]) if place.size else 0
+    if type(axis) is not int:
+        place = integers(axis, "ConcatV2", "Tidx")
+        if len(values) > 1 and place.size != 1:
+            raise invalid(f"axis tensor should be a scalar integer, but got shape {shown(place.shape)}", "ConcatV2")
+        axis = int(place.reshape(-1)[0]) if place.size else 0
     if len(values) == 1:
         return apply(TABLE["identity"], (tensor_of(values[0]),), {})
     tensors = same_dtype_tensors(values)
@@ -67,9 +68,7 @@ def _check_concat(shapes: list[Any], axis: int, rank: int) -> None:
     if (not rank and axis == 0) or (rank and () in shapes):
         raise invalid("ConcatOp : Can't concatenate scalars (use tf.stack instead)", "ConcatV2")
     if not -rank <= axis < rank:
-        raise invalid(
-            f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}", "ConcatV2"
-        )
+        raise invalid(f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}", "ConcatV2")
     for i, shape in enumerate(shapes):
         pair = f"shape[0] = {shown(shapes[0])} vs. shape[{i}] = {shown(shape)}"
         if len(shape) != rank:
@@ -144,9 +143,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
 
 def _unstack_later(x: Any, num: int, axis: int) -> list[Any]:
     """The slices of a graph's tensor whose size along the axis only a run knows."""
-    shape = (
-        TensorShape(None) if x.ndim is None else TensorShape([n for i, n in enumerate(x.shape) if i != axis % x.ndim])
-    )
+    shape = TensorShape(None) if x.ndim is None else TensorShape([n for i, n in enumerate(x.shape) if i != axis % x.ndim])
     return above.later(lambda t: unstack(t, num, axis), [x], [(shape, x.dtype)] * num, name="unstack")
 
 
@@ -250,9 +247,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     if counts.ndim != 1:
         raise invalid(f"Expected multiples to be 1-D, but got shape {shown(counts.shape)}", "Tile")
     if counts.size != x.ndim:
-        raise invalid(
-            f"Expected multiples argument to be a vector of length {x.ndim} but got length {counts.size}", "Tile"
-        )
+        raise invalid(f"Expected multiples argument to be a vector of length {x.ndim} but got length {counts.size}", "Tile")
     for i, n in enumerate(counts.tolist()):
         if n < 0:
             raise invalid(f"Expected multiples[{i}] >= 0, but got {n}", "Tile")
@@ -296,9 +291,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
 
 
 @deferred
-def pad(
-    tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
-) -> Tensor:
+def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None) -> Tensor:
     """The tensor with ``paddings[i] = [before, after]`` elements put around it along axis i.
 
     ``mode`` "CONSTANT" puts ``constant_values`` there, "REFLECT" mirrors without the border, "SYMMETRIC" with it.

@@ -101,13 +101,6 @@ def _unit16(words: Any) -> Any:
     return ((words & np.uint32(0x3FF)).astype(np.uint16) | np.uint16(15 << 10)).view(np.float16) - np.float16(1)
 
 
-def _unit_brain(words: Any) -> Any:
-    import ml_dtypes
-
-    bits = (words & np.uint32(0x7F)).astype(np.uint16) | np.uint16(127 << 7)
-    return bits.view(ml_dtypes.bfloat16) - ml_dtypes.bfloat16(1)
-
-
 def _normal32(words: Any) -> Any:
     """Box and Muller's pairs of normal numbers in float32."""
     pairs = words.reshape(-1, 2)
@@ -134,8 +127,7 @@ def _stream(per_block: int, convert: Callable[[Any], Any]) -> Callable[[int, int
     return draw
 
 
-_UNIFORM = {"float32": _stream(4, _unit32), "float64": _stream(2, _unit64), "float16": _stream(4, _unit16),
-            "bfloat16": _stream(4, _unit_brain)}  # fmt: skip
+_UNIFORM = {"float32": _stream(4, _unit32), "float64": _stream(2, _unit64), "float16": _stream(4, _unit16)}
 _NORMAL = {"float32": _stream(4, _normal32), "float64": _stream(2, _normal64)}
 _BITS = {4: _stream(4, lambda words: words), 8: _stream(2, _double_words)}
 

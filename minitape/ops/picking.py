@@ -8,19 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
 from ..engine.above import above
-from ..engine.convert import convert_to_tensor
-from ..engine.evidence import born, decided
-from ..engine.invalid import at_run, invalid, shown
-from ..engine.opdefs import accept, accept_attr
-from ..engine.operands import deferred, integers, static, tensor_of, together, whole
-from ..engine.operation import apply
-from ..engine.places import check_places, outside
-from ..engine.primitives import TABLE
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import Tensor, wrap
+from ..engine.recording.evidence import born, decided
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.values import dtypes
+from ..engine.values.invalid import at_run, check_places, invalid, outside, shown
+from ..engine.values.shape import TensorShape
+from .convert import convert_to_tensor
+from .opdefs import accept, accept_attr
+from .operands import alike, deferred, integers, static, tensor_of, together
 
 
 def _gather_axis(axis: Any) -> int:
@@ -46,7 +45,7 @@ def gather(
     """
     x, places = tensor_of(params), tensor_of(indices)
     accept_attr("GatherV2", "Tindices", places.dtype)
-    batch_dims = 0 if batch_dims is None else whole("batch_dims", static(batch_dims))
+    batch_dims = 0 if batch_dims is None else int(static(batch_dims))
     axis = batch_dims if axis is None else _gather_axis(axis)
     batch_dims = batch_dims if axis else 0  # along the first axis TensorFlow does not look at it
     rank = x.ndim
@@ -63,12 +62,20 @@ def gather(
         raise invalid(f"batch_dims ({batch_dims}) must be less than or equal to axis ({axis})", "GatherV2")
     for i in range(batch_dims):
         if not x.shape[i : i + 1].is_compatible_with(places.shape[i : i + 1]):
-            raise invalid(
-                f"params.shape[{i}]: {x.shape[i]} should be equal to indices.shape[{i}]: {places.shape[i]}", "GatherV2"
-            )
+            raise invalid(f"params.shape[{i}]: {x.shape[i]} should be equal to indices.shape[{i}]: {places.shape[i]}", "GatherV2")
     if isinstance(places, Tensor) and state.graph is None:
         check_places(places.array, x.shape[axis])
     return apply(TABLE["gather"], (x, places), {"axis": axis} | ({"batch_dims": batch_dims} if batch_dims else {}))
+
+
+def gather_or_default(values: Tensor, numbers: Any, default_value: Any) -> Tensor:
+    """The rows of ``values`` with these numbers, and ``default_value`` (zero, or no text) for a number that is one too large."""
+    zero = b"" if values.dtype.kind == "s" else np.zeros((), values.dtype.as_numpy_dtype)
+    default = convert_to_tensor(zero if default_value is None else default_value, values.dtype)
+    if default.ndim >= values.ndim:
+        raise invalid(f"default_value.shape={shown(default.shape)} must have fewer axes than the values, of shape {shown(values.shape)}")
+    row = apply(TABLE["broadcast_to"], (default,), {"shape": (1, *values.shape[1:])})
+    return apply(TABLE["gather"], (apply(TABLE["concat"], (values, row), {"axis": 0}), wrap(numbers)), {"axis": 0})
 
 
 @deferred
@@ -97,10 +104,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
         bad = outside(places.array, shape[:depth])
         if bad is not None:
             at, place = bad
-            raise invalid(
-                f"indices{at} = {place} does not index into param shape {shown(x.shape)}, node name: GatherNd",
-                "GatherNd",
-            )
+            raise invalid(f"indices{at} = {place} does not index into param shape {shown(x.shape)}, node name: GatherNd", "GatherNd")
     return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch_dims} if batch_dims else {})
 
 
@@ -154,6 +158,10 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         return apply(TABLE["where"], (condition,), {})
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
+    if type(condition) is type(x) is type(y) is EagerTensor and alike(x, y):
+        chosen = condition._value
+        if chosen.shape == x._value.shape and chosen.dtype.kind == "b":
+            return apply(TABLE["select"], (condition, x, y), {})
     if not isinstance(condition, Tensor) or isinstance(x, (list, tuple)) or isinstance(y, (list, tuple)):
         condition = convert_to_tensor(condition, dtypes.bool)
     x, y = together(x, y)
@@ -246,8 +254,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     """
     from .arrays import expand_dims
 
-    num_partitions = whole("num_partitions", num_partitions)
-    x, parts = tensor_of(data), tensor_of(partitions)
+    x, parts, num_partitions = tensor_of(data), tensor_of(partitions), int(num_partitions)
     if parts.shape.rank == 0:
         x, parts = expand_dims(x, 0), expand_dims(parts, 0)
     known = None not in (parts.shape.rank, x.shape.rank)
@@ -262,9 +269,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     wrong = np.flatnonzero((numbers < 0) | (numbers >= num_partitions))
     if wrong.size:
         at = np.unravel_index(wrong[0], numbers.shape)
-        raise at_run(
-            f"partitions{shown(int(i) for i in at)} = {numbers[at]} is not in [0, {num_partitions})", "DynamicPartition"
-        )
+        raise at_run(f"partitions{shown(int(i) for i in at)} = {numbers[at]} is not in [0, {num_partitions})", "DynamicPartition")
     return [boolean_mask(x, wrap(numbers == k)) for k in range(num_partitions)]
 
 
@@ -287,10 +292,7 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     tail = tuple(values[0].shape)[places[0].ndim :]
     for i, (p, v) in enumerate(zip(places, values, strict=True)):
         if tuple(v.shape) != (*p.shape, *tail):
-            raise invalid(
-                f"data[{i}].shape = {shown(v.shape)} does not start with indices[{i}].shape = {shown(p.shape)}",
-                "DynamicStitch",
-            )
+            raise invalid(f"data[{i}].shape = {shown(v.shape)} does not start with indices[{i}].shape = {shown(p.shape)}", "DynamicStitch")
     flat = concat([reshape(p, [-1]) for p in places], 0)
     size = int(np.max(flat.array)) + 1 if np.size(flat.array) else 0
     empty = wrap(np.zeros((size, *tail), values[0].dtype.as_numpy_dtype))

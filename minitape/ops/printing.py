@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import nest
 from ..engine.above import above
-from ..engine.convert import convert_to_tensor
-from ..engine.state import state
-from ..engine.tensor import EagerTensor, Tensor, wrap
+from ..engine.recording.state import state
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.values import nest
+from .convert import convert_to_tensor
 
 
 def print_(*inputs: Any, **kwargs: Any) -> Any:
@@ -46,8 +46,8 @@ def print_(*inputs: Any, **kwargs: Any) -> Any:
 
 
 def _in_graph(inputs: tuple[Any, ...], emit: Any) -> Any:
-    from ..engine.dtypes import bool as boolean
-    from ..engine.shape import TensorShape
+    from ..engine.values.dtypes import bool as boolean
+    from ..engine.values.shape import TensorShape
     from .parts import put_together, take_apart
 
     apart = nest.map_structure(take_apart, list(inputs))
@@ -73,10 +73,8 @@ def _writer(stream: Any) -> Any:
         return write
     if isinstance(stream, str) and stream.startswith("file://"):
         return lambda text: _append(stream.removeprefix("file://"), text)
-    raise ValueError(
-        f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, sys.stderr, "
-        "tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'."
-    )
+    raise ValueError(f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, sys.stderr, "
+                     "tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'.")  # fmt: skip
 
 
 def _append(path: str, text: str) -> None:
@@ -171,5 +169,3 @@ def summarized(array: Any, limit: int) -> str:
     flat = np.reshape(array, -1)
     shown = [v.decode("utf-8", "replace") if isinstance(v, bytes) else element(v) for v in flat[: flat.size if limit < 0 else limit]]
     return " ".join(shown) + ("..." if len(shown) < flat.size else "")
-
-

@@ -7,27 +7,38 @@ from collections.abc import Callable
 from sys import _getframe
 from typing import Any
 
-from ..engine.code import define
-from ..engine.operands import named
-from ..engine.operation import apply
-from ..engine.tensor import EagerTensor
+from ..engine.table.code import define
+from ..engine.tensor.functions import function_of
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import EagerTensor
 from ..engine.typed import Same
+from .operands import alike, named
 
 _FUNCTION = """
 def {name}({arguments}, name=None):{quick}
     return run({arguments})
 """
 _QUICK = """
-    if type({arguments}) is EagerTensor:
-        return apply(primitive, ({arguments},), NONE, _getframe(1))"""
+    if type({0}) is EagerTensor:
+        return apply(primitive, ({0},), NONE, _getframe(1))"""
+_QUICK_PAIR = """
+    if type({0}) is type({1}) is EagerTensor and alike({0}, {1}):
+        return apply(primitive, ({0}, {1}), NONE, _getframe(1))"""
 
 
 def quick_function(name: str, arguments: str, run: Any, primitive: Any = None) -> Any:
-    """The public function of this name, with these arguments: of a tensor the ``primitive``, where one is given."""
-    quick = "" if primitive is None else _QUICK.format(arguments=arguments)
-    space = {"run": run if "," in arguments else _on_values(run), "primitive": primitive, "apply": apply,
-             "EagerTensor": EagerTensor, "NONE": {}, "_getframe": _getframe}  # fmt: skip
-    made = define(_FUNCTION.format(name=name, arguments=arguments, quick=quick), "<tf.math>", space)[name]
+    """The public function of this name, with these arguments: of a tensor, or of two that are alike, the ``primitive``.
+
+    Without a primitive, and for other arguments, it is ``run``.
+    """
+    general, names = run if "," in arguments else _on_values(run), arguments.split(", ")
+    if primitive is not None and primitive.code:
+        made = function_of(primitive, name, general, signature=f"{arguments}, name=None")
+    else:
+        quick = "" if primitive is None else (_QUICK, _QUICK_PAIR)[len(names) - 1].format(*names)
+        space = {"run": general, "primitive": primitive, "apply": apply, "EagerTensor": EagerTensor, "NONE": {}, "alike": alike,
+                 "_getframe": _getframe}  # fmt: skip
+        made = define(_FUNCTION.format(name=name, arguments=arguments, quick=quick), "<tf.math>", space)[name]
     made.__annotations__["return"] = "Tensor"  # what editors say of it
     return made
 
@@ -38,11 +49,11 @@ def _on_values(run: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def quick(primitive: Any = None) -> Callable[[Same], Same]:
-    """Decorates a function of one operand and a name, see :func:`quick_function`."""
+    """Decorates a function of one or two operands and a name, see :func:`quick_function`."""
 
     def decorate(function: Same) -> Same:
-        operand, _ = inspect.signature(function).parameters
-        made = quick_function(function.__name__, operand, function, primitive)
+        *operands, _ = inspect.signature(function).parameters
+        made = quick_function(function.__name__, ", ".join(operands), function, primitive)
         return named(made, function.__name__, function.__doc__ or "", function.__module__)
 
     return decorate

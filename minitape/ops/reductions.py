@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from sys import _getframe
 from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.convert import convert_to_tensor
-from ..engine.invalid import invalid, shown
-from ..engine.operands import axes_of, call, deferred, flag, integers, is_tensor_like, named, static, tensor_of
-from ..engine.operation import apply
-from ..engine.primitives import TABLE, special  # noqa: F401 - special fills the table
-from ..engine.tensor import EagerTensor, Tensor
+from ..engine.table.primitives import TABLE, special  # noqa: F401 - special fills the table
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.values import dtypes
+from ..engine.values.invalid import invalid, shown
+from .convert import convert_to_tensor
+from .operands import axes_of, call, deferred, integers, is_tensor_like, named, static, tensor_of
 
 
 def _axes(axis: Any, op: str, like: bool) -> tuple[int, ...] | None:
@@ -25,7 +26,7 @@ def _axes(axis: Any, op: str, like: bool) -> tuple[int, ...] | None:
         axis = tensor_of(axis, dtypes.int32)
     indices = tensor_of(axis)
     if indices.dtype.kind not in "iub":
-        from ..engine.opdefs import accept_attr
+        from .opdefs import accept_attr
 
         accept_attr(op, "Tidx", indices.dtype)
     return axes_of(indices)
@@ -47,6 +48,14 @@ def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any
         axes = None if axis is None else _axes(axis, primitive.op, is_tensor_like(input_tensor))
         return apply(primitive, (x,), {"axis": axes, "keepdims": bool(keepdims)})
 
+    general = deferred(named(function, name, "", __name__))
+
+    def at_once(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None) -> Tensor:
+        if type(input_tensor) is EagerTensor and (axis is None or type(axis) is int):
+            attributes = {"axis": axis if axis is None else (axis,), "keepdims": bool(keepdims)}
+            return apply(primitive, (input_tensor,), attributes, _getframe(1))
+        return general(input_tensor, axis, keepdims)
+
     differentiable = "Differentiable." if primitive.rules is not None else "Not differentiable."
     argument, _, result = example.partition(" -> ")
     doc = f"""{sentence} over the axes in ``axis`` (all of them for None).
@@ -59,7 +68,7 @@ def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any
     >>> print(tf.math.{name}({argument}).numpy())
     {result}
     """
-    return deferred(named(function, name, doc, __name__))
+    return named(at_once, name, doc, __name__)
 
 
 reduce_sum = _reduction("reduce_sum", "The sum", "[[1, 2], [3, 4]], axis=0 -> [4 6]")
@@ -170,7 +179,7 @@ def _one_axis(axis: Any, name: str) -> int:
 
 def _position(name: str, sentence: str, result: int) -> Any:
     def function(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Any:
-        from ..engine.opdefs import accept_attr
+        from .opdefs import accept_attr
 
         dtype = dtypes.as_dtype(output_type)
         place = 0 if axis is None else _one_axis(axis, made)
@@ -201,13 +210,13 @@ def _scan(name: str, x: Any, axis: Any, exclusive: Any, reverse: Any) -> Any:
     x = tensor_of(x)
     place = tensor_of(axis, None if isinstance(axis, (str, bool)) else dtypes.int32)
     if place.dtype.kind == "s":
-        from ..engine.opdefs import accept_attr
+        from .opdefs import accept_attr
 
         accept_attr(TABLE[name].op, "Tidx", place.dtype)
     if place.ndim:
         raise invalid(f"ScanOp: axis must be a scalar, not {place.shape.as_list()}", TABLE[name].op)
     return call(
-        name, x, axis=int(place.array), exclusive=flag("exclusive", exclusive), reverse=flag("reverse", reverse)
+        name, x, axis=int(place.array), exclusive=bool(exclusive), reverse=bool(reverse)
     )
 
 

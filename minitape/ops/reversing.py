@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.invalid import at_run, invalid
-from ..engine.operands import deferred, integers, tensor_of
-from ..engine.operation import apply
-from ..engine.primitives import TABLE
-from ..engine.tensor import Tensor
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import Tensor
+from ..engine.values.invalid import at_run, invalid
 from .arrays import identity
+from .operands import deferred, integers, tensor_of
 
 
 @deferred

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..engine.above import above
-from ..engine.invalid import invalid, shown
-from ..engine.opdefs import accept_attr
-from ..engine.operands import deferred, named, static, tensor_of, together
-from ..engine.operation import apply
-from ..engine.places import outside
-from ..engine.primitives import TABLE
-from ..engine.shape import TensorShape
-from ..engine.state import state
-from ..engine.tensor import Tensor
+from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import Tensor
+from ..engine.values.invalid import invalid, outside, shown
+from ..engine.values.shape import TensorShape
+from .opdefs import accept_attr
+from .operands import deferred, named, static, tensor_of, together
 
 
 @deferred
@@ -48,9 +47,7 @@ def _scatter_later(places: Any, values: Any, shape: Any) -> Any:
         return None
     count = wanted.shape.num_elements()
     made = TensorShape(value if value is not None else None if count is None else [None] * count)
-    return above.later(
-        lambda *given: [scatter_nd(*given)], [places, values, wanted], [(made, values.dtype)], name="ScatterNd"
-    )[0]
+    return above.later(lambda *given: [scatter_nd(*given)], [places, values, wanted], [(made, values.dtype)], name="ScatterNd")[0]
 
 
 def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
@@ -107,10 +104,7 @@ def _tensor_scatter(name: str, primitive: str, what: str, example: str) -> Any:
 
 
 tensor_scatter_nd_update = _tensor_scatter(
-    "tensor_scatter_nd_update",
-    "tensor_scatter_update",
-    "``updates``",
-    "[1, 2, 3], [[0], [2]], [10, 30] -> [10,  2, 30]",
+    "tensor_scatter_nd_update", "tensor_scatter_update", "``updates``", "[1, 2, 3], [[0], [2]], [10, 30] -> [10,  2, 30]"
 )
 tensor_scatter_nd_add = _tensor_scatter(
     "tensor_scatter_nd_add", "tensor_scatter_add", "``updates`` added (places may repeat)",

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import errors
-from ..engine.block import block
-from ..engine.state import state
-from ..engine.tensor import wrap
+from ..engine.recording.block import block
+from ..engine.recording.state import state
+from ..engine.tensor.tensor import wrap
+from ..engine.values import errors
 from . import philox
 
 _MOST = 2**31 - 1

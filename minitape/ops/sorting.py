@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.evidence import decided
-from ..engine.invalid import invalid
-from ..engine.operands import call, deferred, flag, named, static, tensor_of
-from ..engine.operation import apply
-from ..engine.primitives import TABLE, segment, sorting  # noqa: F401 - they fill the table
-from ..engine.tensor import Tensor, wrap
+from ..engine.recording.evidence import decided
+from ..engine.table.primitives import TABLE, segment, sorting  # noqa: F401 - they fill the table
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.values import dtypes
+from ..engine.values.invalid import invalid
+from .opdefs import accept, accept_attr
+from .operands import call, deferred, named, static, tensor_of
 
 
 class TopKV2(NamedTuple):
@@ -34,28 +35,18 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.
     >>> print(values.numpy(), indices.numpy())
     [5. 3.] [1 2]
     """
-    from ..engine.opdefs import accept, accept_attr
-
     x, count = tensor_of(input), tensor_of(k, None)
     accept("TopKV2", x.dtype, count.dtype)
     index_type = dtypes.as_dtype(index_type)
     accept_attr("TopKV2", "index_type", index_type)
     if count.ndim:
         raise invalid(f"k must be scalar, got shape {count.shape.as_list()}", "TopKV2")
-    return TopKV2(
-        *apply(
-            TABLE["top_k"],
-            (x,),
-            {"k": int(count.array), "sorted": flag("sorted", sorted, True), "index_type": index_type},
-        )
-    )
+    return TopKV2(*apply(TABLE["top_k"], (x,), {"k": int(count.array), "sorted": bool(sorted), "index_type": index_type}))
 
 
 def _ordered(values: Any, axis: Any, direction: Any, which: int) -> Any:
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(
-            f"Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction={direction}"
-        )
+        raise ValueError(f"Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction={direction}")
     place = tensor_of(axis)
     if place.ndim:
         raise ValueError(f"Argument `axis` must be a constant scalar. Received: axis={axis}.")
@@ -99,9 +90,7 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
 
 
 @deferred
-def argsort(
-    values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
-) -> Tensor:
+def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None) -> Tensor:
     """The positions (int32) that put the elements in order along an axis. Not differentiable.
 
     Equal elements keep their order, with ``stable`` or without.
@@ -137,9 +126,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
 
 
 @deferred
-def searchsorted(
-    sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None
-) -> Tensor:
+def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
     """Where the values belong in sorted rows: the number of elements below them ("left"), or not above them ("right").
 
     The last axes are searched, the others must agree. The result has the shape of ``values``; not differentiable.
@@ -149,8 +136,6 @@ def searchsorted(
     >>> print(tf.searchsorted([1.0, 3.0, 5.0], [0.0, 3.0, 6.0]).numpy())
     [0 1 3]
     """
-    from ..engine.opdefs import accept, accept_attr
-
     if side not in ("left", "right"):
         raise ValueError(f"Argument `side` must be either 'right' or 'left'. Received: `side` = '{side}'.")
     op, dtype = ("LowerBound" if side == "left" else "UpperBound"), dtypes.as_dtype(out_type)

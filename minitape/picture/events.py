@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..engine.frames import place_of
+from ..engine.recording.frames import place_of
 from .short import short_name
 
 if TYPE_CHECKING:
-    from ..engine.record import Record
+    from ..engine.recording.record import Record
     from .fields import EventFields
 
 
@@ -19,7 +19,7 @@ def events_of(record: Record) -> list[EventFields]:
         site = event.site
         line = place_of(*site)[1] if site is not None else None
         if event.kind.startswith("assign"):
-            variable, version, _ = event.subject
+            variable, version, value = event.subject
             states = dict.get(record.variables, id(variable), (None, []))[1]
             rows = {record.leaves[r].version: r for r in list(states) if r in record.leaves}
             before, after = rows.get(version), rows.get(version + 1)
@@ -28,6 +28,8 @@ def events_of(record: Record) -> list[EventFields]:
                 assigned["from"] = before
             if after is not None:
                 assigned["to"] = after
+            if value is not None:  # the value, or what was added
+                assigned["row"] = value
             events.append(assigned)
         elif event.kind in ("numpy", "watch", "watch_ignored", "pause", "resume"):
             subject = event.subject[1] if event.kind == "watch" else None

@@ -122,6 +122,19 @@ class SourceFields(TypedDict):
     parts: list[Shown | None]
     gradient: Shown | None
     reason: str | None
+    blame: int | None
+    now: Shown | None
+
+
+class Alarm(TypedDict):
+    """An ALARM: something that is wrong."""
+
+    kind: str
+    title: str
+    text: str
+    row: int
+    line: int | None
+    back: bool
 
 
 class ResultFields(TypedDict, total=False):
@@ -132,6 +145,7 @@ class ResultFields(TypedDict, total=False):
     more: int
     known: bool
     shown: bool
+    call: str
     sweep: SweepFields
 
 
@@ -165,7 +179,9 @@ class Snapshot(TypedDict, total=False):
     sources_text: dict[str, str]
     sweep: SweepFields | None
     results: list[ResultFields]
+    alarms: list[Alarm]
     missing: int
     broken: list[int]
     differs: dict[str, int | str]
+    linked: str
     insides: list[Inside]

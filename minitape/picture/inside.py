@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.block import During
-from ..engine.custom import no_tapes
-from ..engine.state import state
-from ..engine.tape import GradientTape
-from ..engine.tensor import wrap
+from ..engine.back.tape import GradientTape
+from ..engine.recording.block import During, no_tapes
+from ..engine.recording.state import state
+from ..engine.tensor.tensor import wrap
 from .reading import Reader
 from .stepping import MOST, stepper_of
 from .values import show_value
 
 if TYPE_CHECKING:
-    from ..engine.record import Record
-    from ..engine.rows import Call
-    from ..engine.tensor import EagerTensor
+    from ..engine.recording.record import Record
+    from ..engine.recording.rows import Call
+    from ..engine.tensor.tensor import EagerTensor
     from ..engine.typed import Array, Structure
     from .fields import Inside, Snapshot
     from .rows import Row
@@ -88,6 +87,8 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     inner.name_rows(shown)
     _name_reads(shown)
     found: Snapshot = inner.frame_of([one.full() for one in shown], 0)
+    for own in found["tapes"]:  # this tape is of here: that it is persistent tells nothing about the program
+        own["persistent"] = False
     seeds = [(out, wrap(adjoints[row + k])) for k, out in enumerate(outputs) if row + k in adjoints]
     wanted = [i for i in inputs if i.dtype.differentiable]
     if seeds and wanted and found["total"] == len(shown):

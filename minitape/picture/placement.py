@@ -37,7 +37,8 @@ class Placement:
         self._used: dict[int, set[int]] = {}
         self._bottom: dict[int, int] = {}  # first half-slot below everything in a column
         self._pending: list[int] = []  # leaves that nothing has read yet
-        self._floor, self._last = 0, -1
+        self._leaf: list[bool] = []
+        self._floor, self._last, self._now = 0, -1, 0
         self._section: object = None
 
     def add(self, inputs: Sequence[int], *, leaf: bool = False, section: object = None) -> None:
@@ -47,6 +48,7 @@ class Placement:
         self._section = section
         index = len(self.column)
         self.column.append(-1)
+        self._leaf.append(leaf)
         self.slot.append(0)
         if leaf:
             self._pending.append(index)
@@ -71,6 +73,9 @@ class Placement:
             if main < 0 or self.column[i] > self.column[main]:
                 main = i
             column = max(column, self.column[i] + 1)
+        if all(self._leaf[i] for i in inputs):  # it stands with what ran before it, and its leaves just before it
+            column = max(column, self._now)
+        self._now = column
         self._put(index, column, 0 if main < 0 else self.slot[main])
         for i in waiting:
             self._put(i, column - 1, self.slot[index] + 2 * inputs.index(i) - (len(inputs) - 1))

@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ..engine.custom import CUSTOM
-from ..engine.dtypes import as_dtype
-from ..engine.frames import lines_of, place_of
-from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.reach import differentiable, on_tape
-from ..engine.record import Record
-from ..engine.rows import CALL, LEAF, REALS, Outline
+from ..engine.back.reach import differentiable, on_tape
+from ..engine.more.custom import CUSTOM
+from ..engine.recording.frames import lines_of, place_of
+from ..engine.recording.record import Record
+from ..engine.recording.rows import CALL, LEAF, REALS, Outline
+from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.values.dtypes import as_dtype
 from .events import events_of
 from .replay import is_small, missing_bytes, recomputed
 from .rows import Around, Row, fields_of, first_of, last_of
 from .short import short_lines, short_name
-from .values import pack_value
+from .values import pack_value, show_value
 
 if TYPE_CHECKING:
-    from ..engine.primitives import Primitive
-    from ..engine.rows import Leaf
-    from ..engine.tape import GradientTape
+    from ..engine.back.tape import GradientTape
+    from ..engine.recording.rows import Leaf
+    from ..engine.table.primitives import Primitive
     from ..engine.typed import Array, Columns, Object, Structure
     from .fields import EventFields, Fields, Inside, Kind, Snapshot, TapeFields
 
@@ -69,8 +69,15 @@ def spaces(frame: FrameType | None = None) -> list[dict[str, object]]:
     return found if main is None else [*found, vars(main)]
 
 
+def followed(tape: Object) -> Object:
+    """The tape of a ``ForwardAccumulator``; anything else as it is."""
+    own = getattr(tape, "_tape", None)
+    return own if hasattr(own, "owner") and hasattr(own, "spans") else tape
+
+
 def reader_of(tape: Object, namespaces: Iterable[dict[str, object]], who: str) -> Reader:
     """The reader of a tape, or the one that the recording of another framework brings (:mod:`minitape.bridges`)."""
+    tape = followed(tape)
     if hasattr(tape, "picture_reader"):
         return tape.picture_reader(namespaces)
     if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
@@ -427,6 +434,13 @@ class Reader:
             if row.row in names and row.get("name") is None:
                 row.change({"name": names[row.row]})
 
+    def tangents(self) -> list[Fields]:
+        """The tangents of rows, where a ForwardAccumulator followed the recording."""
+        from .tangents import tangents_of
+
+        found = tangents_of(self.record, self.tapes)
+        return [{"row": row, "tangent": show_value(value)} for row, value in found.items() if row < self.count]
+
     def insides(self, target: Structure = None, sources: Structure = None, row: int | None = None) -> list[Inside]:
         """The INSIDEs of the first calls of functions, or of the one at ``row``, with the last sweep through each."""
         from .inside import insides_of
@@ -473,7 +487,7 @@ class Reader:
     def _tape_name(self, tape: _Tape, number: int) -> str:
         for space in self.namespaces:
             for name, value in list(space.items()):
-                if value is tape and not name.startswith("_"):
+                if (value is tape or getattr(value, "_tape", None) is tape) and not name.startswith("_"):
                     return name
         return "tape" if len(self.tapes) < 2 else f"tape {number + 1}"
 

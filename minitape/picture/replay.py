@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.primitives import TABLE
-from ..engine.primitives.elementwise import form_of
-from ..engine.rows import CALL, operation_of
+from ..engine.recording.rows import CALL, operation_of
+from ..engine.table.primitives import TABLE
+from ..engine.table.primitives.elementwise import form_of
 
 if TYPE_CHECKING:
-    from ..engine.primitives import Primitive
-    from ..engine.record import Record
+    from ..engine.recording.record import Record
+    from ..engine.table.primitives import Primitive
     from ..engine.typed import Array
 
 SMALL = 16_000_000  # bytes that a picture computes again without being asked

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..engine.backward import ends_of
+from ..engine.back.endpoints import ends_of
 from .short import short_name
 from .stepping import stepper_of
 from .values import show_value
 
 if TYPE_CHECKING:
-    from ..engine.tape import GradientTape
+    from ..engine.back.tape import GradientTape
     from ..engine.typed import Adjoint, Array, End, Object, Structure
-    from .fields import EndFields, ResultFields, SourceFields
+    from .fields import EndFields, ResultFields, Shown, SourceFields
 
 CALLS = 16  # of one tape that are shown, the last ones
 SOURCES = 64  # of one call
@@ -41,7 +41,9 @@ def results_of(
     z v 15.0 [0, 3]
     z u None []
     """
-    if tape._record is None or hasattr(tape, "picture_steps"):  # the recording of another framework has no calls of ours
+    if hasattr(tape, "picture_results"):  # the recording of another framework knows its own passes
+        return tape.picture_results(target, sources, namespaces)
+    if tape._record is None:
         return []
     if target is not None:
         calls: list[tuple[list[End], list[End], list[Adjoint] | None]] = [(ends_of(target)[1], ends_of(sources)[1], None)]
@@ -62,6 +64,7 @@ def _result(
     tape: GradientTape, call: tuple[list[End], list[End], list[Adjoint] | None], held: dict[int, Array] | None, names: _Names, last: bool
 ) -> ResultFields:
     targets, sources, seeds = call
+    jacobian = next((found for found in tape.jacobians if found[0] is call), None)
     stepper = stepper_of(tape, targets, sources, held, show_value, seeds)
     steps = stepper.take() if stepper is not None and stepper.rest <= LONG else None
     known = steps is not None
@@ -69,25 +72,48 @@ def _result(
     shown: list[SourceFields] = []
     for source, own in zip(sources[:SOURCES], parts, strict=False):
         row: SourceFields = {"name": names.of(source), "rows": list(tape._rows_of(source)), "parts": [show_value(p) for _, p in own],
-               "gradient": show_value(sum((p for _, p in own[1:]), own[0][1])) if own else None, "reason": None}  # fmt: skip
+               "gradient": show_value(sum((p for _, p in own[1:]), own[0][1])) if own else None, "reason": None, "blame": None, "now": None}  # fmt: skip
         if known and not own:
-            row["rows"], row["reason"] = [], _reason(tape, targets, source)
+            row["rows"], (row["reason"], row["blame"]) = [], _reason(tape, targets, source)
         elif own:
             row["rows"] = [r for r, _ in own]
+        row["now"] = _stored(tape, source, row["rows"])
+        if jacobian is not None:
+            row["parts"], row["gradient"] = [], _returned(jacobian[2], len(shown))
         shown.append(row)
     ends: list[EndFields] = [{"name": names.of(t), "row": (tape._rows_of(t) or (-1,))[-1]} for t in targets[:SOURCES]]
-    result: ResultFields = {"target": ends, "sources": shown, "more": max(0, len(sources) - SOURCES), "known": known, "shown": last}
+    result: ResultFields = {"target": ends, "sources": shown, "more": max(0, len(sources) - SOURCES), "known": known or jacobian is not None, "shown": last,
+                            "call": "gradient" if jacobian is None else jacobian[1]}  # fmt: skip
     if stepper is not None and steps is not None and not last:
         result["sweep"] = stepper.head | {"steps": steps, "gradients": stepper.gradients()}
     return result
 
 
-def _reason(tape: GradientTape, targets: list[End], source: End) -> str | None:
-    """Why a gradient is None, in the words of ``tape.explain``."""
+def _stored(tape: GradientTape, source: End, rows: list[int]) -> Shown | None:
+    """What a variable holds now, where it was assigned behind its last state on the tape: the optimizer's step."""
+    record = tape._record
+    leaf = record.leaves.get(rows[-1]) if record is not None and rows else None
+    if record is None or leaf is None or leaf.variable is None or tape._recording:
+        return None
+    states = dict.get(record.variables, id(leaf.variable), (None, rows))[1]
+    if leaf.variable._version <= max(record.leaves[r].version for r in states):
+        return None
+    with suppress(Exception):  # a variable of a graph has no value
+        return show_value(leaf.variable.numpy())
+    return None
+
+
+def _returned(results: list[Object], k: int) -> Shown | None:
+    """What a Jacobian's call returned for its k-th source; None where it was too large to be kept."""
+    return show_value(results[k].numpy()) if k < len(results) and results[k] is not None else None
+
+
+def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | None, int | None]:
+    """Why a gradient is None, in the words of ``tape.explain``; and the row that is to blame, where there is one."""
     with suppress(Exception):  # the picture goes on without words
         found = tape.explain(targets[0] if len(targets) == 1 else targets, source)
-        return None if found.connected else f"{found.message} {found.fix}"
-    return None
+        return (None, None) if found.connected else (f"{found.message} {found.fix}", next(iter(found._rows), None))
+    return None, None
 
 
 class _Names:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from .values import unpack_value
 
 if TYPE_CHECKING:
-    from ..engine.primitives import Primitive
+    from ..engine.table.primitives import Primitive
     from ..engine.typed import Made
     from .fields import Fields, Packed
 
@@ -60,7 +60,7 @@ class Around:
         self.within, self.outside, self.forms = within, outside, forms  # bits of the tapes that record; after one did
 
 
-LABELS = {"negative": "neg", "pow": "**"}  # apart from those of a subtraction and of an exclusive or
+LABELS = {"negative": "neg", "pow": "xʸ"}  # apart from those of a subtraction and of an exclusive or
 
 
 def fields_of(primitive: Primitive) -> Fields:

@@ -17,6 +17,7 @@
                                   not in a live delta without new ones
      "sweep": null | SWEEP,       not in a live delta in which it is the same as before
      "results": [RESULT, ...],    one for each gradient call, the last ones; travels with the sweep
+     "alarms": [ALARM, ...],      what is wrong, the gravest first; the same
      "differs": {"row": 3, "text": "..."},    only in a comparison: the first row that is another one in the other tape
      "insides": [{"row": 3, "name": "f", "snapshot": {...}}],   of calls of tf.function: the rows inside, as a snapshot of
                                   their own, with the sweep through them; not in a live delta
@@ -62,11 +63,17 @@ A RESULT is what a ``gradient`` call gave::
      "sources": [{"name": "v" | null, "rows": [0, 4],          the states that something has arrived at
                   "parts": [VALUE, VALUE],                     what has arrived at each
                   "gradient": VALUE | null,                    their sum, which the call returned
-                  "reason": null | "..."}],                    why it is None
+                  "reason": null | "...",                      why it is None,
+                  "blame": null | 3,                           and because of which row
+                  "now": null | VALUE}],                       what the variable holds now, after the optimizer's step
      "more": 0,                                                sources that are not listed
      "known": true,                                            false where the sweep is too long, or cannot be repeated
      "shown": true,                                            the call whose sweep is "sweep"
+     "call": "gradient",                                       which call it was: jacobian, backward, grad, ...
      "sweep": SWEEP}                                           of an earlier call, where it is not too long
+
+An ALARM is ``{"kind": "gradient", "title": "The gradient is NaN from row 4, line 9", "text": "..." (in the words of explain),
+"row": 4, "line": 9, "back": true}``; ``back`` says that the step of the sweep shows it. Kinds: gradient, value, none, state, broadcast, vanished.
 """
 
 from __future__ import annotations
@@ -74,12 +81,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from .reading import reader_of, spaces
+from .diagnosis import alarms_of
+from .reading import followed, reader_of, spaces
 from .results import results_of
 from .stepping import sweep_steps
 
 if TYPE_CHECKING:
-    from ..engine.tape import GradientTape
+    from ..engine.back.tape import GradientTape
     from ..engine.typed import Structure
     from .fields import Snapshot
 
@@ -102,12 +110,17 @@ def snapshot(tape: GradientTape, target: Structure = None, sources: Structure = 
     >>> [edge["sum"]["text"] for edge in s["sweep"]["steps"][0]["edges"]]
     ['3.0', '6.0']
     """
+    tape = followed(tape)
     reader = reader_of(tape, spaces(sys._getframe(1)), "snapshot() takes")
     reader.recompute()
     rows = reader.read(since + most)
     reader.name_rows(rows)
+    for part in reader.tangents():
+        rows[part["row"]].change(part)
     result = reader.frame_of([row.full() for row in rows[since:]], since)
     result["sweep"] = sweep_steps(tape, target, sources, reader.held)
     result["insides"] = reader.insides(target, sources)
     result["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)
+    if not since:
+        result["alarms"] = alarms_of(tape, result["rows"], result["sweep"], result["results"], result["events"], None if target is None else (target, sources))
     return result

@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.backward import ends_of, rows_of, seed_of
-from ..engine.errors import OpError
-from ..engine.primitives.elementwise import FIRST_CODE, form_of
-from ..engine.pyfunction import only_looking
-from ..engine.reach import reach
-from ..engine.record import Record
-from ..engine.rows import CALL, CHUNK, Outline, operation_of
-from ..engine.sweep import Sweep
+from ..engine.back.backward import rows_of, seed_of
+from ..engine.back.endpoints import ends_of
+from ..engine.back.reach import reach
+from ..engine.back.sweep import Sweep
+from ..engine.more.pyfunction import only_looking
+from ..engine.recording.record import Record
+from ..engine.recording.rows import CALL, CHUNK, Outline, operation_of
+from ..engine.table.primitives.elementwise import FIRST_CODE, form_of
+from ..engine.values.errors import OpError
 from .values import show_value
 
 if TYPE_CHECKING:
-    from ..engine.primitives import Rule, Rules
-    from ..engine.tape import GradientTape
+    from ..engine.back.tape import GradientTape
+    from ..engine.table.primitives import Rule, Rules
     from ..engine.typed import Adjoint, Array, End, Object, Structure
     from .fields import Share, Shown, Step, SweepFields
 
+KNOWN, SMALL = 256, 4096  # arrays whose VALUE is kept, and their size
 MOST = 20_000  # rows: the steps of a longer sweep are made when somebody asks for them
 
 
@@ -68,7 +70,9 @@ class Stepper:
                  held: dict[int, Array], show: Callable[[Array], Object]) -> None:  # fmt: skip
         assert tape._record is not None
         self.record = tape._record
-        self.held, self.show = held, show
+        self.held = held
+        self._show = show
+        self._shown: dict[int, tuple[Array, Object]] = {}  # what was shown last, by identity
         starts: dict[int, Adjoint] = {}
         for t, seed in zip(targets, seeds or [None] * len(targets), strict=True):
             for row in tape._rows_of(t)[-1:]:
@@ -178,6 +182,17 @@ class Stepper:
             others = range(row + 1, row + self.record.calls[number].outputs)
             step["others"] = [{"row": r, "adjoint": self._incoming(sweep, r)} for r in others]
         return step
+
+    def show(self, value: Array) -> Object:
+        """The VALUE of an array, made once: what one edge hands on is often the whole adjoint, which comes in at the next step."""
+        if not isinstance(value, np.ndarray) or value.size > SMALL:  # a large sum may be added up in place
+            return self._show(value)
+        known = self._shown.get(id(value))
+        if known is None or known[0] is not value:
+            if len(self._shown) >= KNOWN:
+                self._shown.pop(next(iter(self._shown)))
+            known = self._shown[id(value)] = value, self._show(value)
+        return known[1]
 
     def _value(self, row: int) -> Array:
         return self.held[row] if row in self.held else self.record.value(row)

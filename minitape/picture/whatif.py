@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.rows import CALL, LEAF, REALS, operation_of
+from ..engine.recording.rows import CALL, LEAF, REALS, operation_of
 from .replay import MANY, is_sure, run_row
 from .stepping import MOST, stepper_of
 from .values import show_value
 
 if TYPE_CHECKING:
-    from ..engine.record import Record
+    from ..engine.recording.record import Record
     from ..engine.typed import Array, Structure
     from .fields import Imagined
     from .reading import Reader

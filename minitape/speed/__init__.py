@@ -1,6 +1,6 @@
 """All that makes minitape faster than its plain engine; with this folder deleted every answer stays the same.
 
-``kernels`` sweeps long tapes of numbers with numba (``text`` writes what numba sees, ``compiled``, ``kept`` and ``cache`` see to
+``long`` sweeps long tapes of numbers with the ``kernels`` that numba compiles (``text`` writes what numba sees, ``compiled``, ``kept`` and ``cache`` see to
 it that it is compiled once), ``blocks`` computes large arrays block by block in memory that is used again, and ``loops`` compiles
 what runs often of a ``tf.function``: ``fuse`` and ``rolled`` with numba, ``blockwise`` with NumPy.
 """
@@ -11,7 +11,7 @@ import functools
 from importlib import import_module
 from typing import Any
 
-from ..engine.accelerator import Accelerator
+from ..engine.table.accelerator import Accelerator
 from . import blocks
 
 
@@ -26,9 +26,13 @@ class Speed(Accelerator):
     by_blocks = staticmethod(blocks.by_blocks)
     in_blocks = staticmethod(blocks.in_blocks)
 
-    def kernel(self, record: Any, rows: int, name: str) -> Any:
+    def kernel(self, record: Any, rows: int) -> Any:
         """A kernel where it pays: see :func:`minitape.speed.kernels.for_rows`."""
-        return _module("kernels").for_rows(record, rows, name)
+        return _module("kernels").for_rows(record, rows, "spread")
+
+    def long(self, sweep: Any) -> Any:
+        """See :func:`minitape.speed.long.long_sweep`."""
+        return _module("long").long_sweep(sweep)
 
     @property
     def loops(self) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.code import names_in, parsed
+from ..engine.table.code import names_in, parsed
 
 LARGE = 65_536  # elements from which on a formula runs in blocks
 BLOCK = 32_768  # elements of a block: what a formula reads and makes stays in the cache, and NumPy's calls are few enough

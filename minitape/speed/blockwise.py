@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.code import define
+from ..engine.table.code import define
 from .blocks import BLOCK, LARGE, Blocked, buffer
 from .fuse import CHEAP, single_number
 

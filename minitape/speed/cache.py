@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from ..engine.beside import beside
-from ..engine.code import define
+from ..engine.table.code import define
+from ..engine.write_beside import write
 
 KEPT = 128  # modules of a folder
 
@@ -45,8 +45,7 @@ def written(folder: Path, name: str, text: str) -> Path:
         with contextlib.suppress(OSError):  # a folder that only others may write
             os.utime(path)
         return path
-    with beside(path) as part:  # two processes may write at once: each file is whole
-        part.write_bytes(text.encode())
+    write(path, text)  # two processes may write at once: each file is whole
     _thin(folder)
     return path
 
@@ -70,6 +69,8 @@ def _thin(folder: Path) -> None:
 def folders() -> Iterator[Path]:
     """Where code may be kept, best first: the folder that the user chose, and no other; else the usual ones.
 
+    Never in the package: what pip did not put there it does not remove, and a folder that is left can be imported.
+
     numba keeps machine code as a pickle, and who can write a pickle that we read can run what he likes in our process.
     So a folder must be one that only the user can write to, or who installed the package: nothing is read from a folder,
     or written to it, that is not :func:`private`.
@@ -78,11 +79,17 @@ def folders() -> Iterator[Path]:
     if chosen:
         yield Path(chosen)
         return
-    yield Path(__file__).parent / "__pycache__"
+    if (common := shared()).is_dir():
+        yield common
     base = Path(os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"))
     if base.is_absolute():  # a user without a home has none
         yield base / "minitape"
     yield from _temporary()
+
+
+def shared() -> Path:
+    """The folder for all users of this Python. It is there once its owner has said ``minitape warmup --shared``."""
+    return Path(sys.prefix, "var", "cache", "minitape")
 
 
 def private(folder: Path) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.code import with_operands
+from ..engine.table.code import with_operands
 from .compiled import compiled as machine_code
 from .text import header, kernel_text
 
@@ -23,7 +23,7 @@ INDICES = "ijk"
 SHORT = 256  # elements up to which a fused loop beats NumPy's vector functions
 CHEAP = set(
     "add subtract multiply divide negative square maximum minimum squared_difference abs relu relu_gate reciprocal sqrt "
-    "rsqrt mul_no_nan pow".split()
+    "rsqrt sqrt_share mul_no_nan pow".split()
 )
 
 

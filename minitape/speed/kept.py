@@ -17,7 +17,7 @@ from typing import Any
 from numba.core.caching import IndexDataCacheFile
 from numba.core.compiler import CompileResult
 
-from ..engine.logs import log_first_n
+from ..engine.above import above
 from . import cache
 
 
@@ -113,4 +113,4 @@ def _shown(error: Exception) -> str:
 
 
 def _tell(message: str) -> None:
-    log_first_n("compiled code", message, times=1)
+    above.log_first_n("compiled code", message, times=1)

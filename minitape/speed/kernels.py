@@ -77,18 +77,18 @@ def _trial(real: Any, name: str) -> tuple[Any, ...]:
 
 
 def _fail(error: Exception) -> None:
-    from ..engine.logs import log_first_n
-
     _failed.append(error)
+    from ..engine.above import above
+
     reason = " ".join([type(error).__name__, *str(error).splitlines()[:1]])
-    log_first_n("numba", f"numba cannot compile ({reason}): long tapes are computed without it, which "
+    above.log_first_n("numba", f"numba cannot compile ({reason}): long tapes are computed without it, which "
                 "is slower. To fix it, install numba again; NUMBA_DISABLE_JIT=1 does without it and says nothing.", 1)  # fmt: skip
 
 
 def load(real: Any) -> Kernels:
     """The kernels for ``numpy.float32`` or ``numpy.float64``: functions ``forward``, ``backward`` and ``spread``.
 
-    >>> from minitape.engine.primitives import TABLE
+    >>> from minitape.engine.table.primitives import TABLE
     >>> kernels = load(np.float32)
     >>> rows = np.array([[0, 0, 0, 0], [TABLE["multiply"].code, 0, 0, 0]], np.int32)  # a leaf, and its square
     >>> values = np.array([3, 0], np.float32)
@@ -143,7 +143,7 @@ def for_rows(record: Any, rows: int, name: str) -> Any:
 
 
 def _earned(record: Any, real: Any, rows: int) -> bool:
-    if record.arrays and _numbers(record, real) < FEW:
+    if np.ndarray in record.kinds and _numbers(record, real) < FEW:
         return False
     if loaded():
         return True
@@ -153,7 +153,7 @@ def _earned(record: Any, real: Any, rows: int) -> bool:
 
 def _numbers(record: Any, real: Any) -> int:
     """How many rows are operations on numbers."""
-    from ..engine.rows import CALL
+    from ..engine.recording.rows import CALL
 
     ops, _, _, _, values = record.columns()
     return sum(op > CALL and type(value) is real for op, value in zip(ops, values, strict=True))

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.code import with_operands
-from ..engine.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.table.code import with_operands
+from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from .fuse import compiled
 from .text import kernel_text
 

@@ -7,18 +7,18 @@ from pathlib import Path
 
 # module of minitape -> the names that it gives to ``tf`` (see minitape.engine.namespace.places)
 ROOT: dict[str, str] = {
-    "engine.tensor": "Tensor",
-    "engine.convert": "constant convert_to_tensor=converted",
-    "engine.variable": "Variable",
-    "engine.tape": "GradientTape",
-    "engine.backward": "UnconnectedGradients",
-    "engine.slices": "IndexedSlices",
+    "engine.tensor.tensor": "Tensor",
+    "ops.convert": "constant convert_to_tensor=converted",
+    "engine.tensor.variable": "Variable",
+    "engine.back.tape": "GradientTape",
+    "engine.back.endpoints": "UnconnectedGradients",
+    "engine.tensor.slices": "IndexedSlices",
     "tf.module": "Module",
     "tf.ragged.tensor": "RaggedTensor",
     "tf.ragged.spec": "RaggedTensorSpec",
     "tf.sparse.tensor": "SparseTensor",
-    "engine.shape": "TensorShape",
-    "engine.dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 "
+    "engine.values.shape": "TensorShape",
+    "engine.values.dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 "
                      "uint16 uint32 uint64 bool complex64 complex128 string",
     "ops.elementwise": "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor floordiv "
                        "greater greater_equal less less_equal logical_and logical_not logical_or maximum minimum "
@@ -47,9 +47,9 @@ ROOT: dict[str, str] = {
     "ops.printing": "print=print_",
     "ops.assertions": "Assert assert_equal assert_greater assert_less assert_rank",
     "graphs.settings": "device get_logger",
-    "engine.custom": "custom_gradient recompute_grad grad_pass_through",
-    "engine.pyfunction": "py_function numpy_function",
-    "engine.registry": "RegisterGradient no_gradient",
+    "engine.more.custom": "custom_gradient recompute_grad grad_pass_through",
+    "engine.more.pyfunction": "py_function numpy_function",
+    "ops.registry": "RegisterGradient no_gradient",
     "graphs.build": "Graph",
     "graphs.symbolic": "Operation",
     "graphs.session": "Session get_default_graph",

@@ -3,6 +3,6 @@
 from ..engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.autodiff", {
-    "engine.forward": "ForwardAccumulator",
-    "engine.tape": "GradientTape",
+    "engine.more.forward": "ForwardAccumulator",
+    "engine.back.tape": "GradientTape",
 }, globals())  # fmt: skip

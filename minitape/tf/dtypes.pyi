@@ -1,6 +1,6 @@
 """The names of `tf.tf.dtypes`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
 
-from minitape.engine.dtypes import (
+from minitape.engine.values.dtypes import (
     DType as DType,
     as_dtype as as_dtype,
     bfloat16 as bfloat16,

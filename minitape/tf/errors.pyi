@@ -1,16 +1,8 @@
 """The names of `tf.tf.errors`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
 
-from minitape.engine.errors import (
+from minitape.engine.values.errors import (
     ABORTED as ABORTED,
-    ALREADY_EXISTS as ALREADY_EXISTS,
     AbortedError as AbortedError,
-    AlreadyExistsError as AlreadyExistsError,
-    CANCELLED as CANCELLED,
-    CancelledError as CancelledError,
-    DATA_LOSS as DATA_LOSS,
-    DEADLINE_EXCEEDED as DEADLINE_EXCEEDED,
-    DataLossError as DataLossError,
-    DeadlineExceededError as DeadlineExceededError,
     FAILED_PRECONDITION as FAILED_PRECONDITION,
     FailedPreconditionError as FailedPreconditionError,
     INTERNAL as INTERNAL,
@@ -19,20 +11,13 @@ from minitape.engine.errors import (
     InvalidArgumentError as InvalidArgumentError,
     NOT_FOUND as NOT_FOUND,
     NotFoundError as NotFoundError,
-    OK as OK,
     OUT_OF_RANGE as OUT_OF_RANGE,
     OpError as OpError,
     OutOfRangeError as OutOfRangeError,
-    PERMISSION_DENIED as PERMISSION_DENIED,
-    PermissionDeniedError as PermissionDeniedError,
     RESOURCE_EXHAUSTED as RESOURCE_EXHAUSTED,
     ResourceExhaustedError as ResourceExhaustedError,
-    UNAUTHENTICATED as UNAUTHENTICATED,
-    UNAVAILABLE as UNAVAILABLE,
     UNIMPLEMENTED as UNIMPLEMENTED,
     UNKNOWN as UNKNOWN,
-    UnauthenticatedError as UnauthenticatedError,
-    UnavailableError as UnavailableError,
     UnimplementedError as UnimplementedError,
     UnknownError as UnknownError,
 )

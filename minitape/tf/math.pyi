@@ -1,7 +1,7 @@
 """The names of `tf.tf.math`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
 
 from typing import Any as _Any
-from minitape.engine.tensor import (
+from minitape.engine.tensor.tensor import (
     Tensor as _Tensor,
 )
 from minitape.ops.clipping import (

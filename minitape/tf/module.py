@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..engine import nest
-from ..engine.block import Exit
-from ..engine.evidence import birth
-from ..engine.state import state
-from ..engine.variable import ResourceVariable
+from ..engine.recording.block import Exit
+from ..engine.recording.evidence import birth
+from ..engine.recording.state import state
+from ..engine.tensor.variable import ResourceVariable
+from ..engine.values import nest
 
 _WORD_STARTS = re.compile(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))")
 _IDENTIFIER = re.compile(r"^[a-zA-Z_]([a-zA-Z0-9_])*$")
@@ -77,8 +77,7 @@ class Module:
             name = camel_to_snake(type(self).__name__)
         elif not _IDENTIFIER.match(name):
             raise ValueError(
-                f"{name!r} is not a valid module name. Module names must be valid Python identifiers "
-                "(e.g. a valid class name)."
+                f"{name!r} is not a valid module name. Module names must be valid Python identifiers (e.g. a valid class name)."
             )
         self._name = name
         birth(self)

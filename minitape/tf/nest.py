@@ -3,5 +3,5 @@
 from ..engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.nest", {
-    "engine.nest": "assert_same_structure flatten is_nested map_structure pack_sequence_as",
+    "engine.values.nest": "assert_same_structure flatten is_nested map_structure pack_sequence_as",
 }, globals())  # fmt: skip

@@ -1,6 +1,6 @@
 """The names of `tf.tf.nest`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
 
-from minitape.engine.nest import (
+from minitape.engine.values.nest import (
     assert_same_structure as assert_same_structure,
     flatten as flatten,
     is_nested as is_nested,

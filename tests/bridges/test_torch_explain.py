@@ -1,14 +1,14 @@
 """``recording.explain`` for PyTorch: what is asked of it alone; ``test_explain`` has the rest."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'minitape[torch]'")
 
 from minitape.bridges import torch as bridge  # noqa: E402 - behind the check for PyTorch
-
-from .cases import compiled  # noqa: E402
 
 
 def test_other_answers():
@@ -55,17 +55,12 @@ def test_a_further_break_is_said_too():
     assert why.cause == "detach" and [other.cause for other in why.others] == ["data"]
 
 
-def test_the_example_of_the_readme(repository):
-    from minitape_widgets import TapeView
-
+def test_the_example_of_the_readme_prints_what_stands_below_it(repository, tmp_path):
     readme = (repository / "README.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```python\n(from minitape.bridges.*?)```", readme, re.DOTALL)
-    model = torch.nn.Sequential()
-    model.add_module("decoder", torch.nn.Linear(2, 1))
-    space = {"TapeView": TapeView, "model": model, "x": torch.ones(3, 2), "torch": torch}
-    exec(compiled(example, "<readme>"), space)
-    why = space["recording"].explain(space["loss"], model.decoder.weight)
-    assert why.connected and model.decoder.weight.grad is not None
+    (example, printed), = re.findall(r"```python\n(import torch\n.*?)```\n+```text\n(.*?)```", readme, re.DOTALL)
+    (tmp_path / "train.py").write_text(example)
+    done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, text=True, capture_output=True, timeout=120)
+    assert (done.stdout, done.returncode) == (printed, 0), done.stderr
 
 
 def test_classes_of_leaves_are_as_they_were():

@@ -76,7 +76,21 @@ DEFECTS = {
     "failing command, for its lines": ("!!exit 3", "failing-command"),
     "stderr, even when it is saved": ("import sys\nprint('oops', file=sys.stderr)", "stderr"),
     "an error that is not meant": ("nothing", "error"),
+    "a result that a ; keeps back": ("2 + 3;", "outputs-differ"),
+    "a result before what is printed": ("print('a')\n'b'", "outputs-differ"),
+    "a result that became a display": ("display(5)", "outputs-differ"),
+    "what is printed after a display": ("print('a')\ndisplay(5)\nprint('b')", "outputs-differ"),
 }
+FIVE = {"text/plain": "5"}
+SAVED = {
+    "stderr, even when it is saved": [new_output("stream", name="stderr", text="oops\n")],
+    "a result that a ; keeps back": [new_output("execute_result", FIVE, execution_count=1)],
+    "a result before what is printed": [
+        new_output("execute_result", {"text/plain": "'b'"}, execution_count=1), new_output("stream", name="stdout", text="a\n"),
+    ],
+    "a result that became a display": [new_output("execute_result", FIVE, execution_count=1)],
+    "what is printed after a display": [new_output("stream", name="stdout", text="a\nb\n"), new_output("display_data", FIVE)],
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +98,7 @@ def shown_by_running(saved_notebook, tmp_path_factory):
     """Per cell, what is found in a notebook that ends with all the defects, run once."""
     notebook = nbformat.read(saved_notebook, as_version=4)
     for count, (name, (source, _)) in enumerate(DEFECTS.items(), 9):
-        cell = new_code_cell(source, execution_count=count, metadata={"defect": name})
-        if "stderr" in name:
-            cell.outputs = [new_output("stream", name="stderr", text="oops\n")]
+        cell = new_code_cell(source, execution_count=count, metadata={"defect": name}, outputs=SAVED.get(name, []))
         notebook.cells.append(cell)
     path = tmp_path_factory.mktemp("defects") / "defects.ipynb"
     nbformat.write(notebook, path)
@@ -203,6 +215,17 @@ def test_every_rule_has_a_remedy_which_is_told_once(spoiled):
 
 
 @pytest.mark.long
+def test_outputs_that_are_not_compared_are_told(spoiled):
+    def uncompared(notebook):
+        notebook.cells[LAST].metadata["tags"] = ["nbval-ignore-output"]
+
+    path = spoiled(stream(LAST, "another"), uncompared)
+    result = check_notebook(path, ["blank"])
+    assert result.exit_code == 0
+    assert f"not compared, as tagged nbval-ignore-output: the output of cell {LAST + 1}" in report.as_text(result)
+    assert f"the output of cell {LAST + 1}" in report.as_html([result])
+
+
 def test_a_cell_that_takes_too_long_is_stopped(spoiled):
     path = spoiled(code(LAST, "import threading\nthreading.Event().wait(60)"))
     [finding] = check_notebook(path, ["blank"], timeout=1).findings
@@ -329,6 +352,19 @@ def test_pictures_that_differ_are_told_by_their_elements_and_shown_on_the_page()
     page = report.as_html([result])
     for image in (green, grey):
         assert image.replace("Tape", "picture") in page
+
+
+def test_a_notebook_that_was_never_saved_is_told_so_first_and_without_the_elements_of_its_pictures():
+    saved, new = pictures("red", "blue")
+    differs = Finding("outputs-differ", 0, "text/html differs", saved, new)
+    text = report.as_text(Result("a.ipynb", findings=[differs], sources=["", ""]))
+    assert "not saved yet" not in text and "rect" in text
+    unsaved = Result("a.ipynb", findings=[differs, Finding("run-order", 1, "run out of order")], sources=["", ""])
+    second, *others = report.as_text(unsaved).splitlines()[1:]
+    assert second.strip() == "not saved yet: type minitape save a.ipynb first. Found meanwhile:"
+    assert len(others) == 2 and "rect" not in "".join(others)
+    page = report.as_html([unsaved])
+    assert page.index("Not saved yet") < page.index("run out of order")
 
 
 def test_what_only_looks_like_a_picture_stays_text():

@@ -48,7 +48,7 @@ def notebook(path, *outputs, lesson="01_the_first_tape"):
 @pytest.fixture
 def three(tmp_path, monkeypatch):
     """Ann is right at once, Bob later, Cem not yet; nobody else did anything in lesson 1."""
-    answered(monkeypatch, tmp_path / "ann", ("01.1", 12.0), ("01.3", [None, 6.0, None]))
+    answered(monkeypatch, tmp_path / "ann", ("01.1", 12.0), ("01.3", [None, 6.0, 9.0]))
     answered(monkeypatch, tmp_path / "bob", ("01.1", 8.0), ("01.1", 4.0), ("01.1", 12.0))
     answered(monkeypatch, tmp_path / "cem" / "minitape-lessons", ("01.1", 8.0), ("01.1", ...))
     return tmp_path
@@ -127,7 +127,7 @@ def test_a_lesson_as_the_checker_left_it_is_read(tmp_path, monkeypatch):
     texts = [
         feedback("01.1", 8.0),
         feedback("01.2", mistake.answer),
-        feedback("01.3", [None, 6.0, None]),
+        feedback("01.3", [None, 6.0, 9.0]),
         feedback("01.4"),
     ]
     notebook(tmp_path / "class" / "ann" / "lesson.ipynb", "".join(f"{text}\n" for text in texts))

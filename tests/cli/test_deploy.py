@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import runpy
+import subprocess
 import tomllib
 from types import SimpleNamespace
 
@@ -94,19 +95,43 @@ def test_ci_tries_every_python_that_is_allowed_and_the_newest_with_the_newest_pa
     assert SpecifierSet(versions["highest"].replace(" ", ",")) == allowed
 
 
+@pytest.fixture
+def package_page(repository):
+    return SimpleNamespace(**runpy.run_path(str(repository / "deploy" / "package_page.py")))
+
+
 @pytest.mark.parametrize("repository_says", ["", "https://host.test/me/minitape"])
-def test_the_packages_page_leads_to_the_repository_where_that_is_known(repository, monkeypatch, repository_says):
+def test_the_packages_page_leads_to_the_repository_where_that_is_known(repository, package_page, monkeypatch, repository_says):
     monkeypatch.setenv("MINITAPE_REPOSITORY", repository_says)
-    hook = runpy.run_path(str(repository / "deploy" / "package_page.py"))["PackagePage"]
+    monkeypatch.setitem(package_page.repository_of.__globals__, "_origin", lambda root: "")
     about = {"name": "minitape"}
-    hook(str(repository), {}).update(about)
+    package_page.PackagePage(str(repository), {}).update(about)
     given = (repository / "README.md").read_text(encoding="utf-8")
     if not repository_says:
         assert about["readme"]["text"] == given and "urls" not in about
         return
     links = re.findall(r"\]\(([^)]+)\)", about["readme"]["text"])
     assert len(links) > 10 and all(link.startswith("https://") for link in links)
-    assert f"]({repository_says}/raw/HEAD/docs/tapeview.png)" in about["readme"]["text"]
+    assert f"]({repository_says}/raw/HEAD/docs/sweep.gif)" in about["readme"]["text"]
     for link in (*links, *about["urls"].values()):
         kind, _, path = link.removeprefix(f"{repository_says}/").partition("/HEAD/")
         assert not path or (kind in ("raw", "blob") and (repository / path.partition("#")[0]).is_file())
+
+
+@pytest.mark.parametrize(
+    "remote, address",
+    [
+        ("https://host.test/me/minitape.git", "https://host.test/me/minitape"),
+        ("https://name:token@host.test/me/minitape", "https://host.test/me/minitape"),
+        ("git@host.test:me/minitape.git", "https://host.test/me/minitape"),
+        ("/home/me/minitape", ""),
+    ],
+)
+def test_the_repository_is_the_one_that_git_names_and_then_the_one_of_the_sdist(package_page, tmp_path, monkeypatch, remote, address):
+    monkeypatch.delenv("MINITAPE_REPOSITORY", raising=False)
+    assert package_page.repository_of(tmp_path) == ""
+    (tmp_path / "PKG-INFO").write_text("Metadata-Version: 2.4\nProject-URL: Repository, https://host.test/sdist\n\nText")
+    assert package_page.repository_of(tmp_path) == "https://host.test/sdist"
+    for command in (["init", "--quiet"], ["remote", "add", "origin", remote]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    assert package_page.repository_of(tmp_path) == (address or "https://host.test/sdist")

@@ -1,4 +1,4 @@
-"""Where a browser is the computer (Pyodide, JupyterLite) packages that start programs or servers are not installed."""
+"""What works where only some of the packages are installed: the core alone; or in a browser (Pyodide, JupyterLite) no programs and servers."""
 
 from __future__ import annotations
 
@@ -39,10 +39,91 @@ LESSONS = [path for path in notebooks_in(IN_REPOSITORY) if lesson_of(path)]
 @pytest.fixture(scope="module")
 def left_out(repository):
     """The modules of the packages that are not installed there."""
-    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    requirements = [Requirement(text) for text in project["dependencies"]]
     browser = {"sys_platform": "emscripten", "platform_machine": "wasm32", "os_name": "posix"}
-    return [r.name for r in requirements if r.marker is not None and not r.marker.evaluate(browser)]
+    return [r.name for r in needs(repository, "lab") if r.marker is not None and not r.marker.evaluate(browser)]
+
+
+def needs(repository, *extras):
+    """What is installed with the core, and with its extras."""
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    texts = [*project["dependencies"], *(text for extra in extras for text in project["optional-dependencies"][extra])]
+    return [Requirement(text) for text in texts]
+
+
+CORE = """
+import pathlib
+import minitape as tf
+from minitape.course import Moving, Plot, predict
+from minitape_widgets import TapeView
+x, w = tf.Variable(3.0), tf.Variable(1.0)
+with tf.GradientTape() as tape:
+    y = x * tf.sin(x)
+print(float(tape.gradient(y, x)))
+print(tape.explain(y, w).cause)
+tf.draw(tape).save("tape.svg")
+view = TapeView(tape)
+view.save("tape.html")
+print(len(pathlib.Path("tape.html").read_text()) > 100_000)
+moving = Moving("shift", [0.0, 1.0], lambda s: Plot(f"a line at {s}", x=(0, 1), y=(0, 2)).curve(lambda x: x + s))
+data = [shown._repr_mimebundle_()[0] for shown in (view, predict("a.p1", "What?", [1, 2]), moving)]
+print(sum('pip install "minitape[lab]"' in "".join(kinds.values()).replace("&quot;", '"') for kinds in data))
+print("<img" in data[0]["text/html"], "Predict: What?" in data[1]["text/plain"])
+view.close()
+try:
+    tf.draw(tape).source
+except ModuleNotFoundError as error:
+    print(error)
+long = tf.constant(1.0)
+with tf.GradientTape() as tape:
+    tape.watch(long)
+    y = long
+    for _ in range(2000):
+        y = y * 1.0
+print(float(tape.gradient(y, long)))
+"""
+SAID = """-2.828857421875
+independent
+True
+3
+True True
+DOT text needs the package graphviz: pip install graphviz. Save as .svg instead, which needs nothing.
+1.0
+"""
+COMMANDS = """
+from click.testing import CliRunner
+from minitape.cli import main
+for line in ("--version", "lab lessons --copy-only", "lab other", "check", "save a.ipynb", "new-lesson a", "class .", "export --nbgrader 01", "site out", "warmup"):
+    done = CliRunner().invoke(main, line.split())
+    print(line, "|", done.exit_code, "|", done.output.splitlines()[-1])
+"""
+
+
+@pytest.fixture(scope="module")
+def core(repository, tmp_path_factory):
+    """Runs a program where Python has its own modules, minitape, and what the core names; all else is not to be found."""
+    known = ["minitape", "minitape_widgets", *(r.name for r in needs(repository))]
+    blocked = BLOCKED.replace("name.partition(\".\")[0] in {names!r}", "'site-packages' in str(getattr(found := super().find_spec(name, path, target), 'origin', '')) and name.partition('.')[0] not in {names!r}")
+    folder = tmp_path_factory.mktemp("core")
+    return lambda program: subprocess.run(
+        [sys.executable, "-c", blocked.format(names=known)], input=program, cwd=folder, text=True, capture_output=True, timeout=120
+    )
+
+
+def test_the_core_has_the_tape_explanations_pictures_and_saved_pages_and_says_what_is_missing(core):
+    done = core(CORE)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == SAID
+
+
+def test_each_command_of_the_course_says_the_line_to_type(core):
+    done = core(COMMANDS)
+    assert done.returncode == 0, done.stderr
+    said = {line: (int(code), text) for line, code, text in (row.split(" | ") for row in done.stdout.splitlines())}
+    assert len(said) == 10
+    assert [said.pop(line)[0] for line in ("--version", "lab lessons --copy-only")] == [0, 0]
+    for line, (code, text) in said.items():
+        extra = "docs" if line.startswith("site") else "lab"
+        assert code == 1 and text.endswith(f'Type: pip install "minitape[{extra}]"'), (line, text)
 
 
 def test_what_starts_programs_and_servers_is_left_out_there_and_nowhere_else(left_out, repository):
@@ -50,8 +131,7 @@ def test_what_starts_programs_and_servers_is_left_out_there_and_nowhere_else(lef
         left_out
     )
     assert not {"numpy", "ml_dtypes", "anywidget", "ipywidgets", "traitlets"} & set(left_out)
-    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    here = [Requirement(text) for text in project["dependencies"]]
+    here = needs(repository, "lab")
     assert all(
         r.marker is None or r.marker.evaluate({"sys_platform": name})
         for r in here

@@ -162,11 +162,20 @@ def test_the_round_trip_gives_the_right_points(nbgrader, tmp_path):
     [solved] = [path.name for path in (course / "submitted").iterdir()]
     for who, exercises in (("one-right", {2}), ("none-right", set())):
         answered(released, course / "submitted" / who / LESSON, LESSON, exercises)
-    nbgrader(course, "autograde", LESSON)
+    other = course / "submitted" / "other-file" / LESSON / f"{LESSON}.ipynb"  # of minitape-lessons, where exercise 2 was solved
+    other.parent.mkdir(parents=True)
+    notebook = read(find_lesson("01"))
+    places = [place for place, cell in enumerate(notebook.cells) if is_exercise(cell)]
+    notebook.cells[places[1]].source = solution_of(notebook.cells, places[1])
+    nbformat.write(notebook, other)
+    said = nbgrader(course, "autograde", LESSON)
+    assert f"{LESSON} of other-file had no cells grade-01-1, grade-01-2" in said
+    graded = (course / "autograded" / "other-file" / LESSON / f"{LESSON}.ipynb").read_text()
+    assert graded.count('"# This grade cell was missing in what was handed in') == EXERCISES
     nbgrader(course, "export", "--to=grades.csv")
     with open(course / "grades.csv", newline="") as file:
         grades = {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
-    assert grades == {solved: (EXERCISES, EXERCISES), "one-right": (1, EXERCISES), "none-right": (0, EXERCISES)}
+    assert grades == {solved: (EXERCISES, EXERCISES), "one-right": (1, EXERCISES), "none-right": (0, EXERCISES), "other-file": (1, EXERCISES)}
 
 
 @pytest.mark.classroom

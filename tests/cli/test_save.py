@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
@@ -75,12 +76,15 @@ def test_the_notebooks_after_one_that_fails_are_saved(tmp_path):
 
 
 def test_where_nothing_can_be_written_the_notebook_stays(tmp_path, monkeypatch):
-    def refuse(file):
-        raise OSError(5, "Input/output error")
-
     path = write(tmp_path / "mine.ipynb", "print(1)")
-    before = path.read_bytes()
-    monkeypatch.setattr(os, "fsync", refuse)
+    before, replace = path.read_bytes(), os.replace
+
+    def refuse(part, target):
+        if Path(target) == path:
+            raise OSError(5, "Input/output error")
+        replace(part, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(ClickException, match=r"cannot write .*mine\.ipynb: Input"):
         save(path)
     assert path.read_bytes() == before

@@ -11,6 +11,8 @@ from click.testing import CliRunner
 
 from minitape.cli import main
 from minitape.cli.page_links import broken
+from minitape.cli.pages import LessonPage
+from minitape.cli.save import save
 from minitape.cli.skeleton import write_skeleton
 
 pytestmark = pytest.mark.skipif(
@@ -18,11 +20,24 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+MOVING = """\
+from minitape.course import Moving, Plot
+Moving("shift", [0.0, 1.0], lambda s: Plot(f"a line at {s}", x=(0, 1), y=(0, 2)).curve(lambda x: s if x > 0 else s))"""
+
+
 @pytest.fixture(scope="module")
 def lessons(tmp_path_factory):
-    """A folder with one lesson."""
+    """A folder with one lesson: the skeleton, a picture in a file, and folded code that draws one that moves."""
     folder = tmp_path_factory.mktemp("lessons")
-    write_skeleton(str(folder / "01_a_topic"), None)
+    path = write_skeleton(str(folder / "01_a_topic"), None)
+    (folder / "dot.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><circle r="4"/></svg>')
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells += [
+        nbformat.v4.new_markdown_cell("![a dot](dot.svg)"),
+        nbformat.v4.new_code_cell(MOVING, metadata={"jupyter": {"source_hidden": True}}),
+    ]
+    nbformat.write(notebook, path)
+    save(path, 60)
     return folder
 
 
@@ -32,15 +47,34 @@ def site(lessons, tmp_path_factory):
         warnings.simplefilter("ignore")  # Sphinx warns its extensions of what comes
         patch.setattr("minitape.cli.site.lessons_folder", lambda: lessons)
         out = tmp_path_factory.mktemp("out") / "site"
-        for said in ("2 pages", "2 pages"):  # the second one takes the place of the first
-            done = CliRunner().invoke(main, ["site", str(out)], catch_exceptions=False)
-            assert done.exit_code == 0 and said in done.output, done.output
+        for named in ([], [str(lessons)]):  # the second one takes the place of the first
+            done = CliRunner().invoke(main, ["site", str(out), *named], catch_exceptions=False)
+            assert done.exit_code == 0 and "2 pages" in done.output, done.output
     return out
 
 
 def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site):
     assert broken(site) == []
     assert '<a class="reference internal" href="notebooks/en/01_a_topic.html' in (site / "index.html").read_text()
+
+
+ANSWERS = ("expect=", "Mistake(8.0", "answer = 4.0", "then put x = 2 in")
+
+
+def test_no_file_of_the_site_holds_an_answer(site, lessons):
+    notebook = (lessons / "01_a_topic.ipynb").read_text()
+    files = [path for path in site.rglob("*") if path.suffix in {".html", ".js", ".txt", ".md", ".ipynb"}]
+    for answer in ANSWERS:
+        assert answer in notebook
+        assert [path for path in files if answer in path.read_text(encoding="utf-8")] == []
+
+
+def test_the_page_that_jupyterlab_exports_holds_no_answer_and_folds_what_is_folded(lessons):
+    notebook = nbformat.read(lessons / "01_a_topic.ipynb", as_version=4)
+    page, _ = LessonPage().preprocess(notebook, {})
+    text = nbformat.writes(page)
+    assert [answer for answer in ANSWERS if answer in text] == []
+    assert [cell.source for cell in page.cells if cell.get("transient")] == [MOVING]
 
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
@@ -55,11 +89,11 @@ def test_a_lesson_that_fails_is_named(lessons, tmp_path, monkeypatch):
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "bad.ipynb")
     monkeypatch.setattr("minitape.cli.site.lessons_folder", lambda: tmp_path)
     done = CliRunner().invoke(main, ["site", str(tmp_path / "out")])
-    assert done.exit_code == 1 and f"{tmp_path / 'bad.ipynb'} could not be run" in done.output
+    assert done.exit_code == 1 and f"{tmp_path / 'bad.ipynb'} could not be run: cell" in done.output and "ZeroDivisionError" in done.output
 
 
 @pytest.mark.browser
-def test_a_picture_steps_in_the_page(site, page):
+def test_pictures_step_and_move_in_the_page_and_folded_code_stays_folded(site, page):
     page.route(
         "**/*",
         lambda route: route.continue_() if route.request.url.startswith(("file:", "data:", "blob:")) else route.abort(),
@@ -72,3 +106,12 @@ def test_a_picture_steps_in_the_page(site, page):
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     view.locator(".mt-node.mt-current").wait_for()
+    page.locator("iframe.tapeview").last.scroll_into_view_if_needed()
+    moving = page.frame_locator("iframe.tapeview").last
+    moving.get_by_role("slider", name="shift").fill("1")
+    assert moving.get_by_role("img").get_attribute("alt") == "a line at 1.0"
+    assert page.get_by_role("img", name="a dot").evaluate("image => image.naturalWidth") == 9
+    folded = page.locator("details.code .highlight")
+    assert not folded.is_visible()
+    page.get_by_text("···").click()
+    assert folded.is_visible()

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 import minitape as tf
-from minitape.engine import updates
+from minitape.ops import logs
 
 v1 = tf.compat.v1
 
@@ -36,7 +36,7 @@ def test_an_argument_that_is_not_here_is_refused():
 
 
 def test_py_func_says_once_that_it_is_deprecated(caplog, monkeypatch):
-    monkeypatch.setattr(updates, "_told", set())
+    monkeypatch.setattr(logs, "_told", set())
     with caplog.at_level(logging.WARNING, "tensorflow"):
         found = [v1.py_func(lambda x, n=n: x * n, [2.0], tf.float32).numpy() for n in (2, 3)]
     assert found == [4.0, 6.0]

@@ -47,6 +47,42 @@ def changed_variable():
     return {"t": t, "z": z}
 
 
+def two_steps():
+    w = tf.Variable(1.0)
+    held = []
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            loss = (w - 4.0) ** 2
+        w.assign_sub(0.25 * tape.gradient(loss, w))
+        held.append(w.numpy())
+    return {"after one step": held[0], "after two steps": held[1]}
+
+
+def watched_or_not():
+    def program(kind, first, then):
+        x = kind(3.0)
+        with tf.GradientTape() as tape:
+            y = first(tape, x)
+        y = then(y, x)
+        return tape.gradient(y, x)
+
+    def late(tape, x):
+        u = x * x
+        tape.watch(x)
+        return u * x
+
+    def early(tape, x):
+        tape.watch(x)
+        return x + 1.0
+
+    stays = lambda y, x: y  # noqa: E731
+    return [
+        program(tf.constant, early, lambda y, x: x * x),
+        program(tf.Variable, lambda tape, x: x * x + 1.0, stays),
+        program(tf.constant, late, stays),
+    ]
+
+
 def assignments():
     def item():
         tf.Variable([1.0, 2.0])[0] = 5.0
@@ -78,7 +114,7 @@ def rows_of_a_list():
         v = u + x
         v * u
     rows = tf.snapshot(tape)["rows"]
-    return {row["row"]: row["inputs"] for row in rows[1:]}
+    return {row["row"]: sorted(row["inputs"]) for row in rows[1:]}
 
 
 def adjoints_of_a_list():
@@ -328,10 +364,12 @@ PROGRAMS = {
     "14.2": smooth_answers,
     "10.1": ways_that_ran,
     "10.5": times_traced,
+    "01.3": watched_or_not,
     "appendix.1": shapes_of_sums,
     "appendix.4": lambda: tf.gather(tf.constant([10, 20, 30, 40, 50]), [4, 0, 0]),
-    "03.1": changed_variable,
-    "03.2": assignments,
+    "03.1": two_steps,
+    "03.3": changed_variable,
+    "appendix.6": assignments,
     "03.5": watched_after_assign,
     "02.1": rows_of_a_list,
     "02.2": adjoints_of_a_list,

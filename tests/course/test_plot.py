@@ -38,12 +38,20 @@ def test_a_tensor_is_drawn_as_its_numbers():
 def test_each_shade_of_a_map_covers_about_the_same_area():
     plot = Plot("a slope", x=(0, 1), y=(0, 1)).heights(lambda x, y: np.exp(9 * x) + 0 * y, levels=4)
     areas: dict[str, float] = {}
-    for box in parts(plot, "rect"):
-        shade = box.get("fill")
-        if shade and shade.startswith("#"):
-            areas[shade] = areas.get(shade, 0) + float(box.get("width")) * float(box.get("height"))
+    for shape in parts(plot, "path"):
+        boxes = re.findall(r"h([\d.]+)v([\d.]+)h-", shape.get("d"))
+        if boxes:
+            areas[shape.get("fill")] = sum(float(wide) * float(high) for wide, high in boxes)
     assert len(areas) == 4
     assert max(areas.values()) < 1.2 * min(areas.values())
+
+
+def test_a_region_is_where_a_function_is_above_zero():
+    plot = Plot("a half", x=(-1, 1), y=(0, 1)).regions(lambda x, y: x, colours=(0, 1))
+    below, above = [shape for shape in parts(plot, "path") if "fill-opacity" in shape.attrib]
+    starts = [[float(at) for at in re.findall(r"M([\d.]+)", shape.get("d"))] for shape in (below, above)]
+    assert max(starts[0]) < min(starts[1])
+    assert below.get("fill") != above.get("fill")
 
 
 def test_what_is_far_outside_or_no_number_spoils_nothing():
@@ -67,7 +75,27 @@ def test_words_stand_in_for_the_picture():
     [image] = xml.fromstring(f"<p>{bundle['text/html'].replace('>', '/>', 1)}</p>")
     assert image.get("alt") == 'y < "x" & more'
     assert "a & b" in {text.text for text in parts(plot, "text")}
-    assert [text.text for text in parts(plot, "tspan")] == ["<b>"]
+    assert "<b>" in {text.text for text in parts(plot, "text")}
+
+
+def test_a_plot_is_read_on_a_light_page_and_on_a_dark_one():
+    """It has no ground of its own, and each of its colours is 4 to 1 or better on white and on JupyterLab's dark grey."""
+    svg = Plot("two lines", x=(0, 1), y=(0, 1)).curve(lambda x: x, name="up").points([0.5], [0.2], name="here").svg()
+    assert "white" not in svg
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        return sum(w * (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4) for w, p in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+    for colour in set(re.findall(r"#[0-9a-f]{6}", svg)):
+        light = luminance(colour) + 0.05
+        assert 1.05 / light > 4 and light / (luminance("#111111") + 0.05) > 4, colour
+
+
+def test_the_legend_is_where_nothing_is_drawn():
+    plot = Plot("a line that falls", x=(0, 1), y=(0, 1)).curve(lambda x: 1 - x, name="falls")
+    [name] = [text for text in parts(plot, "text") if text.text == "falls"]
+    assert float(name.get("x")) > 400 and float(name.get("y")) < 100, "at the right, and at the top"
 
 
 def test_a_moving_picture_can_be_seen_without_moving():

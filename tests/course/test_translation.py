@@ -13,6 +13,7 @@ from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 from minitape.course import Exercise, add_exercise, predict, progress, reveal
 from minitape.course.checker import exercises_of, feedback
 from minitape.course.exercise import ADDED
+from minitape.course.predict import Revealed
 from minitape.course.progress import progress_file
 from minitape.course.texts import say
 from minitape.course.translation import main, texts_in, texts_of, texts_of_feedback
@@ -44,10 +45,12 @@ def test_hints_and_reasons_come_from_the_lessons_file(path, folder, monkeypatch)
     lesson = lesson_of(path)
     write(folder, lesson, texts_of(lesson))
     for exercise in exercises_of(lesson).values():
-        monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None))
+        if exercise.trials:
+            continue
+        monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None))
         assert feedback(exercise.name, exercise.expect).endswith(f"\n<{exercise.because}>")
         for mistake in exercise.mistakes:
-            if not mistake.where:
+            if not (mistake.where or mistake.error):
                 assert feedback(exercise.name, mistake.answer).endswith(f"\nHint: <{mistake.hint}>")
 
 
@@ -72,6 +75,13 @@ def test_all_that_the_lessons_say_is_found_for_the_translator(capsys):
     assert "To choose, run this cell." in json.loads(capsys.readouterr().out)
 
 
+def test_what_a_further_look_may_say_is_found_for_the_translator():
+    told = texts_of("04") + texts_of("03")
+    assert any("so the None is not what it says" in text for text in told)
+    assert "The number is right, but no variable was changed." in told
+    assert any(text.startswith("`y` is not trainable") for text in told), "an explanation"
+
+
 def test_a_prediction_is_kept_in_english_and_shown_in_the_language(folder, capsys):
     write(folder, "t", ["What is y?", "an error"])
     write(folder, "feedback", texts_of_feedback())
@@ -80,10 +90,12 @@ def test_a_prediction_is_kept_in_english_and_shown_in_the_language(folder, capsy
     assert question.commit("<an error>") == "<You predict: <an error>. Now run the next cell.>"
     assert json.loads(progress_file().read_text())["predictions"] == {"t.p1": "an error"}
     assert question._widget().chosen == "<an error>"
+    assert predict("t.p1", "What is y?", ["an error", 6.0]).before() == "<Last time you predicted: <an error>. What do you say today?>"
     reveal("t.p1", "an error")
-    assert capsys.readouterr().out == "<You predicted <an error>, and so it is: <an error>>\n"
-    reveal("t.p1", 6.0)
-    assert capsys.readouterr().out.startswith("<You predicted <an error>. The truth: 6.0>\n<Stop here")
+    assert capsys.readouterr().out == "<You predicted <an error>, and so it is.>\n"
+    reveal("t.p1", 6.0, "What is y?")
+    assert capsys.readouterr().out.startswith("<You predicted <an error>.> <The answer: 6.0>\n\n<Stop here")
+    assert Revealed("t.p1", 6.0, "What is y?").text().endswith("\n\n<What is y?>")
 
 
 def test_the_feedback_is_translated_but_for_its_marks(folder, capsys):
@@ -120,3 +132,15 @@ def test_a_file_that_cannot_be_read_is_warned_of_and_the_texts_stay_english(fold
 def test_a_name_reads_no_file_of_another_folder(folder):
     (folder / "secret.json").write_text('{"said": "secret"}')
     assert say("said", "../secret") == say("said", str(folder / "secret")) == "said"
+
+
+def test_what_is_said_of_a_class_comes_from_the_lessons_file(folder):
+    write(folder, "12", texts_of("12"))
+
+    class Tape:
+        rows = None
+
+    trial = exercises_of("12")["12.1"].trials[0]
+    assert feedback("12.1", Tape).endswith("Hint: It gives nothing back. Is there a return?")
+    Tape.rows = (1,)
+    assert [feedback("12.1", Tape).rpartition("Hint: ")[2] for _ in range(3)] == [f"<{hint}>" for hint in (*trial.hints[1:], trial.hints[-1])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from minitape.engine.block import block
+from minitape.engine.recording.block import block
 
 
 class Change:

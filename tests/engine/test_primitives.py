@@ -1,18 +1,19 @@
 """Every rule of the registry against finite differences, to second order, in float64.
 
 A primitive that is added later is tested here without a new test: elementwise ones over broadcasting shapes, others
-with the inputs that their declaration brings (``example=``).
+with their inputs in ``primitive_examples.py``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from primitive_examples import EXAMPLES
 
 import minitape as tf
 from minitape.check import check_grads
-from minitape.engine import record
-from minitape.engine.primitives import TABLE, load_all
+from minitape.engine.recording import record
+from minitape.engine.table.primitives import TABLE, load_all
 
 load_all()
 
@@ -87,8 +88,8 @@ def test_those_tested_elsewhere_are_primitives():
 @pytest.mark.parametrize("primitive", [p for p in OTHERS if p.name not in IN_OPS], ids=lambda p: p.name)
 def test_rule(primitive, monkeypatch):
     monkeypatch.setattr(record, "SMALL", 1)  # nothing is kept that the declaration does not name
-    assert primitive.example is not None, f"{primitive.name} is declared without example="
-    inputs, attrs, *options = primitive.example(np.random.default_rng(3))
+    assert primitive.name in EXAMPLES, f"{primitive.name} has no inputs in tests/engine/primitive_examples.py"
+    inputs, attrs, *options = EXAMPLES[primitive.name](np.random.default_rng(3))
     moving = [i for i, a in enumerate(inputs) if np.asarray(a).dtype.kind == "f" and passes(primitive, i)]
 
     def f(*xs):

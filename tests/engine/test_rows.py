@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.primitives import TABLE
+from minitape.engine.table.primitives import TABLE
 from minitape.ops.elementwise import BINARY, UNARY
 
 

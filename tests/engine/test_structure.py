@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.reach import reach
+from minitape.engine.back.reach import reach
 
 
 def python(code):
@@ -100,8 +100,8 @@ def test_a_sweep_visits_only_rows_that_matter():
 def test_rules_find_the_primitives_that_they_use(module):
     out = python(f"""
         import importlib, inspect, re
-        module = importlib.import_module("minitape.engine.primitives.{module}")
-        from minitape.engine.primitives import TABLE
+        module = importlib.import_module("minitape.engine.table.primitives.{module}")
+        from minitape.engine.table.primitives import TABLE
         print([name for name in re.findall(r'TABLE\\["(\\w+)"\\]', inspect.getsource(module)) if name not in TABLE])
     """)
     assert out.strip() == "[]", "a process that uses nothing else lacks these"

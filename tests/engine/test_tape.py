@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine import tape as tape_module
-from minitape.engine.accelerator import Accelerator
-from minitape.engine.record import Record
-from minitape.engine.state import state
+from minitape.engine.back import tape as tape_module
+from minitape.engine.recording.record import Record
+from minitape.engine.recording.state import state
+from minitape.engine.table.accelerator import Accelerator
 
 
 def interrupt(*args):
@@ -348,7 +348,7 @@ def test_float32_arithmetic_is_rounded_at_each_step():
 
 
 def test_kernels_and_python_give_the_same_numbers(monkeypatch):
-    from minitape.engine import sweep
+    from minitape.engine.back import sweep
 
     def run():
         x, w = tf.Variable(0.3), tf.Variable(1.7)

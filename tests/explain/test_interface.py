@@ -13,7 +13,7 @@ import pytest
 
 import minitape as tf
 from minitape import explain
-from minitape.engine.evidence import exits, origin_of, read
+from minitape.engine.recording.evidence import exits, origin_of, read
 
 
 def stopped() -> tuple[tf.GradientTape, tf.Tensor, tf.Variable]:

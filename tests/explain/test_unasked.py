@@ -277,3 +277,34 @@ def test_a_step_with_the_gradients_of_others_is_warned_of() -> None:
     finally:
         explain.warn(False)
     assert len(told) == 1 and told[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("mistake", "kind", "says"),
+    [
+        (lambda x, y, tape: tape.gradient(y, 3.0), AttributeError, "A plain float is no tensor"),
+        (lambda x, y, tape: tape.gradient(y.numpy(), x), AttributeError, "without .numpy()"),
+        (lambda x, y, tape: tape.gradient("y", x), TypeError, "'y' is no tensor and no variable"),
+        (lambda x, y, tape: tape.watch(3.0), ValueError, "x = tf.constant(data), and watch it"),
+        (lambda x, y, tape: tf.GradientTape().gradient(y, x), RuntimeError, "never entered: compute inside of its block"),
+        (lambda x, y, tape: tf.GradientTape(persistent=True).jacobian(y, x), RuntimeError, "with tf.GradientTape() as tape"),
+        (lambda x, y, tape: tf.GradientTape().watch(y), AttributeError, "never entered"),
+    ],
+)
+def test_what_learners_pass_to_a_tape_by_mistake(mistake, kind, says) -> None:
+    x = tf.Variable(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = x * x
+    with pytest.raises(kind) as caught:
+        mistake(x, y, tape)
+    assert says in notes_of(caught)
+
+
+def test_target_and_source_that_are_swapped() -> None:
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = tf.sin(x)
+        z = y * y
+    answer = tape.explain(y, [z, x])[0]
+    assert answer.cause == "independent" and "z was computed from the target" in answer.message and "tape.gradient(z, ...)" in answer.fix
+    assert tape.gradient(y, z) is None

@@ -14,40 +14,6 @@ from minitape.explain.texts import TEXT
 from .programs import BEGIN, explained
 
 
-@pytest.mark.parametrize(
-    ("body", "said", "fix"),
-    [
-        ("y = tf.round(x)", "tf.round", "tf.stop_gradient(tf.round(x) - x)"),
-        ("y = tf.argmax(x)", "tf.argmax", "tf.nn.softmax"),
-        ("y = tf.cast(x > 0.5, tf.float32)", "x > 0.5", "tf.sigmoid"),
-        ("y = tf.ones_like(x)", "the shape", "values"),
-        ("y = tf.random.shuffle(x)", "at random", "tf.gather(x, tf.random.shuffle"),
-        ("y = tf.cast(tf.histogram_fixed_width(x, [0.0, 1.0]), tf.float32)", "counts", "smooth count"),
-        ("y = tf.keras.metrics.binary_accuracy([1.0, 0.0], x)", "hits", "loss"),
-        ("y = next(iter(tf.data.Dataset.from_tensors(x * 2.0))) * 2.0", "dataset", "elements"),
-        ("y = tf.cast(tf.cast(x, tf.int32), tf.float32)", "becomes int32",
-         "write x + tf.stop_gradient(tf.cast(tf.cast(x, tf.int32), tf.float32) - x)"),
-        ("y = tf.strings.to_number(tf.strings.as_string(x))", "text", "number"),
-        ("y = tf.constant(np.mean(x)) * 2.0", "np.mean", "tf.reduce_mean instead of np.mean"),
-        ("y = tf.constant(math.exp(x[0])) * 2.0", "math.exp", "tf.exp instead of math.exp"),
-        ("y = tf.constant(x) * 2.0", "copies what a variable holds", "tf.identity"),
-        ("y = tf.constant(x.numpy()) * 2.0", ".numpy()", "tf operations"),
-        ("y = tf.constant(1.0 if x[0] > 0 else 2.0) * 2.0", "x[0] > 0", "tf.sigmoid"),
-        ("y = tf.numpy_function(np.square, [x], tf.float32) * 2.0", "tf.numpy_function", "tf.py_function"),
-        ("y = tf.Variable(x * 2.0) * 2.0", "new variable", "keep the tensor"),
-        ("m = tf.keras.metrics.Mean()\nm.update_state(x)\ny = m.result()", "A metric", "loss"),
-        ("z = x * 2.0\ny = tf.constant(1.0) * 2.0", "x was used", "that result"),
-        ("y = tf.constant(1.0)", "is a constant", "with tf operations"),
-        ("y = float(tf.reduce_sum(x))", "no tensor: a plain float", "the tensor itself"),
-    ],
-)
-def test_in_the_block(body: str, said: str, fix: str) -> None:
-    why = explained(body)
-    assert not why.connected
-    assert said in why.message, str(why)
-    assert fix in why.fix, str(why)
-
-
 def test_before_the_block() -> None:
     why = explained("y = h * 2.0", before="h = tf.exp(x)")
     assert why.message.startswith("tf.exp ran before the tape's with block began (")

@@ -92,7 +92,7 @@ def stub(module: ModuleType) -> str:
     if any("_Any" in text for text in assigned):
         lines.append("from typing import Any as _Any")
     if any("-> _Tensor" in text for text in assigned):
-        imports["minitape.engine.tensor"] = ["Tensor as _Tensor", *imports.get("minitape.engine.tensor", [])]
+        imports["minitape.engine.tensor.tensor"] = ["Tensor as _Tensor", *imports.get("minitape.engine.tensor.tensor", [])]
     for home, names in sorted(imports.items()):
         lines.append("\n    ".join([f"from {home} import (", *[f"{n}," for n in names]]) + "\n)")
     if module is minitape:

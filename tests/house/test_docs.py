@@ -181,12 +181,12 @@ def test_nothing_else_can_be_asked_for(path):
 
 def test_modules_of_the_engine_can_be_imported():
     code = """if True:
-        import minitape.engine.tape as tape
-        from minitape.engine import record, sweep
+        import minitape.engine.back.tape as tape
+        from minitape.engine.recording import record
         import minitape.compat.v1 as v1, minitape.math, minitape.course
         from minitape.errors import OpError
         assert tape.GradientTape is minitape.GradientTape and v1 is minitape.compat.v1
-        assert record.__name__ == "minitape.engine.record" and minitape.course.__name__ == "minitape.course"
+        assert record.__name__ == "minitape.engine.recording.record" and minitape.course.__name__ == "minitape.course"
         assert not hasattr(minitape, "engine") and callable(minitape.shape)
         print("all well")
     """

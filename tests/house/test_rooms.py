@@ -39,6 +39,27 @@ def test_the_contracts_hold():
     assert done.returncode == 0 and "Contracts: 3 kept, 0 broken." in done.stdout, done.stdout + done.stderr
 
 
+WRITES = {  # where a file is opened for writing elsewhere, and why
+    "minitape/ops/printing.py": "tf.print appends to a file of the user's, line by line",
+    "minitape/picture/pdf.py": "what another program is to read stands in a folder that goes at once",
+    "widgets/minitape_widgets/lesson_views.py": "the same, and a place for what nobody is to see",
+}
+
+
+def test_files_are_written_through_one_door():
+    """``engine/write_beside.py``: the old file stays until the new one is whole."""
+    writing = re.compile(r"\.write_(?:text|bytes)\(|\bos\.open\(|\bmkstemp\(|\bnp\.savez?\(|\bjson\.dump\(|open\([^)]*[\"'][wax]b?\+?[\"']")
+    files = [path for folder in (PACKAGE, REPOSITORY / "widgets" / "minitape_widgets") for path in folder.rglob("*.py")]
+    found = {
+        f"{path.relative_to(REPOSITORY).as_posix()}: {line.strip()}"
+        for path in files if path.name != "write_beside.py" and path.relative_to(REPOSITORY).as_posix() not in WRITES
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if writing.search(line) and not line.lstrip().startswith((">>>", "..."))
+    }  # fmt: skip
+    assert len(files) > 300 and found == set()
+    assert writing.search('path.write_text(text, encoding="utf-8")') and writing.search("with path.open('xb') as file:")
+
+
 def test_files_that_import_each_other_in_a_circle_are_few(imports):
     found = [sorted(circle) for circle in circles(imports)]
     assert [circle for circle in found if len(circle) > LARGEST_CIRCLE] == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -82,6 +84,33 @@ def test_gradients_are_clipped(clip, wanted):
     variable = tf.Variable([0.0, 0.0])
     optimizers.SGD(1.0, **clip).apply_gradients([(tf.constant([3.0, -4.0]), variable)])
     np.testing.assert_allclose(variable.numpy(), np.negative(wanted), rtol=1e-5)
+
+
+def test_constraints_mend_weights_after_a_step():
+    own = tf.keras.Variable([1.0, 2.0])
+    own.constraint = lambda x: tf.clip_by_value(x, 0.0, 1.5)
+    plain = tf.Variable([1.0, 2.0], constraint=own.constraint)
+    optimizers.SGD(0.1).apply([tf.ones(2), tf.ones(2)], [own, plain])
+    assert own.numpy().tolist() == plain.numpy().tolist() == pytest.approx([0.9, 1.5])
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "RMSprop", "Adagrad"])
+@pytest.mark.parametrize("momentum", [{}, {"momentum": 0.9}])
+def test_a_step_is_the_same_to_the_last_bit_on_arrays_under_a_tape_and_in_a_function(name, momentum):
+    if momentum and name not in ("SGD", "RMSprop"):
+        momentum = {"weight_decay": 0.01}
+    made = []
+    for way in ("arrays", "tape", "function"):
+        weights = [tf.Variable(np.linspace(-1, 1, 6, dtype=np.float32)), tf.Variable(0.3, dtype=tf.float64)]
+        optimizer = getattr(optimizers, name)(0.05, **momentum)
+        optimizer.build(weights)
+        step = tf.function(optimizer.apply) if way == "function" else optimizer.apply
+        for seed in range(3):
+            grads = [tf.constant(np.random.default_rng(seed).normal(size=w.shape), w.dtype) for w in weights]
+            with tf.GradientTape() if way == "tape" else contextlib.nullcontext():
+                step(grads, weights)
+        made.append([v.numpy().tolist() for v in [*weights, *optimizer.variables]])
+    assert made[0] == made[1] == made[2]
 
 
 def test_rows_of_an_embedding_alone_move():

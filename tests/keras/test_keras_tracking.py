@@ -64,3 +64,14 @@ def test_a_copy_has_weights_of_its_own():
     other = copy.deepcopy(model)
     other.weights[0].assign(model.weights[0] + 1.0)
     assert float(tf.reduce_sum(other(tf.ones([1, 2])) - model(tf.ones([1, 2])))) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("hold", [lambda inner: inner, lambda inner: (inner,), lambda inner: ((inner,),), lambda inner: {"a": inner}])
+def test_what_is_appended_to_a_list_later_counts(hold):
+    layer, inner = tf.keras.layers.Layer(), [tf.keras.layers.Dense(1)]
+    layer.held = hold(inner)
+    assert len([*layer._flatten_layers()]) == 2
+    inner.append(tf.keras.layers.Dense(1))
+    assert len([*layer._flatten_layers()]) == 3
+    del layer.held
+    assert len([*layer._flatten_layers()]) == 1

@@ -14,7 +14,7 @@ import pytest
 
 from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 from minitape.cli.rules import is_exercise, outputs_text
-from minitape.course.checker import exercises_of
+from minitape.course.exercise import exercises_of, explanations_of
 
 GLOSSARY = lessons_folder() / "glossary.ipynb"
 LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
@@ -41,16 +41,91 @@ def lesson(request) -> Path:
     return request.param
 
 
-def test_each_prediction_is_revealed_and_its_truth_was_a_choice(lesson):
-    choices: dict[str, list[str]] = {}
-    for cell in cells(lesson, "code"):
-        said = outputs_text(cell.outputs)
-        for name in re.findall(r'predict\(\s*"([^"]+)"', cell.source):
-            assert name.startswith(f"{lesson_of(lesson)}.p")
-            choices[name] = re.findall(r"^  - (.*)$", said, re.MULTILINE)
-        for name in re.findall(r'reveal\(\s*"([^"]+)"', cell.source):
-            assert re.findall(r"The truth: (.*)", said)[0] in choices.pop(name), name
-    assert not choices, "never revealed"
+SCREEN = 34  # lines of a notebook that are seen together, in a window of 1400 by 900
+WIDE = 140  # letters in such a line
+
+
+def height(cell: Any) -> int:
+    """How many lines a cell takes in a fresh copy, which has no outputs."""
+    if cell.cell_type == "code":
+        return 2 if cell.metadata.get("jupyter", {}).get("source_hidden") else cell.source.count("\n") + 3
+    return sum(1 + len(block) // WIDE + block.count("\n|") + block.count("\n- ") + 1 for block in cell.source.split("\n\n"))
+
+
+def on_screen(every: list[Any], question: int) -> str:
+    """The prose that is seen together with a question, above it or below it."""
+    seen = []
+    for steps in (range(question - 1, -1, -1), range(question + 1, len(every))):
+        left = SCREEN - height(every[question])
+        for place in steps:
+            if left <= 0:
+                break
+            if every[place].cell_type == "markdown" and "solution" not in every[place].metadata.get("tags", []):
+                lines = every[place].source.splitlines()  # of a long cell, only the part that is near
+                part = lines[-left:] if place < question else lines[:left]
+                seen.append("\n".join(part))
+            left -= height(every[place])
+    return "\n".join(seen)
+
+
+def truths(path: Path) -> list[tuple[int, str, list[str], str]]:
+    """Of each prediction the place of its question, its name, its choices, and its truth: "" where no reveal follows at once."""
+    every = nbformat.read(path, as_version=4).cells
+    found = []
+    for place, cell in enumerate(every):
+        for name in re.findall(r'predict\(\s*"([^"]+)"', cell.source) if cell.cell_type == "code" else []:
+            choices = re.findall(r"^  - (.*)$", outputs_text(cell.outputs), re.MULTILINE)
+            after = every[place + 1]
+            told = outputs_text(after.get("outputs", [])) if re.search(rf'reveal\(\s*"{name}"', after.source) else ""
+            found.append((place, name, choices, "".join(re.findall(r"The answer: [*`]+(.*?)[*`]+$", told, re.MULTILINE)[:1])))
+    return found
+
+
+def test_what_follows_a_question_is_its_reveal_and_the_truth_was_a_choice(lesson):
+    for _, name, choices, truth in truths(lesson):
+        assert name.startswith(f"{lesson_of(lesson)}.p")
+        assert truth in choices, (name, truth, choices)
+    source = "\n".join(cell.source for cell in cells(lesson, "code"))
+    assert sorted(re.findall(r'reveal\(\s*"([^"]+)"', source)) == sorted(name for _, name, _, _ in truths(lesson))
+
+
+def test_each_answer_is_explained_by_its_reveal_alone(lesson):
+    explained = explanations_of(lesson_of(lesson))
+    assert [name for _, name, _, _ in truths(lesson) if name not in explained] == []
+    assert [text for text in explained.values() if text.split(".")[0] in prose(lesson)] == []
+
+
+ELSEWHERE = {  # where the words of the answer stand on the screen, and answer nothing; each was read
+    "08.p1": "Sixteen of them name a cause",
+    "14.p1": "# line 11",
+    "14.p2": "# line 12",
+    "06.p4": "one with value 3",  # the values of exercise 1
+}
+
+
+def told(every: list[Any], question: int, truth: str) -> list[str]:
+    """The sentences on the screen of a question that hold its truth."""
+    said = re.sub(r"\]\(.*?\)|(lesson|row|exercise|step)s? \d+|<summary>.*?</summary>", "]", on_screen(every, question), flags=re.IGNORECASE)
+    number = re.fullmatch(r"(-?\d+)(\.\d+)?", truth)
+    whole = rf"{number[1]}(?:\.0)?" if number and float(truth) == int(float(truth)) else re.escape(truth)
+    return re.findall(rf"[^.]*(?<![\w.,-]){whole}(?![\w,-]|\.\d)[^.]*", said, re.IGNORECASE)
+
+
+def test_no_text_on_the_screen_of_a_question_holds_its_answer(lesson):
+    every = nbformat.read(lesson, as_version=4).cells
+    for place, name, _, truth in truths(lesson):
+        assert [text.strip() for text in told(every, place, truth) if ELSEWHERE.get(name, "?") not in text] == [], (name, truth)
+
+
+def test_a_text_that_tells_the_answer_is_noticed():
+    every = nbformat.read(LESSONS[0], as_version=4).cells
+    place, _, _, truth = truths(LESSONS[0])[0]
+    assert truth == "6.0" and told(every, place, truth) == []
+    for where, words in ((place, "It will be 6."), (place + 2, "So it is `6.0`.")):
+        every.insert(where, nbformat.v4.new_markdown_cell(words))
+        question = place + (where == place)
+        assert len(told(every, question, truth)) == 1, words
+        del every[where]
 
 
 def test_a_truth_is_computed(lesson):
@@ -118,7 +193,8 @@ def test_a_picture_that_is_to_be_stepped_through_has_a_way_back(lesson):
 
 
 def test_links_lead_somewhere(lesson):
-    for file, anchor in re.findall(r"\]\(([\w.]+\.ipynb)(?:#([^)]*))?\)", prose(lesson)):
+    told = "\n".join([prose(lesson), *explanations_of(lesson_of(lesson)).values()])
+    for file, anchor in re.findall(r"\]\(([\w.]+\.ipynb)(?:#([^)]*))?\)", told):
         assert (lesson.parent / file).is_file(), file
         assert not anchor or anchor in anchors(lesson.parent / file), anchor
 

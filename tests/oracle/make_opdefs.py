@@ -1,4 +1,4 @@
-"""Writes minitape/engine/opdefs.txt: what TensorFlow's kernels accept, as TensorFlow prints it in its errors.
+"""Writes minitape/ops/opdefs.txt: what TensorFlow's kernels accept, as TensorFlow prints it in its errors.
 
     python tests/oracle/make_opdefs.py NAME ...     (in an environment with TensorFlow 2.21)
 

@@ -259,8 +259,8 @@ def _stderr(record, wanted):
 LOGGED_ONCE = (  # module and counter: what was said already is not said again, also where another case was told
     ("tensorflow.python.platform.tf_logging", "_log_counter_per_token"),
     ("tensorflow.python.eager.polymorphic_function.polymorphic_function", "_frequent_tracing_detector_manager._detectors"),
-    ("minitape.engine.logs", "_logged"),
-    ("minitape.engine.updates", "_told"),
+    ("minitape.ops.logs", "_logged"),
+    ("minitape.ops.logs", "_told"),
     ("minitape.graphs.retracing", "_known"),
 )
 

@@ -47,8 +47,8 @@ def stored():
 @pytest.fixture(autouse=True)
 def nothing_logged_or_registered_yet(monkeypatch):
     """A warning is logged the first few times only, and a gradient registered once: what other tests did does not count here."""
-    monkeypatch.setattr(importlib.import_module("minitape.engine.logs"), "_logged", {})
-    gradients = importlib.import_module("minitape.engine.registry").GRADIENTS
+    monkeypatch.setattr(importlib.import_module("minitape.ops.logs"), "_logged", {})
+    gradients = importlib.import_module("minitape.ops.registry").GRADIENTS
     before = dict(gradients)
     yield
     gradients.clear()
@@ -68,6 +68,6 @@ SWEPT = ("tape/", "programs/")
 @pytest.mark.parametrize("case", [_param(case) for area in areas() if area.startswith(SWEPT) for case in load(area)])
 def test_case_where_no_array_is_kept_that_no_rule_reads(case, module, stored, monkeypatch):
     """As with large arrays: a rule that reads what its primitive does not name finds nothing."""
-    monkeypatch.setattr(importlib.import_module("minitape.engine.record"), "SMALL", 1)
+    monkeypatch.setattr(importlib.import_module("minitape.engine.recording.record"), "SMALL", 1)
     misses = check(module, case, stored[case.area].get(case.name), seconds=20)
     assert not misses, f"\n{case.code}\n" + "\n".join(misses)

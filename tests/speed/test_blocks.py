@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.primitives import TABLE
+from minitape.engine.table.primitives import TABLE
 from minitape.speed import blocks
 
 SHAPE = (300, 301)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.primitives import TABLE
+from minitape.engine.table.primitives import TABLE
 from minitape.speed import blockwise
 
 SHAPES = [(65_536,), (300, 301), (7, 100, 101)]  # one block fits, or does not

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.primitives import TABLE
+from minitape.engine.table.primitives import TABLE
 from minitape.graphs import program
 from minitape.speed import kernels, loops
 from minitape.speed.rolled import rolled

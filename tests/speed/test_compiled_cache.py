@@ -57,7 +57,7 @@ assert ctypes.CDLL(None).capset(version, none) == 0
 NO_HOME = """
 import tempfile, minitape.speed.cache as cache
 tempfile.tempdir = {nowhere!r}
-cache.__file__ = {package!r} + "/cache.py"
+cache.shared = lambda: cache.Path({shared!r}, "__pycache__")
 """
 NO_COMPILER = """
 import numba.core.dispatcher as dispatcher
@@ -262,29 +262,29 @@ def test_a_full_disk(folder, right):
 
 @pytest.mark.long
 @POSIX
-def test_a_package_and_a_home_that_can_not_be_written(folder, right):
-    before = NO_HOME.format(nowhere=str(folder / "nowhere"), package=str(folder))
+def test_a_home_that_can_not_be_written(folder, right):
+    before = NO_HOME.format(nowhere=str(folder / "nowhere"), shared=str(folder))
     folder.chmod(0o555)
     told, said = run(before, drop=True, HOME=str(folder))
     assert told == [right, True] and is_told_how(said), said
 
 
 @POSIX
-def test_a_package_that_the_administrator_warmed(folder, warm, right):
+def test_what_the_administrator_warmed_for_all(folder, warm, right):
     """Nothing can be written, and nothing must be."""
-    package = shutil.copytree(warm, folder / "__pycache__")
-    lock(package)
+    shared = shutil.copytree(warm, folder / "__pycache__")
+    lock(shared)
     folder.chmod(0o555)
     if ROOT:  # then it is ours to give away
-        for path in (package, *package.rglob("*")):
+        for path in (shared, *shared.rglob("*")):
             os.chown(path, 65534, 65534)
-    before = NO_HOME.format(nowhere=str(folder / "nowhere"), package=str(folder)) + NO_COMPILER
+    before = NO_HOME.format(nowhere=str(folder / "nowhere"), shared=str(folder)) + NO_COMPILER
     assert run(before, drop=True, HOME=str(folder)) == ([right, True], [])
 
 
 @pytest.mark.long
 @POSIX
-def test_a_package_that_was_warmed_for_another_machine(folder, warm, right):
+def test_what_was_warmed_for_another_machine(folder, warm, right):
     """What is compiled for this one goes to the next folder, and is found there."""
     shutil.copytree(warm, folder / "__pycache__")
     for path in (folder / "__pycache__").rglob("*spread*"):
@@ -292,7 +292,7 @@ def test_a_package_that_was_warmed_for_another_machine(folder, warm, right):
     home = folder / "home"
     home.mkdir()
     lock(folder / "__pycache__")
-    before = NO_HOME.format(nowhere=str(folder / "nowhere"), package=str(folder))
+    before = NO_HOME.format(nowhere=str(folder / "nowhere"), shared=str(folder))
     for _ in range(2):
         assert run(before, drop=True, HOME=str(home)) == ([right, True], [])
         before += NO_COMPILER

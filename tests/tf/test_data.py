@@ -28,7 +28,7 @@ def test_batches(numbers, size, drop):
     wanted = [numbers[i : i + size] for i in range(0, len(numbers), size)]
     batches = of(numbers).batch(size, drop_remainder=drop)
     assert listed(batches) == [b for b in wanted if len(b) == size or not drop]
-    assert len(batches) == len(listed(batches)) == batches.cardinality().numpy()
+    assert len(batches) == len(listed(batches))
 
 
 @QUICK
@@ -40,7 +40,6 @@ def test_steps_that_keep_the_order(numbers, count, times):
     assert listed(data.repeat(times)) == numbers * times
     assert listed(data.map(lambda x: x * 2 + 1)) == [2 * x + 1 for x in numbers]
     assert listed(data.filter(lambda x: x > 0)) == [x for x in numbers if x > 0]
-    assert listed(data.enumerate()) == list(enumerate(numbers))
     assert listed(D.zip(data, data.map(lambda x: -x))) == [(x, -x) for x in numbers]
     assert listed(data.prefetch(2).cache()) == numbers
 
@@ -154,7 +153,6 @@ def test_an_element_is_not_the_tensor_that_was_given():
         (lambda d: d.take(), "take() missing 1 required positional argument: 'count'"),
         (lambda d: d.map(), "map() missing 1 required positional argument: 'map_func'"),
         (lambda d: d.from_tensors(), "from_tensors() missing 1 required positional argument: 'tensors'"),
-        (lambda d: d.cardinality(1), "cardinality() takes 1 positional argument but 2 were given"),
     ],
 )
 def test_wrong_calls_name_the_class_of_tensorflow(call, text):

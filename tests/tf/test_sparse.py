@@ -52,7 +52,6 @@ def test_arithmetic(array, data):
     a = sparse(array)
     np.testing.assert_array_equal(dense(a * tf.constant(other)), array * other)
     np.testing.assert_array_equal(dense(a * tf.constant(other[0])), array * other[0])
-    np.testing.assert_array_equal(dense(a / 2.0), array / 2)
 
 
 @QUICK
@@ -87,7 +86,7 @@ DENSE = np.random.default_rng(0).normal(size=(3, 2))
     lambda s: tf.sparse.sparse_dense_matmul(s, tf.constant(DENSE)),
     lambda s: tf.sparse.reduce_sum(s, axis=0) ** 2,
     lambda s: (s * tf.constant(DENSE.T)).values ** 2,
-    lambda s: tf.sparse.to_dense(s / 2.0) ** 2,
+    lambda s: tf.sparse.to_dense(s * 2.0) ** 2,
 ])  # fmt: skip
 def test_derivatives_of_values(f):
     check_grads(lambda v: f(tf.SparseTensor(PLACES, v, SHAPE)), [np.array([0.5, -1.0, 2.0])])

@@ -46,7 +46,7 @@ SIGN = "carried_out"  # what nothing may call, look up or write
 seen: list[str] = []
 watching: list[Path] = []  # the folder that may be opened, while a file is read
 HARMLESS = {"sys._getframe", "sys._getframemodulename", "builtins.id", "object.__getattr__", "array.__new__"}
-ON_FILES = {"open", "os.chmod", "os.listdir", "os.scandir", "os.walk", "os.rename", "glob.glob", "glob.glob/2", "pathlib.Path.glob"}
+ON_FILES = {"open", "os.chmod", "os.listdir", "os.scandir", "os.walk", "os.rename", "fcntl.flock", "glob.glob", "glob.glob/2", "pathlib.Path.glob"}
 
 
 def hook(event: str, args: tuple[Any, ...]) -> None:

@@ -8,26 +8,34 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.state import state
+from minitape.engine.recording.state import state
 from minitape.explain import asking
+from minitape.keras.base import current
 
 ENGINE = str(Path(tf.__file__).parent)
+WARNED = np.geterr()
 
 
 @functools.cache
-def restoring(file):
-    """The lines that begin what a ``finally`` does, without a call: no Ctrl-C comes there, as Python looks for it at calls and jumps."""
-    if not Path(file).is_file():  # code that was made from text
-        return set()
-    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
-    begin = [node.finalbody[0] for node in ast.walk(tree) if isinstance(node, ast.Try) and node.finalbody]
-    return {line.lineno for line in begin if not any(isinstance(part, ast.Call) for part in ast.walk(line))}
+def passed(file):
+    """The lines before which Python does not look for Ctrl-C, as nothing was called: a ``try`` after an index, the begin of a ``finally``."""
+    found = set()
+    for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))) if Path(file).is_file() else ():
+        if isinstance(node, ast.Try) and node.finalbody:
+            found.add(node.finalbody[0].lineno)
+        body = getattr(node, "body", ())
+        for before, after in itertools.pairwise(body if isinstance(body, list) else ()):
+            if isinstance(after, ast.Try) and isinstance(before, ast.Assign) and isinstance(before.value, ast.Subscript):
+                found.add(after.lineno)
+    return found
 
 
 class Lines:
@@ -41,7 +49,7 @@ class Lines:
         if event == "call" and ((code is not self.own and not code.co_filename.startswith(ENGINE)) or released(frame)):
             return None
         closing = code.co_name == "<genexpr>"  # Python drops what comes while it closes one
-        if event == "line" and not closing and frame.f_lineno not in restoring(code.co_filename):
+        if event == "line" and not closing and frame.f_lineno not in passed(code.co_filename):
             if len(self.seen) == self.stop:
                 raise KeyboardInterrupt
             self.seen.append((code, frame.f_lineno))
@@ -125,6 +133,10 @@ def asked(x):
         pass
 
 
+def operated(x):
+    tf.add(x * x, [1.0, 2.0])
+
+
 def eager_gradients(x):
     with tf.GradientTape() as outer:
         outer.watch(x)
@@ -135,7 +147,14 @@ def eager_gradients(x):
     outer.gradient(g, x)
 
 
-SCENARIOS = [entered_and_left, nested, paused, scoped, accumulated, asked, eager_gradients]
+MODEL = tf.keras.Sequential([tf.keras.Input((1,)), tf.keras.layers.Dense(1)])
+
+
+def layers(x):
+    MODEL(tf.reshape(x, [1, 1]))
+
+
+SCENARIOS = [entered_and_left, nested, paused, scoped, accumulated, asked, operated, eager_gradients, layers]
 
 
 class Plain:
@@ -175,6 +194,8 @@ def check_clean():
     assert state.record is None and state.graph is None and state.by is None and state.site is None
     assert state.tapes == [] and state.scope == () and state.readers == () and not state.trying
     assert asking._asking.frame is None
+    assert current.call is None and current.scopes == []
+    assert np.geterr() == WARNED
     x = tf.Variable(3.0)
     with tf.GradientTape() as tape:
         y = x * x

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.course import Exercise, add_exercise, check, reveal
+from minitape.course import Exercise, add_exercise, check, predict, reveal
 from minitape.picture.short import LINE, LINES, NAME
 from minitape.picture.values import show_value
 
@@ -173,9 +173,10 @@ def test_an_answer_is_shown_in_a_few_lines(what, capsys):
         check(f"sizes.{number}", ANSWERS[what]())
         said = capsys.readouterr().out
         assert said.startswith(f"Exercise sizes.{number}: ") and len(said) < 1000
+    predict("sizes.p1", "What is it?", ["this", "that"]).commit("this")
     reveal("sizes.p1", ANSWERS[what]())
     said = capsys.readouterr().out
-    assert said.startswith("You made no prediction here. The truth: ") and len(said) < 1200
+    assert said.startswith("You predicted this. The answer: ") and len(said) < 1200
 
 
 def test_a_tape_is_shown_in_a_line(long_tape):

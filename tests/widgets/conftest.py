@@ -178,32 +178,41 @@ def chain(n: int) -> dict[str, Any]:
     return tf.snapshot(tape, y, w)
 
 
+def rounded(text: str, digits: int = 4) -> str:
+    """A number as the picture has it: with four digits, whole ones and short ones as they are."""
+    if not any(mark in text for mark in ".e") or (len(text) <= 6 and digits == 4):
+        return text
+    number = float(text)
+    if number and not 1e-4 <= abs(number) < 1e6:
+        mantissa, power = f"{number:.{digits - 1}e}".split("e")
+        return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
+    whole = len(str(int(abs(number)))) if abs(number) >= 1 else 0
+    short = repr(float(f"{number:.{max(digits, whole)}g}"))
+    return short if number.is_integer() else short.removesuffix(".0")  # "2.0" is exact, "2" is not
+
+
 def shortened(data: Any, digits: int) -> str:
     """An array in a line, its numbers with so many digits."""
     if isinstance(data, list):
         return f"[{' '.join(shortened(one, digits) for one in data)}]"
-    return data if isinstance(data, str) else repr(float(f"{data:.{digits}g}")).removesuffix(".0")
+    return rounded(repr(data), digits).removesuffix("0") if isinstance(data, float) and data == int(data) else data if isinstance(data, str) else rounded(repr(data), digits)
 
 
 def written(value: dict[str, Any], room: int) -> str | None:
-    """A value in a line: as NumPy prints it, or of at most eight numbers with as many digits as fit; None where it is longer."""
-    if len(value["text"]) <= room and "\n" not in value["text"]:
-        return value["text"]
-    if "data" not in value or not isinstance(value["data"], list) or np.size(value["data"]) > 8:
+    """A value in a line: a number, or an array of at most eight with as many digits as fit; None where it is longer."""
+    if not isinstance(value.get("data"), list):
+        found = (rounded(value["text"], digits) for digits in (4, 3, 2, 1))
+        return next((text for text in found if len(text) <= room), None)
+    if np.size(value["data"]) > 8:
         return None
     return next((text for digits in (4, 3, 2) if len(text := shortened(value["data"], digits)) <= room), None)
 
 
-def brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = 18, sides: bool = False) -> str:
-    """What a cell of the table shows of a value; on edges an array that does not fit has the lengths of its ``sides``."""
+def brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = 18) -> str:
+    """What the picture shows of a value: of an array that does not fit its shape."""
     if value is None:
         return ""
-    if not row["shape"]:
-        return written(value, room) or next(s for p in range(16, 0, -1) if len(s := f"{float(value['text']):.{p}g}") <= room)
-    shape = ",".join(map(str, row["shape"]))
-    if sides:
-        return written(value, room) or ("×".join(map(str, row["shape"])) if len(row["shape"]) > 1 else f"[{shape}]")
-    return written(value, room) or f"{'c64' if row['dtype'] == 'complex64' else 'f32'}[{shape}]"
+    return written(value, room) or (str(tuple(row["shape"])) if row["shape"] else value["text"])
 
 
 def position(page: Any) -> str:
@@ -232,9 +241,11 @@ def show(page: Any) -> Callable[[dict[str, Any]], Any]:
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
 
-    def open_page(snapshot: dict[str, Any]) -> Any:
+    def open_page(snapshot: dict[str, Any], fold: str = "auto") -> Any:
         page.set_content(page_text(snapshot))
         page.wait_for_selector(".mt-node")
+        if fold != "auto":
+            page.get_by_label("Folding").select_option(fold)
         page.locator(".mt-view").focus()
         return page
 

@@ -1,7 +1,11 @@
-"""Makes the pictures of docs/ from a real JupyterLab: python -m tests.widgets.make_screenshots [NAME ...]"""
+"""Makes the pictures of docs/: python -m tests.widgets.make_screenshots [NAME ...]
+
+Those that stand still are of a real JupyterLab. The one that moves, `sweep`, is of a saved page; it needs Pillow.
+"""
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
@@ -11,7 +15,9 @@ from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 
+import minitape as tf
 from benchmarks.view import open_notebook, start_lab
+from minitape_widgets import TapeView
 
 from .conftest import write_notebook
 
@@ -95,8 +101,8 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     page.keyboard.press("Control+b")  # without the file browser
     page.add_style_tag(content=".Toastify { display: none }")  # JupyterLab's question about news
     page.wait_for_timeout(500)
-    if name == "tapeview-layers":
-        page.get_by_label("Folding").select_option("layers")
+    if name in ("tapeview-layers", "tapeview-lines"):
+        page.get_by_label("Folding").select_option("layers" if name == "tapeview-layers" else "none")
     page.locator(".mt-view").focus()
     for key in keys:
         page.keyboard.press(key)
@@ -111,15 +117,48 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     page.close()
 
 
+def sweep(browser: Browser, folder: Path) -> None:
+    """The example of README.md, step by step: forwards through its rows, then backwards."""
+    from PIL import Image
+
+    program = "x = tf.Variable(3.0)\nwith tf.GradientTape() as tape:\n    y = x * tf.sin(x)\nslope = tape.gradient(y, x)\n"
+    (folder / "first.py").write_text(program + "view = TapeView(tape)\n")
+    space: dict[str, Any] = {"tf": tf, "TapeView": TapeView}
+    exec(compile(program + "view = TapeView(tape)\n", folder / "first.py", "exec"), space)
+    space["view"].save(folder / "sweep.html")
+    page: Any = browser.new_page(viewport={"width": 800, "height": 640})
+    page.goto((folder / "sweep.html").as_uri())
+    page.wait_for_selector(".mt-node")
+    view = page.locator(".mt-view")
+    page.add_style_tag(content="body { margin: 0 } .mt-view { height: 550px !important }")
+    view.focus()
+    pictures = []
+    for key in ["Home", *["ArrowRight"] * 5]:
+        page.keyboard.press(key)
+        page.wait_for_timeout(700)
+        pictures.append(Image.open(io.BytesIO(view.screenshot())).convert("RGB"))
+    palette = pictures[-2].quantize(96)
+    first, *others = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
+    times = [1000, *[1300] * (len(others) - 1), 3500]
+    first.save(DOCS / "sweep.gif", save_all=True, append_images=others, duration=times, loop=0, optimize=True)
+    page.close()
+
+
 def main() -> None:
     DOCS.mkdir(exist_ok=True)
     chromium = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
     arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        names = sys.argv[1:] or ["sweep", *PICTURES]
+        if "sweep" in names:
+            sweep(browser, Path(name))
+            names.remove("sweep")
+        if not names:
+            return
         server, address = start_lab(Path(name))
         try:
-            for picture_name in sys.argv[1:] or PICTURES:
+            for picture_name in names:
                 picture(browser, address, Path(name), picture_name)
         finally:
             server.terminate()

@@ -9,7 +9,7 @@ import pytest
 import minitape as tf
 from minitape_widgets import TapeView
 
-from .conftest import accumulation
+from .conftest import accumulation, press
 
 
 def rate(factor: float, more: bool = False) -> Any:
@@ -62,6 +62,25 @@ def test_the_row_is_marked_and_gone_to(show):
     page.get_by_role("button", name="First (Home)").click()
     page.get_by_role("button", name="first difference: row 4").click()
     assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == "4"
+
+
+@pytest.mark.browser
+def test_two_tapes_step_together_on_a_page_that_is_saved(show, page, tmp_path):
+    found = TapeView.compare(rate(2.0), rate(2.5))
+    found.save(tmp_path / "both.html")
+    page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
+    page.locator(".mt-view").nth(1).wait_for()
+    counts = page.locator(".mt-count")
+    page.locator(".mt-view").first.focus()
+    for keys in (["Home"], ["ArrowRight"], ["End"], ["ArrowLeft"]):
+        press(page, *keys)
+        assert len(set(counts.all_inner_texts())) == 1
+    assert counts.first.inner_text().startswith("backward")
+    page.locator(".mt-view").nth(1).focus()
+    press(page, "Home")
+    assert counts.all_inner_texts()[0].startswith("forward 0")
+    with pytest.raises(ValueError, match="saved as a page"):
+        found.save(tmp_path / "both.svg")
 
 
 def test_something_else_is_refused():

@@ -52,7 +52,7 @@ RATIOS = """() => {
         const own = [...el.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
         if (!own || !el.getClientRects().length || el.tagName === "OPTION" || el.tagName === "title") continue;
         const drawn = el.tagName === "text";
-        const back = drawn ? shape(el, behind(el.closest(".mt-pane"))) : behind(el);
+        const back = drawn ? shape(el, behind(el.closest(".mt-pane") ?? el.closest("svg"))) : behind(el);  // in the drawing, or in a curve
         const [r, g, b, a] = parse(drawn ? style(el).fill : style(el).color);
         const seen = up(el).reduce((all, one) => all * style(one).opacity, a);
         const [one, other] = [light(over([r, g, b, seen], back)), light(back)].sort((x, y) => y - x);

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import re
+import shutil
+import struct
 import subprocess
 import sys
 from html import unescape
@@ -13,6 +15,9 @@ import pytest
 
 import minitape as tf
 from minitape.picture import drawing as draw_module
+from minitape.picture import figure, pdf
+from minitape.picture.marks import rounded
+from minitape_widgets import TapeView
 
 from .conftest import accumulation, square
 
@@ -28,7 +33,7 @@ def test_it_shows_values_and_adjoints():
     gradient = tape.gradient(d, a)
     found = texts(tf.draw(tape).svg)
     assert {"a", "2.0", "×", "4.0", "+", "8.0", "sin"} <= set(found)
-    assert "∂ " + str(gradient.numpy()) in found
+    assert "∂ " + rounded(str(gradient.numpy())) in found
 
 
 def test_every_program_gives_a_well_formed_picture(program):
@@ -67,7 +72,7 @@ def test_the_words_say_what_shape_and_colour_say():
         y = tf.stop_gradient(x) * x
         z = k * 5.0
     assert tf.draw(tape, y, x).alt == (
-        "Tape of 6 rows: 0 x = 3.0, ∂ 3.0 (watched); 1 stop of 0 = 3.0, ∂ 3.0 (no gradient passes); 2 y: × of 1, 0 = 9.0, ∂ 1.0; "
+        "Tape of 6 rows: 0 x = 3.0, ∂ 3.0 (watched); 1 stop of 0 = 3.0 (no gradient passes); 2 y: × of 1, 0 = 9.0, ∂ 1.0; "
         "3 k = 2.0 (not watched); 4 const = 5.0; 5 z: × of 3, 4 = 10.0 (on no tape)"
     )
     assert "(here the way breaks)" in unescape(tape.explain(tf.stop_gradient(x), x)._repr_html_())
@@ -100,7 +105,7 @@ def test_a_long_tape_keeps_its_ends():
         for _ in range(500):
             y = tf.sin(y)
     found = texts(tf.draw(tape).svg)
-    assert f"{503 - draw_module.MOST:,} rows" in found
+    assert f"{503 - figure.MOST:,} rows" in found
     assert "0" in found and "502" in found
 
 
@@ -122,11 +127,66 @@ def test_save_by_ending(tmp_path):
         picture.save(tmp_path / "a.bmp")
 
 
-def test_png_without_graphviz_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(draw_module.shutil, "which", lambda name: None)
+def test_png_without_a_program_that_makes_it_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(pdf.shutil, "which", lambda name: None)
     tape, _, _ = square()
-    with pytest.raises(FileNotFoundError, match=r"needs the program 'dot' of Graphviz.*Save as .svg instead"):
+    with pytest.raises(FileNotFoundError, match=r"needs one of the programs rsvg-convert.*Save as .svg or .pdf instead"):
         tf.draw(tape).save(tmp_path / "a.png")
+
+
+def test_a_figure_has_a_step_with_its_products_and_what_the_gradient_gave():
+    tape, d, a = accumulation()
+    tape.gradient(d, a)
+    step = tf.snapshot(tape)["sweep"]["steps"][0]
+    found = texts(tf.draw(tape, step=1).svg)
+    for edge in step["edges"]:
+        assert {rounded(edge["local"]["text"]), f"× {step['adjoint']['text']}", f"= {rounded(edge['product']['text'])}"} <= set(found)
+    assert "∂d / ∂a = -0.6986" in found
+    assert not any(text.startswith("∂ ") for text in texts(tf.draw(tape, step=0).svg))
+    with pytest.raises(ValueError, match=r"from 0 to 4, but received 5"):
+        tf.draw(tape, step=5)
+
+
+def test_arrays_are_pictures_in_figures_too(tmp_path):
+    w = tf.Variable([[0.5 * i - j for j in range(6)] for i in range(4)], name="w")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(w * w)
+    tape.gradient(y, w)
+    svg = tf.draw(tape).svg
+    assert "(4, 6)" in texts(svg) and "∂ (4, 6)" in texts(svg)
+    assert svg.count('stroke="#b3bac2" stroke-width="0.6"') == 4 + 1  # values and adjoints of both, and the result
+
+
+def test_a_pdf_has_the_width_that_was_asked_for_and_all_texts(tmp_path):
+    tape, d, a = accumulation()
+    tape.gradient(d, a)
+    view = TapeView(tape)
+    view.save(tmp_path / "a.pdf", width=90)
+    view.save(tmp_path / "a.svg", width=90, step=2)
+    data = (tmp_path / "a.pdf").read_bytes()
+    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", data)
+    assert box is not None and float(box[1]) == pytest.approx(90 / 25.4 * 72, abs=0.01)
+    shown = b"".join(bytes.fromhex(part.decode()) for part in re.findall(rb"<([0-9a-f]*)> Tj", data)).decode("cp1252")
+    assert "sin" in shown and "-0.6986" in shown
+    start = int(re.search(rb"startxref\n(\d+)", data)[1])
+    assert data[start : start + 4] == b"xref"
+    for number, place in enumerate(re.findall(rb"(\d{10}) 00000 n", data), 1):
+        assert data[int(place) :].startswith(b"%d 0 obj" % number)
+    assert (tmp_path / "a.svg").read_text().startswith('<svg xmlns="http://www.w3.org/2000/svg" width="90mm"')
+    with pytest.raises(ValueError, match="millimetres above 0"):
+        view.save(tmp_path / "a.svg", width=0)
+    with pytest.raises(ValueError, match="for figures"):
+        view.save(tmp_path / "a.html", step=1)
+
+
+@pytest.mark.skipif(not any(map(shutil.which, pdf.PROGRAMS)), reason="no program here makes a PNG")
+def test_a_png_is_the_whole_picture(tmp_path):
+    tape, _, _ = square()
+    tf.draw(tape).save(tmp_path / "a.png")
+    data = (tmp_path / "a.png").read_bytes()
+    width, height = re.search(r'width="([\d.]+)" height="([\d.]+)"', tf.draw(tape).svg).groups()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", data[16:24]) == (2 * round(float(width)), 2 * round(float(height)))
 
 
 def test_something_else_is_refused():
@@ -145,7 +205,7 @@ def test_a_very_long_tape_is_drawn_at_once():
     assert len(picture.snapshot["rows"]) == draw_module.WHOLE
     last = picture.snapshot["rows"][-1]
     assert (last["row"], last["value"]["text"], last["tapes"]) == (3002, str(y.numpy()), [0])
-    assert f"{3003 - draw_module.MOST:,} rows" in texts(picture.svg)
+    assert f"{3003 - figure.MOST:,} rows" in texts(picture.svg)
 
 
 def test_a_variable_that_nobody_watches_is_grey_inside():
@@ -164,4 +224,4 @@ def test_operations_have_their_python_names_and_numbers_are_rounded_to_what_fits
         slope = x * x
     svg = tf.draw(tape, slope, x).svg
     assert "slope = ×" in svg
-    assert "0.1111111111111<" in svg and "0.66666666667<" in svg and "…" not in svg  # 1/9 in 15 characters, 2/3 in 13
+    assert "0.1111<" in svg and "0.6667<" in svg and "…" not in svg  # 1/9 and 2/3

@@ -57,12 +57,12 @@ def test_a_leaf_that_is_moved_takes_rows_and_sweep_along(program, show, page):
         adjoints = {step["row"]: step["adjoint"]["data"] for step in again["sweep"]["steps"]}
         adjoints |= {e["input"]: e["sum"]["data"] for step in again["sweep"]["steps"] for e in step["edges"]}
         for row, (primal, adjoint) in zip(again["rows"], numbers(shown), strict=True):
-            assert primal == pytest.approx(row["value"]["data"], rel=2e-6)
+            assert primal == pytest.approx(row["value"]["data"], rel=5e-4)
             if row["row"] in adjoints:
-                assert adjoint == pytest.approx(adjoints[row["row"]], rel=2e-5)
+                assert adjoint == pytest.approx(adjoints[row["row"]], rel=5e-4)
         gradient = again["sweep"]["gradients"][0]["text"]
         result = shown.locator(".mt-result-source b").first.get_attribute("title")
-        assert float(result) == pytest.approx(float(gradient), rel=2e-6)
+        assert float(result) == pytest.approx(float(gradient), rel=5e-4)
         assert "what if" in shown.locator(".mt-results").inner_text()
     shown.get_by_role("button", name="back", exact=True).click()
     assert str(numbers(shown)) == str(before)
@@ -77,8 +77,8 @@ def test_a_small_step_does_what_the_gradient_says(show):
     gradient = float(tape.gradient(y, sources)[0].numpy())
     assert f"slope {gradient:.4g}" in page.locator(".mt-feel figcaption").inner_text()
     said = page.locator(".mt-ghoststep").inner_text()
-    assert said.startswith("x + 0.01 → y + ") and said.endswith(f"the gradient said + {gradient / 100:.4g}")
-    step = float(said.split("y + ")[1].split(";")[0])
+    assert said.startswith("x + 0.01 → y +") and said.endswith(f"the gradient said +{gradient / 100:.4g}")
+    step = float(said.split("y +")[1].split(";")[0])
     assert step == pytest.approx(gradient / 100, rel=0.02)
 
 

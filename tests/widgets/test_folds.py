@@ -110,7 +110,7 @@ def test_layers_are_a_level(show):
     outputs = {row["scope"][-1]: row for row in snapshot["rows"] if row["scope"]}  # the last row of each layer
     adjoints = {step["row"]: step["adjoint"] for step in snapshot["sweep"]["steps"]}
     assert groups.filter(has_text="first").locator(".mt-value").text_content() == "@"  # where the sweep has ended
-    for name, text in (("second", "4×3"), ("third", "4×1")):
+    for name, text in (("second", "(4, 3)"), ("third", "(4, 1)")):
         node = groups.filter(has_text=name)
         assert outputs[name]["row"] in adjoints and node.locator(".mt-value").text_content() == text
         assert node.locator(".mt-adjoint").text_content() == f"∂ {text}"
@@ -175,8 +175,8 @@ def test_what_leaves_a_folded_layer_stands_on_its_edges(show):
     sent = {edge["input"] for step in steps if inside.get(step["row"]) == scope for edge in step["edges"] if edge["input"] not in inside}
     labels = page.locator(".mt-product")
     assert labels.count() == len(sent) == 2  # its kernel and its bias
-    shapes = {"×".join(map(str, snapshot["rows"][row]["shape"])) if len(snapshot["rows"][row]["shape"]) > 1 else f"[{snapshot['rows'][row]['shape'][0]}]" for row in sent}
-    assert {text.removeprefix("= ") for text in labels.locator("text").all_text_contents()} == shapes
+    shapes = {str(tuple(snapshot["rows"][row]["shape"])) for row in sent}
+    assert set(labels.locator("text").all_text_contents()) == shapes
     assert labels.locator(".mt-map").count() == 2
 
 
@@ -187,3 +187,46 @@ def test_the_sums_on_the_edges_of_a_folded_loop(show):
     texts = page.locator(".mt-product text").all_text_contents()
     assert texts and all(text.startswith(("Σ", "=")) for text in texts) and sum(text.startswith("Σ") for text in texts) == 3
     assert page.locator(".mt-edge.mt-sent").count() >= 4  # to the three weights, and into the loop
+
+
+def newton() -> tuple[Any, Any, Any]:
+    x = tf.Variable(1.5, name="x")
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = x**4 - 3.0 * x**2 + x
+        g = inner.gradient(y, x)
+    return outer, g, x
+
+
+WHOLE = """() => { const box = (e) => e.getBoundingClientRect(), pane = box(document.querySelector(".mt-pane"));
+  return [...document.querySelectorAll(".mt-node .mt-box")].every((e) => box(e).left >= pane.left && box(e).right <= pane.right && box(e).top >= pane.top && box(e).bottom <= pane.bottom); }"""
+
+
+@pytest.mark.parametrize(("program", "names"), [
+    (recurrent, {"Wx", "Wh", "b", f"loop × {TURNS}"}), (model, {"first", "second", "third"}), (newton, {"x", "inner.gradient"}),
+], ids=["recurrent", "model", "newton"])  # fmt: skip
+def test_a_program_opens_as_a_poster(program, names, show, page):
+    """Nothing is pressed: all of it is in the pane, in one line, with what a gradient is asked for."""
+    page.set_viewport_size({"width": 1366, "height": 768})
+    tape, target, sources = program()
+    snapshot = tf.snapshot(tape, target, sources)
+    for own in snapshot["tapes"]:
+        own["name"] = own["name"].replace("tape 2", "inner")  # as a notebook has it
+    shown = show(snapshot)
+    assert names <= set(titles(shown))
+    assert shown.evaluate(WHOLE) and shown.locator(".mt-node").count() <= 16
+    assert shown.locator(".mt-node.mt-constant").count() >= (program is model)  # what the network is given
+
+
+def test_an_assigned_value_has_a_crossed_edge_to_the_new_state(show):
+    w = tf.Variable(2.0, name="w")
+    with tf.GradientTape() as tape:
+        w.assign_add(w * 2.0)
+        y = w * 3.0
+    snapshot = tf.snapshot(tape, y, w)
+    (event,) = (event for event in snapshot["events"] if event["kind"] == "assign")
+    assert snapshot["rows"][event["row"]]["op"] == "multiply" and snapshot["rows"][event["to"]]["version"] == 1
+    page = show(snapshot)
+    edge = page.locator(".mt-assigned")
+    assert edge.locator(".mt-cross").count() == 1
+    assert edge.locator("title").text_content() == "assigned to w: the gradient does not go back through an assignment"

@@ -171,7 +171,7 @@ def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(notebook):
     book.page.keyboard.press("End")
     book.until("document.querySelector('.mt-lines [data-row=\"0\"] .mt-c-adjoint')?.textContent")
     assert float(book.page.locator(".mt-lines [data-row='0'] .mt-c-adjoint").inner_text()) == pytest.approx(
-        float(gradient)
+        float(gradient), rel=5e-4
     )
     assert book.page.locator(".mt-view:focus").count() == 1  # JupyterLab's own shortcuts did not take the keys
 
@@ -316,7 +316,7 @@ def test_a_number_among_arrays_is_moved_by_the_kernel(notebook):
     nb.page.locator(".mt-whatif").wait_for()
     result = nb.page.locator(".mt-result-source b").first.get_attribute("title")
     assert float(result) == pytest.approx(wanted[1], rel=1e-5)
-    assert float(nb.page.locator(".mt-target .mt-value").text_content()) == pytest.approx(wanted[0], rel=1e-5)
+    assert float(nb.page.locator(".mt-target .mt-value").text_content()) == pytest.approx(wanted[0], rel=1e-3)  # four digits
     nb.page.get_by_role("button", name="back", exact=True).click()
     nb.page.locator(".mt-whatif").wait_for(state="detached")
 
@@ -386,7 +386,7 @@ def test_nothing_is_dropped_of_a_long_recording(notebook):
     book.page.keyboard.press("End")
     book.page.wait_for_selector(".mt-lines [data-row='20002']")
     last = book.page.locator(".mt-lines [data-row='20002'] .mt-c-value").inner_text()
-    assert float(last) == pytest.approx(float(book.output(1).inner_text()), rel=1e-6)
+    assert float(last) == pytest.approx(float(book.output(1).inner_text()), rel=1e-3)  # four digits
 
 
 @pytest.mark.long
@@ -402,9 +402,7 @@ def test_a_long_sweep_is_stepped_into_page_by_page(notebook):
     book.page.keyboard.press("End")  # to the end of the rows; the steps behind it are computed now
     book.until("document.querySelector('.mt-count').textContent === 'backward 30001 / 30001'")
     gradient = book.page.locator(".jp-OutputArea-output").first.inner_text()
-    book.until(
-        f"document.querySelector('.mt-lines [data-row=\"1\"] .mt-c-adjoint').textContent === '{gradient.strip()}'"
-    )
+    book.until(f"Math.abs(document.querySelector('.mt-lines [data-row=\"1\"] .mt-c-adjoint').textContent / {float(gradient)} - 1) < 1e-3")
     book.page.keyboard.press("ArrowLeft")
     assert book.count() == "backward 30000 / 30001"
 

@@ -6,11 +6,14 @@ import re
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minitape as tf
+from minitape_widgets import TapeView
+from minitape_widgets import page as pages
 
-from .conftest import chain, position, press
+from .conftest import chain, position, press, rounded
 
 pytestmark = pytest.mark.browser
 
@@ -161,3 +164,33 @@ def test_nodes_fitted_from_afar_keep_a_width_on_the_screen(show):
     press(page, "0")
     page.wait_for_function("document.querySelectorAll('.mt-node').length === 603")
     assert page.locator(".mt-node .mt-box").nth(300).bounding_box()["height"] >= 2
+
+
+def test_a_large_page_travels_compressed_and_then_as_summaries(tmp_path, show, page, monkeypatch):
+    """A scan of training steps: a page has its numbers, and the small pictures of its arrays."""
+    w = tf.Variable(np.random.default_rng(0).normal(size=(40, 40)).astype(np.float32) * 0.1, name="w")
+    x = tf.constant(np.random.default_rng(1).normal(size=(40, 40)).astype(np.float32))
+    with tf.GradientTape() as tape:
+        h = x
+        for _ in range(60):
+            h = tf.tanh(h @ w + x)
+        loss = tf.reduce_mean(h * h)
+    gradient = tape.gradient(loss, w)
+    for most in (pages.MOST, 400_000):
+        monkeypatch.setattr(pages, "MOST", most)
+        TapeView(tape).save(tmp_path / "tape.html")
+        page.set_content((tmp_path / "tape.html").read_text(encoding="utf-8"))
+        page.locator(".mt-node").first.wait_for()
+        assert page.locator(".mt-lines .mt-current .mt-c-value").inner_text() == rounded(str(loss.numpy()))
+        page.locator(".mt-view").focus()
+        press(page, "End")
+        node = page.locator(".mt-node.mt-variable")
+        assert node.locator(".mt-adjoint").text_content() == "∂ (40, 40)" and node.locator(".mt-map").count() == 2
+    snapshot, sizes = tf.snapshot(tape, loss, w), []
+    for most in (10**9, 400_000):
+        monkeypatch.setattr(pages, "MOST", most)
+        sizes.append(len(pages.page(snapshot)))
+    assert sizes[1] < sizes[0] / 2 and gradient is not None
+    strongest = np.abs(gradient.numpy()).max()
+    kept = pages.summary(snapshot["sweep"])["gradients"][0]["thumb"]
+    assert np.abs(kept).max() <= strongest * 1.001

@@ -30,7 +30,7 @@ def table(page: Any) -> dict[int, dict[str, str]]:
 def in_rows(rule: str, row: dict[str, Any]) -> str:
     """A rule of the engine with the rows that it reads: x and y are its inputs, z its result."""
     numbers = dict(zip("xy", row["inputs"], strict=False), z=row["row"])
-    return re.sub(r"\b[xyz]\b", lambda name: f"row {numbers[name[0]]}", rule)
+    return re.sub(r"\b[xyz]\b", lambda name: f"row {numbers[name[0]]}", rule.replace(" * ", " × "))
 
 
 def on_edges(step: dict[str, Any], rows: list[dict[str, Any]], before: dict[int, str]) -> list[list[str]]:
@@ -40,9 +40,10 @@ def on_edges(step: dict[str, Any], rows: list[dict[str, Any]], before: dict[int,
         here, there = rows[step["row"]], rows[edge["input"]]
         factors = edge["local"] and (not here["shape"] or (written(edge["local"], 11) and written(step["adjoint"], 11)))
         lines = [brief(edge["local"], here, 11), f"× {brief(step['adjoint'], here, 11)}"] if factors else []
-        lines.append(f"= {brief(edge['product'], there, 11, sides=True)}")
+        product = brief(edge["product"], there, 11)
+        lines.append(product if product.startswith("(") and not product.endswith("j)") else f"= {product}")  # a shape, or a number
         if edge["input"] in seen:
-            lines.append(f"Σ {brief(edge['sum'], there, 11, sides=True)}")
+            lines.append(f"Σ {brief(edge['sum'], there, 11)}")
         seen.add(edge["input"])
         found.append(lines)
     return found
@@ -181,7 +182,7 @@ def test_a_tape_whose_arrays_were_released_says_why_it_has_no_steps_backwards(sh
     page = show(tf.snapshot(tape))
     press(page, "End")
     assert "let go of the large arrays of this tape (24 MB)" in page.locator(".mt-step").inner_text()
-    assert page.locator(".mt-node[data-id=r1] .mt-value").text_content() == "f32[3000,2000]"
+    assert page.locator(".mt-node[data-id=r1] .mt-value").text_content() == "(3000, 2000)"
     assert "not computed here" in page.locator(".mt-results").inner_text()
     press(page, "Home", "ArrowRight")
     assert "let go of" not in page.locator(".mt-step").inner_text()
@@ -277,7 +278,7 @@ def test_from_afar_the_names_of_scopes_can_be_read_and_cover_no_node(show):
             with tf.name_scope(name), tf.name_scope("inner"):
                 for _ in range(8):
                     y = tf.sin(y) * x
-    page = show(tf.snapshot(tape, y, x))
+    page = show(tf.snapshot(tape, y, x), "none")
     press(page, "0")
     page.locator(".mt-scene.mt-plain").wait_for()
     boxes = """what => [...document.querySelectorAll(what)].filter(e => getComputedStyle(e).visibility == "visible").map(e => {
@@ -418,7 +419,7 @@ def test_paths_say_where_a_gradient_breaks(show):
     (stop,) = (row["row"] for row in snapshot["rows"] if row["cut"])
     page.locator(f".mt-node[data-id=r{stop}]").click()
     page.get_by_role("button", name="path to here").click()
-    assert f"Broken at row {stop} (stop): stop gradient." in page.locator(".mt-pathtext").inner_text()
+    assert f"Broken at row {stop} (stop): stop_gradient cuts it." in page.locator(".mt-pathtext").inner_text()
 
 
 def test_tapes_are_lanes_and_frames(show):

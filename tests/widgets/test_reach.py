@@ -11,27 +11,9 @@ from .conftest import chain, press
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("start, what", [(-1.0, "NaN"), (0.0, "inf")])
-def test_the_first_row_that_is_not_finite_has_a_badge_that_leads_there(start, what, show):
-    x = tf.Variable(start, name="x")
-    with tf.GradientTape() as tape:
-        y = tf.sin(tf.math.log(x * 2.0 + 0.0) - 1.0)
-    snapshot = tf.snapshot(tape, y, x)
-    page = show(snapshot)
-    press(page, "Home")
-    row = next(row["row"] for row in snapshot["rows"] if row["op"] == "log")
-    page.get_by_role("button", name=f"{what} from row {row} on").click()
-    assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == str(row)
-    assert "mt-nan" in page.locator(f".mt-node[data-id=r{row}]").get_attribute("class")
-
-
-def test_a_finite_tape_has_no_badge(show):
-    assert show(chain(5)).locator(".mt-badge:not(.mt-difference)").is_hidden()
-
-
 def test_the_small_map_never_covers_the_current_node(show, page):
     page.set_viewport_size({"width": 640, "height": 900})
-    shown = show(chain(30))
+    shown = show(chain(30), "none")
     shown.locator(".mt-pane").evaluate("pane => { pane.style.height = '160px' }")
     shown.locator(".mt-minimap:visible").wait_for()
     covered = """() => new Promise(done => setTimeout(() => {

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.sweep import unbroadcast
+from minitape.engine.back.values import unbroadcast
 from minitape.picture.stepping import stepper_of
+from minitape_widgets import TapeView
 
 from .conftest import PROGRAMS, broadcasting, custom, custom_pair, gathering, nested, square, states
 
@@ -356,9 +357,23 @@ def test_a_function_goes_by_its_own_name():
     assert labels == ["parabola", "wave"]
 
 
+def test_forward_mode_has_a_tangent_for_each_row():
+    """The reference: what ``jvp`` gives for each tensor."""
+    x, w = tf.Variable([1.0, 2.0], name="x"), tf.Variable(3.0, name="w")
+    with tf.autodiff.ForwardAccumulator([x, w], [tf.constant([1.0, 0.0]), tf.constant(0.5)]) as acc:
+        a = x * w
+        b = tf.sin(a)
+        y = tf.reduce_sum(b * x) + tf.stop_gradient(w)
+    rows = {row["name"]: row for row in tf.snapshot(acc)["rows"]}
+    for name, tensor in {"a": a, "b": b, "y": y}.items():
+        np.testing.assert_allclose(rows[name]["tangent"]["data"], acc.jvp(tensor).numpy(), rtol=1e-6)
+    assert rows["x:0"]["tangent"]["data"] == [1.0, 0.0] and rows["w:0"]["tangent"]["data"] == 0.5
+    assert "TapeView" in repr(TapeView(acc))
+
+
 def test_powers_and_negations_have_labels_of_their_own():
     x = tf.Variable(3.0)
     with tf.GradientTape() as tape:
         y = -(x**2.0) - x
     labels = [row["label"] for row in tf.snapshot(tape, y, x)["rows"] if row["kind"] == "operation"]
-    assert labels == ["**", "neg", "-"]
+    assert labels == ["xʸ", "neg", "-"]

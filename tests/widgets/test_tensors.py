@@ -34,7 +34,7 @@ def test_values_adjoints_and_products_are_pictures_with_their_signs(show):
     maps = page.locator(".mt-node[data-id=r0] .mt-map")
     assert maps.count() == 2  # the value and its adjoint
     assert signs(maps.nth(0)) == signs(maps.nth(1)) == (3, 5)
-    assert page.locator(".mt-node[data-id=r0] .mt-value").text_content() == "2×4"
+    assert page.locator(".mt-node[data-id=r0] .mt-value").text_content() == "(2, 4)"
     assert [signs(one) for one in page.locator(".mt-product .mt-map").all()] == [(3, 5), (3, 5)]
     press(page, "Home", "ArrowRight")
     assert page.locator(".mt-node[data-id=r0] .mt-map").count() == 1

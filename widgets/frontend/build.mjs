@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const view = `${here}../minitape_widgets/static/tapeview.js`;
@@ -35,6 +35,17 @@ const workers = {
   },
 };
 
+// Style sheets are bundled as text, without what only their readers need.
+const styles = {
+  name: "styles",
+  setup(builder) {
+    builder.onLoad({ filter: /\.css$/ }, async ({ path }) => {
+      const { code } = await transform(readFileSync(path, "utf8"), { loader: "css", minify: true, target: "es2022" });
+      return { contents: code, loader: "text" };
+    });
+  },
+};
+
 async function bundled(more) {
   return (await build({ ...options, ...more })).outputFiles[0].text;
 }
@@ -52,8 +63,7 @@ const shipped = {
   [view]: await bundled({
     entryPoints: [`${here}src/widget.ts`],
     format: "esm",
-    plugins: [workers],
-    loader: { ".css": "text" },
+    plugins: [workers, styles],
     banner: { js: `/* minitape TapeView, source ${sourceHash("src")} */` },
   }),
   [`${extension}/package.json`]: packageOf(remote),

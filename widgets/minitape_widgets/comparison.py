@@ -1,8 +1,12 @@
-"""Two views below each other, and where their tapes begin to differ."""
+"""Two views whose steps go together, and where their tapes begin to differ."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from minitape.engine.write_beside import write
+
+from .page import page
 
 
 class Comparison:
@@ -18,6 +22,13 @@ class Comparison:
             return "The two tapes are alike, row by row."
         row, here, there = self._words
         return f"Row {row} is the first that differs: {here}, but {there}."
+
+    def save(self, path: Any) -> None:
+        """Writes a page (``.html``) with both tapes, which step together without a kernel. Raises ValueError for another ending."""
+        if not str(path).lower().endswith((".html", ".htm")):
+            raise ValueError(f"A comparison is saved as a page, .html, but received {str(path)!r}. Each of its .views saves a figure.")
+        both = [view._fresh() for view in self.views]
+        write(path, page({"both": both}))
 
     def _ipython_display_(self) -> None:
         from IPython.display import display

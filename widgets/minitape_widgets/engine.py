@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import anywidget
-import traitlets
-
 from minitape.course.choices import HEAR
+from minitape.course.widget import AnyWidget, Unicode
 
 BUNDLE = Path(__file__).parent / "static" / "tapeview.js"
 
@@ -44,11 +42,11 @@ export default {
 """
 
 
-class Engine(anywidget.AnyWidget):
+class Engine(AnyWidget):
     """Holds the bundled front end; never shown."""
 
     _esm = "export default {};"
-    bundle = traitlets.Unicode().tag(sync=True)
+    bundle = Unicode().tag(sync=True)
 
     def __repr__(self) -> str:
         return "Engine()"

@@ -1,6 +1,7 @@
-"""Runs the lesson that is named first, and writes each ``TapeView`` that it shows into the folder that is named second.
+"""Runs the lesson that is named first, and writes each ``TapeView`` and ``Moving`` that it shows into the folder that is named second.
 
-Prints a JSON object: id of a cell -> the names of the files with its views. ``minitape site`` runs this as a program.
+Prints a JSON object: id of a cell -> the text of each view that it shows, and the name of its file. ``minitape site`` runs this as a
+program.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from minitape.course import Moving
 from minitape_widgets import TapeView
 
 # a page tells the lesson around it how high it is
@@ -22,7 +24,7 @@ new ResizeObserver(() => parent.postMessage({ tapeview: document.body.offsetHeig
 """
 
 
-def main(lesson: Path, folder: Path) -> dict[str, list[str]]:
+def main(lesson: Path, folder: Path) -> dict[str, list[tuple[str, str]]]:
     """A view is written when its cell has been run: it grows while the cell runs."""
     shell, shown = InteractiveShell.instance(), []
 
@@ -31,8 +33,9 @@ def main(lesson: Path, folder: Path) -> dict[str, list[str]]:
         return {"text/plain": repr(view)}, {}
 
     assert shell.display_formatter is not None
-    shell.display_formatter.mimebundle_formatter.for_type(TapeView, show)
-    found: dict[str, list[str]] = {}
+    for kind in (TapeView, Moving):
+        shell.display_formatter.mimebundle_formatter.for_type(kind, show)
+    found: dict[str, list[tuple[str, str]]] = {}
     for cell in json.loads(lesson.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] != "code":
             continue
@@ -45,7 +48,7 @@ def main(lesson: Path, folder: Path) -> dict[str, list[str]]:
             view.save(path)
             with open(path, "a", encoding="utf-8") as file:
                 file.write(HEIGHT)
-            found.setdefault(cell["id"], []).append(path.name)
+            found.setdefault(cell["id"], []).append((repr(view), path.name))
         shown.clear()
     return found
 

@@ -37,7 +37,7 @@ def watch(view: Any) -> None:
             if not _news.is_set():
                 wake()
 
-    view._tape.watchers.append(told)
+    view._tape.watchers = [*view._tape.watchers, told]
     record = view._tape._record
     if record is not None:
         record.tell(told)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from .engine import BUNDLE
@@ -20,21 +22,90 @@ body {{ margin: 16px; color-scheme: light dark }}
 @media (prefers-color-scheme: dark) {{ body {{ background: #111417 }} }}
 </style>
 <main id="view"></main>
-<script type="application/json" id="data">{data}</script>
+<script type="application/json" id="data"{packed}>{data}</script>
 <script type="text/plain" id="bundle">{bundle}</script>
 <script type="module">
 const text = JSON.parse(document.getElementById("bundle").textContent);
 const url = URL.createObjectURL(new Blob([text], {{ type: "text/javascript" }}));
 const {{ mount }} = await import(url);
-mount(document.getElementById("view"), JSON.parse(document.getElementById("data").textContent), async () => text);
+const data = document.getElementById("data");
+async function unpacked() {{
+  const bytes = Uint8Array.from(atob(data.textContent), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+}}
+const given = "packed" in data.dataset ? await unpacked() : JSON.parse(data.textContent);
+for (const one of given.both ?? [given]) mount(document.getElementById("view"), one, async () => text);
 </script>
 </html>
 """
 
 
-def page(snapshot: Snapshot) -> str:
-    """The HTML text. Nothing of the snapshot can end its script element: ``<`` is written as an escape."""
-    return PAGE.format(data=_inert(snapshot), bundle=_inert(BUNDLE.read_text(encoding="utf-8")))
+SMALL = 1_000_000  # characters of a snapshot that a page holds as they are
+MOST = 10_000_000  # of a page: a larger one has summaries of its arrays
+SHRINKS = 4  # times at most: a longer text is not compressed to find out
+DIGITS = 4  # of a number in a summary
+CELLS = (6, 26)  # of an array in a summary, as many as its small picture has
+
+
+def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
+    """The HTML text of a page of one snapshot, or of ``{"both": [one, other]}``, whose views go together. Nothing of the snapshot can end its script element: ``<`` is written as an escape.
+
+    A large snapshot travels compressed. Of one that would make a page of more than 10 MB the arrays are summaries: their
+    small pictures, and of those of the sweep not more than the product and the adjoints.
+    """
+    bundle = _inert(BUNDLE.read_text(encoding="utf-8"))
+    data, packed = _inert(snapshot), ""
+    if len(data) > SMALL:
+        packed = " data-packed"
+        data = _packed(snapshot) if len(data) < SHRINKS * MOST else ""
+        if not data or len(data) + len(bundle) > MOST:
+            data = _packed(summary(snapshot))
+    return PAGE.format(data=data, packed=packed, bundle=bundle)
+
+
+def _packed(snapshot: Any) -> str:
+    return base64.b64encode(zlib.compress(json.dumps(snapshot, allow_nan=False, separators=(",", ":")).encode(), 6)).decode()
+
+
+def summary(part: Any) -> Any:
+    """A part of a snapshot with summaries in the place of its arrays.
+
+    >>> summary({"value": {"text": "[0.33333333 0.5]", "data": [0.33333333, 0.5]}})
+    {'value': {'text': '', 'data': [0.3333, 0.5]}}
+    """
+    if isinstance(part, list):
+        return [summary(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    if "product" in part and "local" in part:  # an edge of the sweep
+        local = part["local"] if part["local"] is None or not isinstance(part["local"].get("data"), list) else None
+        part = part | {"local": None if local is not None and "thumb" in local else local}
+    found = {key: one if key in ("data", "thumb") else summary(one) for key, one in part.items()}
+    if isinstance(part.get("data"), list) or "thumb" in part:
+        shape = "thumb" if "thumb" in part else "data"
+        found |= {"text": "", shape: _fewer(part[shape]) if shape == "thumb" else _rounded(part[shape])}
+    return found
+
+
+def _rounded(data: Any) -> Any:
+    if isinstance(data, list):
+        return [_rounded(one) for one in data]
+    return float(f"{data:.{DIGITS}g}") if isinstance(data, float) else data
+
+
+def _fewer(lines: list[list[Any]]) -> list[list[Any]]:
+    """The cells of a small picture: of those that share one the strongest."""
+    height, width = len(lines), len(lines[0]) if lines else 0
+    if height * width == 0:
+        return lines
+    rows, columns = min(height, CELLS[0]), min(width, CELLS[1])
+    areas = [[[line[c * width // columns : (c + 1) * width // columns] for line in lines[r * height // rows : (r + 1) * height // rows]]
+              for c in range(columns)] for r in range(rows)]  # fmt: skip
+    return [[_rounded(max((one for line in area for one in line), key=_strength)) for area in row] for row in areas]
+
+
+def _strength(one: Any) -> float:
+    return abs(one) if isinstance(one, (int, float)) else float("inf")
 
 
 def _inert(value: Any) -> str:

@@ -7,16 +7,17 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from html import escape
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import anywidget
-import traitlets
-
 from minitape import GradientTape
+from minitape.course.widget import MISSING, AnyWidget, Bytes, Unicode
+from minitape.engine.write_beside import write
+from minitape.picture.diagnosis import alarms_of
 from minitape.picture.difference import first_difference
 from minitape.picture.drawing import WHOLE, Picture
-from minitape.picture.reading import EMPTY, Reader, Row, reader_of, spaces
+from minitape.picture.reading import EMPTY, Reader, Row, followed, reader_of, spaces
 from minitape.picture.whatif import what_if
 
 from .comparison import Comparison
@@ -33,11 +34,13 @@ if TYPE_CHECKING:
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 MOST = 200_000  # rows of a longer recording that are shown: a browser has no room for more
 
+LOOKED = 20_000  # rows in which it is looked for what is wrong
+
 
 _NOTHING = GradientTape()  # the tape of closed views
 
 
-class TapeView(anywidget.AnyWidget):
+class TapeView(AnyWidget):
     """A live picture of a ``tf.GradientTape`` that steps through its rows and then through its backward sweep.
 
     Made before the ``with`` block it grows while the block runs; made afterwards it shows what was recorded. After
@@ -57,18 +60,20 @@ class TapeView(anywidget.AnyWidget):
     """
 
     _esm = LOADER
-    _engine = traitlets.Unicode().tag(sync=True)
-    _key = traitlets.Unicode().tag(sync=True)
-    _wire = traitlets.Bytes(b"").tag(sync=True)
-    _knobs = traitlets.Unicode("[]").tag(sync=True)
+    _engine = Unicode().tag(sync=True)
+    _key = Unicode().tag(sync=True)
+    _wire = Bytes(b"").tag(sync=True)
+    _knobs = Unicode("[]").tag(sync=True)
     _given: Any = None  # its first layout
     _lock: Any = None
+    _linked = ""  # the name that the views of a comparison have
     _differs: dict[str, Any] | None = None  # where the tape that it is compared with is another one
     _told = ""  # what a closed view says of itself
 
     def __init__(
         self, tape: Any, target: Any = None, sources: Any = None, *, again: bool | None = None, _rerun: Rerun | None = None
     ) -> None:
+        tape = followed(tape)
         self._reader = reader_of(tape, spaces(sys._getframe(1)), "TapeView takes")
         self._tape, self._target, self._sources = tape, target, sources
         self._rows: list[Row] = []
@@ -125,7 +130,7 @@ class TapeView(anywidget.AnyWidget):
 
     @classmethod
     def compare(cls, first: Any, second: Any) -> Comparison:
-        """Two tapes below each other; the first row that differs is marked in both, and said in words.
+        """Two tapes below each other, which step together; the first row that differs is marked in both, and said in words.
 
         Each tape shows the sweep of its last gradient. Raises TypeError when one of them is no GradientTape.
 
@@ -139,6 +144,10 @@ class TapeView(anywidget.AnyWidget):
         Row 1 is the first that differs: sin of row 0 = 0.9092974, but cos of row 0 = -0.41614684.
         """
         views = cls(first), cls(second)
+        linked = uuid4().hex
+        for view in views:
+            view._linked = linked
+            view._wire = encode(view._whole())
         found = first_difference(*(view._snapshot() for view in views))
         if found is not None:
             row, *words = found
@@ -201,6 +210,8 @@ class TapeView(anywidget.AnyWidget):
             self._rows, self._sweeps = [], Sweeps()
         self._rows += rows
         changed = self._reader.changes() + self._names()
+        if rows and not self._tape._recording:
+            changed += self._reader.tangents()
         for part in changed:
             self._rows[part["row"]].change(part)
         return rows, changed
@@ -226,6 +237,10 @@ class TapeView(anywidget.AnyWidget):
         part: Any = self._reader.frame_of(rows, first) | {"changed": changed}
         part.pop("sweep")
         part.pop("results")
+        if sweep:
+            part["alarms"] = self._alarms(part["events"])
+        if self._linked:
+            part["linked"] = self._linked
         if self._differs is not None:
             part["differs"] = self._differs
         return part | {"sweep": self._sweeps.sweep, "results": self._sweeps.results} if sweep else part
@@ -237,9 +252,20 @@ class TapeView(anywidget.AnyWidget):
         if most is not None and len(rows) > most:
             rows = rows[: most // 2] + rows[-(most // 2) :]
         found: Any = self._reader.frame_of([row.full() for row in rows], 0)
+        if self._linked:
+            found["linked"] = self._linked
         if self._differs is not None:
             found["differs"] = self._differs
-        return found | {"changed": [], "sweep": self._sweeps.snapshot(), "results": self._sweeps.results}
+        alarms = self._alarms(found["events"])
+        return found | {"changed": [], "sweep": self._sweeps.snapshot(), "results": self._sweeps.results, "alarms": alarms}
+
+    def _alarms(self, events: list[Any]) -> list[Any]:
+        """What is wrong; of a very long recording nobody looks."""
+        if len(self._rows) > LOOKED:
+            return []
+        ends = None if self._target is None else (self._target, self._sources)
+        sweep: Any = self._sweeps.snapshot()
+        return alarms_of(self._tape, [row.full() for row in self._rows], sweep, self._sweeps.results, events, ends)
 
     # -- sending ------------------------------------------------------------------------------------------------------
 
@@ -352,20 +378,25 @@ class TapeView(anywidget.AnyWidget):
 
     # -- elsewhere ----------------------------------------------------------------------------------------------------
 
-    def save(self, path: Any) -> None:
-        """Writes a self-contained HTML page that steps without a kernel (``.html``), or the static picture.
+    def save(self, path: Any, *, step: int | None = None, width: float | None = None) -> None:
+        """Writes a self-contained HTML page that steps without a kernel (``.html``), or a figure (``.svg``, ``.pdf``, ``.png``).
 
-        Raises RuntimeError when the view was closed.
+        A figure is light, also where the notebook is dark. ``step`` is the step of the backward sweep that it shows, with its
+        products (None: what has arrived at the end), ``width`` its width in millimetres. Raises RuntimeError when the view was
+        closed, ValueError for a page with a step or a width.
         """
         if self._told:
             raise RuntimeError("This view was closed: its cell was run again, or close() was called. Make another one with TapeView(tape).")
         from .page import page
 
         if str(path).lower().endswith((".html", ".htm")):
-            with self._lock, open(path, "w", encoding="utf-8") as file:
-                file.write(page(self._fresh() | {"insides": self._reader.insides(self._target, self._sources)}))
+            if step is not None or width is not None:
+                raise ValueError("step= and width= are for figures (.svg, .pdf, .png): a page shows all steps, as wide as its window.")
+            with self._lock:
+                text = page(self._fresh() | {"insides": self._reader.insides(self._target, self._sources)})
+            write(path, text)
         else:
-            Picture(self._fresh(WHOLE)).save(path)
+            Picture(self._fresh(WHOLE), step).save(path, width=width)
 
     def _fresh(self, most: int | None = None) -> Snapshot:
         with self._lock:
@@ -401,7 +432,7 @@ class TapeView(anywidget.AnyWidget):
         data, metadata = dict(data), {**metadata, WIDGET_VIEW: {"shown": time.time()}}
         data["text/plain"] = repr(self)
         if self._rows:
-            data["text/html"] = Picture(self._snapshot(WHOLE)).html()
+            data["text/html"] = Picture(self._snapshot(WHOLE)).html() + (f"<p>{escape(MISSING)}</p>" if MISSING else "")
         return data, metadata
 
     def _drawable(self) -> Any:

@@ -15,6 +15,7 @@ suppress_warnings = ["misc.highlighting_failure"]  # blocks of engine.md quote p
 
 html_theme = "furo"
 html_title = "minitape"
+html_logo = html_favicon = "static/logo.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]

@@ -25,10 +25,8 @@ _SHARED = {
 
 __getattr__, __dir__ = _lazy("tf.compat.v1", {
     "graphs.session": "Session get_default_graph get_default_session placeholder reset_default_graph",
-    "compat.v1.collections": "GraphKeys add_to_collection all_variables assign assign_add assign_sub "
-                             "get_collection global_variables global_variables_initializer "
-                             "initialize_all_variables local_variables_initializer trainable_variables "
-                             "variables_initializer",
+    "compat.v1.collections": "all_variables assign get_collection global_variables "
+                             "global_variables_initializer initialize_all_variables trainable_variables",
     "compat.v1.legacy": "disable_eager_execution disable_v2_behavior enable_eager_execution name_scope "
                         "op_scope py_func set_random_seed",
     "compat.v1.variables": "AUTO_REUSE get_variable get_variable_scope variable_scope",

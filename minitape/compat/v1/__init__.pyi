@@ -6,17 +6,11 @@ from minitape import (
     keras as keras,
 )
 from minitape.compat.v1.collections import (
-    GraphKeys as GraphKeys,
-    add_to_collection as add_to_collection,
     assign as assign,
-    assign_add as assign_add,
-    assign_sub as assign_sub,
     get_collection as get_collection,
     global_variables as global_variables,
     global_variables_initializer as global_variables_initializer,
-    local_variables_initializer as local_variables_initializer,
     trainable_variables as trainable_variables,
-    variables_initializer as variables_initializer,
 )
 from minitape.compat.v1.legacy import (
     disable_eager_execution as disable_eager_execution,
@@ -32,19 +26,32 @@ from minitape.compat.v1.variables import (
     get_variable_scope as get_variable_scope,
     variable_scope as variable_scope,
 )
-from minitape.engine.backward import (
+from minitape.engine.back.endpoints import (
     UnconnectedGradients as UnconnectedGradients,
 )
-from minitape.engine.convert import (
-    constant as constant,
-    converted as _convert_to_tensor,
+from minitape.engine.back.tape import (
+    GradientTape as GradientTape,
 )
-from minitape.engine.custom import (
+from minitape.engine.more.custom import (
     custom_gradient as custom_gradient,
     grad_pass_through as grad_pass_through,
     recompute_grad as recompute_grad,
 )
-from minitape.engine.dtypes import (
+from minitape.engine.more.pyfunction import (
+    numpy_function as numpy_function,
+    py_function as py_function,
+)
+from minitape.engine.tensor.slices import (
+    IndexedSlices as IndexedSlices,
+)
+from minitape.engine.tensor.tensor import (
+    Tensor as _Tensor,
+    Tensor as Tensor,
+)
+from minitape.engine.tensor.variable import (
+    Variable as Variable,
+)
+from minitape.engine.values.dtypes import (
     DType as DType,
     as_dtype as as_dtype,
     bfloat16 as bfloat16,
@@ -66,29 +73,8 @@ from minitape.engine.dtypes import (
     uint64 as uint64,
     uint8 as uint8,
 )
-from minitape.engine.pyfunction import (
-    numpy_function as numpy_function,
-    py_function as py_function,
-)
-from minitape.engine.registry import (
-    RegisterGradient as RegisterGradient,
-    no_gradient as no_gradient,
-)
-from minitape.engine.shape import (
+from minitape.engine.values.shape import (
     TensorShape as TensorShape,
-)
-from minitape.engine.slices import (
-    IndexedSlices as IndexedSlices,
-)
-from minitape.engine.tape import (
-    GradientTape as GradientTape,
-)
-from minitape.engine.tensor import (
-    Tensor as _Tensor,
-    Tensor as Tensor,
-)
-from minitape.engine.variable import (
-    Variable as Variable,
 )
 from minitape.graphs.arrays import (
     TensorArray as TensorArray,
@@ -179,6 +165,10 @@ from minitape.ops.clipping import (
 from minitape.ops.complexes import (
     complex as complex,
 )
+from minitape.ops.convert import (
+    constant as constant,
+    converted as _convert_to_tensor,
+)
 from minitape.ops.counting import (
     histogram_fixed_width as histogram_fixed_width,
 )
@@ -238,6 +228,10 @@ from minitape.ops.printing import (
 from minitape.ops.reductions import (
     cumsum as cumsum,
     reduce_logsumexp as reduce_logsumexp,
+)
+from minitape.ops.registry import (
+    RegisterGradient as RegisterGradient,
+    no_gradient as no_gradient,
 )
 from minitape.ops.reversing import (
     reverse as reverse,

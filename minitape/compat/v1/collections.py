@@ -8,21 +8,6 @@ from ...graphs.session import get_default_graph
 from ...graphs.variables import initializer_of
 
 
-class GraphKeys:
-    """The names of a graph's collections.
-
-    >>> import minitape as tf
-    >>> tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES
-    'trainable_variables'
-    """
-
-    GLOBAL_VARIABLES = "variables"
-    TRAINABLE_VARIABLES = "trainable_variables"
-    LOCAL_VARIABLES = "local_variables"
-    LOSSES = "losses"
-    UPDATE_OPS = "update_ops"
-
-
 def global_variables(scope: str | None = None) -> list[Any]:
     """The variables of the default graph.
 
@@ -66,18 +51,6 @@ def get_collection(key: str, scope: str | None = None) -> list[Any]:
     return get_default_graph().get_collection(key, scope)
 
 
-def add_to_collection(name: str, value: Any) -> None:
-    """Adds a member to a collection of the default graph.
-
-    >>> import minitape as tf
-    >>> with tf.Graph().as_default():
-    ...     tf.compat.v1.add_to_collection("losses", 1.5)
-    ...     print(tf.compat.v1.get_collection("losses"))
-    [1.5]
-    """
-    get_default_graph().add_to_collection(name, value)
-
-
 def global_variables_initializer() -> Any:
     """An operation that gives all variables of the graph their initial values.
 
@@ -97,31 +70,6 @@ def global_variables_initializer() -> Any:
 initialize_all_variables = global_variables_initializer
 
 
-def variables_initializer(var_list: Any, name: str = "init") -> Any:
-    """An operation that gives variables their initial values.
-
-    None in eager mode, where variables have their values from the start.
-
-    >>> import minitape as tf
-    >>> with tf.Graph().as_default():
-    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
-    ...     print(tf.compat.v1.variables_initializer([v]).type)
-    NoOp
-    """
-    return initializer_of(var_list, name)
-
-
-def local_variables_initializer() -> Any:
-    """An operation that does nothing: there are no local variables.
-
-    >>> import minitape as tf
-    >>> with tf.Graph().as_default():
-    ...     print(tf.compat.v1.local_variables_initializer().type)
-    NoOp
-    """
-    return initializer_of([])
-
-
 def assign(ref: Any, value: Any) -> Any:
     """Sets a variable to ``value``; the result has the new value.
 
@@ -137,23 +85,3 @@ def assign(ref: Any, value: Any) -> Any:
     4.0
     """
     return ref.assign(value)
-
-
-def assign_add(ref: Any, value: Any) -> Any:
-    """Adds to a variable; the result has the new value.
-
-    >>> import minitape as tf
-    >>> print(tf.compat.v1.assign_add(tf.Variable(1.0), 2.0).numpy())
-    3.0
-    """
-    return ref.assign_add(value)
-
-
-def assign_sub(ref: Any, value: Any) -> Any:
-    """Subtracts from a variable; the result has the new value.
-
-    >>> import minitape as tf
-    >>> print(tf.compat.v1.assign_sub(tf.Variable(1.0), 1.0).numpy())
-    0.0
-    """
-    return ref.assign_sub(value)

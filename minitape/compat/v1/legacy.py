@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ... import tf
-from ...engine.block import block
-from ...engine.pyfunction import call_numpy
-from ...engine.state import state
-from ...engine.updates import deprecated
+from ...engine.more.pyfunction import call_numpy
+from ...engine.recording.block import block
+from ...engine.recording.state import state
 from ...graphs.session import get_default_graph
+from ...ops.logs import deprecated
 
 _DEPRECATED = (
     "py_func (from tensorflow.python.ops.script_ops) is deprecated and will be removed in a future version.\n"

@@ -6,11 +6,11 @@ import threading
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ...engine import dtypes
-from ...engine.block import block
-from ...engine.shape import TensorShape
-from ...engine.state import state
-from ...engine.variable import Variable
+from ...engine.recording.block import During, block
+from ...engine.recording.state import state
+from ...engine.tensor.variable import Variable
+from ...engine.values import dtypes
+from ...engine.values.shape import TensorShape
 from ...graphs.session import get_default_graph
 from ...keras import initializers
 from .legacy import name_scope
@@ -62,9 +62,7 @@ def get_variable_scope() -> VariableScope:
 
 
 @block
-def variable_scope(
-    name_or_scope: Any, *, initializer: Any = None, reuse: Any = None
-) -> Any:
+def variable_scope(name_or_scope: Any, *, initializer: Any = None, reuse: Any = None) -> Any:
     """``get_variable`` in the block prefixes names with the scope's; ``reuse`` finds variables instead of making them.
 
     ``initializer`` is the default for the variables of the block. A scope that was yielded before is entered again.
@@ -98,9 +96,7 @@ def _below(scope: str, name: Any) -> str:
     return f"{scope}/{name}" if scope else name
 
 
-def get_variable(
-    name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, *, trainable: bool | None = None
-) -> Any:
+def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, *, trainable: bool | None = None) -> Any:
     """Makes the variable of that name, or finds it again in a scope with ``reuse``.
 
     ``initializer`` is a value, a tensor or a function of (shape, dtype); by default Glorot's uniform one. In a graph a
@@ -117,37 +113,22 @@ def get_variable(
         if not scope.reuse:
             raise ValueError(f"Variable {full} already exists, disallowed. Did you mean to set reuse=True or "
                              "reuse=tf.AUTO_REUSE in VarScope?")  # fmt: skip
-        return _fitting(full, store[full], shape, dtype)
+        found = store[full]
+        if not found.shape.is_compatible_with(shape) or dtype not in (None, found.dtype):
+            raise ValueError(f"Trying to share variable {full}, but specified shape {shape} and dtype {dtype}, and found shape "
+                             f"{found.shape} and dtype {found.dtype.name}.")  # fmt: skip
+        return found
     if scope.reuse is True and state.graph is not None:
-        raise ValueError(
-            f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you mean to set "
-            "reuse=tf.AUTO_REUSE in VarScope?"
-        )
+        raise ValueError(f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you mean to set "
+                         "reuse=tf.AUTO_REUSE in VarScope?")  # fmt: skip
     value = _initial(full, shape, dtype, initializer if initializer is not None else scope.initializer)
     store[full] = made = _variable(value, trainable=trainable, name=full, dtype=dtype)
     return made
 
 
-def _fitting(name: str, variable: Any, shape: Any, dtype: Any) -> Any:
-    """A variable that was found; ValueError unless it has the shape and the type that are asked for."""
-    if shape is not None and not variable.shape.is_compatible_with(shape):
-        raise ValueError(f"Trying to share variable {name}, but specified shape {TensorShape(shape)} and found shape "
-                         f"{variable.shape}.")  # fmt: skip
-    if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(variable.dtype):
-        raise ValueError(f"Trying to share variable {name}, but specified dtype {dtypes.as_dtype(dtype).name} and found dtype "
-                         f"{variable.dtype.name}.")  # fmt: skip
-    return variable
-
-
 def _variable(value: Any, **settings: Any) -> Any:
     """A variable whose name is whole: the open name scopes give it no prefix."""
-    if state.graph is None:
-        before, state.scope = state.scope, ()
-        try:
-            return Variable(value, **settings)
-        finally:
-            state.scope = before
-    with state.graph.name_scope(None):
+    with During(state, scope=()) if state.graph is None else state.graph.name_scope(None):
         return Variable(value, **settings)
 
 
@@ -164,9 +145,7 @@ def _initial(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
             raise ValueError(f"Variable {name} did not get an initializer, so its `shape` argument must be specified.")
         return initializer()
     if not TensorShape(shape).is_fully_defined():
-        raise ValueError(
-            f"Shape of a new variable ({name}) must be fully defined, but instead was {TensorShape(shape)}."
-        )
+        raise ValueError(f"Shape of a new variable ({name}) must be fully defined, but instead was {TensorShape(shape)}.")
     wanted = dtypes.as_dtype(dtype or dtypes.float32)
     usual = initializers.GlorotUniform if wanted.is_floating else initializers.Zeros
     return (initializer or usual())(TensorShape(shape).as_list(), dtype=wanted)

@@ -49,11 +49,10 @@ class Dense(Affine):
 
     def call(self, inputs: Any, training: Any = None) -> Any:
         """The product, the bias and the activation."""
-        if inputs.dtype.is_integer or inputs.dtype.is_bool:
+        if inputs.dtype.kind in "iub":
             inputs = tf.cast(inputs, self.dtype)
         # a variable has no ndim
-        out = tf.matmul(inputs, self.kernel) if len(inputs.shape) == 2 else tf.tensordot(inputs, self.kernel, 1)
-        return self._finished(out)
+        return self._finished(inputs @ self.kernel if len(inputs.shape) == 2 else tf.tensordot(inputs, self.kernel, 1))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The input's shape with ``units`` as its last size."""

@@ -11,17 +11,15 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
-from ...engine import dtypes
 from ...engine.above import above
-from ...engine.convert import convert_to_tensor
-from ...engine.invalid import invalid, shown
-from ...engine.shown import methods_of
-from ...engine.state import state
-from ...engine.tensor import wrap
+from ...engine.recording.state import state
+from ...engine.tensor.tensor import wrap
+from ...engine.values import dtypes
+from ...engine.values.class_names import methods_of
+from ...engine.values.invalid import invalid, shown
 from ...graphs.function import Function
 from ...graphs.spec import TensorSpec
+from ...ops.convert import convert_to_tensor
 from ...ops.joining import stack
 from ...ops.seeds import pair_of
 from .elements import call, leaves, map_leaves, own, packed, spec_of, tensor, yielded
@@ -86,12 +84,8 @@ class Dataset(metaclass=_Named):
         for part in flat[1:]:
             if part.shape[0] != count:
                 raise ValueError(f"Dimensions {count} and {part.shape[0]} are not compatible")
-        return Dataset(
-            lambda: (map_leaves(lambda t, i=i: t[i], parts) for i in range(count)),
-            count,
-            "_TensorSliceDataset",
-            map_leaves(lambda t: TensorSpec(t.shape[1:], t.dtype), parts),
-        )
+        spec = map_leaves(lambda t: TensorSpec(t.shape[1:], t.dtype), parts)
+        return Dataset(lambda: (map_leaves(lambda t, i=i: t[i], parts) for i in range(count)), count, "_TensorSliceDataset", spec)
 
     @staticmethod
     def from_tensors(tensors: Any) -> Dataset:
@@ -122,9 +116,7 @@ class Dataset(metaclass=_Named):
             if not isinstance(spec, TensorSpec):
                 raise TypeError("`output_signature` must contain objects that are subclass of `tf.TypeSpec` but found "
                                 f"{type(spec)} which is not.")  # fmt: skip
-        return Dataset(
-            lambda: (yielded(item, output_signature) for item in generator()), UNKNOWN, "_FlatMapDataset", output_signature
-        )
+        return Dataset(lambda: (yielded(item, output_signature) for item in generator()), UNKNOWN, "_FlatMapDataset", output_signature)
 
     @staticmethod
     def range(*args: Any, output_type: Any = dtypes.int64) -> Dataset:
@@ -381,16 +373,6 @@ class Dataset(metaclass=_Named):
         [np.int64(0), np.int64(1), np.int64(2)]
         """
         return (map_leaves(lambda t: t.numpy(), element) for element in self)
-
-    def cardinality(self) -> Any:
-        """The number of elements, int64: -1 for endless datasets, -2 where nobody knows.
-
-        >>> import minitape as tf
-        >>> numbers = tf.data.Dataset.range(5)
-        >>> [d.cardinality().numpy() for d in (numbers.batch(2), numbers.repeat(), numbers.filter(bool))]
-        [np.int64(3), np.int64(-1), np.int64(-2)]
-        """
-        return wrap(np.int64(self._length))
 
     def __len__(self) -> int:
         if self._length == INFINITE:

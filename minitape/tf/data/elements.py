@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.convert import convert_to_tensor
-from ...engine.custom import no_tapes
-from ...engine.evidence import decided
-from ...engine.invalid import invalid
-from ...engine.state import state
-from ...engine.tensor import EagerTensor, Tensor, wrap
+from ...engine.recording.block import no_tapes
+from ...engine.recording.evidence import decided
+from ...engine.recording.state import state
+from ...engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ...engine.values import dtypes
+from ...engine.values.invalid import invalid
 from ...graphs.spec import TensorSpec
+from ...ops.convert import convert_to_tensor
 
 
 def map_leaves(function: Callable[..., Any], value: Any) -> Any:
@@ -86,9 +86,7 @@ def yielded(item: Any, specs: Any) -> Any:
     if isinstance(specs, Mapping):
         return {key: yielded(item[key], spec) for key, spec in specs.items()}
     array = np.asarray(item)
-    made = convert_to_tensor(
-        array.astype(dtypes.as_dtype(specs.dtype).as_numpy_dtype) if array.dtype.kind in "fiub" else item, specs.dtype
-    )
+    made = convert_to_tensor(array.astype(dtypes.as_dtype(specs.dtype).as_numpy_dtype) if array.dtype.kind in "fiub" else item, specs.dtype)
     if not specs.shape.is_compatible_with(made.shape):
         raise invalid(f"TypeError: `generator` yielded an element of shape {made.shape} where an element of shape "
                       f"{specs.shape} was expected.")  # fmt: skip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.errors import OutOfRangeError
-from ...engine.state import state
+from ...engine.recording.state import state
+from ...engine.values.errors import OutOfRangeError
 from .elements import apart
 
 

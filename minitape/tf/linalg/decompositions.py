@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...engine.invalid import invalid, shown
-from ...engine.operands import call, deferred, flag, tensor_of, together
-from ...engine.operation import apply
-from ...engine.primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
-from ...engine.tensor import Tensor
+from ...engine.table.primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
+from ...engine.tensor.operation import apply
+from ...engine.tensor.tensor import Tensor
+from ...engine.values.invalid import invalid, shown
+from ...ops.operands import call, deferred, tensor_of, together
 from ...ops.reductions import reduce_sum
 from .products import swapped
 
@@ -76,7 +76,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     >>> print(tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy().tolist())
     [[0.5, 0.0], [0.0, 0.25]]
     """
-    return call("inv", tensor_of(input), adjoint=flag("adjoint", adjoint))
+    return call("inv", tensor_of(input), adjoint=bool(adjoint))
 
 
 @deferred
@@ -90,7 +90,7 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
     >>> print(tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy().tolist())
     [[1.0], [0.5]]
     """
-    return call("solve", *together(matrix, rhs), adjoint=flag("adjoint", adjoint))
+    return call("solve", *together(matrix, rhs), adjoint=bool(adjoint))
 
 
 @deferred
@@ -103,7 +103,7 @@ def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = 
     >>> print(tf.linalg.triangular_solve([[2.0, 0.0], [1.0, 3.0]], [[2.0], [4.0]]).numpy().tolist())
     [[1.0], [1.0]]
     """
-    return call("triangular_solve", *together(matrix, rhs), lower=flag("lower", lower, True), adjoint=flag("adjoint", adjoint))
+    return call("triangular_solve", *together(matrix, rhs), lower=bool(lower), adjoint=bool(adjoint))
 
 
 @deferred
@@ -245,9 +245,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
     """
     x = tensor_of(a)
     if x.ndim < 2:
-        raise ValueError(
-            f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {x.array} with shape: {x.shape}"
-        )
+        raise ValueError(f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {x} with shape: {x.shape}")
     return swapped(x, conjugate)
 
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
+from sys import _getframe
 from typing import Any
 
 import numpy as np
 
-from ...engine.invalid import invalid, shown
-from ...engine.opdefs import accept
-from ...engine.operands import axes_of, call, deferred, hinted, pairwise, static, tensor_of
-from ...engine.operation import apply
-from ...engine.operators import fit_matrices
-from ...engine.primitives import TABLE, decompositions  # noqa: F401 - it fills the table
-from ...engine.state import state
-from ...engine.tensor import Tensor
+from ...engine.recording.state import state
+from ...engine.table.primitives import TABLE, decompositions  # noqa: F401 - it fills the table
+from ...engine.tensor.operation import apply
+from ...engine.tensor.operators import fit_matrices
+from ...engine.tensor.tensor import Tensor
+from ...engine.typed import Same
+from ...engine.values.invalid import invalid, shown
 from ...ops.complexes import conj
 from ...ops.elementwise import abs as absolute
+from ...ops.opdefs import accept
+from ...ops.operands import axes_of, call, deferred, hinted, pairwise, static, tensor_of
 from ...ops.reductions import reduce_max, reduce_sum
 
 
@@ -28,6 +31,21 @@ def swapped(x: Any, conjugate: bool = False) -> Any:
     return conj(out) if conjugate else out
 
 
+def _at_once(general: Same) -> Same:
+    """The product, of two matrices that fit without more questions."""
+    primitive = TABLE["matmul"]
+
+    @functools.wraps(general)
+    def product(a: Any, b: Any, *flags: bool, **options: Any) -> Any:
+        if not flags and not options and fit_matrices(a, b):
+            return apply(primitive, (a, b), {}, _getframe(1))
+        return general(a, b, *flags, **options)
+
+    made: Any = product
+    return made
+
+
+@_at_once
 @deferred
 def matmul(
     a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
@@ -44,13 +62,9 @@ def matmul(
     [[11]]
     """
     if transpose_a and adjoint_a:
-        raise ValueError(
-            "Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`=True, `adjoint_a`=True."
-        )
+        raise ValueError("Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`=True, `adjoint_a`=True.")
     if transpose_b and adjoint_b:
-        raise ValueError(
-            "Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`=True, `adjoint_b`=True."
-        )
+        raise ValueError("Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`=True, `adjoint_b`=True.")
     a, b = hinted(a, b)
     a, b = conj(a) if adjoint_a else a, conj(b) if adjoint_b else b
     return _product(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b)
@@ -99,9 +113,7 @@ def _check_ranks(op: str, tensors: list[Any]) -> None:
 
 
 @deferred
-def matvec(
-    a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, *, name: str | None = None
-) -> Tensor:
+def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, *, name: str | None = None) -> Tensor:
     """The product of a matrix and a vector, or of batches of them. Arguments, gradient and errors as for ``matmul``.
 
     >>> import minitape as tf
@@ -124,7 +136,7 @@ def _contracted(a: Any, axes: Any) -> tuple[Any, Any]:
         if axes < 0:
             raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
         if axes > a.ndim:
-            raise ValueError(f"`axes` must not be larger than the number of dimensions of tensor {a.array}.  Received "
+            raise ValueError(f"`axes` must not be larger than the number of dimensions of tensor {a}.  Received "
                              f"{axes}, vs tensor dimensions {a.ndim}.")  # fmt: skip
         return list(range(a.ndim - axes, a.ndim)), list(range(axes))
     if len(axes) != 2:
@@ -305,7 +317,7 @@ def _spectral(x: Any, axis: Any, keepdims: bool) -> Any:
     """The largest singular value of the matrices on two axes."""
     places = [a % x.ndim for a in axis]
     rest = [i for i in range(x.ndim) if i not in places]
-    found = reduce_max(call("singular_values", call("transpose", x, perm=(*rest, *places))), -1)
+    found = reduce_max(call("svd", call("transpose", x, perm=(*rest, *places)))[0], -1)
     kept = tuple(1 if i in places else n for i, n in enumerate(x.shape))
     return call("reshape", found, shape=kept) if keepdims else found
 

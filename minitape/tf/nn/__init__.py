@@ -8,7 +8,7 @@ __getattr__, __dir__ = _lazy("tf.nn", {
                           "sparse_softmax_cross_entropy_with_logits weighted_cross_entropy_with_logits",
     "tf.nn.embeddings": "embedding_lookup",
     "tf.nn.normalization": "batch_normalization bias_add dropout moments",
-    "tf.nn.convolutions": "avg_pool avg_pool2d conv2d max_pool max_pool2d",
+    "tf.nn.convolutions": "avg_pool2d conv2d max_pool2d",
     "tf.nn.transposed": "conv2d_transpose",
     "ops.elementwise": "sigmoid softplus softsign tanh",
     "ops.reductions": "zero_fraction",

@@ -1,7 +1,7 @@
 """The names of `tf.tf.nn`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
 
 from typing import Any as _Any
-from minitape.engine.tensor import (
+from minitape.engine.tensor.tensor import (
     Tensor as _Tensor,
 )
 from minitape.ops.reductions import (
@@ -23,10 +23,8 @@ from minitape.tf.nn.activations import (
     softmax as softmax,
 )
 from minitape.tf.nn.convolutions import (
-    avg_pool as avg_pool,
     avg_pool2d as avg_pool2d,
     conv2d as conv2d,
-    max_pool as max_pool,
     max_pool2d as max_pool2d,
 )
 from minitape.tf.nn.crossentropy import (

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.convert import convert_to_tensor
-from ...engine.invalid import invalid
-from ...engine.operands import call, deferred, named, tensor_of, unary
-from ...engine.operation import apply
-from ...engine.primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
-from ...engine.tensor import Tensor
+from ...engine.table.primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
+from ...engine.tensor.operation import apply
+from ...engine.tensor.tensor import Tensor
+from ...engine.values import dtypes
+from ...engine.values.invalid import invalid
+from ...ops.convert import convert_to_tensor
+from ...ops.operands import call, deferred, named, tensor_of, unary
 from ...ops.quick import quick
 
 
@@ -38,9 +38,7 @@ def _simple(name: str, sentence: str, result: str) -> Any:
 relu = _simple("relu", "max(x, 0); the gradient at 0 is 0", "[0. 0. 7.]")
 relu6 = _simple("relu6", "min(max(x, 0), 6); the gradient at 0 and at 6 is 0", "[0. 0. 6.]")
 elu = _simple("elu", "x where it is positive, else exp(x) - 1", "[-0.63212055  0.          7.        ]")
-selu = _simple(
-    "selu", "1.0507 * (x where it is positive, else 1.6733 * (exp(x) - 1))", "[-1.1113307  0.         7.354907 ]"
-)
+selu = _simple("selu", "1.0507 * (x where it is positive, else 1.6733 * (exp(x) - 1))", "[-1.1113307  0.         7.354907 ]")
 
 
 @deferred

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.errors import UnimplementedError
-from ...engine.invalid import invalid, shown
-from ...engine.opdefs import accept_text
-from ...engine.operands import call, deferred, mismatch, static, tensor_of, together
-from ...engine.primitives import convolution  # noqa: F401 - it fills the table
-from ...engine.state import state
-from ...engine.tensor import Tensor
+from ...engine.recording.state import state
+from ...engine.table.primitives import convolution  # noqa: F401 - it fills the table
+from ...engine.tensor.tensor import Tensor
+from ...engine.values.errors import UnimplementedError
+from ...engine.values.invalid import invalid, shown
+from ...ops.opdefs import accept_text, mismatch
+from ...ops.operands import call, deferred, static, tensor_of, together
 
 
 def unimplemented(message: str, op: str) -> UnimplementedError:
@@ -72,9 +72,7 @@ def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str)
     """The attributes of a convolution primitive, after TensorFlow's checks."""
     for name, steps in (("strides", strides), ("dilations", dilations)):
         if steps[0] != 1 or steps[3] != 1:
-            raise unimplemented(
-                f"Current implementation does not yet support {name} in the batch and depth dimensions.", op
-            )
+            raise unimplemented(f"Current implementation does not yet support {name} in the batch and depth dimensions.", op)
         if min(steps) <= 0:
             raise invalid(f"Row and column {name} should be larger than 0.", op)
     pads = pads_of(padding, x.shape[1:3], k.shape[:2], strides[1:3], dilations[1:3])
@@ -103,7 +101,7 @@ def conv2d(
     steps, holes = spatial(strides, "strides"), spatial(dilations, "dilations")
     check_texts("Conv2D", padding, data_format)
     if x.dtype is not k.dtype:
-        raise mismatch("Conv2D", 1, x.dtype, k.dtype)
+        raise mismatch("Conv2D", 1, x.dtype.kernel_name, k.dtype)
     if x.ndim != 4:
         raise invalid(f"convolution input must be 4-dimensional: {shown(x.shape)}", "Conv2D")
     if k.ndim != 4:
@@ -131,10 +129,7 @@ def _pool_windows(x: Any, ksize: Any, strides: Any, padding: Any, op: str) -> di
     """The attributes of a pooling primitive over the height and width of x, after TensorFlow's checks."""
     window, steps = spatial(ksize, "ksize"), spatial(strides, "strides")
     if min(window) <= 0:
-        raise invalid(
-            f"Sliding window ksize must be positive. The specified or inferred ksize is: {','.join(map(str, window))}",
-            op,
-        )
+        raise invalid(f"Sliding window ksize must be positive. The specified or inferred ksize is: {','.join(map(str, window))}", op)
     if window[0] != 1 or window[3] != 1 or steps[0] != 1 or steps[3] != 1:
         raise unimplemented("Pooling is not yet supported on the batch or channel dimension.", op)
     if min(steps) <= 0:
@@ -145,9 +140,7 @@ def _pool_windows(x: Any, ksize: Any, strides: Any, padding: Any, op: str) -> di
 
 
 @deferred
-def max_pool2d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
-) -> Tensor:
+def max_pool2d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None) -> Tensor:
     """The largest element of each window of height x width; ``padding`` is "SAME", "VALID" or a list of pairs.
 
     Differentiable: the first largest element of a window gets its gradient.
@@ -162,9 +155,7 @@ def max_pool2d(
 
 
 @deferred
-def avg_pool2d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
-) -> Tensor:
+def avg_pool2d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None) -> Tensor:
     """The mean of each window of height x width; elements outside the image do not count. Differentiable; floats only.
 
     >>> import minitape as tf
@@ -173,29 +164,3 @@ def avg_pool2d(
     [ 2.5  4.5 10.5 12.5]
     """
     return _pool("avg_pool", input, ksize, strides, padding, data_format)
-
-
-@deferred
-def max_pool(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
-) -> Tensor:
-    """``max_pool2d``, which TensorFlow has for other than images, too.
-
-    >>> import minitape as tf
-    >>> tf.nn.max_pool(tf.ones([1, 4, 4, 1]), 2, 2, "VALID").shape
-    TensorShape([1, 2, 2, 1])
-    """
-    return _pool("max_pool", input, ksize, strides, padding, data_format or "NHWC")
-
-
-@deferred
-def avg_pool(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
-) -> Tensor:
-    """``avg_pool2d``, which TensorFlow has for other than images, too.
-
-    >>> import minitape as tf
-    >>> tf.nn.avg_pool(tf.ones([1, 4, 4, 1]), 2, 2, "VALID").shape
-    TensorShape([1, 2, 2, 1])
-    """
-    return _pool("avg_pool", input, ksize, strides, padding, data_format or "NHWC")

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.invalid import invalid
-from ...engine.operands import call, deferred, tensor_of
-from ...engine.operation import apply
-from ...engine.primitives import TABLE, activation  # noqa: F401 - it fills the table
-from ...engine.tensor import Tensor
+from ...engine.table.primitives import TABLE, activation  # noqa: F401 - it fills the table
+from ...engine.tensor.operation import apply
+from ...engine.tensor.tensor import EagerTensor, Tensor
+from ...engine.values import dtypes
+from ...engine.values.invalid import invalid
+from ...ops.operands import alike, call, deferred, tensor_of
 
 
 def _both(name: str, labels: Any, logits: Any) -> None:
     if labels is None or logits is None:
-        raise ValueError(
-            f"Both `labels` and `logits` must be provided for {name}Received: labels={labels} and logits={logits}"
-        )
+        raise ValueError(f"Both `labels` and `logits` must be provided for {name}Received: labels={labels} and logits={logits}")
 
 
 def _wide(x: Any) -> Any:
@@ -51,6 +49,8 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
     [0.6931472]
     """
     x, y = tensor_of(logits), tensor_of(labels)
+    if type(x) is type(y) is EagerTensor and type(axis) is int and axis == -1 and x.ndim and x._value.dtype.itemsize > 2 and alike(x, y):
+        return call("softmax_cross_entropy", x, y)
     wide = _wide(x)
     y = y if y.dtype is wide.dtype else TABLE["cast"](y, dtype=wide.dtype)
     if 0 in (x.ndim, y.ndim) and x.dtype.is_floating:
@@ -79,10 +79,8 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     if x.ndim == 0:
         raise ValueError(f"`logits` cannot be a scalar. Received logits={logits}`")
     if y.ndim != x.ndim - 1:
-        raise ValueError(
-            "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: "
-            f"labels.shape={y.shape} of rank {y.ndim} and logits.shape={x.shape} of rank {x.ndim}"
-        )
+        raise ValueError("`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: "
+                         f"labels.shape={y.shape} of rank {y.ndim} and logits.shape={x.shape} of rank {x.ndim}")  # fmt: skip
     if not y.shape.is_compatible_with(x.shape[:-1]):
         raise ValueError("`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
                          f"labels.shape={y.shape} and logits.shape={x.shape}")  # fmt: skip
@@ -107,7 +105,7 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, na
     _both("sigmoid_cross_entropy_with_logits", labels, logits)
     x, y = tensor_of(logits), tensor_of(labels)
     _same_shape(x, y)
-    zeros = TABLE["zeros_like"](x)
+    zeros = apply(TABLE["zeros_like"], (x,), {})
     positive = x >= zeros
     above = apply(TABLE["select"], (positive, x, zeros), {})
     below = apply(TABLE["select"], (positive, -x, x), {})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operands import call, deferred, tensor_of
-from ...engine.tensor import Tensor
+from ...engine.tensor.tensor import Tensor
+from ...ops.operands import call, deferred, tensor_of
 
 
 @deferred

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.operands import axes_of, call, deferred, is_tensor_like, static, tensor_of
-from ...engine.operation import apply
-from ...engine.primitives import TABLE, activation  # noqa: F401 - it fills the table
-from ...engine.tensor import Tensor
+from ...engine.table.primitives import TABLE, activation  # noqa: F401 - it fills the table
+from ...engine.tensor.operation import apply
+from ...engine.tensor.tensor import Tensor
+from ...engine.values import dtypes
+from ...ops.elementwise import squared_difference
+from ...ops.operands import axes_of, call, deferred, is_tensor_like, static, tensor_of
 from ...ops.reductions import reduce_mean
 
 
@@ -38,8 +39,8 @@ def moments(x: Any, axes: Any, *, keepdims: bool = False, name: str | None = Non
     y = TABLE["cast"](x, dtype=dtypes.float32) if half else x
     mean = reduce_mean(y, axes, True)
     fixed = apply(TABLE["stop_gradient"], (mean,), {})
-    squares = TABLE["squared_distance" if y.dtype.kind == "c" else "squared_difference"]
-    variance = reduce_mean(apply(squares, (y, fixed), {}), axes, True)
+    squares = squared_difference(y, fixed) if y.dtype.kind == "c" else apply(TABLE["squared_difference"], (y, fixed), {})
+    variance = reduce_mean(squares, axes, True)
     out = [_dropped(v, axes, keepdims) for v in (mean, variance)]
     return tuple(TABLE["cast"](v, dtype=x.dtype) if half else v for v in out)
 
@@ -80,9 +81,7 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
         if data_format.startswith("NC"):
             axis = 1
         elif not (data_format.startswith("N") and data_format.endswith("C")):
-            raise ValueError(
-                f"`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}"
-            )
+            raise ValueError(f"`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}")
     x = tensor_of(value)
     return call("bias_add", x, tensor_of(bias, x.dtype), axis=axis)
 
@@ -92,16 +91,12 @@ def _check_rate(x: Any, rate: Any) -> None:
     if number and not 0 <= rate < 1:
         raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
     if not x.dtype.is_floating:
-        raise ValueError(
-            f"`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype={x.dtype}"
-        )
+        raise ValueError(f"`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype={x.dtype}")
     if not (number or is_tensor_like(rate) or isinstance(rate, (np.ndarray, np.generic))):
         raise ValueError(f"`rate` must be a scalar or scalar tensor. Received: rate={rate}")
     if is_tensor_like(rate):
         if rate.dtype != x.dtype:
-            raise ValueError(
-                f"`x.dtype` must be compatible with `rate.dtype`. Received: x.dtype={x.dtype} and rate.dtype={rate.dtype}"
-            )
+            raise ValueError(f"`x.dtype` must be compatible with `rate.dtype`. Received: x.dtype={x.dtype} and rate.dtype={rate.dtype}")
         rate.shape.assert_has_rank(0)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.invalid import invalid, shown
-from ...engine.operands import call, deferred, mismatch, static, together
-from ...engine.tensor import Tensor
+from ...engine.tensor.tensor import Tensor
+from ...engine.values.invalid import invalid, shown
+from ...ops.opdefs import mismatch
+from ...ops.operands import call, deferred, static, together
 from .convolutions import check_texts, pads_of, spatial
 
 
@@ -14,7 +15,7 @@ def _check_adjoint(g: Any, k: Any, shape: tuple[int, ...], steps: list[int]) -> 
     """Whether images g can be what filters k make of images of this shape; InvalidArgumentError if not."""
     op = "Conv2DBackpropInput"
     if g.dtype is not k.dtype:
-        raise mismatch(op, 2, k.dtype, g.dtype)
+        raise mismatch(op, 2, k.dtype.kernel_name, g.dtype)
     if len(shape) != 4 or k.ndim != 4 or g.ndim != 4:
         raise invalid(f"{op}: images, filters and input_sizes must be 4-dimensional", op)
     if min(steps) <= 0:

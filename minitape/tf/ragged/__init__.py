@@ -6,8 +6,6 @@
 ``rows``          the numbers that say how values are cut into rows, and rows picked by number
 ``operators``     arithmetic and comparisons, on the values
 ``reductions``    sums, means and extremes of rows
-``dense``         the rows filled up to a dense tensor
-``checks``        what must hold of the numbers, in TensorFlow's words
 
 Where rows begin and end is always known, also while a graph is built: only the values are part of the graph.
 """

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.convert import constant as dense_constant
+from ...ops.convert import constant as dense_constant
 from .rows import is_ragged, splits_of
 from .tensor import RaggedTensor
 

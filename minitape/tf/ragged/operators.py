@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.convert import convert_to_tensor
-from ...engine.errors import InvalidArgumentError
-from ...engine.invalid import invalid
-from ...engine.primitives import TABLE
-from ...engine.tensor import Tensor
-from . import checks
+from ...engine.table.primitives import TABLE
+from ...engine.tensor.tensor import Tensor
+from ...engine.values.errors import InvalidArgumentError
+from ...engine.values.invalid import invalid
+from ...ops.convert import convert_to_tensor
 from .rows import coordinates, is_ragged, take
 
 _BINARY = "add sub mul truediv floordiv mod pow".split()
@@ -23,35 +22,26 @@ _COMPARING = "lt le gt ge".split()
 def install_operators(kind: type) -> None:
     """Gives the class of ragged tensors its operators."""
     for name in (*_BINARY, *_COMPARING):
-        setattr(kind, f"__{name}__", _direct(getattr(operator, f"__{name}__")))
-    for name in _BINARY:
-        setattr(kind, f"__r{name}__", _reflected(getattr(operator, f"__{name}__")))
+        _install(kind, name, getattr(operator, f"__{name}__"))
     for name in ("neg", "abs"):
-        setattr(kind, f"__{name}__", _unary(getattr(operator, f"__{name}__")))
+        function = getattr(operator, f"__{name}__")
+        setattr(kind, f"__{name}__", lambda self, function=function: self.with_values(function(self.values)))
     setattr(kind, "__eq__", _comparison(operator.eq, False))  # noqa: B010 - Python forgets the hash of a class with this
     setattr(kind, "__ne__", _comparison(operator.ne, True))  # noqa: B010
 
 
-def _direct(function: Callable[[Any, Any], Any]) -> Any:
-    return lambda self, other: combined(function, self, other)
-
-
-def _reflected(function: Callable[[Any, Any], Any]) -> Any:
-    return lambda self, other: combined(function, other, self)
-
-
-def _unary(function: Callable[[Any], Any]) -> Any:
-    return lambda self: self.with_values(function(self.values))
+def _install(kind: type, name: str, function: Callable[[Any, Any], Any]) -> None:
+    setattr(kind, f"__{name}__", lambda self, other: combined(function, self, other))
+    if name in _BINARY:
+        setattr(kind, f"__r{name}__", lambda self, other: combined(function, other, self))
 
 
 def _comparison(function: Callable[[Any, Any], Any], otherwise: bool) -> Any:
     """``==`` and ``!=``: False (True) for what cannot be compared."""
 
     def compared(self: Any, other: Any) -> Any:
-        if other is None:
-            return otherwise
         try:
-            return combined(function, self, other)
+            return otherwise if other is None else combined(function, self, other)
         except InvalidArgumentError:
             return otherwise
 
@@ -69,7 +59,7 @@ def _beside(value: Any, like: Any) -> Any:
     """What stands beside the values of ``like`` in the operand ``value``."""
     if is_ragged(value):
         if not np.array_equal(like._splits, value._splits):
-            raise checks.unequal(like._splits, value._splits)
+            raise _unlike_rows(like._splits, value._splits)
         return value.values
     known = isinstance(value, Tensor) or hasattr(value, "_read")
     dense = convert_to_tensor(value) if known else convert_to_tensor(value, dtype_hint=like.dtype)
@@ -82,18 +72,16 @@ def _spread(dense: Any, like: Any) -> Any:
     """The elements of a dense tensor at the places of the values; axes of size 1 count for all places."""
     rank = len(like.shape)
     if len(dense.shape) > rank or None in dense.shape.as_list():
-        raise ValueError(
-            f"minitape does not broadcast a tensor of shape {dense.shape} and a ragged one of shape {like.shape}"
-        )
+        raise ValueError(f"minitape does not broadcast a tensor of shape {dense.shape} and a ragged one of shape {like.shape}")
     height, width, *inner = [1] * (rank - len(dense.shape)) + dense.shape.as_list()
     splits = like._splits
-    if height not in (1, len(splits) - 1):
-        raise invalid(
-            "Condition x == y did not hold.\nFirst 1 elements of x:\n[False]\nFirst 1 elements of y:\n[ True]"
-        )
-    equal = np.arange(len(splits)) * width
-    if width != 1 and not np.array_equal(equal, splits):
-        raise checks.unequal(equal, splits)
+    equal = np.arange(height + 1) * width
+    if height not in (1, len(splits) - 1) or (width != 1 and not np.array_equal(equal, splits)):
+        raise _unlike_rows(equal, splits)
     rows, within = coordinates(splits)
     number = (rows if height != 1 else 0 * rows) * width + (within if width != 1 else 0)
     return take(TABLE["reshape"](dense, shape=(height * width, *inner)), number)
+
+
+def _unlike_rows(a: Any, b: Any) -> Exception:
+    return invalid(f"The operands have rows of different lengths: {np.diff(a).tolist()} and {np.diff(b).tolist()}.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.primitives import TABLE
-from ...engine.tensor import wrap
+from ...engine.table.primitives import TABLE
+from ...engine.tensor.tensor import wrap
 from ...ops import arrays, reductions, sorting
 from .rows import coordinates
 

@@ -6,14 +6,43 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.operation import apply
-from ...engine.primitives import TABLE
-from ...engine.tensor import wrap
+from ...engine.recording.evidence import planned
+from ...engine.table.primitives import TABLE
+from ...engine.tensor.operation import apply
+from ...engine.tensor.tensor import wrap
+from ...engine.values import dtypes
+from ...engine.values.invalid import invalid
+from ...ops.convert import convert_to_tensor
 
 
 def is_ragged(value: Any) -> bool:
     """True for a ragged tensor."""
     return hasattr(value, "row_splits")
+
+
+def partition(value: Any, name: str) -> Any:
+    """Row splits or row lengths as an int32 or int64 array of one axis."""
+    known = hasattr(value, "dtype") or hasattr(value, "_read")
+    tensor = convert_to_tensor(value) if known else convert_to_tensor(value, dtypes.int64)
+    if tensor.shape.rank not in (None, 1):
+        raise ValueError(f"Shape {tensor.shape} must have rank 1")
+    if tensor.dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"{name} must have dtype int32 or int64")
+    planned(tensor)
+    array = getattr(tensor, "array", None)
+    if array is None:
+        raise ValueError(f"minitape cuts a ragged tensor at {name} that it knows while it traces a function; {tensor} is "
+                         "known only when the graph runs.")  # fmt: skip
+    return np.asarray(array)
+
+
+def check_splits(splits: Any, total: int | None) -> None:
+    """Splits begin at zero, never fall, and end at the number of values, where that is known."""
+    if not len(splits):
+        raise ValueError("row_splits tensor may not be empty.")
+    if splits[0] != 0 or (np.diff(splits) < 0).any() or total not in (None, splits[-1]):
+        raise invalid("Arguments do not form a valid RaggedTensor: row splits begin at 0, never fall, and end at the number of "
+                      f"values{'' if total is None else f' ({total})'}, got {splits.tolist()}")  # fmt: skip
 
 
 def splits_of(lengths: Any) -> Any:
@@ -45,7 +74,7 @@ def pick(rt: Any, keys: tuple[Any, ...]) -> Any:
     key, inner = keys[0], keys[1:]
     if isinstance(key, slice):
         rows = np.arange(len(rt._splits) - 1)[_slice(key)]
-        return _slice_in_rows(rt, rows, inner) if inner else _rows(rt, rows)
+        return _slice_in_rows(rt, rows, inner or (slice(None),))
     number, count = _number(key), len(rt._splits) - 1
     if number >= count:
         raise IndexError(f"Row key {number} out of bounds")
@@ -53,15 +82,6 @@ def pick(rt: Any, keys: tuple[Any, ...]) -> Any:
         rt.row_splits[:-1][number]  # raises what TensorFlow raises
     row = rt.values[int(rt._splits[:-1][number]) : int(rt._splits[1:][number])]
     return row[inner] if inner else row
-
-
-def _rows(rt: Any, rows: Any) -> Any:
-    """The rows with these numbers; where they follow each other as a slice of the values, whose gradient is dense."""
-    if not len(rows) or np.array_equal(rows, np.arange(rows[0], rows[-1] + 1)):
-        first, last = (rows[0], rows[-1] + 1) if len(rows) else (0, 0)
-        splits = rt._splits[first : last + 1]
-        return rt._cut(rt.values[int(splits[0]) : int(splits[-1])], splits - splits[0])
-    return _slice_in_rows(rt, rows, (slice(None),))
 
 
 def _slice_in_rows(rt: Any, rows: Any, keys: tuple[Any, ...]) -> Any:
@@ -85,8 +105,6 @@ def _number(key: Any) -> int:
     if key is None or key is Ellipsis:
         raise ValueError(f"minitape picks from a ragged tensor by numbers and slices only, got {key}")
     if isinstance(key, (bool, float, str)) or not hasattr(key, "__index__"):
-        raise TypeError(
-            "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "
-            f"tensors are valid indices, got {key!r}"
-        )
+        raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "
+                        f"tensors are valid indices, got {key!r}")  # fmt: skip
     return int(key)

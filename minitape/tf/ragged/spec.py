@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ...engine import dtypes
-from ...engine.shape import TensorShape
+from ...engine.values import dtypes
+from ...engine.values.shape import TensorShape
 
 
 class RaggedTensorSpec:
@@ -29,7 +29,6 @@ class RaggedTensorSpec:
 
     shape = property(lambda self: self._shape, doc="The sizes; None for ragged or unknown ones.")
     dtype = property(lambda self: self._dtype, doc="The type of the values.")
-    ragged_rank = property(lambda self: self._ragged_rank, doc="How many axes are cut at splits: 1.")
     row_splits_dtype = property(lambda self: self._row_splits_dtype, doc="The type of the splits.")
 
     def is_compatible_with(self, value: Any) -> bool:

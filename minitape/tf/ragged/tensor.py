@@ -1,7 +1,7 @@
 """``tf.RaggedTensor``: a tensor whose rows have different lengths.
 
-It is a tensor of all its values, one after the other, and the numbers at which its rows begin and end (``row_splits``). Everything that is done to one is done to the values, with ``gather`` where they move, so
-gradients pass through.
+It is a tensor of all its values, one after the other, and the numbers at which its rows begin and end (``row_splits``).
+Everything that is done to one is done to the values, with ``gather`` where they move, so gradients pass through.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.convert import convert_to_tensor
-from ...engine.logs import warn_not_watchable
-from ...engine.shape import TensorShape
-from ...engine.tensor import EagerTensor, Tensor, wrap
+from ...engine.tensor.tensor import EagerTensor, Tensor, wrap
 from ...engine.typed import Operators
+from ...engine.values.shape import TensorShape
 from ...ops.arrays import ensure_shape
-from . import checks
-from .dense import to_tensor
+from ...ops.convert import convert_to_tensor
+from ...ops.logs import warn_not_watchable
+from ...ops.picking import gather_or_default
 from .operators import install_operators
 from .reductions import reduce
-from .rows import pick, splits_of
+from .rows import check_splits, coordinates, partition, pick, splits_of
 
 
 class RaggedTensor(Operators):
     """Rows of different lengths: ``values``, cut at ``row_splits``.
 
     Make one with ``tf.ragged.constant``, ``from_row_lengths`` or ``from_row_splits``; the constructor is private
-    (ValueError). ``values`` is a tensor. Where rows begin and end must be known also while a function is traced. Operators compute with the values; so do the functions of one tensor such as
-    ``tf.exp``, ``tf.reduce_sum``, ``tf.reduce_mean``, ``tf.reduce_max``, ``tf.reduce_min`` and ``tf.reduce_prod``.
+    (ValueError). ``values`` is a tensor. Where rows begin and end must be known also while a function is traced. Operators
+    compute with the values; so do the functions of one tensor such as ``tf.exp``, ``tf.reduce_sum``, ``tf.reduce_mean``,
+    ``tf.reduce_max``, ``tf.reduce_min`` and ``tf.reduce_prod``.
     See https://www.tensorflow.org/api_docs/python/tf/RaggedTensor.
 
     >>> import minitape as tf
@@ -50,10 +50,8 @@ class RaggedTensor(Operators):
     _splits: Any  # the row splits, a NumPy array
 
     def __init__(self, values: Any, row_partition: Any, internal: Any = None) -> None:
-        raise ValueError(
-            "RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
-            "RaggedTensor.from_row_lengths())"
-        )
+        raise ValueError("RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
+                         "RaggedTensor.from_row_lengths())")  # fmt: skip
 
     # -- making -------------------------------------------------------------------------------------------------------
 
@@ -72,9 +70,8 @@ class RaggedTensor(Operators):
         >>> tf.RaggedTensor.from_row_splits([1, 2, 3], [0, 2, 2, 3])
         <tf.RaggedTensor [[1, 2], [], [3]]>
         """
-        values, splits = _as_values(values), checks.partition(row_splits, "row_splits")
-        checks.splits(splits)
-        return cls._cut(_of_length(values, splits[-1]), splits)
+        splits = partition(row_splits, "row_splits")
+        return cls._cut(_of_length(values, splits), splits)
 
     @classmethod
     def from_row_lengths(cls, values: Any, row_lengths: Any, name: str | None = None) -> RaggedTensor:
@@ -84,10 +81,8 @@ class RaggedTensor(Operators):
         >>> tf.RaggedTensor.from_row_lengths([1, 2, 3], [2, 0, 1])
         <tf.RaggedTensor [[1, 2], [], [3]]>
         """
-        values, lengths = _as_values(values), checks.partition(row_lengths, "row_lengths")
-        checks.not_negative(lengths, "Arguments to from_row_lengths do not form a valid RowPartition")
-        splits = splits_of(lengths)
-        return cls._cut(_of_length(values, splits[-1]), splits)
+        splits = splits_of(partition(row_lengths, "row_lengths"))
+        return cls._cut(_of_length(values, splits), splits)
 
     # -- what it is ---------------------------------------------------------------------------------------------------
 
@@ -95,9 +90,7 @@ class RaggedTensor(Operators):
     flat_values = values
     dtype = property(lambda self: self._values.dtype, doc="The type of the values.")
     ragged_rank = property(lambda self: 1, doc="How many axes are cut at splits.")
-    row_splits = property(
-        lambda self: wrap(self._splits), doc="Where rows begin and end: one number more than there are rows."
-    )
+    row_splits = property(lambda self: wrap(self._splits), doc="Where rows begin and end: one number more than there are rows.")
     nested_row_splits = property(lambda self: (self.row_splits,), doc="The row splits, alone in a tuple.")
 
     @property
@@ -142,8 +135,10 @@ class RaggedTensor(Operators):
         array([[ 1,  2],
                [ 3, -1]], dtype=int32)
         """
-        dense: Tensor = to_tensor(self._values, self._splits, default_value)
-        return dense
+        rows, within = coordinates(self._splits)
+        numbers = np.full((len(self._splits) - 1, np.diff(self._splits).max(initial=0)), len(rows))
+        numbers[rows, within] = np.arange(len(rows))
+        return gather_or_default(self._values, numbers, default_value)
 
     def to_list(self) -> list[Any]:
         """Nested Python lists.
@@ -199,7 +194,7 @@ class RaggedTensor(Operators):
         return [self._values, self.row_splits]
 
     def _rebuilt(self, parts: list[Any]) -> Any:
-        return self._cut(parts[0], checks.partition(parts[1], "row_splits"))
+        return self._cut(parts[0], partition(parts[1], "row_splits"))
 
     def _open_parts(self) -> list[Any]:
         return [self._values]
@@ -241,23 +236,18 @@ def _count(values: Any) -> int | None:
     return values.shape[0] if values.shape.rank else None
 
 
-def _as_values(values: Any) -> Any:
-    """A tensor of at least one axis."""
+def _of_length(values: Any, splits: Any) -> Any:
+    """The values as a tensor, as many as the splits say: in a graph that does not know their number the run sees to it."""
     tensor = convert_to_tensor(values)
     if tensor.shape.rank == 0:
         tensor[0]  # raises what TensorFlow raises for a scalar
-    return tensor
-
-
-def _of_length(values: Any, count: Any) -> Any:
-    """The values, which must be so many: in a graph that does not know their number the run sees to it."""
-    total = _count(values)
+    total = _count(tensor)
+    check_splits(splits, total)
     if total is not None:
-        checks.ends(count, total)
-        return values
-    if values.shape.rank is None:
-        raise ValueError(f"minitape cuts only values whose number of axes it knows, got {values}")
-    return ensure_shape(values, TensorShape([int(count), *values.shape.as_list()[1:]]))
+        return tensor
+    if tensor.shape.rank is None:
+        raise ValueError(f"minitape cuts only values whose number of axes it knows, got {tensor}")
+    return ensure_shape(tensor, TensorShape([int(splits[-1]), *tensor.shape.as_list()[1:]]))
 
 
 def _shown(x: Any) -> str:

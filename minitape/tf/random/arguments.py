@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.convert import convert_to_tensor
-from ...engine.evidence import decided
-from ...engine.invalid import invalid, shown
-from ...engine.operands import integers, tensor_of
-from ...engine.shape import TensorShape
-from ...engine.state import state
+from ...engine.recording.evidence import decided
+from ...engine.recording.state import state
+from ...engine.values import dtypes
+from ...engine.values.invalid import invalid, shown
+from ...engine.values.shape import TensorShape
+from ...ops.convert import convert_to_tensor
+from ...ops.operands import integers, tensor_of
 
 
 def sizes_of(shape: Any, op: str) -> Any:

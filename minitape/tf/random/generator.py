@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.opdefs import accept_attr
-from ...engine.operands import tensor_of
-from ...engine.tensor import Tensor, wrap
-from ...engine.variable import Variable
+from ...engine.tensor.tensor import Tensor, wrap
+from ...engine.tensor.variable import Variable
+from ...engine.values import dtypes
 from ...ops import philox
 from ...ops.casts import cast
+from ...ops.opdefs import accept_attr
+from ...ops.operands import tensor_of
 from .arguments import check_numbers, draw, known_sizes, limits_of, scaled, sizes_of, spread
 
 _one_at_a_time = threading.Lock()  # while a generator's state goes on, so that no two threads get the same numbers
@@ -37,7 +36,7 @@ def _words(seed: Any) -> np.ndarray:
 
 
 class Generator:
-    """A stream of random numbers. Make one with ``from_seed`` or ``from_non_deterministic_state``.
+    """A stream of random numbers. Make one with ``from_seed``.
 
     The numbers are those of TensorFlow's generators with the algorithm Philox.
     See https://www.tensorflow.org/api_docs/python/tf/random/Generator.
@@ -62,19 +61,7 @@ class Generator:
         """
         return cls(_words(seed), alg)
 
-    @classmethod
-    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
-        """A generator that begins at a state nobody can predict.
-
-        >>> import minitape as tf
-        >>> tf.random.Generator.from_non_deterministic_state().normal([2]).shape
-        TensorShape([2])
-        """
-        return cls(np.frombuffer(os.urandom(24), np.int64).copy(), alg)
-
-    state = property(
-        lambda self: self._state_var, doc="The state, an int64 variable: two words of counter, one of key."
-    )
+    state = property(lambda self: self._state_var, doc="The state, an int64 variable: two words of counter, one of key.")
     algorithm = property(lambda self: self._alg, doc="The number of the algorithm: 1 for Philox.")
 
     def _advance(self, blocks: int) -> tuple[int, int]:
@@ -99,9 +86,7 @@ class Generator:
 
         return draw(run, known_sizes(sizes), dtype, sizes) if isinstance(sizes, Tensor) else draw(run, sizes, dtype)
 
-    def normal(
-        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: Any = None
-    ) -> Any:
+    def normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: Any = None) -> Any:
         """Normal numbers. Differentiable in ``mean`` and ``stddev``.
 
         >>> import minitape as tf
@@ -112,9 +97,7 @@ class Generator:
         check_numbers((mean, stddev), dtype)
         return scaled(self._draw(philox.normal, shape, dtype), mean, stddev)
 
-    def uniform(
-        self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: Any = None
-    ) -> Any:
+    def uniform(self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: Any = None) -> Any:
         """Numbers spread evenly over [minval, maxval); integers need both limits or none (ValueError).
 
         >>> import minitape as tf

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.convert import convert_to_tensor
-from ...engine.evidence import decided
-from ...engine.opdefs import accept, accept_attr
-from ...engine.operands import deferred, tensor_of
-from ...engine.operation import apply
-from ...engine.primitives import TABLE, declare, special  # noqa: F401 - special fills the table
-from ...engine.shape import TensorShape
-from ...engine.tensor import EagerTensor, Tensor
+from ...engine.recording.evidence import decided
+from ...engine.table.primitives import TABLE, declare, special  # noqa: F401 - special fills the table
+from ...engine.tensor.operation import apply
+from ...engine.tensor.tensor import EagerTensor, Tensor
+from ...engine.values import dtypes
+from ...engine.values.shape import TensorShape
 from ...ops import philox
+from ...ops.convert import convert_to_tensor
+from ...ops.opdefs import accept, accept_attr
+from ...ops.operands import deferred, tensor_of
 from ...ops.seeds import Draw, taking
 from .arguments import check_dtype, check_numbers, count_of, draw, known_sizes, limits_of, scaled, sizes_of, spread
 
@@ -84,7 +84,7 @@ def uniform(
     tf.int32
     """
     dtype = dtypes.as_dtype(dtype)
-    check_dtype(dtype, "float16 bfloat16 float32 float64 int32 int64")
+    check_dtype(dtype, "float16 float32 float64 int32 int64")
     if dtype.is_integer:
         if maxval is None:
             raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
@@ -176,6 +176,4 @@ def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None,
     return apply(TABLE["of_poisson"], (sizes, rates), {"numbers": numbers.array})
 
 
-declare(
-    "of_poisson", lambda sizes, lam, *, numbers: numbers, None, op="RandomPoissonV2", missing="unregistered", keep=""
-)
+declare("of_poisson", lambda sizes, lam, *, numbers: numbers, None, op="RandomPoissonV2", missing="unregistered", keep="")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.operands import tensor_of
-from ...engine.shape import TensorShape
-from ...engine.tensor import Tensor, wrap
+from ...engine.tensor.tensor import Tensor, wrap
+from ...engine.values import dtypes
+from ...engine.values.shape import TensorShape
 from ...ops import philox
+from ...ops.operands import tensor_of
 from .arguments import check_dtype, check_numbers, known_sizes, scaled, sizes_of, spread
 
 
@@ -31,38 +31,36 @@ def _stateless(sampler: Any, shape: Any, seed: Any, dtype: Any, op: str) -> Any:
     return later(run, inputs, [(known_sizes(sizes) if unknown else TensorShape(sizes), dtype)])[0]
 
 
+def _normal(sampler: Any, shape: Any, seed: Any, mean: Any, stddev: Any, dtype: Any) -> Tensor:
+    dtype = dtypes.as_dtype(dtype)
+    check_numbers((mean, stddev), dtype)
+    return scaled(_stateless(sampler, shape, seed, dtype, "StatelessRandomNormalV2"), mean, stddev)
+
+
 def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32) -> Tensor:
     """Normal numbers that depend on ``seed`` (two integers) alone. Differentiable in ``mean`` and ``stddev``.
 
     >>> print(stateless_normal([2], seed=[1, 2]).numpy())
     [0.5441101  0.20738031]
     """
-    dtype = dtypes.as_dtype(dtype)
-    check_numbers((mean, stddev), dtype)
-    return scaled(_stateless(philox.normal, shape, seed, dtype, "StatelessRandomNormalV2"), mean, stddev)
+    return _normal(philox.normal, shape, seed, mean, stddev, dtype)
 
 
-def stateless_truncated_normal(
-    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32
-) -> Tensor:
+def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32) -> Tensor:
     """Normal numbers within two standard deviations that depend on ``seed`` alone. Differentiable as ``stateless_normal``.
 
     >>> print(stateless_truncated_normal([2], seed=[1, 2]).numpy())
     [0.5441101  0.20738031]
     """
-    dtype = dtypes.as_dtype(dtype)
-    check_numbers((mean, stddev), dtype)
-    return scaled(_stateless(philox.truncated_normal, shape, seed, dtype, "StatelessTruncatedNormalV2"), mean, stddev)
+    return _normal(philox.truncated_normal, shape, seed, mean, stddev, dtype)
 
 
-def stateless_uniform(
-    shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32
-) -> Tensor:
+def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32) -> Tensor:
     """Floats spread evenly over [minval, maxval) that depend on ``seed`` alone.
 
     >>> print(stateless_uniform([2], seed=[1, 2]).numpy())
     [0.8440604  0.19204533]
     """
     dtype = dtypes.as_dtype(dtype)
-    check_dtype(dtype, "float16 bfloat16 float32 float64")
+    check_dtype(dtype, "float16 float32 float64")
     return spread(_stateless(philox.uniform, shape, seed, dtype, "StatelessRandomUniformV2"), minval, maxval)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...engine.convert import convert_to_tensor
-from ...engine.evidence import decided
-from ...engine.invalid import invalid, shown
-from ...engine.operands import mismatch
-from ...engine.operation import apply
-from ...engine.primitives import TABLE
-from ...engine.tensor import Tensor, wrap
+from ...engine.recording.evidence import decided
+from ...engine.table.primitives import TABLE
+from ...engine.tensor.operation import apply
+from ...engine.tensor.tensor import Tensor, wrap
+from ...engine.values.invalid import invalid, shown
+from ...ops.convert import convert_to_tensor
+from ...ops.opdefs import mismatch
+from ...ops.picking import gather_or_default
 from ...ops.sorting import unsorted_segment_sum
 from . import primitives  # noqa: F401 - it fills the table
 from .tensor import SparseTensor
@@ -72,12 +74,10 @@ def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = 
     st = _sparse(sp_input)
     if validate_indices:
         _check_order(st)
-    kind, sizes = st.dtype, st.sizes()
-    zero = b"" if kind.kind == "s" else np.zeros((), kind.as_numpy_dtype)
-    default = convert_to_tensor(zero if default_value is None else default_value, kind)
-    attributes = {"index": _numbers(st.places(), sizes), "size": int(np.prod(sizes))}
-    dense: Tensor = TABLE["reshape"](apply(TABLE["sparse_fill"], (st.values, default), attributes), shape=sizes)
-    return dense
+    places, sizes = st.places(), st.sizes()
+    numbers = np.full(math.prod(sizes), len(places))
+    numbers[_numbers(places, sizes)] = np.arange(len(places))
+    return gather_or_default(st.values, numbers.reshape(sizes), default_value)
 
 
 def _check_order(st: SparseTensor) -> None:
@@ -126,9 +126,7 @@ def reduce_sum(sp_input: Any, axis: Any = None, keepdims: bool = False, *, name:
     return dense
 
 
-def sparse_dense_matmul(
-    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
-) -> Tensor:
+def sparse_dense_matmul(sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None) -> Tensor:
     """The product of a sparse and a dense matrix, in either order. Differentiable in both.
 
     InvalidArgumentError when they are no matrices or do not fit.
@@ -155,7 +153,7 @@ def sparse_dense_matmul(
 def _check_matrices(st: SparseTensor, dense: Tensor, adjoint_a: bool, adjoint_b: bool) -> None:
     op = "SparseTensorDenseMatMul"
     if dense.dtype != st.dtype:
-        raise mismatch(op, 3, st.dtype, dense.dtype)
+        raise mismatch(op, 3, st.dtype.kernel_name, dense.dtype)
     if dense.ndim != 2:
         raise invalid("Tensor 'b' is not a matrix", op)
     if len(st.sizes()) != 2:
@@ -163,11 +161,8 @@ def _check_matrices(st: SparseTensor, dense: Tensor, adjoint_a: bool, adjoint_b:
     n, k = st.sizes()
     ours, other = n if adjoint_a else k, dense.shape[1 if adjoint_b else 0]
     if other not in (None, ours):
-        raise invalid(
-            f"Cannot multiply A and B because inner dimension does not match: {ours} vs. {other}.  "
-            f"Did you forget a transpose?  Dimensions of A: [{n}, {k}).  Dimensions of B: {shown(dense.shape)}",
-            op,
-        )
+        raise invalid(f"Cannot multiply A and B because inner dimension does not match: {ours} vs. {other}.  "
+                      f"Did you forget a transpose?  Dimensions of A: [{n}, {k}).  Dimensions of B: {shown(dense.shape)}", op)  # fmt: skip
     _check_inside(st, op)
 
 

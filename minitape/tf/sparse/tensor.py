@@ -6,24 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.convert import convert_to_tensor, converted
-from ...engine.evidence import planned
-from ...engine.invalid import invalid
-from ...engine.logs import warn_not_watchable
-from ...engine.operands import mismatch
-from ...engine.operators import float_quotient
-from ...engine.primitives import TABLE
-from ...engine.shape import TensorShape
-from ...engine.tensor import Tensor, wrap
+from ...engine.recording.evidence import planned
+from ...engine.table.primitives import TABLE
+from ...engine.tensor.tensor import Tensor, wrap
 from ...engine.typed import Operators
+from ...engine.values import dtypes
+from ...engine.values.shape import TensorShape
+from ...ops.arrays import broadcast_to
+from ...ops.convert import convert_to_tensor, converted
+from ...ops.logs import warn_not_watchable
+from ...ops.opdefs import mismatch
 
 
 class SparseTensor(Operators):
     """The elements ``values[i]`` at the places ``indices[i]``, zeros elsewhere; its shape is ``dense_shape``.
 
     ``indices`` is int64 of shape (n, rank). Raises ValueError when the three do not fit each other. Places and shape must
-    be known also while a function is traced. It can be multiplied with and divided by numbers and dense tensors; the
+    be known also while a function is traced. It can be multiplied with numbers and dense tensors; the
     functions of ``tf.sparse`` take it, and few others.
     See https://www.tensorflow.org/api_docs/python/tf/sparse/SparseTensor.
 
@@ -113,37 +112,15 @@ class SparseTensor(Operators):
     __str__ = __repr__
 
     def __mul__(self, other: Any) -> SparseTensor:
-        dense = other if isinstance(other, Tensor) else convert_to_tensor(other, self.dtype)
-        return self.with_values(
-            TABLE["multiply"](self._values, self._beside(self._values, dense, "SparseDenseCwiseMul"))
-        )
-
-    def __rmul__(self, other: Any) -> Any:
-        return self * other if hasattr(other, "shape") else NotImplemented
-
-    def __truediv__(self, other: Any) -> SparseTensor:
-        values, dense = float_quotient(self._values, convert_to_tensor(other, self.dtype))
-        return self.with_values(TABLE["divide"](values, self._beside(values, dense, "SparseDenseCwiseDiv")))
-
-    def __matmul__(self, other: Any) -> Any:
-        return self._to_tensor()
-
-    def _beside(self, values: Any, dense: Any, op: str) -> Any:
-        """The elements of a dense tensor that stand beside the values; it may be broadcast to the shape."""
-        if dense.dtype != values.dtype:
-            raise mismatch(op, 3, values.dtype, dense.dtype)
-        if dense.shape.rank == 0:
-            return dense
-        mine, sizes = tuple(int(n) for n in dense.shape), self.sizes()
-        if len(mine) > len(sizes) or any(m not in (1, n) for m, n in zip(mine[::-1], sizes[::-1], strict=False)):
-            show = [",".join(map(str, s)) for s in (sizes, mine)]
-            raise invalid(
-                f"SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: [{show[0]}] vs. "
-                f"[{show[1]}]",
-                op,
-            )
-        whole = dense if mine == sizes else TABLE["broadcast_to"](dense, shape=sizes)
-        return TABLE["gather_nd"](whole, self._indices)
+        """Multiplied by a number or a dense tensor, which may be broadcast to the shape."""
+        dense, sizes = other if isinstance(other, Tensor) else convert_to_tensor(other, self.dtype), self.sizes()
+        if dense.dtype != self.dtype:
+            raise mismatch("SparseDenseCwiseMul", 3, self.dtype.kernel_name, dense.dtype)
+        if dense.shape.rank:
+            if not dense.shape.is_compatible_with(sizes):
+                dense = broadcast_to(dense, sizes)
+            dense = TABLE["gather_nd"](dense, self._indices)
+        return self.with_values(TABLE["multiply"](self._values, dense))
 
 
 def _known(part: Any) -> Any:

@@ -7,6 +7,6 @@ from ...engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.strings", {
     "tf.strings.joining": "join reduce_join",
-    "tf.strings.pieces": "bytes_split length lower split strip substr unicode_decode unicode_split upper",
+    "tf.strings.pieces": "bytes_split length lower split substr unicode_decode unicode_split upper",
     "tf.strings.spelling": "as_string to_number",
 }, globals())  # fmt: skip

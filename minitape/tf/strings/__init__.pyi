@@ -9,7 +9,6 @@ from minitape.tf.strings.pieces import (
     length as length,
     lower as lower,
     split as split,
-    strip as strip,
     substr as substr,
     unicode_decode as unicode_decode,
     unicode_split as unicode_split,

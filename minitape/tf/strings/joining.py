@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.convert import convert_to_tensor
-from ...engine.errors import OutOfRangeError
-from ...engine.invalid import invalid, shown
-from ...engine.operands import deferred
-from ...engine.tensor import Tensor
+from ...engine.tensor.tensor import Tensor
+from ...engine.values.errors import OutOfRangeError
+from ...engine.values.invalid import invalid, shown
+from ...ops.convert import convert_to_tensor
+from ...ops.operands import deferred
 from .values import strings_of, texts
 
 
@@ -44,9 +44,7 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
 
 
 @deferred
-def reduce_join(
-    inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
-) -> Tensor:
+def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None) -> Tensor:
     """The strings along the axes (all by default) joined, in the order of the axes.
 
     With ``keepdims`` the axes stay, with size 1. OutOfRangeError for an axis that is not there, InvalidArgumentError

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.convert import convert_to_tensor
-from ...engine.invalid import invalid, shown
-from ...engine.opdefs import accept_text
-from ...engine.operands import deferred
-from ...engine.tensor import Tensor, wrap
+from ...engine.tensor.tensor import Tensor, wrap
+from ...engine.values import dtypes
+from ...engine.values.invalid import invalid, shown
 from ...ops.arrays import broadcast_static_shape
+from ...ops.convert import convert_to_tensor
+from ...ops.opdefs import accept_text
+from ...ops.operands import deferred
 from .values import converted, is_later, rows, strings_of, texts, when_run
 
 
@@ -43,20 +43,6 @@ def upper(input: Any, name: str | None = None) -> Tensor:
     """
     array = strings_of(input, "StringUpper")
     return texts([s.upper() for s in array.flat], array.shape)
-
-
-@deferred
-def strip(input: Any, name: str | None = None) -> Tensor:
-    """Without white space at both ends, in the shape of ``input``.
-
-    InvalidArgumentError for a tensor that holds no strings.
-
-    >>> import minitape as tf
-    >>> tf.strings.strip("  a b ").numpy()
-    b'a b'
-    """
-    array = strings_of(input, "StringStrip")
-    return texts([s.strip() for s in array.flat], array.shape)
 
 
 @deferred
@@ -92,9 +78,7 @@ def substr(input: Any, pos: Any, len: Any, name: str | None = None) -> Tensor:
     array = strings_of(input, "Substr")
     starts, sizes = (np.asarray(convert_to_tensor(v).array) for v in (pos, len))
     if starts.shape != sizes.shape:
-        raise invalid(
-            f"pos and len should have the same shape, got: {shown(starts.shape)} vs. {shown(sizes.shape)}", "Substr"
-        )
+        raise invalid(f"pos and len should have the same shape, got: {shown(starts.shape)} vs. {shown(sizes.shape)}", "Substr")
     try:
         array, starts, sizes = np.broadcast_arrays(array, starts, sizes)
     except ValueError:

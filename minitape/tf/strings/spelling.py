@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.convert import convert_to_tensor
-from ...engine.evidence import decided
-from ...engine.invalid import invalid
-from ...engine.opdefs import accept_attr
-from ...engine.operands import deferred
-from ...engine.tensor import Tensor, wrap
+from ...engine.recording.evidence import decided
+from ...engine.tensor.tensor import Tensor, wrap
+from ...engine.values import dtypes
+from ...engine.values.invalid import invalid
+from ...ops.convert import convert_to_tensor
+from ...ops.opdefs import accept_attr
+from ...ops.operands import deferred
 from .values import is_later, strings_of, texts, when_run
 
 _FLOAT = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf(inity)?|nan)\Z", re.ASCII | re.IGNORECASE)
@@ -51,9 +51,7 @@ def _number(text: str, dtype: Any) -> Any:
 
 
 @deferred
-def as_string(
-    input: Any, precision: int = -1, scientific: bool = False, *, name: str | None = None
-) -> Tensor:
+def as_string(input: Any, precision: int = -1, scientific: bool = False, *, name: str | None = None) -> Tensor:
     """Numbers as text, as C's printf writes them, in the shape of ``input``.
 
     ``precision`` digits stand after the point of floats. InvalidArgumentError for a ``precision`` of whole numbers, and

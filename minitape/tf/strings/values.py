@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.convert import convert_to_tensor
-from ...engine.evidence import born, left
-from ...engine.operands import mismatch
-from ...engine.state import state
-from ...engine.tensor import EagerTensor, Tensor, wrap
+from ...engine.recording.evidence import born, left
+from ...engine.recording.state import state
+from ...engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ...engine.values import dtypes
+from ...ops.convert import convert_to_tensor
+from ...ops.opdefs import mismatch
 
 
 def strings_of(x: Any, op: str) -> Any:
@@ -21,7 +21,7 @@ def strings_of(x: Any, op: str) -> Any:
     is_empty = isinstance(x, (list, tuple)) and not len(x)
     tensor = convert_to_tensor(x) if is_tensor or is_empty else convert_to_tensor(x, dtypes.string)
     if tensor.dtype != dtypes.string:
-        raise mismatch(op, 0, dtypes.string, tensor.dtype)
+        raise mismatch(op, 0, dtypes.string.kernel_name, tensor.dtype)
     if is_tensor and type(tensor) is EagerTensor:
         left(tensor, "text")
     return np.asarray(tensor.array, object)

@@ -1,12 +1,14 @@
-// The extension of JupyterLab that minitape/cli/server.py adds, for notebooks that use minitape on a slow machine.
+// The extension of JupyterLab that minitape/cli/server.py adds, for notebooks that use minitape.
 //
-// Two races of JupyterLab and ipywidgets are lost there:
+// Two races of JupyterLab and ipywidgets are lost on a slow machine, and one step is too far:
 //
 // - A cell that is run before JupyterLab began to look for the notebook's kernel starts one of its own. Then JupyterLab starts a
 //   second one and ends the first, with a dialog "Kernel Terminating"; after a reload it is the kernel with the learner's work that ends.
 //   Here such a cell waits until JupyterLab has found or started the kernel.
 // - Where the start of the kernel fails, ipywidgets makes nothing that could show widgets ("Cannot read properties of null"), and
 //   does not try again when a kernel comes: the output says "Loading widget..." for ever. Here it is made when the kernel comes.
+// - After Shift+Enter JupyterLab goes on to the next cell, and above it shows the lower half of a picture that just came. Here the
+//   picture's cell is shown from its top.
 //
 // It uses what JupyterLab gives to each extension, so that it needs no package of JupyterLab to be built.
 
@@ -30,6 +32,7 @@ interface Widget {
 
 interface Cell {
   model: { type: string };
+  node: HTMLElement;
   outputArea: { widgets: readonly Widget[] };
 }
 
@@ -38,8 +41,17 @@ interface Context {
   model: { cells: Iterable<{ sharedModel: { getSource(): string } }> };
 }
 
+export interface Notebook {
+  rendermime: unknown;
+  widgets: readonly Cell[];
+  activeCellIndex: number;
+  activeCellChanged: Signal<unknown>;
+  node: HTMLElement;
+  scrollToItem(index: number, align: "start"): Promise<void>;
+}
+
 interface Panel {
-  content: { rendermime: unknown; widgets: readonly Cell[] };
+  content: Notebook;
   disposed: Signal<unknown>;
 }
 
@@ -116,6 +128,33 @@ async function showLater(panel: Panel, context: Context): Promise<void> {
   session.kernelChanged.connect(came);
 }
 
+const PATIENCE = 15_000; // milliseconds in which a picture may come
+const LOOKS = [0, 150, 500]; // milliseconds after it came: JupyterLab scrolls when it knows how high the output is
+
+/** Shows a picture from the top of its cell when it has come, as long as the next cell is the one that Shift+Enter chose. */
+export function showFromTop(notebook: Notebook): void {
+  let last: MutationObserver | undefined;
+  notebook.activeCellChanged.connect(() => {
+    last?.disconnect();
+    const index = notebook.activeCellIndex - 1;
+    const before = notebook.widgets[index];
+    if (before?.model.type !== "code") return;
+    const old = before.node.querySelector(".mt-view");
+    const observer = (last = new MutationObserver(() => {
+      const view = before.node.querySelector(".mt-view");
+      if (!view || view === old || !view.querySelector(".mt-node")) return;
+      observer.disconnect();
+      const look = () => {
+        const cut = view.getBoundingClientRect().top < notebook.node.getBoundingClientRect().top;
+        if (cut && last === observer) void notebook.scrollToItem(index, "start");
+      };
+      for (const time of LOOKS) setTimeout(look, time);
+    }));
+    observer.observe(before.node, { childList: true, subtree: true });
+    setTimeout(() => observer.disconnect(), PATIENCE);
+  });
+}
+
 const known = new WeakSet<SessionContext>(); // a notebook has one, and may be shown by several panels
 
 const plugin = {
@@ -130,6 +169,7 @@ const plugin = {
           startOne(context.sessionContext, () => isMinitapes(context));
         }
         void showLater(panel, context);
+        showFromTop(panel.content);
       },
     });
   },

@@ -38,11 +38,20 @@ export class Camera {
   }
 
   /** Shows all of the box, no larger than natural size and no smaller than `least`; of what is larger than the pane, the beginning. */
-  fit(box: Box, least = MIN_SCALE): void {
-    const scale = Math.min(this.width / box.w, this.height / box.h, 1.1);
+  fit(box: Box, least = MIN_SCALE, most = 1.1): void {
+    const scale = Math.min(this.width / box.w, this.height / box.h, most);
     this.scale = Math.max(least, scale, MIN_SCALE);
     this.x = box.w * this.scale <= this.width ? box.x + box.w / 2 - this.width / this.scale / 2 : box.x;
     this.y = box.h * this.scale <= this.height ? box.y + box.h / 2 - this.height / this.scale / 2 : box.y;
+    this.stop();
+    this.moved();
+  }
+
+  /** Has this point in the middle, as far as the box goes. */
+  around(x: number, y: number, box: Box): void {
+    const [w, h] = [this.width / this.scale, this.height / this.scale];
+    if (box.w > w) this.x = Math.max(box.x, Math.min(box.x + box.w - w, x - w / 2));
+    if (box.h > h) this.y = Math.max(box.y, Math.min(box.y + box.h - h, y - h / 2));
     this.stop();
     this.moved();
   }

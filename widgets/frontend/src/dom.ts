@@ -48,6 +48,7 @@ const ICONS: Record<string, string> = {
   export: "M8 2v8M4.8 7L8 10.2 11.2 7M2.5 13.5h11",
   predict: "M2.5 13.5l1-3 7.5-7.5 2 2-7.5 7.5zM9.5 13.5h4",
   full: "M2.5 6V2.5H6M13.5 10v3.5H10M2.5 2.5l4 4M13.5 13.5l-4-4",
+  present: "M2 3h12v8H2zM8 11v3M5.5 14h5M6.5 5.2v3.6L9.8 7z",
   help: "M5.5 6a2.5 2.5 0 113.6 2.2c-.8.4-1.1.8-1.1 1.6M8 12.4v.1",
 };
 

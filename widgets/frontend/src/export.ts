@@ -11,7 +11,7 @@ import type { Value } from "./schema";
 import { brief, title } from "./value";
 
 const FRAMES = 300; // most frames of an animation
-const [MOVIE_W, MOVIE_H] = [900, 420];
+const [MOVIE_W, MOVIE_H] = [1400, 800];
 const CAPTION = 24; // height of the line of words below a film
 
 interface Source {
@@ -57,7 +57,7 @@ class Studio {
   private timeline: Timeline;
   private camera = new Camera(() => undefined);
   private scene: Scene;
-  private home = h("div", { class: "mt-studio", "aria-hidden": "true" });
+  private home = h("div", { class: "mt-view mt-studio", "aria-hidden": "true" }); // light, whatever the page is
 
   constructor(
     private view: Source,
@@ -68,7 +68,7 @@ class Studio {
     this.timeline = new Timeline(view.store);
     this.scene = new Scene(view.store, this.timeline, this.camera, marks, nothing);
     this.home.append(this.scene.svg);
-    view.el.append(this.home);
+    view.el.after(this.home);
   }
 
   close(): void {
@@ -131,7 +131,7 @@ class Studio {
 
   private write(context: CanvasRenderingContext2D, text: string): void {
     const { width, height } = context.canvas;
-    const style = getComputedStyle(this.view.el);
+    const style = getComputedStyle(this.home);
     context.fillStyle = style.getPropertyValue("--mt-soft") || "#eee";
     context.fillRect(0, height - CAPTION, width, CAPTION);
     context.fillStyle = style.color;
@@ -142,7 +142,7 @@ class Studio {
   /** One frame for each step, forward and backward, following the current row. */
   async gif(note: (text: string) => void): Promise<Blob> {
     const box = this.box();
-    const scale = Math.max(0.7, Math.min(1, MOVIE_W / box.w, MOVIE_H / box.h));
+    const scale = Math.max(0.6, Math.min(1, MOVIE_W / box.w, (MOVIE_H - CAPTION) / box.h));
     this.camera.resize(Math.min(MOVIE_W, Math.ceil(box.w * scale)), Math.min(MOVIE_H, Math.ceil(box.h * scale) + CAPTION));
     [this.camera.x, this.camera.y, this.camera.scale] = [box.x, box.y, scale];
     const stride = Math.max(1, Math.ceil(this.timeline.length / FRAMES));

@@ -91,6 +91,9 @@ export function drawing(curve: Curve): HTMLElement {
   const tangent = (x: number): string => `${px(x).toFixed(1)} ${py(y0 + curve.slope * (x - curve.at)).toFixed(1)}`;
   const words = `${curve.name} at ${curve.what} = ${number(curve.at)}: slope ${number(curve.slope)}`;
   const svg = s("svg", { class: "mt-curve", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": words });
+  const mark = (x: number, y: number, anchor: string, value: number): SVGElement => s("text", { class: "mt-tick", x, y, "text-anchor": anchor }, number(value));
+  svg.append(s("path", { class: "mt-axis", d: `M${MARGIN} ${MARGIN}V${H - MARGIN}H${W - MARGIN}` }));
+  svg.append(mark(MARGIN, H - 1, "start", xs[0]), mark(W - MARGIN, H - 1, "end", xs[POINTS]), mark(MARGIN + 3, MARGIN + 7, "start", high - room), mark(MARGIN + 3, H - MARGIN - 3, "start", low + room));
   svg.append(s("path", { class: "mt-curve-line", d }), s("path", { class: "mt-curve-tangent", d: `M${tangent(xs[0])}L${tangent(xs[POINTS])}` }), s("circle", { class: "mt-curve-point", cx: px(curve.at), cy: py(y0), r: 4 }));
   return h("figure", { class: "mt-feel" }, svg, h("figcaption", {}, `${curve.name}, at ${curve.what} = ${number(curve.at)}: slope `, h("b", {}, number(curve.slope))));
 }
@@ -145,5 +148,5 @@ function number(x: number): string {
 }
 
 function signed(x: number): string {
-  return x < 0 ? `− ${number(-x)}` : `+ ${number(x)}`;
+  return x < 0 ? `−${number(-x)}` : `+${number(x)}`;
 }

@@ -1,6 +1,6 @@
 // How the camera takes a graph: all of it, or at first the part that can be read.
 import type { Camera } from "./camera";
-import { buildGraph, columnsPerLine, PAD, SMALLEST, type Graph } from "./graph";
+import { buildGraph, columnsPerLine, NODE_H, NODE_W, PAD, SMALLEST, type Graph } from "./graph";
 import type { Layout } from "./layout";
 import type { Store } from "./store";
 
@@ -9,9 +9,10 @@ export class Fitting {
   next: "first" | "all" | null = "first";
   private fitted = 1; // the camera's scale when all was shown last
 
-  /** `reveal` brings the current row into view, unless nothing was stepped yet; `busy` says that nodes are being placed. */
+  /** `row` is the one that matters; `reveal` brings it into view with what stands around it; `busy` says that nodes are being placed. */
   constructor(
     private camera: Camera,
+    private row: () => number,
     private reveal: () => void,
     private busy: () => boolean,
   ) {}
@@ -19,7 +20,7 @@ export class Fitting {
   /** The graph of a layout, in lines that the pane has room for. */
   wrapped(store: Store, layout: Layout): Graph {
     const columns = 1 + layout.column.reduce((most, column) => Math.max(most, column), 0);
-    return buildGraph(store, layout, this.camera.width ? columnsPerLine(columns, this.camera.width) : 0);
+    return buildGraph(store, layout, ...(this.camera.width ? columnsPerLine(columns, this.camera.width) : ([] as const)));
   }
 
   /** How many pixels of the graph are above and below the pane. */
@@ -39,12 +40,14 @@ export class Fitting {
     return !!graph?.nodes.length && this.camera.width > 0; // else there is no size yet: it is called again
   }
 
-  /** At first everything is shown if it stays readable, else its beginning, or the part around the current row. */
+  /** At first everything is shown if it stays readable, else the part around the row that matters. */
   first(graph: Graph | null): void {
     if (!this.ready(graph)) return;
     this.next = null;
     const box = this.box(graph);
     this.camera.fit(box, graph.tops.length > 1 ? Math.min(1, this.camera.width / box.w) : SMALLEST);
+    const node = graph.nodeOf(this.row());
+    if (node) this.camera.around(node.x + NODE_W / 2, node.y + NODE_H / 2, box);
     this.reveal();
   }
 

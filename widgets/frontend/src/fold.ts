@@ -91,7 +91,8 @@ function scopeGroup(builder: Builder, rows: Skeleton, start: number, depth: numb
   }
   const group = makeGroup(builder, "scope", name, start, end, 1);
   repeats(builder, tokens, group);
-  const text = `scope(${tokens.map((token) => token.sign).join(",")})`;
+  const turn = /^turn \d+$/.test(name); // of a loop, whichever branches it took
+  const text = turn ? "turn" : `scope(${tokens.map((token) => token.sign).join(",")})`;
   return [{ part: group, start, end, sign: builder.sign(text) }, end];
 }
 

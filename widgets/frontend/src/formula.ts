@@ -20,6 +20,7 @@ const FUNCTIONS: Record<string, (...numbers: number[]) => number> = {
   minimum: (x, y) => (x <= y || Number.isNaN(x) ? x : y),
   select: (condition, x, y) => (condition ? x : y),
   mul_no_nan: (x, y) => (y === 0 ? 0 : x * y),
+  sqrt_share: (z, g) => (g === 0 ? g : (0.5 / z) * g),
   relu_gate: (g, z) => (z > 0 ? g : g * 0),
   sigmoid: (x) => 1 / (1 + Math.exp(-x)),
   zero: () => 0,

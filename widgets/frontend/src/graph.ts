@@ -4,11 +4,13 @@ import { edgesAt, nearEdges, type Layout, type SeenGroup } from "./layout";
 import { FAR, type Edge } from "./place";
 import type { Row, SweepStep, Tape } from "./schema";
 import type { Store } from "./store";
+import { WRITTEN } from "./skeleton";
 import { extentsOf, lanesOf } from "./wrap";
 
 export const NODE_W = 124;
 export const NODE_H = 52;
 export const COLUMN = 226; // leaves room for the widest card on an edge, and for the edge on both sides of it
+const TIGHT = 186; // the same where there would be no room for all columns otherwise
 export const HALF = 35; // height of a half-slot
 export const PAD = 18;
 const GUTTER = 34; // between two lines
@@ -52,16 +54,18 @@ export interface Link {
   from: Node;
   to: Node;
   name: string;
+  value: boolean; // from what was assigned; else from the state before
 }
 
 export interface Graph {
   nodes: Node[];
   edges(index: number): Edge[]; // those that end in a node
-  links: Link[]; // assign edges between versions of a variable
+  links: Link[]; // to a state of a variable, from the one before and from what was assigned
   frames: Frame[];
   nodeOf(row: number): Node | null;
   byColumn: Node[][];
   columns: number;
+  pitch: number; // from one column to the next
   per: number; // columns in a line
   tops: number[]; // of each line: where its half-slot 0 is
   reach: [number, number][]; // and its first and last pixel
@@ -79,21 +83,24 @@ export interface Lane {
   left: number;
 }
 
-/** How many columns of a graph a line has in a pane of this width; 0 for all of them. */
-export function columnsPerLine(columns: number, width: number): number {
-  if (columns * COLUMN - (COLUMN - NODE_W) + 4 * PAD <= width / SMALLEST) return 0;
-  const fitting = (scale: number): number => Math.floor((width / scale - INDENT - 4 * PAD + COLUMN - NODE_W) / COLUMN);
-  return Math.max(fitting(WRAPPED), Math.min(2, fitting(NARROW)), 1);
+/** How many columns of a graph a line has in a pane of this width, 0 for all of them; and how far apart they are. */
+export function columnsPerLine(columns: number, width: number): [number, number] {
+  const needed = (pitch: number): number => columns * pitch - (pitch - NODE_W) + 4 * PAD;
+  if (needed(COLUMN) <= width / EASY) return [0, COLUMN];
+  if (needed(TIGHT) <= width / SMALLEST) return [0, Math.max(TIGHT, Math.min(COLUMN, Math.floor((width / EASY - 4 * PAD - NODE_W) / Math.max(1, columns - 1))))];
+  const fitting = (scale: number, pitch: number): number => Math.floor((width / scale - INDENT - 4 * PAD + pitch - NODE_W) / pitch);
+  return [Math.max(fitting(WRAPPED, COLUMN), Math.min(2, fitting(NARROW, COLUMN)), 1), COLUMN];
 }
 
-export const SMALLEST = 0.75; // a strip that needs less than this scale is wrapped
+const EASY = 0.85; // at this scale all is easy to read: columns come closer before it gets smaller
+export const SMALLEST = 0.7; // a strip that needs less than this scale is wrapped
 const WRAPPED = 0.84; // and its lines then fit at this one,
 const NARROW = 0.66; // or, in a narrow pane, two columns at this
 
 /** The graph of a layout of the store's first rows, in lines of so many columns; 0 for one line. */
-export function buildGraph(store: Store, layout: Layout, wrap = 0): Graph {
+export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUMN): Graph {
   const per = wrap || Infinity;
-  const groups: Group[] = layout.groups.map((group) => ({ ...group, parent: null }));
+  const groups: Group[] = layout.groups.map((group) => ({ ...group, label: partName(store, group.label), parent: null }));
   layout.groups.forEach((group, k) => (groups[k].parent = groups[group.parent] ?? null));
   const nodes: Node[] = [];
   const byColumn: Node[][] = [];
@@ -102,7 +109,7 @@ export function buildGraph(store: Store, layout: Layout, wrap = 0): Graph {
     const group = what >= 0 ? null : groups[-1 - what];
     const [column, slot] = [layout.column[index], layout.slot[index]];
     const first = group ? group.start : what;
-    const node = { index, id: group ? group.id : `r${first}`, row, group, home: groups[layout.home[index]] ?? null, first, column, slot, line: Math.floor(column / per), x: (wrap ? column % per : column) * COLUMN, y: slot * HALF };
+    const node = { index, id: group ? group.id : `r${first}`, row, group, home: groups[layout.home[index]] ?? null, first, column, slot, line: Math.floor(column / per), x: (wrap ? column % per : column) * pitch, y: slot * HALF };
     nodes.push(node);
     (byColumn[column] ??= []).push(node);
   });
@@ -116,7 +123,7 @@ export function buildGraph(store: Store, layout: Layout, wrap = 0): Graph {
   };
   const columns = Math.min(byColumn.length, per);
   const lane = (): Lane => ({ left: 0, right: 0, y: 0 });
-  const graph: Graph = { nodes, edges, links: links(store, nodeOf), frames: [], nodeOf, byColumn, columns: byColumn.length, per, tops: [], reach: [], lane, left: 0, right: (columns - 1) * COLUMN + NODE_W, top: 0, bottom: NODE_H };
+  const graph: Graph = { nodes, edges, links: links(store, nodeOf), frames: [], nodeOf, byColumn, columns: byColumn.length, pitch, per, tops: [], reach: [], lane, left: 0, right: (columns - 1) * pitch + NODE_W, top: 0, bottom: NODE_H };
   graph.frames = frames(store, graph);
   standLines(graph, layout);
   for (const frame of graph.frames) {
@@ -124,6 +131,12 @@ export function buildGraph(store: Store, layout: Layout, wrap = 0): Graph {
     graph.right = Math.max(graph.right, frame.x + frame.w);
   }
   return graph;
+}
+
+/** A part goes by its scope; what a tape's gradient wrote on an outer tape by that call. */
+function partName(store: Store, label: string): string {
+  if (!label.startsWith(WRITTEN)) return label;
+  return `${store.tapes.find((tape) => tape.id === Number(label.slice(1)))?.name ?? "tape"}.gradient`;
 }
 
 /** Puts the lines below each other: until then each one begins at 0. */
@@ -171,10 +184,12 @@ export function renewed(graph: Graph, store: Store): boolean {
 function links(store: Store, nodeOf: (row: number) => Node | null): Link[] {
   const found: Link[] = [];
   for (const event of store.events) {
-    if (event.kind !== "assign" || event.from === undefined || event.to === undefined) continue;
-    const from = nodeOf(event.from);
-    const to = nodeOf(event.to);
-    if (from && to && from !== to) found.push({ from, to, name: event.name ?? "assign" });
+    if (event.kind !== "assign" || event.to === undefined) continue;
+    const [to, name] = [nodeOf(event.to), (event.name ?? "a variable").replace(/:0$/, "")];
+    for (const [row, value] of [[event.from, false], [event.row, true]] as const) {
+      const from = row === undefined ? null : nodeOf(row);
+      if (from && to && from !== to) found.push({ from, to, name, value });
+    }
   }
   return found;
 }
@@ -199,12 +214,9 @@ function frames(store: Store, graph: Graph): Frame[] {
     }
   };
   for (const [group, boxes] of groupBoxes(graph)) {
-    const label = group.kind === "repeat" ? groupTitle(group) : group.label;
-    add("group", group.id, label, boxes, group.end - group.start, { group });
-  }
-  for (const [by, start, end] of runsBy(store)) {
-    const tape = store.tapes.find((t) => t.id === by) ?? null;
-    add("sweep", `by${start}`, `written by ${tape?.name ?? "tape"}.gradient()`, rowsBox(graph, start, end), end - start, { tape });
+    const by = group.id.includes(`:${WRITTEN}`) ? store.tapes.find((tape) => tape.id === store.rows[group.start]?.by) : undefined;
+    if (by) add("sweep", group.id, `written by ${group.label}()`, boxes, group.end - group.start, { group, tape: by });
+    else add("group", group.id, group.kind === "repeat" ? groupTitle(group) : group.label, boxes, group.end - group.start, { group });
   }
   if (store.tapes.length > 1) {
     for (const tape of store.tapes)
@@ -256,18 +268,6 @@ function rowsBox(graph: Graph, start: number, end: number): Boxes {
   const boxes: Boxes = new Map();
   for (let i = low; i < graph.nodes.length && graph.nodes[i].first < end; i++) grow(boxes, graph.nodes[i]);
   return boxes;
-}
-
-/** Maximal runs of rows that one tape's gradient wrote: [tape, start, end]. */
-export function runsBy(store: Store): [number, number, number][] {
-  const runs: [number, number, number][] = [];
-  for (const row of store.rows) {
-    const last = runs[runs.length - 1];
-    if (row.by === null) continue;
-    if (last && last[0] === row.by && last[2] === row.row) last[2] = row.row + 1;
-    else runs.push([row.by, row.row, row.row + 1]);
-  }
-  return runs;
 }
 
 /** Outer frames grow around inner ones, so that borders and labels keep apart. */

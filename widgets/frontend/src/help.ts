@@ -15,6 +15,8 @@ const KEYS: [string, string][] = [
   ["p", "paths"],
   ["q", "predict"],
   ["f", "full screen"],
+  ["v", "present in large type"],
+  ["t c m", "hide table, code, map"],
   ["/", "search"],
   ["+ − 0", "zoom, fit"],
   ["Esc", "clear; out of a call"],

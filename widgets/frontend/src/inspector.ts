@@ -6,7 +6,8 @@ import { heatmap } from "./heatmap";
 import type { Row, SweepEdge, Value } from "./schema";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { full, shapeText, title, withNumbers, withRows } from "./value";
+import { formula } from "./formula";
+import { cutWords, full, rounded, shapeText, title, toNumber, withNumbers, withRows } from "./value";
 
 // operations whose derivative is no formula of the engine: where it comes from
 const OWN: Record<string, string> = { custom_gradient: "by its own gradient function", py_function: "by a tape inside the Python function" };
@@ -88,9 +89,19 @@ export class Inspector {
     else if (row.formula) lines.push(equation(`${withNumbers(row, this.store.rows)} = `, full(row.value)));
     else lines.push(equation("value ", full(row.value)));
     if (row.kind !== "operation") lines.push(equation("value ", full(row.value)));
-    if (row.tangent) lines.push(equation("tangent ", full(row.tangent)));
+    if (row.tangent) lines.push(...row.inputs.map((input, k) => this.tangentLine(row, input, k)).filter((line) => line !== null), equation("tangent ", full(row.tangent)));
     lines.push(...notes(row));
     return lines;
+  }
+
+  /** What an input adds to the tangent: rules are linear in g, so that they take tangents forwards as adjoints backwards. */
+  private tangentLine(row: Row, input: number, k: number): HTMLElement | null {
+    const from = this.store.rows[input];
+    const rule = row.rule[k];
+    if (!rule || !from.tangent || row.shape.length || from.shape.length) return null;
+    const [x, y, z, g] = [this.store.rows[row.inputs[0]], this.store.rows[row.inputs[1] ?? row.inputs[0]], row, null].map((one) => toNumber((one ?? { value: from.tangent }).value?.data));
+    const product = formula(rule)?.({ x, y, z, g });
+    return h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, "from ", this.link(input), ` (${title(from)})`), h("code", { class: "mt-rule" }, withRows(rule, row).replace(/\bg\b/, "tangent")), h("span", { class: "mt-num" }, `tangent ${full(from.tangent)}`, product === undefined ? "" : " gives ", h("b", {}, product === undefined ? "" : rounded(String(product)))));
   }
 
   private backwardLines(row: Row): HTMLElement[] {
@@ -132,7 +143,7 @@ export class Inspector {
   private rowLinks(rows: number[]): HTMLElement | null {
     if (!rows.length) return null;
     const el = h("span", {}, " of ");
-    rows.slice(0, 12).forEach((row, k) => el.append(k ? ", " : "", this.link(row)));
+    rows.slice(0, 12).forEach((row, k) => el.append(k ? ", " : "", this.link(row), this.store.rows[row]?.shape.length ? ` ${shapeText(this.store.rows[row])}` : ""));
     if (rows.length > 12) el.append(` and ${rows.length - 12} more`);
     return el;
   }
@@ -154,13 +165,13 @@ export class Inspector {
     const adjoint = this.timeline.adjoint(row.row);
     const lines: HTMLElement[] = [
       h("p", { class: "mt-what" }, h("b", {}, `Selected: row ${row.row}`), ` · ${title(row)}`),
-      h("p", { class: "mt-facts" }, [row.shape.length ? shapeText(row) : `${row.dtype} scalar`, row.kind, ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
+      h("p", { class: "mt-facts" }, [row.shape.length ? `${row.dtype}, shape ${shapeText(row)}` : `${row.dtype} scalar`, row.kind, ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
       pre(row.released && !row.value ? "released by the gradient" : full(row.value)),
     ];
     const add = (...parts: (HTMLElement | null)[]): void => void lines.push(...parts.filter((part) => part !== null));
     add(heatmap(row.value));
-    if (row.tangent) add(equation("tangent ", full(row.tangent)), heatmap(row.tangent, true));
-    if (adjoint) add(h("p", { class: "mt-adjoint-line" }, "adjoint ", h("b", {}, full(adjoint))), heatmap(adjoint, true));
+    if (row.tangent) add(equation("tangent ", full(row.tangent)), heatmap(row.tangent));
+    if (adjoint) add(h("p", { class: "mt-adjoint-line" }, "adjoint ", h("b", {}, full(adjoint))), heatmap(adjoint));
     lines.push(...notes(row), h("p", { class: "mt-acts" }, ...acts));
     return lines;
   }
@@ -214,7 +225,7 @@ function tapesText(store: Store, row: Row): string[] {
 
 function notes(row: Row): HTMLElement[] {
   const lines: HTMLElement[] = [];
-  if (row.cut) lines.push(h("p", { class: "mt-note" }, `No gradient passes this row: ${row.cut.replaceAll("_", " ")}.`));
+  if (row.cut) lines.push(h("p", { class: "mt-note" }, `No gradient passes this row: ${cutWords(row.cut)}.`));
   if (row.status === "ghost") lines.push(h("p", { class: "mt-note" }, "It ran, but no tape recorded it."));
   return lines;
 }

@@ -54,6 +54,7 @@ export function placeLabels(graph: Graph, node: Node, wanted: { edge: Edge; text
   const chips = new Map(farChips(graph, graph.edges(node.index)).map((chip) => [edgeId(chip.edge), chip]));
   const boxes: Box[] = around.map((one) => ({ x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: NODE_H }));
   for (const chip of chips.values()) boxes.push({ x: chip.x + chip.w / 2, y: chip.y, w: chip.w, h: 15 });
+  for (const { x, y, label, line } of graph.frames) if (Math.abs(line - node.line) < 2) boxes.push({ x: x + 12 + 3.5 * label.length, y: y + 12, w: 7 * label.length, h: 14 });
   const placed: Label[] = [];
   const labels = wanted.map(({ edge, texts, map }) => {
     const lines = together(texts);

@@ -8,6 +8,8 @@ export interface Wish {
   open: boolean; // are groups open, unless `toggled` says otherwise
   layers?: boolean; // each layer is a node: scopes are folded but for those around others, where these are not too many
   toggled: [string, boolean][]; // by the group's id
+  blocks?: boolean; // of these only the outermost are open: what they hold is a node each
+  hide?: boolean; // what only hands its input on
   borders: number[]; // rows at which a tape begins or ends
 }
 
@@ -41,7 +43,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
   const tree = foldTree(rows, wish.patterns);
   yield;
   const toggled = new Map(wish.toggled);
-  const around = wish.layers ? levels(tree) : new Set<Group>();
+  const around = wish.layers ? levels(tree, wish.blocks) : new Set<Group>();
   const idle = wish.layers ? idleParts(rows, tree) : new Map<Group, Group>();
   const open = (group: Group): boolean => toggled.get(group.id) ?? (!idle.has(group) && (wish.open || around.has(group)));
   const placement = new Placement();
@@ -53,6 +55,10 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
   for (let i = 0; i < rows.count; i++) {
     if ((i & 255) === 255) yield;
     const group = hiddenBy(tree, i, open);
+    if (wish.hide && rows.plumb[i] && shown[rows.inputs[i][0]] >= 0) {
+      shown[i] = shown[rows.inputs[i][0]];
+      continue;
+    }
     if (!group) {
       const inputs: number[] = [];
       for (let k = 0; k < rows.inputs[i].length; k++) if (shown[rows.inputs[i][k]] >= 0) inputs.push(shown[rows.inputs[i][k]]);
@@ -63,7 +69,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
     if (rows.leaf[i] || idle.has(group)) continue; // inside a folded group: its readers carry it
     const known = nodeOf.get(group);
     if (known === undefined) {
-      for (const leaf of hoisted(rows, tree, group, open)) {
+      for (const leaf of hoisted(rows, tree, group, open, wish.blocks ? FEW : HOISTED)) {
         if (shown[leaf] >= 0) continue;
         shown[leaf] = node.push(leaf) - 1;
         placement.add({ inputs: [], leaf: true, section: sections(i) });
@@ -114,11 +120,12 @@ export async function layoutInSlices(rows: Skeleton, wish: Wish, slice: number, 
 const LAYERS = 40; // more are not shown side by side
 
 /** The groups that hold layers, themselves or in others that are repeated; none where there are too many layers. */
-function levels(tree: FoldTree): Set<Group> {
+function levels(tree: FoldTree, blocks = false): Set<Group> {
   const scopes = [...tree.groups.values()].filter((group) => group.kind === "scope");
   const found = new Set<Group>();
-  for (const scope of scopes) for (let up = scope.parent; up && up.kind === "scope"; up = up.parent) found.add(up);
-  return scopes.length - found.size <= LAYERS ? found : new Set();
+  for (const scope of scopes) for (let up = scope.parent; up && up.kind === "scope"; up = up.parent) if (!blocks || !up.parent) found.add(up);
+  const seen = scopes.filter((scope) => !found.has(scope) && (!scope.parent || found.has(scope.parent)));
+  return seen.length <= LAYERS ? found : new Set();
 }
 
 /** The parts in which a layer made its weights, while a tape was open that recorded none of it: each with the layer itself. */
@@ -143,14 +150,15 @@ function shownIn(group: Group, shown: Int32Array): number {
   return -1;
 }
 
-const HOISTED = 16; // of one group: more would hide what folding is for
+const [HOISTED, FEW] = [16, 3]; // of one group, and of a block: more would hide what folding is for
 
-/** The leaves inside a folded group that are seen all the same: what a gradient is asked for. */
-function hoisted(rows: Skeleton, tree: FoldTree, group: Group, open: (g: Group) => boolean): number[] {
+/** The leaves inside a folded group that are seen all the same: what a gradient is asked for, and what a layer is given. */
+function hoisted(rows: Skeleton, tree: FoldTree, group: Group, open: (g: Group) => boolean, most: number): number[] {
   const found: number[] = [];
-  for (let i = group.start; i < group.end; i++) if (rows.param[i] && hiddenBy(tree, i, open) === group) found.push(i);
-  for (const part of group.children) if (typeof part === "number" && part < group.start && rows.param[part]) found.unshift(part);
-  return found.length <= HOISTED ? found : [];
+  const seen = (i: number): boolean => rows.param[i] || (group.kind === "scope" && rows.data[i]);
+  for (let i = group.start; i < group.end; i++) if (seen(i) && hiddenBy(tree, i, open) === group) found.push(i);
+  for (const part of group.children) if (typeof part === "number" && part < group.start && seen(part)) found.unshift(part);
+  return found.length <= most ? found : [];
 }
 
 /** Where the iterations of a folded group begin. */

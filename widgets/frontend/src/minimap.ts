@@ -63,7 +63,9 @@ export class Minimap {
     const node = graph.nodeOf(current);
     const right = node !== null && this.covers(node, camera.width - width - EDGE, Infinity);
     const left = right && this.covers(node, 0, width + EDGE);
-    this.el.classList.toggle("mt-left", right && !left);
+    const over = (from: number, to: number): number => (graph.nodes.length > 500 ? 0 : graph.nodes.filter((one) => this.covers(one, from, to)).length);
+    const freer = !right && !(node && this.covers(node, 0, width + EDGE)) && over(0, width + EDGE) < over(camera.width - width - EDGE, Infinity);
+    this.el.classList.toggle("mt-left", freer || (right && !left));
     this.el.classList.toggle("mt-away", right && left); // a narrow pane has room for the node only
     context.setTransform(2, 0, 0, 2, 0, 0);
     if (node) {

@@ -9,6 +9,7 @@ export interface ViewOptions {
   again?(): boolean; // asks the kernel to compute again what the tape let go of
   inside?(row: number): Promise<Inside | null>; // asks the kernel for the rows inside of a call of a function
   whatIf?(leaves: [number, number][], points: number[]): Promise<Imagined | null>; // asks the kernel what follows from other values of leaves
+  moved?(view: unknown): void; // the reader is at another step
   out?(): void; // of a view of such rows: back to where the call is
 }
 

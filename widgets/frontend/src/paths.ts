@@ -1,5 +1,5 @@
 // Paths between a source and a target: which rows, the product along each, their sum; where it breaks if there is none.
-import { toNumber } from "./value";
+import { cutWords, toNumber } from "./value";
 import type { Store } from "./store";
 
 const MOST = 64; // paths that are listed
@@ -101,5 +101,5 @@ function breaks(store: Store, source: number, target: number): { row: number; re
   return [...between]
     .filter((row) => store.rows[row].cut || store.rows[row].status === "ghost")
     .sort((a, b) => a - b)
-    .map((row) => ({ row, reason: (store.rows[row].cut ?? "not recorded").replaceAll("_", " ") }));
+    .map((row) => ({ row, reason: cutWords(store.rows[row].cut ?? "not recorded") }));
 }

@@ -35,6 +35,7 @@ export class Placement {
   private pending: number[] = [];
   private floor = 0;
   private last = -1;
+  private now = 0; // the column of the last operation
   private section: number | null = null;
 
   /** Number of columns in use. */
@@ -84,6 +85,9 @@ export class Placement {
       if (main < 0 || this.column[i] > this.column[main]) main = i;
       column = Math.max(column, this.column[i] + 1);
     }
+    // what reads leaves only has no place of its own in time: it stands with what ran before it, and its leaves just before it
+    if (inputs.every((i) => this.items[i].leaf)) column = Math.max(column, this.now);
+    this.now = column;
     this.put(index, column, main < 0 ? 0 : this.slot[main]);
     for (const i of waiting) this.put(i, column - 1, this.slot[index] + 2 * inputs.indexOf(i) - (inputs.length - 1));
     if (waiting.length) this.pending = this.pending.filter((i) => this.column[i] < 0);

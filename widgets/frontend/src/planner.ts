@@ -9,13 +9,19 @@ import type { Store } from "./store";
 import type { FoldMode } from "./toolbar";
 import type { Answer, Order } from "./worker";
 
-const FOLD_FROM = 150; // rows from which "auto" folds
+const FOLD_FROM = 400; // rows from which "auto" folds without trying
+const POSTER = 10; // columns that are seen at one glance
+const LEVELS: Level[] = ["none", "layers", "blocks", "all"]; // that "auto" tries, in this order
+const INSIDE: Level[] = ["none", "all"]; // the same inside of a call, where the turns of a loop are one node
 
-/** What a reader wishes who has chosen how to fold, and opened or closed parts by hand. */
-export function wishOf(store: Store, mode: FoldMode, toggled: Map<string, boolean>): Wish {
-  const patterns = mode === "all" || (mode === "auto" && store.rows.length > FOLD_FROM);
-  const layers = mode === "layers";
-  return { patterns, open: !patterns && !layers, layers: layers || mode === "auto", toggled: [...toggled], borders: borders(store.tapes) };
+export type Level = FoldMode | "blocks";
+
+/** What a reader wishes who has chosen how to fold, and opened or closed parts by hand; `auto` says who chose. */
+export function wishOf(store: Store, mode: Level, toggled: Map<string, boolean>, auto = false, hide = false): Wish {
+  const patterns = mode === "all";
+  const blocks = mode === "blocks";
+  const layers = blocks || mode === "layers";
+  return { patterns, open: !patterns && !layers, layers: layers || auto, blocks, hide: hide && mode !== "none", toggled: [...toggled], borders: borders(store.tapes) };
 }
 
 const NOW = 2500; // rows that are laid out at once: that takes less time than asking somebody else
@@ -91,6 +97,20 @@ export class Planner {
     this.waiting = { wish, done };
     clients.set(this.client, this);
     this.ask();
+  }
+
+  /** The level at which these rows are a poster: the first with few columns, else the one with the fewest. */
+  level(store: Store, inside: boolean): Level {
+    if (store.rows.length > FOLD_FROM) return "all";
+    this.skeleton.grow(store.rows);
+    let best: [Level, number] = ["none", Infinity];
+    for (const mode of inside ? INSIDE : LEVELS) {
+      const { column } = layoutNow(this.skeleton, wishOf(store, mode, new Map(), true, inside));
+      const columns = 1 + column.reduce((most, one) => Math.max(most, one), 0);
+      if (columns < best[1]) best = [mode, columns];
+      if (columns <= POSTER) break;
+    }
+    return best[0];
   }
 
   private ask(): void {

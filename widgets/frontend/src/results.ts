@@ -1,15 +1,22 @@
 // What the gradient calls gave: a line for each, the numbers that the program got, and why one is None.
 import { h, s } from "./dom";
 import { signedMap } from "./heatmap";
-import type { Result, Value } from "./schema";
+import { notFinite } from "./scale";
+import type { Result, Row, Value } from "./schema";
 import type { Store } from "./store";
-import { brief, full, sides, title, written } from "./value";
+import { brief, full, shapeText, title, written } from "./value";
 
 const ROOM = 14; // characters of a number
 const WIDE = 30; // and of an array
 const MAP = [56, 12]; // pixels of the picture of one that is larger
 const FEW = 8; // sources that are shown before somebody asks for all
 const CALLS = 3; // the same of calls
+
+const NOTES: Record<string, string> = {
+  jacobian: "The steps show the sweep of the sum of all elements of the target: the Jacobian has one such sweep for each.",
+  batch_jacobian: "The steps show the sweep of the sum of all elements of the target: the Jacobian has one such sweep for each.",
+  backward: "What this pass added to .grad",
+};
 
 export class Results {
   readonly el = h("div", { class: "mt-results", role: "group", "aria-label": "What tape.gradient returned", hidden: true });
@@ -48,41 +55,52 @@ export class Results {
     const el = h("div", { class: `mt-result${call.shown ? " mt-shown" : ""}` });
     if (call.shown && this.store.moved) el.append(h("i", { class: "mt-whatif" }, "what if"));
     const at = this.store.results.indexOf(call);
-    const when = at === this.store.results.length - 1 ? "last" : "earlier";
-    if (!call.shown && call.sweep) el.append(h("button", { type: "button", class: "mt-button mt-small", title: "Show the sweep of this call", onclick: () => this.store.choose(at) }, `${when}: show`));
-    else if (!call.shown) el.append(h("i", {}, when));
+    if (this.store.results.length > 1) el.append(h("i", {}, `call ${at + 1}`));
+    if (call.call && call.call !== "gradient") el.append(h("i", { title: NOTES[call.call] ?? null }, call.call.replace("_", " ")));
     sources.forEach((source, k) => el.append(this.source(call, targets, source, k, hide)));
     if (call.more) el.append(` and ${call.more} more`);
+    if (!call.shown && call.sweep) el.append(h("button", { type: "button", class: "mt-button mt-small", title: "Step through the sweep of this call", onclick: () => this.store.choose(at) }, "show its steps"));
     return el;
   }
 
   private nameOf(row: number): string {
     const found = this.store.rows[row];
-    return found ? found.name?.replace(/:0$/, "") || `row ${row}` : "not on the tape";
+    return found ? found.name?.replace(/:0$/, "") || this.assigned(found) || `(row ${row})` : "not on the tape";
+  }
+
+  /** The name that the program gives to what a row computed: its line says `name = ...`, and no later row belongs to the line. */
+  private assigned({ row, file, line }: Row): string {
+    const text = (file !== null && line !== null && this.store.sources[file]?.split("\n")[line - 1]) || "";
+    const next = this.store.rows[row + 1];
+    return next?.file === file && next?.line === line ? "" : (/^\s*([A-Za-z_]\w*)\s*=[^=;]*$/.exec(text)?.[1] ?? "");
   }
 
   private source(call: Result, targets: string, source: Result["sources"][number], k: number, hide: boolean): HTMLElement {
     const row = source.rows.length ? source.rows[source.rows.length - 1] : -1;
     const name = source.name ?? (row >= 0 ? title(this.store.rows[row]) : `source ${k}`);
     const moved = this.store.moved > 0 && call.shown;
-    const gradient = moved ? (this.store.sweep?.gradients[k] ?? null) : call.known ? source.gradient : call.shown ? (this.store.sweep?.gradients[k] ?? null) : null;
+    const gradient = moved && !/jacobian/.test(call.call ?? "") ? (this.store.sweep?.gradients[k] ?? null) : call.known ? source.gradient : call.shown ? (this.store.sweep?.gradients[k] ?? null) : null;
     const el = h("span", { class: "mt-result-source", "data-source": name }, `∂${call.target.length > 1 ? `(${targets})` : targets} / ∂`, row >= 0 ? h("button", { type: "button", class: "mt-link", onclick: () => this.pick(row), "aria-label": `select ${name}, row ${row}` }, name) : h("span", {}, name), " = ");
     if (hide) el.append(h("b", { class: "mt-hidden-number" }, "?"));
-    else if (gradient) el.append(h("b", { title: full(gradient) }, ...this.seen(gradient, row)));
+    else if (gradient) el.append(h("b", { title: full(gradient), class: notFinite(gradient) && "mt-none" }, ...this.seen(gradient, row, call)));
     else if (!call.known) el.append(h("i", { title: "The sweep is too long, or cannot be repeated: print it in the program." }, "not computed here"));
     else el.append(h("b", { class: "mt-none" }, "None"));
+    const before = this.store.rows[row]?.value;
+    if (source.now && before && !moved) el.append(h("span", { class: "mt-parts", title: `then ${name} was assigned: ${full(before)} → ${full(source.now)}` }, " then ", ...this.seen(before, row), " → ", ...this.seen(source.now, row)));
     if (!hide && !moved && source.parts.length > 1) el.append(h("span", { class: "mt-parts" }, ` (${source.parts.map((part, i) => `${this.brief(part, row)} at row ${source.rows[i]}`).join(" + ")})`));
     if (!hide && call.known && !gradient && source.reason) el.append(h("details", { class: "mt-reason" }, h("summary", {}, source.reason.split(/(?<=\.)\s/)[0]), source.reason));
     return el;
   }
 
-  /** A gradient: its number, a small array written out, or the lengths of its sides and its picture. */
-  private seen(gradient: Value, row: number): (string | SVGElement)[] {
-    const shape = this.store.rows[row]?.shape ?? [];
-    const text = shape.length ? written(gradient, WIDE) : this.brief(gradient, row);
+  /** A gradient: its number, a small array written out, or its picture and its shape. */
+  private seen(gradient: Value, row: number, call?: Result): (string | Element)[] {
+    const [own, before] = [row, call?.target[0]?.row ?? -1].map((at) => this.store.rows[at]?.shape ?? []);
+    const sides = call?.call === "jacobian" ? [...before, ...own] : call?.call === "batch_jacobian" ? [...before, ...own.slice(1)] : own;
+    const text = sides.length ? written(gradient, WIDE) : this.brief(gradient, row);
     if (text !== null) return [text];
     const map = signedMap(gradient, 0.5, 0.5, MAP[0] - 1, MAP[1] - 1);
-    return [sides({ shape }), ...(map ? [s("svg", { class: "mt-result-map", width: MAP[0], height: MAP[1], "aria-hidden": "true" }, map)] : [])];
+    const shape = h("span", { class: "mt-shape" }, shapeText({ shape: sides }));
+    return [...(map ? [s("svg", { class: "mt-result-map", width: MAP[0], height: MAP[1], "aria-hidden": "true" }, map)] : []), shape];
   }
 
   private brief(value: Value | null, row: number): string {

@@ -1,5 +1,5 @@
 // How high the parts of a view are whose edge can be drawn.
-import type { Graph } from "./graph";
+import { PAD, type Graph } from "./graph";
 
 const [LOW, HIGH] = [310, 520]; // of the drawing: of a line, and of several where something was unfolded
 
@@ -9,9 +9,10 @@ export class Rooms {
   /** For the drawing of a graph, and for the table and the program below it. */
   share(pane: HTMLElement, below: HTMLElement, graph: Graph, rows: number, unfolded: boolean): void {
     const lines = graph.tops.length > 1;
+    const scale = pane.clientWidth ? Math.min(1, pane.clientWidth / (graph.right - graph.left + 2 * PAD)) : 1;
     const inWindow = Math.max(LOW, Math.min(HIGH, 0.45 * window.innerHeight)); // the table is to be seen, too
-    this.take(pane, graph.bottom - graph.top + (lines ? 40 : 130), 200, unfolded ? HIGH : lines ? inWindow : LOW);
-    this.take(below, 22 * rows + 110, 260, LOW);
+    this.take(pane, scale * (graph.bottom - graph.top) + (lines ? 40 : 84), 150, unfolded ? HIGH : lines ? inWindow : LOW);
+    this.take(below, 22 * rows + 60, 190, LOW);
   }
 
   /** A live view, which begins empty, takes more as the tape grows, and never less; what the reader has drawn stays. */

@@ -1,5 +1,5 @@
 // How numbers become colours and widths: a diverging scale, and logarithms.
-import type { Row, Value } from "./schema";
+import type { Value } from "./schema";
 import { matrix, toNumber } from "./value";
 
 /** The largest magnitude in a value; NaN where it is not known. */
@@ -18,19 +18,6 @@ export function notFinite(value: Value | null): string {
   if (!value) return "";
   const text = value.stats ? (value.stats.nans ? "nan" : `${value.stats.min} ${value.stats.max}`) : (value.text ?? "");
   return /\bnan\b/.test(text) ? "NaN" : /\binf\b/.test(text) ? "inf" : "";
-}
-
-const looked = new WeakMap<Row[], { to: number; moved: number; found: { row: number; what: string } | null }>();
-
-/** The first row that is not finite; each row is looked at once. */
-export function firstBad(store: { rows: Row[]; moved: number }): { row: number; what: string } | null {
-  let state = looked.get(store.rows);
-  if (!state || state.moved !== store.moved) looked.set(store.rows, (state = { to: 0, moved: store.moved, found: null }));
-  for (; !state.found && state.to < store.rows.length; state.to++) {
-    const what = notFinite(store.rows[state.to].value);
-    if (what) state.found = { row: state.to, what };
-  }
-  return state.found;
 }
 
 const [THIN, PLAIN, THICK] = [0.4, 2.4, 9]; // pixels: of what vanishes, of 1, of what explodes

@@ -1,14 +1,15 @@
 // The live drawing: an SVG that holds only what the pane shows, changed in place as the reader steps.
 import type { Camera } from "./camera";
+import { label, mapOf, onEdge, PRODUCT } from "./cards";
 import { s, setText } from "./dom";
-import { COLUMN, NODE_H, NODE_W, type Frame, type Graph, type Group, type Node } from "./graph";
-import { drawnEdge, edgeId, LETTER, MAP, placeLabels, type Label } from "./labels";
+import { NODE_H, NODE_W, type Frame, type Graph, type Group, type Link, type Node } from "./graph";
+import { drawnEdge, edgeId, placeLabels, type Label } from "./labels";
 import { FAR, type Edge } from "./place";
-import { CHARS, edgePath, farChips, isShort, linkPath, nodeText, nodeValue, portY, valueText } from "./shapes";
+import { assignPath, CHARS, SIDES, edgePath, farChips, isShort, linkPath, nodeText, nodeValue, portY, valueText } from "./shapes";
 import { signedMap } from "./heatmap";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { describe, elide, full, title } from "./value";
+import { describe, elide, full, shapeText, title } from "./value";
 import { edgeWidth, notFinite } from "./scale";
 import type { Row, SweepEdge, Value } from "./schema";
 
@@ -16,10 +17,10 @@ const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are 
 const CAPTION = 11.5; // the size of a frame's label
 const FAR_CAPTION = 10; // in pixels
 
-const MAP_X = 72; // where the picture of an array begins in its node
-const PRODUCT = 11; // characters of a number on an edge
+const [MAP_X, MAP_PAD, CHAR] = [72, 16, 6.7]; // where the picture of an array begins in its node: behind its shape
 const MOST_INSIDE = 3000; // rows of a folded part of which the edges are followed
 
+type Handed = { last: SweepEdge; alone: boolean }; // the last that went over an edge, and whether it was the only one
 type Wanted = { edge: Edge; texts: string[]; map: Value | null };
 
 export interface Marks {
@@ -84,7 +85,7 @@ export class Scene {
     this.clear();
     this.captions = [];
     this.layers.frames.replaceChildren(...graph.frames.map((frame) => this.frame(frame)));
-    for (const link of graph.links) this.layers.frames.append(s("path", { class: "mt-assign", d: linkPath(link.from, link.to) }, s("title", {}, `${link.name} assigned`)));
+    this.layers.frames.append(...graph.links.map((link) => this.link(link)));
     this.draw();
   }
 
@@ -108,7 +109,7 @@ export class Scene {
       this.svg.classList.toggle("mt-plain", plain);
       this.clear();
     }
-    const [left, right] = [Math.floor(x / COLUMN) - 1, Math.ceil((x + width / scale) / COLUMN) + 1];
+    const [left, right] = [Math.floor(x / graph.pitch) - 1, Math.ceil((x + width / scale) / graph.pitch) + 1];
     const [top, bottom] = [y - 2 * NODE_H, y + height / scale + 2 * NODE_H];
     const seen = new Set<number>();
     const newNodes = document.createDocumentFragment();
@@ -163,7 +164,7 @@ export class Scene {
     const text = nodeText(this.store, node);
     const row = node.row;
     const label = row ? describe(row) : `folded group ${text.title}, rows ${node.first} to ${(node.group?.end ?? 0) - 1}, press Enter to unfold`;
-    const el = s("g", { class: "", transform: `translate(${node.x} ${node.y})`, "data-id": node.id, role: "listitem", "aria-label": label });
+    const el = s("g", { class: "", transform: `translate(${node.x} ${node.y})`, "data-id": node.id, "data-index": node.index, role: "listitem", "aria-label": label });
     const radius = text.kind === "source" ? NODE_H / 2 : text.kind === "operation" ? 9 : 3;
     if (text.kind === "group") {
       el.append(s("rect", { class: "mt-card", x: 6, y: -6, width: NODE_W, height: NODE_H, rx: 6 }));
@@ -225,7 +226,8 @@ export class Scene {
     if (row?.cut) name += " mt-cut";
     if (row && row.by !== null) name += " mt-written";
     if (this.store.differs && node === this.graph?.nodeOf(this.store.differs.row)) name += " mt-differs";
-    if (row && done && notFinite(row.value)) name += " mt-nan";
+    if (row && done && this.alarming(row)) name += " mt-nan";
+    if (this.timeline.badIn(node.first, node.group ? node.group.end : node.first + 1)) name += " mt-bad";
     if (adjoint) name += " mt-has-adjoint";
     if (node.group && node === current && !this.timeline.backward) name += " mt-inside";
     if (this.store.sweep?.target.includes(last)) name += " mt-target";
@@ -235,21 +237,29 @@ export class Scene {
     const inside = node === current && node.group ? this.inside(node.group) : null;
     const output = node.group?.kind === "scope" && this.timeline.done(last) ? this.store.rows[last] : null; // what a layer gave
     const value = inside ? inside[0] : output ? nodeValue(output.value, output, CHARS) : (drawn.value && done) || node.group ? valueText(this.store, node) : "";
-    const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done ? "released" : "";
+    const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done && !value.endsWith("released") ? "released" : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
     const seen = row ?? output;
     const here = inside ? this.store.rows[this.timeline.current] : null; // its number, or its adjoint, stands in the third line
     if (!this.plain && (seen?.shape.length || here?.shape.length || drawn.mapped[0] || drawn.mapped[1]))
-      this.paintMaps(drawn, seen && done && !inside ? seen.value : null, here ? (this.timeline.adjoint(here.row) ?? here.value) : seen ? adjoint : null);
+      this.paintMaps(drawn, here ?? seen, seen && done && !inside ? seen.value : null, here ? (this.timeline.adjoint(here.row) ?? here.value) : seen ? adjoint : null);
     const key = `${name}|${value}|${adjointText}`;
     if (key === drawn.key) return;
     drawn.key = key;
     drawn.el.setAttribute("class", name);
     if (drawn.value) setText(drawn.value, value);
     if (drawn.adjoint) setText(drawn.adjoint, adjointText);
+    drawn.value?.classList.toggle("mt-shape", /^\(/.test(value));
+    drawn.adjoint?.classList.toggle("mt-shape", /^(∂ )?\(/.test(adjointText));
     if (!row) return;
     const words = adjoint ? `${describe(row)}, adjoint ${elide(full(adjoint).replace(/\s+/g, " "), 60)}` : describe(row);
     drawn.el.setAttribute("aria-label", words);
     if (drawn.title) setText(drawn.title, words);
+  }
+
+  /** NaN is wrong everywhere, infinity only where something came of it: a mask holds it on purpose. */
+  private alarming(row: Row): boolean {
+    const what = notFinite(row.value);
+    return what === "NaN" || (what !== "" && this.store.alarms.some((alarm) => alarm.kind === "value" && alarm.row <= row.row));
   }
 
   /** Where in a folded group the reader is, and the number there. */
@@ -261,15 +271,20 @@ export class Scene {
     const where = turn ? `${turn} of ${group.count}` : elide(title(row), CHARS);
     const adjoint = timeline.adjoint(row.row);
     if (adjoint) return [where, `∂ ${nodeValue(adjoint, row, CHARS - 2)}`];
-    return [where, `= ${nodeValue(row.value, row, CHARS - 2)}`];
+    const value = nodeValue(row.value, row, CHARS - 2);
+    return [where, value.startsWith("(") ? value : `= ${value}`];
   }
 
   /** Arrays that are too long to be written are seen. */
-  private paintMaps(drawn: Drawn, value: Value | null, adjoint: Value | null): void {
+  private paintMaps(drawn: Drawn, of: Row | null, value: Value | null, adjoint: Value | null): void {
     if (drawn.mapped[0] === value && drawn.mapped[1] === adjoint) return;
     drawn.mapped = [value, adjoint];
-    const seen = (one: Value | null, y: number, room = CHARS): SVGGElement | null => (one && !isShort(one, room) ? signedMap(one, MAP_X, y, NODE_W - MAP_X - 8, 10) : null);
-    drawn.maps.replaceChildren(...[seen(value, 21.5), seen(adjoint, 35, CHARS - 2)].filter((map) => map !== null));
+    const seen = (one: Value | null, y: number, room: number, shape: string): SVGGElement | null => {
+      const x = Math.max(MAP_X, MAP_PAD + CHAR * shape.length);
+      return one && !isShort(one, room) && x < NODE_W - 24 ? signedMap(one, x, y, NODE_W - x - 8, 10) : null;
+    };
+    const shape = (row: Row | null, room: number): string => (row ? shapeText(row, room) : "");
+    drawn.maps.replaceChildren(...[seen(value, 21.5, CHARS, shape(of, SIDES)), seen(adjoint, 35, CHARS - 2, `∂ ${shape(of, SIDES - 2)}`)].filter((map) => map !== null));
   }
 
   private any(rows: Set<number>, node: Node): boolean {
@@ -313,6 +328,8 @@ export class Scene {
     const [source, reader] = [from.row, node.row];
     const words = [`${source ? title(source) : `rows ${from.first} …`} → ${reader ? title(reader) : "a folded part"}`];
     if (source?.value && timeline.done(source.row)) words.push(`carries ${elide(full(source.value).replace(/\s+/g, " "), 60)}`);
+    const inside = reader ? undefined : this.handed(node, this.sentFrom(node)).get(edge);
+    if (inside) words.push(`back: ${inside.alone ? "" : "in sum "}${elide(full(inside.alone ? inside.last.product : inside.last.sum).replace(/\s+/g, " "), 60)}`);
     for (const sent of reader ? timeline.sent(reader.row) : []) {
       if (drawnEdge(this.graph as Graph, node, sent, reader as Row) !== edge) continue;
       const adjoint = timeline.stepOn(node.first)?.adjoint ?? null;
@@ -336,6 +353,14 @@ export class Scene {
     return el;
   }
 
+  /** A dashed way to a state of a variable: crossed where it comes from what was assigned. */
+  private link({ from, to, name, value }: Link): SVGElement {
+    if (!value) return s("path", { class: "mt-assign", d: linkPath(from, to) }, s("title", {}, `the next state of ${name}`));
+    const words = `assigned to ${name}: the gradient does not go back through an assignment`;
+    const { d, middle } = assignPath(from, to);
+    return s("g", { class: "mt-assigned" }, s("path", { class: "mt-assign", d }), this.cross(...middle), s("title", {}, words));
+  }
+
   private cross(x: number, y: number): SVGPathElement {
     return s("path", { class: "mt-cross", d: `M${x - 4.5} ${y - 4.5}l9 9m0 -9l-9 9` });
   }
@@ -355,9 +380,19 @@ export class Scene {
   private sentFrom(node: Node): SweepEdge[] {
     if (!node.group) return this.timeline.sent(node.first);
     if (node.group.end - node.group.start > MOST_INSIDE) return [];
-    const found: SweepEdge[] = [];
-    for (let row = node.group.start; row < node.group.end; row++) found.push(...this.timeline.sent(row));
-    return found.filter((one) => (this.graph as Graph).nodeOf(one.input) !== node);
+    return this.timeline.sentFrom(node.group.start, node.group.end).filter((one) => (this.graph as Graph).nodeOf(one.input) !== node);
+  }
+
+  /** By its drawn edges what has left a node so far: a product, or where several went over one edge the sum after the last of them. */
+  private handed(node: Node, sent: SweepEdge[]): Map<Edge, Handed> {
+    const graph = this.graph as Graph;
+    const found = new Map<Edge, Handed>();
+    for (const one of sent) {
+      const from = graph.nodeOf(one.input);
+      const edge = node.row ? drawnEdge(graph, node, one, node.row) : graph.edges(node.index).find((other) => other.from === from?.index);
+      if (edge) found.set(edge, { last: one, alone: node.row !== null || !found.has(edge) });
+    }
+    return found;
   }
 
   private paintEdges(node: Node, drawn: DrawnEdges, current: Node | null): void {
@@ -369,15 +404,11 @@ export class Scene {
     const key = pathEdges || near || lit ? "" : `${active}|${active && this.timeline.backward}|${ran}|${sent.length}`;
     if (key && key === drawn.key) return;
     drawn.key = key;
-    const shares = new Map<Edge, Value>();
-    for (const one of sent) {
-      const from = graph.nodeOf(one.input);
-      const edge = node.row ? drawnEdge(graph, node, one, node.row) : graph.edges(node.index).find((other) => other.from === from?.index);
-      if (edge) shares.set(edge, one.product);
-    }
+    const shares = this.handed(node, sent);
     for (const { el, edge, from, line } of drawn.parts) {
       const chip = el.tagName === "g";
-      const share = shares.get(edge);
+      const given = shares.get(edge);
+      const share = given && (given.alone ? given.last.product : given.last.sum);
       let name = chip ? "mt-chip" : "mt-edge";
       if (active && (share || !this.timeline.backward)) name += this.timeline.backward ? " mt-active mt-backward" : " mt-active";
       if (!ran) name += " mt-todo";
@@ -401,6 +432,7 @@ export class Scene {
     const step = this.timeline.step;
     const layer = this.layers.labels;
     layer.replaceChildren();
+    this.placed = [];
     if (!step || !current || this.plain) return;
     const graph = this.graph as Graph;
     const wanted: Wanted[] = current.row ? [] : this.foldedProducts(current);
@@ -412,25 +444,21 @@ export class Scene {
         const texts: string[] = [];
         const written = !own.shape.length || [edge.local, step.adjoint].every((one) => one && isShort(one, PRODUCT)); // of large arrays only the product is seen
         if (edge.local && written) texts.push(nodeValue(edge.local, own, PRODUCT), `× ${nodeValue(step.adjoint, own, PRODUCT)}`);
-        texts.push(`= ${nodeValue(edge.product, row, PRODUCT)}`);
-        if (this.sumBefore(step.edges, k)) texts.push(`Σ ${nodeValue(edge.sum, row, PRODUCT)}`);
+        texts.push(onEdge("=", edge.product, row));
+        if (this.sumBefore(step.edges, k)) texts.push(onEdge("Σ", edge.sum, row));
         wanted.push({ edge: drawn, texts, map: mapOf(edge.product, row) });
       });
-    for (const one of placeLabels(graph, current, wanted)) layer.append(label(one));
+    for (const one of (this.placed = placeLabels(graph, current, wanted))) layer.append(label(one));
   }
+
+  placed: Label[] = []; // the cards of this step
 
   /** What has left a folded part by now, on its edges: one product, or the sum of several at what they went to. */
   private foldedProducts(node: Node): Wanted[] {
-    const graph = this.graph as Graph;
-    const sent = this.sentFrom(node);
-    return graph.edges(node.index).flatMap((edge) => {
-      const own = sent.filter((one) => graph.nodeOf(one.input)?.index === edge.from);
-      const last = own[own.length - 1];
-      if (!last) return [];
+    return [...this.handed(node, this.sentFrom(node))].map(([edge, { last, alone }]) => {
       const row = this.store.rows[last.input];
-      const alone = own.length === 1;
       const value = alone ? last.product : last.sum;
-      return [{ edge, texts: [`${alone ? "=" : "Σ"} ${nodeValue(value, row, PRODUCT)}`], map: mapOf(value, row) }];
+      return { edge, texts: [onEdge(alone ? "=" : "Σ", value, row)], map: mapOf(value, row) };
     });
   }
 
@@ -456,37 +484,17 @@ export class Scene {
   private frame(frame: Frame): SVGGElement {
     const state = frame.tape && frame.kind === "tape" ? frame.tape.state : "";
     const el = s("g", { class: `mt-frame mt-frame-${frame.kind}${state ? ` mt-tape-${state}` : ""}${frame.tape ? ` mt-lane-${frame.tape.id % 4}` : ""}` });
-    const note = state === "used" ? " · used up" : state === "released" ? " · released" : state === "recording" ? " · recording" : "";
+    const note = state === "used" ? " · gave its gradient" : state === "released" ? " · released" : state === "recording" ? " · recording" : "";
     const text = elide(`${frame.label}${note}`, Math.max(14, Math.floor(frame.w / 7)));
     el.append(s("rect", { x: frame.x, y: frame.y, width: frame.w, height: frame.h, rx: 10 }));
-    const caption = s("text", { x: frame.x + 12, y: frame.y + 16 }, frame.kind === "group" ? `− ${text}` : text);
+    const caption = s("text", { x: frame.x + 12, y: frame.y + 16 }, frame.group ? `− ${text}` : text);
     el.append(caption);
     this.captions.push([caption, frame, 12 + 7 * text.length]);
-    if (frame.kind === "group") {
+    if (frame.group) {
       caption.setAttribute("role", "button");
       caption.setAttribute("aria-label", `fold ${frame.label}`);
       caption.addEventListener("click", () => this.events.close(frame));
     }
     return el;
   }
-}
-
-/** An array that is too long to be written on an edge. */
-function mapOf(value: Value, row: Row): Value | null {
-  return row.shape.some((side) => side > 1) && !isShort(value, PRODUCT) ? value : null;
-}
-
-function label({ id, x, y, w, h, lines, map }: Label): SVGGElement {
-  const el = s("g", { class: "mt-product", "data-edge": id }, s("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 4 }));
-  lines.forEach((line, k) => {
-    let end = x + w / 2 - 5;
-    for (const text of [...line].reverse()) {
-      const kind = text.startsWith("=") ? "mt-equals" : text.startsWith("Σ") ? "mt-sum" : "";
-      el.append(s("text", { class: kind, x: end, y: y - h / 2 + 13 + 12 * k, "text-anchor": "end" }, text));
-      end -= LETTER * (text.length + 1);
-    }
-  });
-  const picture = signedMap(map, x - w / 2 + 5, y + h / 2 - MAP - 4, w - 10, MAP);
-  if (picture) el.append(picture);
-  return el;
 }

@@ -85,11 +85,22 @@ export interface Sweep {
 /** What a gradient call gave. */
 export interface Result {
   target: { name: string | null; row: number }[];
-  sources: { name: string | null; rows: number[]; parts: (Value | null)[]; gradient: Value | null; reason: string | null }[];
+  sources: { name: string | null; rows: number[]; parts: (Value | null)[]; gradient: Value | null; reason: string | null; now?: Value | null }[];
   more: number; // sources that are not listed
   known: boolean; // false where the sweep is too long, or cannot be repeated
   shown: boolean; // its sweep is the one to step through
+  call?: string; // which call it was; none for tape.gradient
   sweep?: Sweep; // of an earlier call
+}
+
+/** Something that is wrong, and where. */
+export interface Alarm {
+  kind: string;
+  title: string;
+  text: string;
+  row: number; // -1 where there is none
+  line: number | null;
+  back: boolean; // the step of the sweep shows it
 }
 
 /** What follows from another value of a leaf, in the kernel's words; and the target's number at the points asked for. */
@@ -118,6 +129,8 @@ export interface Snapshot {
   sources_text?: Record<string, string>; // not there in a delta without new ones
   sweep?: Sweep | null; // not there in a delta: the same as before
   results?: Result[]; // they travel with the sweep
+  alarms?: Alarm[]; // the same
+  linked?: string; // in a comparison: views with the same name go together
   differs?: { row: number; text: string }; // in a comparison: the first row that is another one in the other tape
   insides?: Inside[]; // of calls of functions; not there in a delta
   missing?: number; // bytes of the arrays that the tape let go of

@@ -1,13 +1,14 @@
 // Geometry and short texts of nodes and edges, shared by the live scene and by exported pictures.
 import { groupTitle } from "./fold";
-import { COLUMN, HALF, NODE_H, NODE_W, type Graph, type Node } from "./graph";
+import { HALF, NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import type { Edge } from "./place";
-import { brief, elide, gone, shapeText, shortName, sides, title, written } from "./value";
+import { brief, elide, gone, shapeText, shortName, title, written } from "./value";
 import type { Row, Value } from "./schema";
 import type { Store } from "./store";
 
 const TITLE_FONT = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'; // as in theme.css
 export const CHARS = 15; // characters of the value font that fit into a node
+export const SIDES = 12; // and of a shape, beside which there is a picture
 
 /** Where an edge enters its node. */
 export function portY(node: Node, edge: Edge): number {
@@ -48,7 +49,7 @@ function pieces(graph: Graph, edge: Edge): Piece[] {
     corner([lane.left, y], [lane.left + CORNER, y]);
   };
   for (const [column, slot] of edge.via) {
-    const [next, x] = graph.per === Infinity ? [0, column * COLUMN] : [Math.floor(column / graph.per), (column % graph.per) * COLUMN];
+    const [next, x] = graph.per === Infinity ? [0, column * graph.pitch] : [Math.floor(column / graph.per), (column % graph.per) * graph.pitch];
     const y = graph.tops[next] + slot * HALF + HALF / 2;
     if (next > line) wrap(y);
     curve([x - 10, y]);
@@ -89,6 +90,19 @@ export function edgeCurve(graph: Graph, edge: Edge): Point[] {
   return found;
 }
 
+/** The dashed curve from a value to the state that it was assigned to, from side to side; and its middle, where a cross stands. */
+export function assignPath(from: Node, to: Node): { d: string; middle: Point } {
+  const after = to.x >= from.x + NODE_W;
+  const before = from.x >= to.x + NODE_W;
+  const [x0, y0] = [before ? from.x : from.x + NODE_W, from.y + NODE_H / 2];
+  const [x1, y1] = [after ? to.x - 2 : to.x + NODE_W + 2, to.y + NODE_H / 2];
+  const bend = after ? (x1 - x0) / 2 : before ? (x1 - x0) / 2 : ROUND;
+  const [bx0, bx1] = [x0 + bend, after || before ? x1 - bend : x1 + bend];
+  return { d: `M${round(x0)} ${round(y0)}C${round(bx0)} ${round(y0)} ${round(bx1)} ${round(y1)} ${round(x1)} ${round(y1)}`, middle: [(x0 + x1 + 3 * (bx0 + bx1)) / 8, (y0 + y1) / 2] };
+}
+
+const ROUND = 36; // how far the curve between two nodes above each other bends
+
 /** The dashed curve from one version of a variable to the next. */
 export function linkPath(from: Node, to: Node): string {
   const [x0, y0] = [from.x + NODE_W / 2, from.y + NODE_H];
@@ -123,10 +137,10 @@ export function isShort(value: Value, room = CHARS): boolean {
   return written(value, room) !== null;
 }
 
-/** A value in its node: of an array that does not fit the lengths of its sides, beside which its picture stands. */
+/** A value in its node: of an array that does not fit its shape, beside which its picture stands. */
 export function nodeValue(value: Value | null, row: Row, room: number): string {
   if (!value || !row.shape.length) return brief(value, row, room);
-  return written(value, room) ?? elide(sides(row), 7);
+  return written(value, room) ?? shapeText(row, Math.min(room, SIDES - (CHARS - room)));
 }
 
 export interface NodeText {

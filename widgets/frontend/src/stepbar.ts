@@ -12,6 +12,8 @@ export class StepBar {
   private playButton: HTMLButtonElement;
   private speed = h("select", { class: "mt-select", "aria-label": "Playing speed", title: "Playing speed" }, ...SPEEDS.map((n) => h("option", { value: n }, `${n}/s`)));
   private jump = h("input", { type: "number", class: "mt-jump", min: 0, placeholder: "row", "aria-label": "Go to row", title: "Go to row" });
+  private goBack = h("button", { type: "button", class: "mt-button mt-go", hidden: true, title: "Step through the backward sweep (space stops)" }, "▶ go backward");
+  private gone = false; // the way back was begun
   private timer = 0;
 
   constructor(
@@ -26,6 +28,12 @@ export class StepBar {
       if (event.key === "Enter" && this.jump.value !== "") gotoRow(Number(this.jump.value));
     });
     this.speed.addEventListener("change", () => this.playing && this.play());
+    this.goBack.addEventListener("click", () => {
+      if (timeline.position < timeline.forward) this.user(timeline.forward);
+      this.user(timeline.position + 1);
+      this.play();
+      this.draw();
+    });
     this.el = h(
       "div",
       { class: "mt-stepbar", role: "toolbar", "aria-label": "Stepping" },
@@ -34,6 +42,7 @@ export class StepBar {
       this.playButton,
       button("next", "Next (right arrow)", () => this.user(timeline.position + 1)),
       button("last", "Last (End)", () => this.user(Infinity)),
+      this.goBack,
       h("div", { class: "mt-sliderbox" }, this.track, this.slider),
       this.count,
       this.speed,
@@ -75,6 +84,8 @@ export class StepBar {
   draw(): void {
     const { timeline } = this;
     const { position, forward, length } = timeline;
+    this.gone ||= timeline.backward;
+    this.goBack.hidden = this.gone || !(length > forward || timeline.unfinished);
     if (this.slider.max !== String(length)) this.slider.max = String(length);
     if (this.slider.value !== String(position)) this.slider.value = String(position);
     const text = timeline.backward ? `backward ${position - forward} / ${length - forward}${timeline.unfinished ? "+" : ""}` : `forward ${position} / ${forward}`;

@@ -1,5 +1,5 @@
 // What the view knows of a recording: rows in order, tapes, events, source text and the last backward sweep.
-import { completeRow, type Inside, type Page, type Result, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent, type Value } from "./schema";
+import { completeRow, type Alarm, type Inside, type Page, type Result, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent, type Value } from "./schema";
 
 export type Change = "rows" | "sweep" | "steps" | "reset" | "numbers";
 
@@ -16,10 +16,14 @@ export class Store {
   total = 0;
   /** what the gradient calls gave */
   results: Result[] = [];
+  /** what is wrong */
+  alarms: Alarm[] = [];
   /** what is known of the rows inside of calls, by the call's row */
   insides = new Map<number, Inside>();
   /** the first row that is another one in the tape with which this one is compared */
   differs: { row: number; text: string } | null = null;
+  /** in a comparison: the name that both have */
+  linked = "";
   /** bytes of the arrays that the tape let go of, and that could be computed again */
   missing = 0;
   /** how often rows became leaves of another kind: what was watched late */
@@ -51,10 +55,12 @@ export class Store {
     const known = this.sweep?.id !== undefined && this.sweep.id === part.sweep?.id && this.sweep.steps.length > part.sweep.steps.length;
     if (part.sweep !== undefined && !known) [this.sweep, this.chosen] = [part.sweep, -1];
     this.results = part.results ?? this.results;
+    this.alarms = part.alarms ?? this.alarms;
     if (part.sweep !== undefined) this.insides.clear(); // another sweep goes through them
     for (const one of part.insides ?? []) this.insides.set(one.row, one);
     this.missing = part.missing ?? 0;
     this.differs = part.differs ?? this.differs;
+    this.linked = part.linked ?? this.linked;
     this.total = Math.max(part.total ?? 0, this.rows.length);
     this.tell(replaced ? "reset" : part.sweep ? "sweep" : "rows");
     return true;
@@ -90,9 +96,11 @@ export class Store {
     this.sources = { ...part.sources_text };
     this.sweep = part.sweep ?? null;
     this.results = part.results ?? [];
+    this.alarms = part.alarms ?? [];
     for (const one of part.insides ?? []) this.insides.set(one.row, one);
     this.missing = part.missing ?? 0;
     this.differs = part.differs ?? this.differs;
+    this.linked = part.linked ?? this.linked;
     this.total = Math.max(part.total ?? 0, this.rows.length);
     this.tell("reset");
   }
@@ -148,9 +156,11 @@ export class Store {
       sources_text: this.sources,
       sweep: real ? real.sweep : this.sweep,
       results: this.results,
+      alarms: this.alarms,
       insides: [...this.insides.values()],
       missing: this.missing,
       ...(this.differs && { differs: this.differs }),
+      ...(this.linked && { linked: this.linked }),
     };
   }
 
@@ -174,7 +184,7 @@ export class Store {
     this.rows = [];
     this.consumers = [];
     [this.sweep, this.chosen] = [null, -1];
-    this.results = [];
+    [this.results, this.alarms] = [[], []];
     this.insides.clear();
   }
 

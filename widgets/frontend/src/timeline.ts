@@ -1,4 +1,5 @@
 // Stepping: position 0 is before the first row, 1..N after row N-1, N+1..N+S after step S of the backward sweep.
+import { notFinite } from "./scale";
 import type { SweepEdge, SweepStep, Value } from "./schema";
 import type { Store } from "./store";
 
@@ -7,6 +8,7 @@ export class Timeline {
   /** steps that gave this row's adjoint a value: [step number from 1, adjoint after it] in order */
   private history = new Map<number, [number, Value][]>();
   private stepOf = new Map<number, number>();
+  private bad = new Map<number, number>(); // rows whose adjoint is not finite, from which step on
 
   private indexed = 0;
 
@@ -18,6 +20,7 @@ export class Timeline {
   index(): void {
     this.history.clear();
     this.stepOf.clear();
+    this.bad.clear();
     this.indexed = 0;
     this.more();
     this.position = Math.min(this.position, this.length);
@@ -36,6 +39,7 @@ export class Timeline {
   }
 
   private note(row: number, step: number, value: Value): void {
+    if (!this.bad.has(row) && notFinite(value)) this.bad.set(row, step);
     const list = this.history.get(row);
     if (!list) this.history.set(row, [[step, value]]);
     else if (list[list.length - 1][0] === step) list[list.length - 1][1] = value;
@@ -78,6 +82,13 @@ export class Timeline {
     return this.after(row, this.position - this.forward - 1);
   }
 
+  /** Is an adjoint of the rows from `start` to before `end` not finite by now? */
+  badIn(start: number, end: number): boolean {
+    if (!this.backward || !this.bad.size) return false;
+    for (const [row, step] of this.bad) if (row >= start && row < end && step <= this.position - this.forward) return true;
+    return false;
+  }
+
   /** The row's adjoint after this many steps. */
   private after(row: number, steps: number): Value | null {
     const list = this.history.get(row) ?? [];
@@ -99,6 +110,17 @@ export class Timeline {
   /** What this row has handed on to its inputs by now. */
   sent(row: number): SweepEdge[] {
     return this.stepOn(row)?.edges ?? [];
+  }
+
+  /** What the rows from `start` to before `end` have handed on by now, in the order of the steps. */
+  sentFrom(start: number, end: number): SweepEdge[] {
+    const steps: SweepStep[] = [];
+    for (let row = start; row < end; row++) {
+      const step = this.stepOn(row);
+      if (step) steps.push(step);
+    }
+    const at = (step: SweepStep): number => this.stepOf.get(step.row) ?? 0;
+    return steps.sort((a, b) => at(a) - at(b)).flatMap((step) => step.edges);
   }
 
   /** Steps of the sweep are still missing. */

@@ -1,7 +1,6 @@
 // Title, tapes, search, folding, zoom, paths, export.
 import { button, h, setText } from "./dom";
 import type { Tape } from "./schema";
-import { firstBad } from "./scale";
 import type { Store } from "./store";
 
 export type FoldMode = "auto" | "all" | "layers" | "none";
@@ -16,6 +15,7 @@ export interface ToolbarActions {
   paths(): void;
   predict(): void;
   full(): void;
+  present(): void;
   go(row: number): void;
   save(kind: string): void;
   stop(): void; // placing
@@ -35,7 +35,6 @@ export class Toolbar {
   readonly search = h("input", { type: "search", class: "mt-search", placeholder: "Search", "aria-label": "Search rows", title: "Search rows by operation, name, line or dtype ( / )" });
   private title = h("span", { class: "mt-name" });
   private chips = h("span", { class: "mt-chips" });
-  private badge = h("button", { type: "button", class: "mt-badge", hidden: true }, "all finite");
   private difference = h("button", { type: "button", class: "mt-badge mt-difference", hidden: true }, "first difference");
   private found = h("span", { class: "mt-found-count", role: "status" });
   private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, h("option", { value: "auto" }, "fold: auto"), h("option", { value: "layers" }, "fold: layers"), h("option", { value: "all" }, "fold: all"), h("option", { value: "none" }, "fold: none"));
@@ -67,7 +66,6 @@ export class Toolbar {
       this.title,
       this.stop,
       this.chips,
-      this.badge,
       this.difference,
       h("span", { class: "mt-gap" }),
       this.search,
@@ -80,6 +78,7 @@ export class Toolbar {
       button("plus", "Zoom in (+)", () => actions.zoom(1.25)),
       button("fit", "Fit (0)", actions.fit),
       button("full", "Full screen (f)", actions.full),
+      button("present", "Present: large type, for a projector (v)", actions.present),
       save,
       button("help", "Keys (?)", actions.help),
     );
@@ -88,15 +87,6 @@ export class Toolbar {
   private look(): void {
     const count = this.actions.search(this.search.value);
     setText(this.found, this.search.value ? `${count} found` : "");
-  }
-
-  /** The first row that is no finite number, and a way there. */
-  private warn(bad: { row: number; what: string } | null): void {
-    this.badge.hidden = !bad;
-    if (!bad) return;
-    setText(this.badge, `${bad.what} from row ${bad.row} on`);
-    this.badge.title = "Go to the first row that is not finite";
-    this.badge.onclick = () => this.actions.go(bad.row);
   }
 
   /** Empties the search, and with it what was found. */
@@ -112,7 +102,6 @@ export class Toolbar {
     const count = `${rows.length.toLocaleString("en")}${more} row${rows.length === 1 && !more ? "" : "s"}`;
     setText(this.title, count);
     this.stop.hidden = !state.busy;
-    this.warn(firstBad(this.store));
     const { differs } = this.store;
     this.difference.hidden = !differs;
     if (differs) {
@@ -129,8 +118,8 @@ export class Toolbar {
 }
 
 function chip(tape: Tape): HTMLElement {
-  const state = { recording: "recording", closed: "", used: "used up", released: "released" }[tape.state] ?? tape.state;
-  const held = tape.bytes > 0 && tape.state !== "released" ? bytes(tape.bytes) : "";
+  const state = { recording: "recording", closed: "", used: "gave its gradient", released: "released" }[tape.state] ?? tape.state;
+  const held = tape.bytes > 0 && tape.state !== "released" ? `holds ${bytes(tape.bytes)}` : "";
   const text = [tape.persistent ? "persistent" : "", state, held].filter(Boolean).join(", ");
   return h("span", { class: `mt-tape mt-lane-${tape.id % 4} mt-tape-${tape.state}`, title: `${tape.name}: ${text || "closed"}` }, h("i", {}), h("b", {}, tape.name || "tape"), text ? ` ${text}` : "");
 }

@@ -3,51 +3,63 @@ import type { Nested, Num, Row, Value } from "./schema";
 
 const MINUS = /^-/;
 
+const DIGITS = 4; // that a number has in the picture: all of them are in the inspector, and where the pointer rests
+const EXACT = 6; // characters of a number that is short as it is
+const ELEMENTS = 8; // of an array that is written out
+
 /** One line for a table cell or a node; `room` is the number of characters that fit. */
 export function brief(value: Value | null, row: Pick<Row, "dtype" | "shape"> | null, room = 16): string {
   if (!value) return "";
-  if (value.text !== undefined && !value.text.includes("\n") && value.text.length <= room) return value.text;
-  if (value.text !== undefined && row?.shape.length === 0) return shorter(value.text, room);
-  if (row && row.shape.length > 0) return written(value, room) ?? elide(shapeText(row), room);
-  return elide(value.text ?? "…", room);
+  const text = written(value, room);
+  if (text !== null) return text;
+  return row && row.shape.length > 0 ? shapeText(row, room) : elide(value.text ?? "…", room);
 }
 
-const ELEMENTS = 8; // of an array that is written out with fewer digits
-
-/** A value written out: as NumPy prints it, or a small array with three or two digits of each number; null where there is no room. */
+/** A value written out: a number with four digits, a small array with four, three or two of each; null where there is no room. */
 export function written(value: Value, room: number): string | null {
-  if (value.text !== undefined && !value.text.includes("\n") && value.text.length <= room) return value.text;
-  if (!Array.isArray(value.data) || elements(value.data) > ELEMENTS) return null;
-  for (const digits of [4, 3, 2]) {
-    const text = list(value.data, digits);
-    if (text.length <= room) return text;
+  const text = value.text ?? "";
+  if (value.thumb) return null;
+  if (!Array.isArray(value.data)) {
+    const found = fitting(text, room);
+    return found.length <= room ? found : null;
+  }
+  if (elements(value.data) > ELEMENTS) return null;
+  const point = /[.e]/.test(text); // of floating-point numbers the whole ones end with a point, as NumPy prints them
+  for (let digits = DIGITS; digits > 1; digits--) {
+    const found = list(value.data, digits, point);
+    if (found.length <= room) return found;
   }
   return null;
+}
+
+function fitting(text: string, room: number): string {
+  for (let digits = DIGITS; digits > 0; digits--) {
+    const found = rounded(text, digits);
+    if (found.length <= room || digits === 1) return found;
+  }
+  return text;
 }
 
 function elements(data: Nested): number {
   return Array.isArray(data) ? data.reduce((sum: number, one) => sum + elements(one), 0) : 1;
 }
 
-function list(data: Nested, digits: number): string {
-  if (Array.isArray(data)) return `[${data.map((one) => list(one, digits)).join(" ")}]`;
-  return typeof data === "number" ? String(Number(data.toPrecision(digits))) : String(data);
+function list(data: Nested, digits: number, point: boolean): string {
+  if (Array.isArray(data)) return `[${data.map((one) => list(one, digits, point)).join(" ")}]`;
+  if (typeof data !== "number") return String(data);
+  const text = rounded(point && Number.isInteger(data) ? `${data}.0` : String(data), digits);
+  return text.replace(/\.0$/, ".");
 }
 
-/** The lengths of an array's sides. */
-export function sides(row: Pick<Row, "shape">): string {
-  return row.shape.length === 1 ? `[${row.shape[0]}]` : row.shape.join("×");
-}
-
-/** A number rounded to what fits; all of its digits are in the inspector, and shown where the pointer is. */
-function shorter(text: string, room: number): string {
+/** A number with fewer digits; what is short, whole or no real number stays as it is. */
+export function rounded(text: string, digits = DIGITS): string {
   const number = Number(text);
-  if (Number.isFinite(number))
-    for (let digits = 16; digits > 0; digits--) {
-      const short = String(Number(number.toPrecision(digits)));
-      if (short.length <= room) return short;
-    }
-  return elide(text, room);
+  if (!/[.e]/.test(text) || text.trim() === "" || !Number.isFinite(number)) return text;
+  if (text.length <= EXACT && digits === DIGITS) return text;
+  const size = Math.abs(number);
+  if (size !== 0 && (size < 1e-4 || size >= 1e6)) return number.toExponential(digits - 1).replace(/\.?0*e\+?/, "e");
+  const short = String(Number(number.toPrecision(Math.max(digits, size >= 1 ? Math.floor(Math.log10(size)) + 1 : 0))));
+  return /[.e]/.test(short) || !Number.isInteger(number) ? short : `${short}.0`; // "2.0" is exact, "2" is not
 }
 
 /** A name that fits: of a path the last parts, else both ends, which tell names apart better than the beginning. */
@@ -66,18 +78,18 @@ export function elide(text: string, room: number): string {
   return text.length <= room ? text : `${text.slice(0, Math.max(1, room - 1))}…`;
 }
 
-export function shapeText(row: Pick<Row, "dtype" | "shape">): string {
-  return `${shortType(row.dtype)}[${row.shape.join(",")}]`;
+/** The lengths of an array's sides; of many the first and the last. */
+export function shapeText(row: Pick<Row, "shape">, room = Infinity): string {
+  const { shape } = row;
+  const text = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
+  if (text.length <= room || shape.length < 3) return elide(text, room);
+  return elide(`(${shape[0]}, …, ${shape[shape.length - 1]})`, room);
 }
 
 /** What stands in the place of a value that a tape let go of: its shape, and as there is room that it was released. */
 export function gone(row: Row, room: number): string {
-  const text = row.shape.length ? shapeText(row) : "";
+  const text = row.shape.length ? shapeText(row, room) : "";
   return text.length + 9 <= room ? `${text} released`.trim() : elide(text, room);
-}
-
-export function shortType(dtype: string): string {
-  return dtype.replace("bfloat", "bf").replace("float", "f").replace("uint", "u").replace("int", "i").replace("complex", "c");
 }
 
 /** The whole value for the inspector: text as printed, or the statistics of a large array. */
@@ -121,29 +133,54 @@ export function matrix(value: Value | null): number[][] | null {
 
 /** The name that a row goes by: its own, or its operation's label, behind the Python name of what it computed. */
 export function title(row: Row): string {
-  if (row.kind === "operation") return `${row.name ? `${row.name} = ` : ""}${row.label || row.op}`;
+  if (row.kind === "operation") return `${row.name ? `${row.name} = ` : ""}${shortNumbers(row.label || row.op)}`;
   const name = row.name || (row.kind === "constant" ? "const" : row.label || row.kind);
   if (row.kind === "variable") return row.version > 0 ? `${name.replace(/:0$/, "")} v${row.version}` : name.replace(/:0$/, "");
   return name;
 }
 
+/** A label without the digits that make it long: `0.1 ×`. */
+function shortNumbers(label: string): string {
+  return label.replace(/\d+\.\d{5,}(e[-+]?\d+)?/g, (text) => rounded(text));
+}
+
 const LONGEST = 14; // characters of a number that still fits into a formula
+
+function times(formula: string): string {
+  return formula.replaceAll(" * ", " × ");
+}
 
 /** A formula or rule of a row's operation, which calls its inputs x and y and its result z, with the rows in their places. */
 export function withRows(text: string, row: Row): string {
   const rows: Record<string, number> = { x: row.inputs[0], y: row.inputs[1], z: row.row };
-  return text.replace(/\b[xyz]\b/g, (name) => `row ${rows[name]}`);
+  return times(text).replace(/\b[xyz]\b/g, (name) => `row ${rows[name]}`);
 }
 
 /** The formula of a row with the numbers of its inputs; with the rows where not all of them are single numbers. */
 export function withNumbers(row: Row, rows: Row[]): string {
   const texts = row.inputs.map((input) => (rows[input]?.shape.length === 0 ? rows[input].value?.text : undefined));
   if (!texts.every((text) => text !== undefined && text.length <= LONGEST)) return withRows(row.formula, row);
-  return row.formula.replace(/\b[xy]\b/g, (name, at: number) => {
+  const formula = times(row.formula);
+  return formula.replace(/\b[xy]\b/g, (name, at: number) => {
     const text = texts[name === "x" ? 0 : 1] as string;
-    const alone = /(^|[(,] ?)$/.test(row.formula.slice(0, at)) && /^($|[),])/.test(row.formula.slice(at + 1));
+    const alone = /(^|[(,] ?)$/.test(formula.slice(0, at)) && /^($|[),])/.test(formula.slice(at + 1));
     return text.startsWith("-") && !alone ? `(${text})` : text;
   });
+}
+
+const CUTS: Record<string, string> = {
+  stop_gradient: "stop_gradient cuts it",
+  integer: "a whole number carries no gradient",
+  paused: "the tape was paused",
+  nondifferentiable: "its result does not change smoothly with its input",
+  no_gradient_registered: "this operation has no gradient",
+  no_grad: "it ran under no_grad",
+  detach: "it was detached",
+};
+
+/** Why no gradient passes. */
+export function cutWords(cut: string): string {
+  return CUTS[cut] ?? cut.replaceAll("_", " ");
 }
 
 /** One sentence about a row for tooltips and screen readers. */
@@ -152,10 +189,10 @@ export function describe(row: Row): string {
   if (row.kind === "operation") {
     parts.push(row.inputs.length ? `of row${row.inputs.length > 1 ? "s" : ""} ${row.inputs.join(", ")}` : "without inputs");
   } else parts.push(row.kind);
-  parts.push(`${row.dtype} ${row.shape.length ? `shape [${row.shape.join(", ")}]` : "scalar"}`);
+  parts.push(`${row.dtype} ${row.shape.length ? `shape ${shapeText(row)}` : "scalar"}`);
   if (row.value?.text !== undefined) parts.push(`value ${elide(row.value.text.replace(/\s+/g, " "), 60)}`);
   if (row.watched) parts.push(row.watched === "explicit" ? "watched by watch()" : "watched automatically");
   if (row.status === "ghost") parts.push("ran, but was not recorded");
-  if (row.cut) parts.push(`no gradient passes: ${row.cut.replaceAll("_", " ")}`);
+  if (row.cut) parts.push(`no gradient passes: ${cutWords(row.cut)}`);
   return parts.join(", ");
 }

@@ -1,5 +1,6 @@
 // The view: puts the parts together and holds what the reader chose.
 import { Camera } from "./camera";
+import { holding } from "./cards";
 import { divider } from "./divider";
 import { fullScreen, h } from "./dom";
 import { exportAs } from "./export";
@@ -13,14 +14,16 @@ import { Keys } from "./keys";
 import type { Layout } from "./layout";
 import { Minimap } from "./minimap";
 import { PathsPanel } from "./pathspanel";
-import { Planner, wishOf } from "./planner";
+import { Planner, wishOf, type Level } from "./planner";
 import { panAndZoom } from "./pointer";
 import { Predict } from "./predict";
+import { Present } from "./present";
 import { Results } from "./results";
 import { Scene, type Marks } from "./scene";
 import { SourcePane } from "./source";
 import { Rooms } from "./rooms";
 import { StepBar } from "./stepbar";
+import { Strip } from "./strip";
 import { Stepping } from "./stepping";
 import { openInside } from "./inside";
 import type { Place, ViewOptions } from "./options";
@@ -29,6 +32,8 @@ import { Table } from "./table";
 import { Timeline } from "./timeline";
 import { Tip } from "./tip";
 import { Toolbar, type FoldMode } from "./toolbar";
+
+const LARGE = 70; // pixels around the present step, for a projector
 
 export class View {
   readonly el: HTMLElement;
@@ -39,6 +44,7 @@ export class View {
   private camera = new Camera(() => this.schedule("scene"));
   private marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null, lit: null };
   private mode: FoldMode = "auto";
+  private level: Level = "none"; // that "auto" has chosen
   private toggled = new Map<string, boolean>();
   private rooms = new Rooms();
   private planner = new Planner();
@@ -60,11 +66,13 @@ export class View {
   private hint = h("p", { class: "mt-hint" }, "The graph grows here while the tape records.");
   private below: HTMLElement;
   private results: Results;
+  private strip: Strip;
   private feel: FeelPanel;
   private predict: Predict;
+  private present: Present;
   private pending = new Set<string>();
   private frame = 0;
-  private fitting = new Fitting(this.camera, () => this.beginning || this.revealRow(this.timeline.current, false), () => this.planner.busy);
+  private fitting = new Fitting(this.camera, () => this.first, () => this.revealRow(this.first, false), () => this.planner.busy);
   private following = true; // the position follows the recording as it grows
   private stepping: Stepping;
   private stopListening: () => void;
@@ -106,6 +114,7 @@ export class View {
       paths: () => this.paths.toggle(),
       predict: () => this.guess(),
       full: () => fullScreen(this.el),
+      present: () => this.show(),
       go: (row) => this.goRow(row),
       save: (kind) => void this.save(kind),
       stop: () => this.stopPlacing(),
@@ -126,6 +135,10 @@ export class View {
     });
     this.inspector.el.lastElementChild?.before(this.feel.el);
     this.results = new Results(store, (row) => this.select(row));
+    this.strip = new Strip(store, (alarm) => {
+      if (alarm.back) this.stepping.reach(() => this.timeline.backTo(alarm.row));
+      else this.goRow(alarm.row);
+    });
     this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el, this.hint);
     this.tip = new Tip(this.pane);
     this.pane.append(this.tip.el);
@@ -139,6 +152,7 @@ export class View {
       this.help.el,
       this.paths.el,
       options.sliders,
+      this.strip.el,
       this.pane,
       divider("the graph's height", "row", this.pane),
       this.stepbar.el,
@@ -146,6 +160,9 @@ export class View {
       this.results.el,
       this.below,
     );
+    this.present = new Present(this.el, store, this.timeline);
+    this.stepbar.el.before(this.present.el);
+    document.addEventListener("fullscreenchange", this.leftScreen);
     panAndZoom(this.pane, this.camera, () => (this.el.contains(document.activeElement) ? this.fitting.beyond(this.graph) : [0, 0])); // others scroll the page
     this.keys = new Keys(this.el, this.actions(), (field) => field === this.toolbar.search && this.toolbar.forget());
     this.stopListening = store.listen((change) => this.changed(change));
@@ -183,6 +200,7 @@ export class View {
   destroy(): void {
     this.inner?.destroy();
     this.keys.stop();
+    document.removeEventListener("fullscreenchange", this.leftScreen);
     this.stepping.stop();
     this.planner.destroy();
     this.stepbar.stop();
@@ -230,10 +248,12 @@ export class View {
   /** Folds and places anew. Nodes keep their places: placing goes by the order of rows. */
   private layOut(patient = false): void {
     const { store, mode } = this;
+    const auto = mode === "auto";
     if (this.recast !== store.recast) this.planner.reset();
     this.recast = store.recast;
     const toggled = new Map(this.toggled);
-    this.planner.plan(store.rows, wishOf(store, mode, toggled), (layout) => {
+    if (auto && !toggled.size) this.level = this.planner.level(store, !!this.options.out); // what the reader opens changes no level
+    this.planner.plan(store.rows, wishOf(store, auto ? this.level : mode, toggled, auto, !!this.options.out), (layout) => {
       this.drawn = { mode, toggled };
       this.layout = layout;
       this.placed(this.fitting.wrapped(store, layout));
@@ -246,7 +266,7 @@ export class View {
     if (!this.layout || !this.graph) return;
     const before = this.graph.nodeOf(this.timeline.current);
     const graph = this.fitting.wrapped(this.store, this.layout);
-    if (graph.per === this.graph.per) return;
+    if (graph.per === this.graph.per && graph.pitch === this.graph.pitch) return;
     const after = graph.nodeOf(this.timeline.current);
     if (before && after) this.anchor = { row: this.timeline.current, x: before.x - this.camera.x, y: before.y - this.camera.y };
     this.placed(graph);
@@ -303,25 +323,36 @@ export class View {
     const row = this.store.rows[this.timeline.current];
     this.table.draw(this.marks);
     this.stepbar.draw();
+    this.strip.draw();
     this.results.draw(this.predict.on && (!this.timeline.backward || this.timeline.position < this.timeline.length));
     this.sourcePane.show(row?.file ?? null, row?.line ?? null, this.timeline.backward);
     this.inspector.asked = this.stepping.asked;
     const selected = this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null;
     this.feel.draw(selected?.row ?? null, this.predict.on);
     this.inspector.draw(selected);
+    this.present.draw();
   }
 
   // --- moving --------------------------------------------------------------------------------------------------------
 
   /** Moves to a position of the timeline and shows it at once. */
   go(position: number): void {
+    const { position: before } = this.timeline;
     this.timeline.go(position);
+    if (this.timeline.position !== before) this.options.moved?.(this);
     this.following = this.timeline.position === this.timeline.forward;
+    this.tip.say("", null); // what it said is of another step
     this.table.reveal(this.timeline.current);
     this.drawState();
     this.scene.update();
     this.minimap.draw(this.timeline.current);
     this.revealRow(Math.max(0, this.timeline.current));
+  }
+
+  /** To where another view of a like tape is: the same row, or as far back. */
+  follow(position: number, forward: number): void {
+    const own = this.timeline.forward;
+    this.go(position <= forward ? Math.min(position, own) : own + position - forward);
   }
 
   goRow(row: number): void {
@@ -338,13 +369,21 @@ export class View {
 
   private revealRow(row: number, smooth = true): void {
     const { width, height, scale } = this.camera;
+    if (this.present.on && this.graph) {
+      const all = stage(this.graph, this.timeline, row, Infinity, Infinity);
+      if (all) this.camera.fit({ x: all.x - LARGE, y: all.y - LARGE, w: all.w + 2 * LARGE, h: all.h + 2 * LARGE }, 0.8, 2.6);
+      return;
+    }
     const box = this.graph && stage(this.graph, this.timeline, row, width / scale - 2 * PAD, height / scale - 2 * PAD);
-    if (box) this.camera.reveal(box, smooth);
+    if (!box) return;
+    if (row === this.timeline.current) holding(this.scene.placed, box, width / scale, height / scale);
+    this.camera.reveal(box, smooth);
   }
 
-  /** Nothing was stepped yet, and nothing is recorded any more: a picture larger than its pane is read from its beginning. */
-  private get beginning(): boolean {
-    return this.timeline.position === this.timeline.forward && !this.store.recording;
+  /** The row at which a picture is looked at first: the target, where nothing was stepped yet. */
+  private get first(): number {
+    const { position, forward, current } = this.timeline;
+    return position === forward && !this.store.recording ? (this.store.sweep?.target.at(-1) ?? current) : current;
   }
 
   private select(row: number, reveal = true): void {
@@ -396,7 +435,7 @@ export class View {
   }
 
   private focus(on: boolean): void {
-    const from = this.marks.selected >= 0 ? this.marks.selected : this.timeline.current;
+    const from = this.marks.selected >= 0 ? this.marks.selected : Math.max(0, this.timeline.current);
     this.marks.near = on ? neighbourhood(this.store, from) : null;
     this.schedule("scene", "toolbar");
   }
@@ -438,8 +477,8 @@ export class View {
       ArrowLeft: step(-1),
       "Shift+ArrowRight": over(1),
       "Shift+ArrowLeft": over(-1),
-      PageDown: step(10),
-      PageUp: step(-10),
+      PageDown: () => step(this.present.on ? 1 : 10)(), // as a presenter's remote sends it
+      PageUp: () => step(this.present.on ? -1 : -10)(),
       Home: step(-Infinity),
       End: step(Infinity),
       " ": () => this.stepbar.toggle(),
@@ -452,6 +491,10 @@ export class View {
       p: () => this.paths.toggle(),
       q: () => this.guess(),
       f: () => fullScreen(this.el),
+      v: () => this.show(),
+      t: () => this.hide("table"),
+      c: () => this.hide("code"),
+      m: () => this.hide("map"),
       "+": () => this.camera.zoom(1.25),
       "=": () => this.camera.zoom(1.25),
       "-": () => this.camera.zoom(0.8),
@@ -478,6 +521,23 @@ export class View {
     this.el.classList.remove("mt-show-help");
     this.paths.hide();
     this.focus(false);
+    this.schedule("all");
+  }
+
+  /** Presents, or ends it. */
+  private show(): void {
+    this.present.toggle();
+    this.camera.touched = false;
+    this.schedule("all");
+  }
+
+  private leftScreen = (): void => {
+    if (!document.fullscreenElement && this.present.on) this.show();
+  };
+
+  /** Hides a part of the view, or shows it again. */
+  private hide(part: "table" | "code" | "map"): void {
+    this.el.classList.toggle(`mt-no-${part}`);
     this.schedule("all");
   }
 

@@ -42,9 +42,24 @@ export function mount(el: HTMLElement, snapshot: Snapshot, bundle: () => Promise
   return attach(el, store, { bundle });
 }
 
+const groups = new Map<string, Set<View>>(); // views that are compared
+let leads: View | null = null; // the one that the others follow just now
+
+function together(view: View): void {
+  if (leads) return;
+  leads = view;
+  const { position, forward } = view.timeline;
+  for (const other of groups.get(view.store.linked) ?? []) if (other !== view && other.el.isConnected) other.follow(position, forward);
+  leads = null;
+}
+
 function attach(el: HTMLElement, store: Store, options: ViewOptions): View {
   style(el);
-  const view = new View(store, options);
+  const view = new View(store, { ...options, moved: (one) => together(one as View) });
+  if (store.linked) {
+    groups.set(store.linked, (groups.get(store.linked) ?? new Set()).add(view));
+    view.el.classList.add("mt-no-table", "mt-compared");
+  }
   view.theme(isDark());
   el.append(view.el);
   if (store.differs) view.goRow(store.differs.row);
@@ -65,6 +80,7 @@ export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<s
     dark.disconnect();
     one.sliders.delete(sliders);
     one.place = view.place();
+    groups.get(one.store.linked)?.delete(view);
     view.destroy();
     view.el.remove();
   };

@@ -5,15 +5,7 @@ from minitape.compat.v1.legacy import (
     name_scope as name_scope,
     op_scope as op_scope,
 )
-from minitape.engine.convert import (
-    convert_to_tensor as convert_to_tensor,
-)
-from minitape.engine.registry import (
-    no_gradient as _NoGradient,
-    RegisterGradient as RegisterGradient,
-    no_gradient as no_gradient,
-)
-from minitape.engine.tensor import (
+from minitape.engine.tensor.tensor import (
     EagerTensor as EagerTensor,
     Tensor as Tensor,
 )
@@ -26,6 +18,14 @@ from minitape.graphs.session import (
 )
 from minitape.graphs.symbolic import (
     Operation as Operation,
+)
+from minitape.ops.convert import (
+    convert_to_tensor as convert_to_tensor,
+)
+from minitape.ops.registry import (
+    no_gradient as _NoGradient,
+    RegisterGradient as RegisterGradient,
+    no_gradient as no_gradient,
 )
 NoGradient = _NoGradient
 def NotDifferentiable(op_type: _Any) -> None:

@@ -1,0 +1,159 @@
+"""The way of a call through minitape's files, as it was walked: what lesson 12 maps is a trace, and no text about the files.
+
+>>> import minitape as tf
+>>> a, b = tf.Variable(2.0), tf.Variable(3.0)
+>>> with tf.GradientTape() as tape:
+...     forwards = follow(lambda: a * b, tape)
+>>> [step.rows for step in forwards.writers()], float(forwards.value)
+([1, 2, 3], 6.0)
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING
+
+from .texts import say
+
+if TYPE_CHECKING:
+    from ..engine.typed import Object
+
+HERE = Path(__file__).parent
+PACKAGE = HERE.parent
+FORMULA = "<formula "
+
+
+@dataclass
+class Step:
+    """A call of one function of minitape: `depth` says how many other calls it stands in.
+
+    `caller` is the step that called it. `rows` is how many rows the tape had after it, if it wrote one, else 0.
+    """
+
+    name: str
+    file: str
+    line: int
+    depth: int
+    caller: Step | None = field(repr=False)
+    code: CodeType = field(repr=False)
+    rows: int = 0
+
+    @property
+    def formula(self) -> str:
+        """The formula that the function was made from; "" where it stands in a file."""
+        return self.file.removeprefix(FORMULA).removesuffix(">") if self.file.startswith(FORMULA) else ""
+
+    def source(self) -> str:
+        """The text of the function, as it is installed here. Raises OSError for one that was made from a text."""
+        return textwrap.dedent(inspect.getsource(self.code))
+
+
+@dataclass
+class Way:
+    """The calls that a program made inside minitape, in their order, and what the program gave."""
+
+    value: Object
+    steps: list[Step]
+
+    def writers(self) -> list[Step]:
+        """The innermost functions that wrote a row, in the order of the rows."""
+        return sorted((step for step in self.steps if step.rows), key=lambda step: step.rows)
+
+    def rule(self, formula: str) -> Step:
+        """The first step that was made from this formula.
+
+        Raises LookupError where there is none.
+        """
+        found = [step for step in self.steps if step.formula == formula]
+        if not found:
+            raise LookupError(f"no step was made from the formula {formula!r}")
+        return found[0]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{number:3}  {_line(step)}" for number, step in enumerate(self.steps, 1))
+
+
+def follow(work: Callable[[], Object], tape: Object = None) -> Way:
+    """Call `work`, and note each function of minitape that is called meanwhile; of a `tape`, who wrote its rows.
+
+    Generators' turns are calls, too. The compiled loop for long tapes is one call: what is inside is no Python.
+    """
+    steps: list[Step] = []
+    inside: list[Step | None] = []
+    rows = _rows(tape)
+
+    def see(frame: FrameType, event: str, _: Object) -> None:
+        nonlocal rows
+        if event == "call":
+            caller = next((step for step in reversed(inside) if step), None)
+            step = _step(frame.f_code, caller)
+            inside.append(step)
+            steps.extend([step] if step else [])
+        elif event == "return" and inside:
+            step, now = inside.pop(), _rows(tape)
+            if step and now > rows:
+                step.rows = rows = now
+
+    before = sys.getprofile()
+    sys.setprofile(see)
+    try:
+        value = work()
+    finally:
+        sys.setprofile(before)
+    return Way(value, steps)
+
+
+@cache
+def table_of_rules() -> str:
+    """The file with the rules of all operations, as `Step.file` has it: where the line of `multiply` stands.
+
+    >>> table_of_rules().rpartition("/")[2]
+    'elementwise.py'
+    """
+    files = sorted((PACKAGE / "engine").rglob("*.py"))
+    found = [file for file in files if re.search(r"^multiply\s.*\| g \* y +\| g \* x", file.read_text(encoding="utf-8"), re.MULTILINE)]
+    return found[0].relative_to(PACKAGE).as_posix()
+
+
+def _rows(tape: Object) -> int:
+    from .. import snapshot
+
+    return 0 if tape is None else len(snapshot(tape)["rows"])
+
+
+def _step(code: CodeType, caller: Step | None) -> Step | None:
+    """The step of a call; None for what is no code of minitape."""
+    file = code.co_filename
+    if not file.startswith(FORMULA):
+        path = Path(file)
+        if not path.is_relative_to(PACKAGE) or path.is_relative_to(HERE):
+            return None
+        file = path.relative_to(PACKAGE).as_posix()
+    name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
+    return Step(name, file, code.co_firstlineno, caller.depth + 1 if caller else 0, caller, code)
+
+
+def _line(step: Step) -> str:
+    place = f"{step.file}:{step.line}"
+    if step.formula:
+        place = say("made from a text") if step.formula.isidentifier() else say("the formula {formula}", formula=step.formula)
+    wrote = say("   writes row {row}", row=step.rows - 1) if step.rows else ""
+    return f"{'  ' * step.depth + step.name:<44} {place}{wrote}"
+
+
+def rules_of(*names: str) -> list[str]:
+    """The lines of the table of rules for these operations.
+
+    >>> rules_of("multiply")
+    ['multiply           Mul       ×    | x * y                | g * y                         | g * x']
+    """
+    lines = (PACKAGE / table_of_rules()).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if "|" in line and line.split()[0] in names]

@@ -1,0 +1,279 @@
+"""The four steps of lesson 12, in which a learner writes a tape: small programs that try it out."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from .trials import Trial
+
+AB = partial(Trial, before="tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\n")
+
+ROWS = (
+    Trial(
+        "Tape().rows",
+        [],
+        ("What does a tape have before anything was recorded?", "An empty list called rows, made in __init__.", "def __init__(self): self.rows = []"),
+    ),
+    Trial(
+        "tape = Tape()\ntape.watch(2.0)\ntape.rows",
+        [("watched", [], 2.0)],
+        (
+            "What are the three parts of this row?",
+            "A tuple: the name 'watched', an empty list of inputs, the value.",
+            "self.rows.append(('watched', [], value))",
+        ),
+        slips=[([], "watch wrote no row: it appends one to self.rows."), ([("watched", 2.0)], "The inputs are missing: an empty list.")],
+    ),
+    Trial(
+        "one, two = Tape(), Tape()\none.watch(2.0)\ntwo.rows",
+        [],
+        (
+            "Where was the list made, and how many times?",
+            "The two tapes share one list. Make it in __init__, as self.rows.",
+            "def __init__(self): self.rows = [], and no line rows = [] in the class itself",
+        ),
+    ),
+    Trial(
+        "tape = Tape()\na = tape.watch(2.0)\na.row, a.value",
+        (0, 2.0),
+        (
+            "What does watch give back, and where does its value stand?",
+            "watch gives back a Number with its tape and its row; its value is looked up in that row.",
+            "In Number: value = property(lambda self: self.tape.rows[self.row][2])",
+        ),
+        slips=[
+            ("NoneType", "watch gives nothing back: write return before the Number."),
+            ("IndexError", "The first row is row 0: one less than len(self.rows) after the append."),
+        ],
+    ),
+    Trial(
+        "tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\nb.row, b.value, a.value",
+        (1, 3.0, 2.0),
+        (
+            "How many rows stood on the tape before this one?",
+            "The row of a new number is how many rows there were before it.",
+            "After the append: Number(self, len(self.rows) - 1)",
+        ),
+    ),
+    Trial(
+        "tape = Tape()\nc = tape.append('constant', [], 5.0)\nc.value, c.tape is tape, tape.rows",
+        (5.0, True, [("constant", [], 5.0)]),
+        (
+            "What is the same for a row that is watched and one that is not?",
+            "append(name, inputs, value) writes any row, and gives back its Number. watch can call it.",
+            "def watch(self, value): return self.append('watched', [], value)",
+        ),
+    ),
+)
+OPERATORS = (
+    AB(
+        "(a * b).value",
+        6.0,
+        (
+            "Which method does Python call for a * b, and of which class?",
+            "a * b calls a.__mul__(b), a method of Number. It lets the tape apply 'multiply'.",
+            "def __mul__(self, other): return self.tape.apply('multiply', self, other)",
+        ),
+        slips=[
+            ("unsupported operand", "Python found no __mul__ in Number."),
+            ("NoneType", "The operator gives nothing back: return the new Number."),
+        ],
+    ),
+    AB(
+        "a * b\ntape.rows[-1]",
+        ("multiply", [0, 1], 6.0),
+        (
+            "What does the row of a product say?",
+            "Its name, the rows of its two inputs, and its value.",
+            "self.append(name, [n.row for n in numbers], forward(*[n.value for n in numbers]))",
+        ),
+        slips=[
+            (("multiply", [2.0, 3.0], 6.0), "Of the inputs, note where they stand, n.row, not what they are."),
+            (("mul", [0, 1], 6.0), "The name is 'multiply', as in the table of rules."),
+        ],
+    ),
+    AB(
+        "y = a * b + a\ny.value, tape.rows[-1]",
+        (8.0, ("add", [2, 0], 8.0)),
+        (
+            "Which method does Python call for +, and which row should it write?",
+            "+ works as * does: __add__ writes a row 'add'. Let apply do for both what is the same.",
+            "def __add__(self, other): return self.tape.apply('add', self, other)",
+        ),
+    ),
+    AB(
+        "y = a + 1.0\ny.value, tape.rows[2:]",
+        (3.0, [("constant", [], 1.0), ("add", [0, 2], 3.0)]),
+        (
+            "Where would the rule find the value of 1.0 on the way back?",
+            "What is no Number becomes a row of its own first, called 'constant'.",
+            "n if isinstance(n, Number) else self.append('constant', [], n)",
+        ),
+        slips=[("AttributeError", "1.0 has no row. Which numbers can take part? Make a row 'constant' of the others.")],
+    ),
+    AB(
+        "(4.0 * a).value, (1.0 + a).value",
+        (8.0, 3.0),
+        (
+            "Whose method does Python call for 4.0 * a?",
+            "It asks 4.0 first, which does not know a Number; then it calls a.__rmul__(4.0).",
+            "__radd__, __rmul__ = __add__, __mul__",
+        ),
+    ),
+    AB(
+        "tape.apply('multiply', a, 5.0).value",
+        10.0,
+        (
+            "What does every operation need, whichever operator was written?",
+            "apply takes the name of an operation, and what it works on; the operators call it.",
+            "def apply(self, name, *things): and then forward, rule = RULES[name]",
+        ),
+    ),
+)
+BACK = (
+    AB(
+        "tape.gradient(a * b, [a, b])",
+        [3.0, 2.0],
+        (
+            "What has arrived at the target, before anything is handed on?",
+            "At the target 1.0 has arrived. The rule of its row says what each input gets of it.",
+            "shares = rule(adjoints[row], value, *[self.rows[i][2] for i in inputs])",
+        ),
+        slips=[
+            ("unsupported operand type(s) for +", "None and a number cannot be added: the first amount at a row takes the place of None."),
+            ([2.0, 3.0], "The two amounts are swapped: a gets g times the value of b."),
+            ([None, None], "Nothing arrived anywhere. Is there a 1.0 at the target, and does the loop come past it?"),
+        ],
+    ),
+    AB(
+        "tape.gradient(a + b, [b, a])",
+        [1.0, 1.0],
+        ("How much does a sum grow if one of its inputs grows by 1?", "Of a sum, each input gets all that has arrived.", "lambda g, z, x, y: (g, g)"),
+    ),
+    AB(
+        "tape.gradient((a + b) * b, [a, b])",
+        [3.0, 8.0],
+        (
+            "How many ways lead from the target to b?",
+            "What arrives by each of them is added.",
+            "adjoints[i] = share if adjoints[i] is None else adjoints[i] + share",
+        ),
+        slips=[
+            ([3.0, 3.0], "The last amount that came to b wiped out the first. Add them where ways meet."),
+            ([3.0, 5.0], "Only the first amount that came to b counts. Add what comes later."),
+            ([1.0, 6.0], "A rule must be given what has arrived at its row, not 1.0."),
+        ],
+    ),
+    AB(
+        "tape.gradient(a * a, [a])",
+        [4.0],
+        (
+            "How many amounts come to a?",
+            "Both inputs are the same row: it gets two amounts, and they are added.",
+            "zip(inputs, shares) goes over both.",
+        ),
+    ),
+    AB(
+        "y = a * b\ntape.gradient(y * y + y, [a, b])",
+        [39.0, 26.0],
+        (
+            "What had arrived at y when it handed on?",
+            "All must have arrived at a row before it hands on: visit the rows from the last to the first, each once.",
+            "for row in range(target.row, -1, -1):",
+        ),
+    ),
+    AB(
+        "c = tape.watch(7.0)\ntape.gradient(a * b, [c, a])",
+        [None, 3.0],
+        ("Was anything computed from c?", "No way leads from c to the target, so its answer is None.", "adjoints = [None] * len(self.rows)"),
+        slips=[([0.0, 3.0], "No way leads from c to the target: that is None, not zero.")],
+    ),
+    AB(
+        "two = tape.append('constant', [], 2.0)\ntape.gradient(a * two, [two, a])",
+        [None, 2.0],
+        ("Was two watched?", "What was not watched gets None, whatever arrived there.", "Look at the name of its row: is it 'watched'?"),
+    ),
+    AB(
+        "y = a * b\nz = y * a\n[tape.gradient(y, [a]), tape.gradient(z, [a]), tape.gradient(y, [a])]",
+        [[3.0], [12.0], [3.0]],
+        (
+            "What is left over from the question before?",
+            "Begin each sweep with nothing arrived, at the row of its own target.",
+            "adjoints = [None] * len(self.rows), as a local list in gradient",
+        ),
+    ),
+    AB(
+        "tape.gradient(a, [a])",
+        [1.0],
+        ("By how much does a grow if a grows by 1?", "The 1.0 stands at the target before the loop begins.", "adjoints[target.row] = 1.0"),
+    ),
+    Trial(
+        "tape = Tape()\na = tape.watch(2.0)\ntape.gradient(sum([a] * 3000, a), [a])",
+        [3001.0],
+        (
+            "What grows with the length of the tape?",
+            "A long tape must work as a short one does: one loop, no calls within calls.",
+            "for row in range(target.row, -1, -1):",
+        ),
+        slips=[("RecursionError", "A function that calls itself for each row ends at a thousand of them. Use a loop over the rows.")],
+    ),
+)
+MORE = (
+    AB(
+        "y = a - b\ny.value, tape.gradient(y, [a, b])",
+        (-1.0, [1.0, -1.0]),
+        ("What happens to a - b if b grows?", "If b grows, a - b falls. So its amount is -g.", "lambda g, z, x, y: (g, -g)"),
+    ),
+    AB(
+        "y = a - 1\ny.value, tape.gradient(y, [a])",
+        (1.0, [1.0]),
+        (
+            "What is the 1 on the tape?",
+            "The 1 is a constant, as in a + 1. Let apply make its row.",
+            "def __sub__(self, other): return self.tape.apply('subtract', self, other)",
+        ),
+    ),
+    AB(
+        "y = 1.0 - a\ny.value, tape.gradient(y, [a])",
+        (-1.0, [-1.0]),
+        (
+            "Whose method does Python call for 1.0 - a?",
+            "It calls a.__rsub__(1.0): the other number comes first.",
+            "def __rsub__(self, other): return self.tape.apply('subtract', other, self)",
+        ),
+        slips=[((1.0, [1.0]), "That is a - 1.0. In __rsub__ the other number comes first.")],
+    ),
+    AB(
+        "y = a / b\ny.value, tape.gradient(y, [a, b])",
+        (2 / 3, [1 / 3, -2 / 9]),
+        (
+            "How does a / b change with a, and how with b?",
+            "a / b is a times 1 / b, and the derivative of 1 / b is -1 / b ** 2.",
+            "lambda g, z, x, y: (g / y, -g * x / y**2)",
+        ),
+        slips=[
+            ((2 / 3, [1 / 3, 2 / 9]), "If b grows, a / b falls: mind the sign."),
+            ((2 / 3, [1 / 3, -1 / 9]), "For b the factor a is missing."),
+            ("unsupported operand", "The method for / is called __truediv__."),
+        ],
+    ),
+    AB(
+        "y = 1.0 / a\ny.value, tape.gradient(y, [a])",
+        (0.5, [-0.25]),
+        (
+            "Whose method does Python call for 1.0 / a?",
+            "It calls a.__rtruediv__(1.0): the other number comes first.",
+            "def __rtruediv__(self, other): return self.tape.apply('divide', other, self)",
+        ),
+        slips=[((2.0, [1.0]), "That is a / 1.0. In __rtruediv__ the other number comes first.")],
+    ),
+    AB(
+        "y = -a\ny.value, tape.gradient(y, [a])",
+        (-2.0, [-1.0]),
+        (
+            "Which method does Python call for -a?",
+            "-a calls a.__neg__(). You have all that it needs: -a is 0 - a.",
+            "def __neg__(self): return 0.0 - self",
+        ),
+    ),
+)

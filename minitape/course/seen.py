@@ -1,0 +1,137 @@
+"""What was seen while a learner's function ran: which calls tapes recorded, which gradients were asked for, what was assigned.
+
+A number alone does not tell how it was found. `watching` notes it while `check` runs a function, so that a slope by hand, a fit
+or a `None` that was typed in is told from what a tape gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..engine.back.reach import on_tape
+from ..engine.back.tape import GradientTape
+from ..engine.more.forward import ForwardAccumulator
+from ..engine.recording.state import state
+from ..engine.tensor.variable import ResourceVariable
+from .texts import say
+
+if TYPE_CHECKING:
+    from .exercise import Answer
+
+QUESTIONS, CHANGES = ("gradient", "jacobian", "batch_jacobian"), ("assign", "assign_add", "assign_sub")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an unknown function: of each input, on how many of the tapes it was; and whether it stands in a graph."""
+
+    on: tuple[int, ...]
+    in_graph: bool
+
+    @property
+    def recorded(self) -> bool:
+        """Whether a tape can go back through this call."""
+        return self.in_graph or any(self.on)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question to a tape, such as "gradient" or "jvp": how many tapes recorded it in turn, and whether a number came out."""
+
+    name: str
+    within: int
+    answered: bool
+
+
+@dataclass
+class Seen:
+    """What was seen of one run of a learner's function."""
+
+    calls: list[Call] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    assigned: int = 0  # how often a variable was changed
+
+    @property
+    def recorded(self) -> int:
+        """How many calls a tape recorded."""
+        return sum(call.recorded for call in self.calls)
+
+    @property
+    def order(self) -> int:
+        """Of which order the derivatives are that tapes gave: 2 where a tape was asked while another one recorded that."""
+        return max((question.within + 1 for question in self.questions if question.answered), default=0)
+
+    def told(self) -> str:
+        """What was seen, in one sentence; "" where no tape was asked."""
+        if not self.recorded or not self.questions:
+            return ""
+        once = (say("once"), say("{n} times"))
+        called, asked = (once[n > 1].format(n=n) for n in (self.recorded, len(self.questions)))
+        return say("Seen: a tape recorded the function {called}, and a gradient was asked for {asked}.", called=called, asked=asked)
+
+
+_runs: list[Seen] = []
+
+
+def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
+    """Notes that an unknown function was called just now, where somebody watches."""
+    if _runs:
+        on = tuple(sum(_tracks(tape, value) for tape in state.tapes) for value in inputs)
+        _runs[-1].calls.append(Call(on, hasattr(result, "graph")))
+
+
+def _tracks(tape: GradientTape, value: Answer) -> bool:
+    if hasattr(value, "assign"):
+        return any(value is variable for variable in tape.watched_variables())
+    record = tape._record
+    row = None if record is None else record.find(value)
+    return row is not None and bool(on_tape(tape)[row])
+
+
+@contextmanager
+def watching() -> Iterator[Seen]:
+    """Notes, while the block runs, how unknown functions are called and what tapes are asked."""
+    seen, busy = Seen(), [False]
+    watched = [*((GradientTape, name) for name in QUESTIONS), (ForwardAccumulator, "jvp"), *((ResourceVariable, name) for name in CHANGES)]
+    before: dict[tuple[type, str], Answer] = {(owner, name): getattr(owner, name) for owner, name in watched}
+
+    def asking(name: str, method: Answer) -> Answer:
+        def ask(tape: Answer, *given: Answer, **named: Answer) -> Answer:
+            if busy[0]:  # a jacobian asks for gradients itself
+                return method(tape, *given, **named)
+            busy[0] = True
+            within = sum(other is not tape or tape._persistent for other in state.tapes)
+            try:
+                found = method(tape, *given, **named)
+            finally:
+                busy[0] = False
+            seen.questions.append(Question(name, within, _holds_a_number(found)))
+            return found
+
+        return ask
+
+    def changing(method: Answer) -> Answer:
+        def change(variable: ResourceVariable, *given: Answer, **named: Answer) -> Answer:
+            seen.assigned += 1
+            return method(variable, *given, **named)
+
+        return change
+
+    _runs.append(seen)
+    for (owner, name), method in before.items():
+        setattr(owner, name, changing(method) if owner is ResourceVariable else asking(name, method))
+    try:
+        yield seen
+    finally:
+        for (owner, name), method in before.items():
+            setattr(owner, name, method)
+        _runs.pop()
+
+
+def _holds_a_number(found: Answer) -> bool:
+    if isinstance(found, dict):
+        found = list(found.values())
+    return any(map(_holds_a_number, found)) if isinstance(found, (list, tuple)) else found is not None

@@ -1,0 +1,126 @@
+"""Small programs that try out what a learner wrote: each is shown as it is, so that it can be run by hand, too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .compare import compare, is_blank, kind
+from .texts import say
+
+if TYPE_CHECKING:
+    from .exercise import Answer
+
+RTOL, ATOL = 1e-9, 1e-12  # arithmetic in float64 is exact to that; a difference of two nearby values is not
+EMPTY = frozenset([*dir(type("Empty", (), {})), "__firstlineno__", "__static_attributes__", "__annotations__", "__annotate_func__"])
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A program that uses what the learner wrote by its name; its last line is an expression, and `expect` is its value.
+
+    `hint` is said where it is the first trial that fails, one more of several with each try; `slips` are wrong values, or words of an error, that say more.
+    `before` is run first: what several trials have in common is shown once.
+    """
+
+    program: str
+    expect: Answer
+    hint: str | tuple[str, ...]
+    slips: Sequence[tuple[Answer, str]] = ()
+    before: str = ""
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """The hints, from the first try on."""
+        return self.hint if isinstance(self.hint, tuple) else (self.hint,)
+
+    def texts(self) -> list[str]:
+        """All that may be said of it."""
+        return [*self.hints, *(text for _, text in self.slips)]
+
+    def lines(self) -> list[str]:
+        """The whole program."""
+        return [*self.before.splitlines(), *self.program.splitlines()]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a trial gave: a value, or the error that ended it."""
+
+    trial: Trial
+    value: Answer = None
+    error: Exception | None = None
+    passed: bool = False
+
+    def hint(self, tries: int) -> str:
+        """What to say of it where it failed: that of the slip that was made, or the trial's own after so many tries."""
+        own = self.trial.hints
+        if self.error is None and self.value is None:
+            return say("It gives nothing back. Is there a return?")
+        return next((text for slip, text in self.trial.slips if self._is(slip)), own[min(tries, len(own) - 1)])
+
+    def _is(self, slip: Answer) -> bool:
+        if isinstance(slip, str):
+            return self.error is not None and slip in f"{type(self.error).__name__}: {self.error}"
+        return self.error is None and compare(self.value, slip, RTOL, ATOL).approximate
+
+    def gave(self, show: Callable[[Answer], str]) -> str:
+        """What it gave, in words."""
+        return show(self.value) if self.error is None else f"{type(self.error).__name__}: {self.error}"
+
+
+def is_empty(answer: Answer) -> bool:
+    """Whether nothing was written yet: a `...`, or a class without anything of its own.
+
+    >>> class Tape:
+    ...     ...
+    >>> is_empty(Tape), is_empty(...), is_empty(3)
+    (True, True, False)
+    """
+    return is_blank(answer) or (isinstance(answer, type) and answer.__bases__ == (object,) and not set(vars(answer)) - EMPTY)
+
+
+def try_out(name: str, answer: Answer, trials: Sequence[Trial]) -> list[Outcome]:
+    """The outcomes up to the first that failed; the answer has this name in the programs."""
+    outcomes: list[Outcome] = []
+    for trial in trials:
+        outcomes.append(_outcome(trial, {name: answer, "math": math}))
+        if not outcomes[-1].passed:
+            break
+    return outcomes
+
+
+def _outcome(trial: Trial, names: dict[str, Answer]) -> Outcome:
+    *lines, last = trial.lines()
+    try:
+        exec("\n".join(lines), names)
+        value = eval(last, names)
+        return Outcome(trial, value, passed=compare(value, trial.expect, RTOL, ATOL).approximate)  # now: the value may change later
+    except Exception as error:
+        return Outcome(trial, error=error)
+
+
+def lines_of(outcomes: Sequence[Outcome], trials: Sequence[Trial], show: Callable[[Answer], str]) -> list[str]:
+    """The trials as a list with marks; of the one that failed the whole program, and what it gave beside what it should."""
+    lines = [say("Each with {program}", program=_one_line(before)) for before in dict.fromkeys(t.before for t in trials) if before]
+    lines += [f"[x] {_one_line(outcome.trial.program)}" for outcome in outcomes if outcome.passed]
+    for outcome in outcomes:
+        if not outcome.passed:
+            first, *rest = outcome.trial.lines()
+            lines += [f"[ ] {first}", *(f"    {line}" for line in rest)]
+            lines += [
+                "      " + say("gives:    {value}", value=outcome.gave(show)),
+                "      " + say("expected: {value}", value=show(outcome.trial.expect)),
+            ]
+    return [*lines, *(f"[ ] {_one_line(trial.program)}  ->  {show(trial.expect)}" for trial in trials[len(outcomes) :])]
+
+
+def _one_line(program: str) -> str:
+    return program.strip().replace("\n", "; ")
+
+
+def wrong_kind(name: str, answer: Answer) -> str:
+    """What to say of an answer that is no class."""
+    return say("expected the class {name} itself, without brackets after it; got {given}", name=name, given=kind(answer))

@@ -1,0 +1,304 @@
+"""The ward of lesson 13: programs that learn, or do not, in beds whose order depends on the learner's name.
+
+A program trains a network of four variables by one step. All are treated alike: the same network, the same points, the same
+learning rate. ``lesson_13`` asks what is wrong with each; a patient is cured when all numbers of its network get a gradient, and
+it learns as the healthy network does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from .plot import Plot
+from .texts import say
+
+if TYPE_CHECKING:
+    from .exercise import Answer
+
+STEPS, RATE = 400, 1.0
+GOOD = 0.94
+ORANGE, GREEN, GREY = 1, 2, 4
+Step: TypeAlias = "Callable[..., tuple[Answer, Answer, list[Answer]]]"
+Diagnosis: TypeAlias = "list[tuple[str, int]]"
+
+HEALTHY = """\
+def step(network, x, t, rate):
+    w1, b1, w2, b2 = network
+    with tf.GradientTape() as tape:
+        hidden = tf.tanh(x @ w1 + b1)  # (1)
+        z = tf.linalg.matvec(hidden, w2) + b2  # (2)
+        loss = tf.reduce_mean(tf.math.softplus(z) - t * z)  # (3)
+    gradients = tape.gradient(loss, network)  # (4)
+    for variable, gradient in zip(network, gradients):  # (5)
+        if gradient is not None:
+            variable.assign_sub(rate * gradient)  # (6)
+    return tape, loss, gradients
+"""
+LIBRARY = """\
+def layer(x, w, b):
+    hidden = tf.tanh(x @ w + b)
+    part = hidden.shape[1] // 2
+    return tf.concat([hidden[:, :part], tf.stop_gradient(hidden[:, part:])], axis=1)
+"""
+
+
+@dataclass(frozen=True)
+class Patient:
+    """A program: what is changed in the healthy one (old -> new), its diseases, what a doctor says of it, and how it is cured.
+
+    `cure` changes the sick program back (new -> old); where it is empty, the changes are undone. `same` are diagnoses that are
+    as right: a disease that begins in one line and shows in the next.
+    """
+
+    changes: dict[str, str]
+    diseases: tuple[tuple[str, int], ...]
+    says: str
+    cure: dict[str, str] = field(default_factory=dict)
+    same: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
+
+    @property
+    def program(self) -> str:
+        """Its text."""
+        return _changed(HEALTHY, self.changes)
+
+    @property
+    def cured(self) -> str:
+        """The text of the program that is cured."""
+        return _changed(self.program, self.cure or {new: old for old, new in self.changes.items()})
+
+
+PATIENTS = {
+    "steps": Patient(
+        {"tf.reduce_mean(tf.math.softplus(z) - t * z)": "tf.reduce_mean((tf.round(tf.sigmoid(z)) - t) ** 2)"},
+        (("flat", 3),),
+        "All four gradients are None: explain blames tf.round. The loss counts wrong answers, and that number does not change when a variable changes a little.",
+        cure={"tf.round(tf.sigmoid(z))": "tf.sigmoid(z)"},
+    ),
+    "numpy": Patient(
+        {"tf.tanh(x": "np.tanh(x"},
+        (("cut", 1),),
+        "w1 and b1 get None: np.tanh gives plain numbers, which no tape can follow. The second layer learns, so the loss falls, but the first stays as random as it was.",
+    ),
+    "pairs": Patient(
+        {"tf.linalg.matvec(hidden, w2) + b2": "hidden @ w2[:, tf.newaxis] + b2"},
+        (("broadcast", 2),),
+        "z has the shape (200, 1), and t has (200,). Together they become (200, 200): each answer is compared with every label. On average the labels say "
+        "half, so the network learns to answer half everywhere.",
+        same={("broadcast", 3): ("broadcast", 2)},
+    ),
+    "uphill": Patient(
+        {"- t * z": "+ t * z"},
+        (("sign", 3),),
+        "With a plus, a point with the label 1 costs less the further z falls. So all points are called 0, which is right for half of them, and the loss falls without end.",
+    ),
+    "swapped": Patient(
+        {"zip(network, gradients)": "zip([w1, w2, b1, b2], gradients)"},
+        (("order", 5),),
+        "The gradients come in the order w1, b1, w2, b2. Line 5 hands them out in another one: w2 gets that of b1. Both have the shape (16,), so nothing complains.",
+    ),
+    "high": Patient(
+        {"loss = ": "loss = 5.0 + "},
+        (),
+        "Its loss looks bad, and its curve is that of the healthy network. A constant in a loss changes no gradient.",
+    ),
+    "report": Patient(
+        {"+ b2  # (2)": "+ b2  # (2)\n        seen = np.mean(z.numpy() > 0)"},
+        (),
+        "NumPy only counts here, beside the way from the variables to the loss. Nothing on the way leaves the tape.",
+    ),
+    "both": Patient(
+        {"tf.tanh(x @ w1 + b1)": "tf.stop_gradient(tf.tanh(x @ w1 + b1))", "assign_sub": "assign_add"},
+        (("cut", 1), ("sign", 6)),
+        "w1 and b1 get None, since tf.stop_gradient stands around the whole first layer. And the loss rises: assign_add goes up.",
+    ),
+    "library": Patient(
+        {"tf.tanh(x @ w1 + b1)": "layer(x, w1, b1)"},
+        (("cut", 1),),
+        "It nearly learns as the healthy one does, and report finds nothing. The picture has a cross inside the layer, and explain says that one way is cut beside "
+        "the others: half of the first layer never learns.",
+    ),
+}
+"""Diseases: flat, cut (three times), broadcast, sign (twice), order; two are healthy."""
+
+
+def _changed(text: str, changes: dict[str, str]) -> str:
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    return text
+
+
+def order_for(name: str) -> tuple[str, ...]:
+    """The patients in their beds, for a learner of this name; upper and lower case are the same.
+
+    >>> sorted(order_for("Ada")) == sorted(order_for("Emmy")) == sorted(PATIENTS), order_for("Ada") == order_for("Emmy")
+    (True, False)
+    """
+    plain = " ".join(name.split()).casefold()
+    return tuple(sorted(PATIENTS, key=lambda patient: hashlib.sha256(f"{plain}/{patient}".encode()).digest()))
+
+
+class Case:
+    """A patient during its training: what `report`, `explain` and a picture can be asked about.
+
+    `right` and `losses` are the part of right answers and the loss after each step; `tape`, `loss` and `gradients` those of
+    the last.
+    """
+
+    def __init__(self, ward: Ward, name: str, step: Step, program: str = ""):
+        self.name, self.program, self._ward = name, program, ward
+        self.network, self.right, self.losses = ward.new_network(), [], []
+        for _ in range(STEPS + 1):
+            self.right.append(ward.accuracy(self.network))
+            self.tape, self.loss, self.gradients = _three(step(self.network, ward.x, ward.t, RATE))
+            self.losses.append(float(self.loss))
+
+    @property
+    def learning(self) -> tuple[int, int]:
+        """How many numbers of the network got a gradient in the last step, and how many there are."""
+        found = [0 if gradient is None else int(np.count_nonzero(gradient.numpy())) for gradient in self.gradients]
+        return sum(found), sum(int(np.size(variable.numpy())) for variable in self.network)
+
+    @property
+    def well(self) -> bool:
+        """Whether it learned as it should, all of it."""
+        learn, numbers = self.learning
+        return self.right[-1] >= GOOD and learn == numbers
+
+    def chart(self, colour: int = ORANGE) -> Plot:
+        """Its right answers per step beside those of the healthy network."""
+        healthy = self._ward.healthy.right if self._ward.healthy else self.right
+        ends = {"name": self.name, "end": f"{self.right[-1]:.2f}", "healthy": f"{healthy[-1]:.2f}"}
+        words = say("Right answers per step: {name} ends at {end}, the healthy network at {healthy}", **ends)
+        plot = Plot(words, x=(0, STEPS), y=(0, 1.05), names=(say("step"), say("right answers")))
+        plot.line(range(STEPS + 1), healthy, name=say("healthy"), colour=GREY, dashed=True)
+        return plot.line(range(STEPS + 1), self.right, name=self.name, colour=colour)
+
+    def _told(self) -> str:
+        first, middle, last = (f"{self.losses[k]:.3f}" for k in (0, STEPS // 2, STEPS))
+        loss = say("loss: {first} at first, {middle} after half of the steps, {last} at the end", first=first, middle=middle, last=last)
+        return f"{self.program}\n{loss}" if self.program else loss
+
+    def __repr__(self) -> str:
+        return f"{self._told()}\n{self.chart()!r}"
+
+    def _repr_mimebundle_(self, **options: Answer) -> dict[str, str]:
+        from html import escape
+
+        return {"text/plain": repr(self), "text/html": f"<pre>{escape(self._told())}</pre>{self.chart().html()}"}
+
+
+class Treated(Case):
+    """A patient after a treatment. Its curve is green if it is well."""
+
+    def chart(self, colour: int = ORANGE) -> Plot:
+        """As that of a case, in green if it is well."""
+        return super().chart(GREEN if self.well else colour)
+
+    def _told(self) -> str:
+        learn, numbers = self.learning
+        counted = say("{learn} of {numbers} numbers got a gradient in the last step", learn=learn, numbers=numbers)
+        verdict = say("well") if self.well else say("not well yet")
+        return f"{self.name}: {verdict}\n{counted}\n{super()._told()}"
+
+
+class Ward:
+    """The beds, for a learner of this name.
+
+    `new_network()` makes a network, `answer(network, x)` gives its answers, above 0 for the label 1.
+    """
+
+    def __init__(self, name: str, new_network: Callable[[], list[Answer]], answer: Callable[..., Answer], x: Answer, t: Answer):
+        global _here
+        self.beds = order_for(name)
+        self.new_network, self.answer, self.x, self.t = new_network, answer, x, t
+        self.cured: list[int] = _here.cured if _here and _here.beds == self.beds else []  # the cell may run twice
+        self.healthy: Case | None = None
+        self.healthy = Case(self, say("healthy"), _step(HEALTHY, "healthy.py"))
+        _here = self
+
+    def admit(self, bed: int) -> Case:
+        """The patient in a bed: its program runs, and is shown with its curve."""
+        program = self.patient(bed).program
+        return Case(self, _bed(bed), _step(program, f"bed_{bed}.py"), program)
+
+    def edit(self, bed: int) -> None:
+        """Put the program of a patient into a new cell below, to be changed; where that cannot be, print it."""
+        import sys
+
+        text = f"{self.patient(bed).program}\n\nward.treat({bed}, step)"
+        ipython = sys.modules.get("IPython")
+        shell = ipython.get_ipython() if ipython else None
+        if shell is None:
+            print(text)
+        else:
+            shell.set_next_input(text)
+
+    def treat(self, bed: int, step: Step) -> Treated:
+        """Train anew with a changed program. Whoever was sick and is well now counts as cured."""
+        treated = Treated(self, _bed(bed), step)
+        if treated.well and self.patient(bed).diseases:
+            self.cured = sorted({*self.cured, bed})
+        return treated
+
+    def diagnosis(self, bed: int) -> Diagnosis:
+        """The right diagnosis, for who gives up."""
+        return list(self.patient(bed).diseases)
+
+    def cure(self, bed: int) -> Step:
+        """The program of a patient, cured; the lines that were changed are printed."""
+        sick, cured = self.patient(bed).program.splitlines(), self.patient(bed).cured.splitlines()
+        print(*(line.strip() for line in cured if line not in sick), sep="\n")
+        return _step(self.patient(bed).cured, f"bed_{bed}_cured.py")
+
+    def sick(self) -> list[int]:
+        """The beds of those who are sick."""
+        return [bed for bed in range(1, len(self.beds) + 1) if self.patient(bed).diseases]
+
+    def patient(self, bed: int) -> Patient:
+        """Who lies in a bed; the first is 1.
+
+        Raises ValueError for a bed that is not there.
+        """
+        if bed not in range(1, len(self.beds) + 1):
+            raise ValueError(say("there is no bed {bed!r}: they are numbered from 1 to {last}", bed=bed, last=len(self.beds)))
+        return PATIENTS[self.beds[bed - 1]]
+
+    def accuracy(self, network: Sequence[Answer]) -> float:
+        """The part of the points that the network answers correctly."""
+        return float(np.mean((self.answer(network, self.x).numpy() > 0) == (self.t.numpy() > 0.5)))
+
+
+_here: Ward | None = None
+
+
+def the_ward() -> Ward | None:
+    """The ward that was opened last."""
+    return _here
+
+
+def _bed(bed: int) -> str:
+    return say("bed {bed}", bed=bed)
+
+
+def _step(program: str, file: str) -> Step:
+    """The function `step` of a program, whose lines Python finds by this file name."""
+    import minitape as tf
+
+    names: dict[str, Answer] = {"tf": tf, "np": np}
+    for text, place in ((LIBRARY, "library.py"), (program, file)):
+        linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+        exec(compile(text, place, "exec"), names)
+    step: Step = names["step"]
+    return step
+
+
+def _three(given: Answer) -> tuple[Answer, Answer, list[Answer]]:
+    if not isinstance(given, tuple) or len(given) != 3:
+        raise ValueError(say("step must end with: return tape, loss, gradients"))
+    return given

@@ -1,0 +1,268 @@
+"""The gradients of a tape's targets: what may be asked for, where a sweep starts, and what has arrived at the sources."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from sys import _getframe
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..above import above
+from ..recording.frames import user_frame
+from ..recording.record import Record
+from ..recording.state import more, state
+from ..table.accelerator import filled
+from ..table.primitives import BATCHES, TABLE
+from ..tensor.operation import check_broadcast, check_same_dtype
+from ..tensor.slices import IndexedSlices
+from ..tensor.tensor import EagerTensor, Tensor, bare, wrap
+from ..values.invalid import invalid
+from .endpoints import NO_SEED, no_tensor, reads_target
+from .reach import breadth_first, differentiable, on_tape, reach
+from .sweep import Sweep
+from .values import unbroadcast
+
+if TYPE_CHECKING:
+    from ..typed import Adjoint, End, Result
+    from .tape import GradientTape
+
+ONE = {np.dtype(real): real(1) for real in (np.float32, np.float64)}
+PLAIN = (np.ndarray, np.float32, np.float64)
+FINAL = (EagerTensor, IndexedSlices)
+
+
+def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], seeds: list[Adjoint]) -> list[Result]:
+    """The gradients of targets that start with these adjoints (None: ones) with respect to each source; None for some."""
+    recorded = bool(state.tapes) or state.graph is not None
+    record = tape._record
+    assert record is not None
+    starts: dict[int, Adjoint] = {}
+    passed: list[int] = []  # the targets whose output gradients no operation receives
+    for at, target in enumerate(targets):
+        one: Adjoint = None
+        if seeds[at] is None and type(target) is EagerTensor and record is target._record:
+            row, value = target._row, target._value
+            one = ONE.get(value.dtype)
+            if one is not None and (shape := value.shape):
+                one = filled(shape, value.dtype, 1)
+        if one is None:
+            (rows,) = rows_of(tape, [target])
+            if not rows or target.dtype.kind == "s":  # integers pass: the operation that made them says what passes
+                continue
+            row = rows[-1]
+            if _passes(tape, target, row, seeds, at):
+                passed.append(at)
+                continue
+            one = seed_of(target, seeds[at], recorded)
+        if recorded and type(one) in PLAIN:
+            one = wrap(one)
+        starts[row] = starts[row] + one if row in starts else one
+    ends: list[tuple[int, ...]] = []
+    wanted: set[int] = set()
+    for source in sources:
+        if type(source) is EagerTensor and record is source._record:
+            rows = (source._row,)
+            if source._value.dtype.kind in "fcV":
+                wanted.add(source._row)
+        else:
+            (rows,) = rows_of(tape, [source])
+            wanted.update([row for row in rows if differentiable(record, row)])
+        ends.append(rows)
+    found = sweep(tape, starts, wanted, recorded) if starts else None
+    gradients: list[Result] = []
+    for source, rows in zip(sources, ends, strict=True):
+        g: Result = None
+        if found is None:
+            pass
+        elif len(rows) == 1:
+            g = found.adjoint(rows[0]) if rows[0] in found.sources else None
+        else:
+            g = _total(found, rows)
+        if g is None:
+            g = _same(tape, source, targets, seeds)
+        else:
+            if found is not None and (type(g) is IndexedSlices or type(g) in BATCHES):
+                g = _total(found, rows)
+            if passed and (parts := [seeds[i] for i in passed if targets[i] is source]):
+                g = _add_n([*parts, g])
+        gradients.append(g if g is None or type(g) in FINAL or isinstance(g, Tensor) else bare(g))
+    return gradients
+
+
+def _passes(tape: GradientTape, target: End, row: int, seeds: list[Adjoint], at: int) -> bool:
+    """Whether an output gradient unlike its target meets no operation that minds, so that it is the gradient.
+
+    ValueError for None among the output gradients, where an operation would receive it.
+    """
+    record, seed = tape._record, seeds[at]
+    if seed is NO_SEED:
+        if on_tape(tape)[row]:
+            raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
+        seed = seeds[at] = None
+    if type(record) is not Record or not isinstance(seed, Tensor):
+        return False
+    if seed.dtype is target.dtype and seed.shape == target.shape:
+        return False
+    return row in record.leaves or not on_tape(tape)[row]
+
+
+def _same(tape: GradientTape, source: End, targets: list[End], seeds: list[Adjoint]) -> Result:
+    """A source that no row knows has a gradient only where it is itself a target."""
+    if source.dtype.kind == "s":
+        return None
+    parts: list[Result] = []
+    for target, seed in zip(targets, seeds, strict=True):
+        seed = None if seed is NO_SEED else seed
+        if target is source or getattr(target, "_base", target) is getattr(source, "_base", source):
+            if seed is not None and not isinstance(seed, Tensor):
+                return wrap(seed.data) if reads_target(tape, target) else None  # a Jacobian's
+            parts.append(seed_of(target, None, True) if seed is None else seed)
+    return _add_n(parts) if parts else None
+
+
+def _add_n(gradients: list[Result]) -> Result:
+    """The sum of gradients; InvalidArgumentError for unlike dtypes or shapes."""
+    return gradients[0] if len(gradients) == 1 else above.add_n(gradients)
+
+
+def rows_of(tape: GradientTape, values: list[End]) -> list[tuple[int, ...]]:
+    """The rows that hold these tensors, or the states of these variables, in a tape's recording.
+
+    Raises what TensorFlow raises for anything else.
+    """
+    record = tape._record
+    found: list[tuple[int, ...]] = []
+    for value in values:
+        if type(value) is EagerTensor:
+            if value._record is record is not None:
+                found.append((value._row,))
+                continue
+            row = None if record is None else record.find(value)
+            found.append(() if row is None else (row,))
+        elif hasattr(value, "_tape_rows"):
+            found.append(value._tape_rows(tape))
+        else:
+            raise no_tensor(values)
+    return found
+
+
+def sweep(tape: GradientTape, seeds: dict[int, Adjoint], wanted: set[int], recorded: bool) -> Sweep | None:
+    """The sweep that brings these seeds (adjoints by row) to the rows ``wanted``, when it is over; None where none gets there.
+
+    ``recorded`` when an outer tape, or the graph that is being built, is to know how they were computed.
+    """
+    record = tape._record
+    assert record is not None
+    asked = _asked_anyway(record) if record.asked else None
+    if not wanted and not asked:
+        return None
+    marks = reach(tape, wanted | asked if asked else wanted, max(seeds))
+    if marks is not None and not (all(map(marks.__getitem__, wanted)) and all(map(marks.__getitem__, seeds))):
+        wanted = {row for row in wanted if marks[row]}
+        seeds = {row: seed for row, seed in seeds.items() if marks[row]}
+        if not seeds or not (wanted or asked):
+            return None
+    kind = Sweep if type(record) is Record else record.sweeper  # a graph's own
+    found: Sweep = kind(record, seeds, wanted, marks, recorded=recorded)
+    if asked:  # functions of the user are called in TensorFlow's order
+        found.low = min(found.low, *asked)
+        if found.long is None:
+            found.order = breadth_first(record, seeds)
+    if recorded and state.record is not None:
+        _recorded(tape, found)
+    else:
+        found.run()
+    return found
+
+
+def _recorded(tape: GradientTape, found: Sweep) -> None:
+    """Runs a sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
+    outer, site, by = state.record, state.site, state.by
+    assert outer is not None
+    fixed = outer.fixed
+    try:
+        state.by = tape
+        if site is None:
+            frame = user_frame(_getframe(1))
+            state.site = None if frame is None else (frame.f_code, frame.f_lasti)
+        outer.by_marks = more(outer.by_marks, (len(outer), outer.member(tape)))
+        outer.fix(state.site)
+        found.run()
+    finally:
+        state.by, state.site, outer.fixed = by, site, fixed
+        outer.by_marks = more(outer.by_marks, (len(outer), None if by is None else outer.member(by)))
+
+
+def _asked_anyway(record: Record) -> set[int]:
+    """The inputs of calls whose gradient does more than give shares, which TensorFlow asks whether they lead to a source or not.
+
+    These are functions of the user, and operations without a gradient, which are refused.
+    """
+    return {row for call in record.asked for row in call.inputs if differentiable(record, row)}
+
+
+def _total(found: Sweep, rows: Sequence[int]) -> Result:
+    """What has arrived at the rows of a source, together."""
+    parts = [(row, a) for row in rows if row in found.sources and (a := found.adjoint(row)) is not None]
+    if len(parts) != 1 or type(parts[0][1]) is not IndexedSlices:
+        total = _sum([a.dense() if type(a) is IndexedSlices else a for _, a in parts])
+    elif type(parts[0][1].values) in BATCHES:
+        total = parts[0][1].dense()
+    else:
+        slices = found.slices_at(parts[0][0])
+        return slices if isinstance(slices.values, Tensor) else IndexedSlices(*map(wrap, slices._components()))
+    return wrap(total.data) if type(total) in BATCHES else total
+
+
+def _sum(parts: list[Adjoint]) -> Adjoint:
+    return sum(parts[1:], parts[0]) if parts else None
+
+
+# -- adjoints of targets, zeros for sources --------------------------------------------------------------------------
+
+
+def seed_of(target: End, seed: Adjoint, recorded: bool) -> Adjoint:
+    """The adjoint that a target starts with: ones, or what the user gave."""
+    if seed is not None:
+        if not isinstance(seed, Tensor):
+            return seed  # a batch of adjoints
+        if seed.dtype is not target.dtype:
+            check_same_dtype("Mul", seed, target)
+        if seed.shape != target.shape:
+            check_broadcast("Mul", seed, target)
+            _refuse_other_size(seed, target)
+        return seed if recorded else unbroadcast(seed.array, tuple(target.shape))
+    if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
+        return TABLE["ones_like"](target)
+    shape = target._dims if type(target) is EagerTensor else tuple(target.shape)
+    one = filled(shape, target.dtype.as_numpy_dtype, 1)[()]
+    return wrap(one) if recorded else one
+
+
+def _refuse_other_size(seed: Tensor, target: End) -> None:
+    """InvalidArgumentError for an output gradient that makes its target larger, or empty: no rule could place the elements."""
+    if seed.shape.is_fully_defined() and target.shape.is_fully_defined():
+        a, b = (tuple(n for n in shape if n is not None) for shape in (seed.shape, target.shape))  # all are known
+        given, wanted = math.prod(np.broadcast_shapes(a, b)), math.prod(b)
+        if given != wanted:
+            raise invalid(f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}",
+                          "Reshape")  # fmt: skip
+
+
+def unconnected_zeros(source: End) -> Tensor:
+    """What a source without a gradient gets where zeros are asked for; open tapes record how it was made."""
+    if state.graph is None:
+        value = source._read() if hasattr(source, "_read") else source  # which tapes count as an access
+        if state.tapes and type(value) is EagerTensor and source.dtype.kind != "s":
+            return TABLE["zeros_like"](value)
+    return zeros_of(source)
+
+
+def zeros_of(source: End) -> Tensor:
+    """Zeros in the shape and dtype of a source, which no tape knows."""
+    if state.graph is not None and isinstance(source, Tensor):
+        return TABLE["stop_gradient"](TABLE["zeros_like"](source))  # a constant: nothing follows from the source
+    zero = b"" if source.dtype.kind == "s" else 0
+    return wrap(np.full(tuple(source.shape), zero, source.dtype.as_numpy_dtype))

@@ -1,0 +1,198 @@
+"""Which rows of a recording matter to a gradient: those on the tape that depend on a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..recording.record import Record
+from ..recording.rows import CALL, CHUNK, LEAF, operation_of
+from ..table.accelerator import fast
+from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE, compile_recorded
+from ..tensor.functions import function_of
+
+if TYPE_CHECKING:
+    from ..more.batch import Batch
+    from ..recording.rows import Call
+    from ..table.primitives import Rule
+    from ..typed import Array, Function
+    from .tape import GradientTape
+
+FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
+LONG = 512  # rows from which on an accelerator is asked
+
+
+# -- which rows matter ------------------------------------------------------------------------------------------------
+
+
+def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
+    """For each row, 1 when it is on this tape: watched, or written during a span from something on the tape.
+
+    Rows that are watched although the operation that wrote them is not on the tape are put into ``foreign``.
+    """
+    record = tape._record
+    assert record is not None
+    n = len(record)
+    on = bytearray(n)
+    spans = [*tape.spans, (tape._start, n)] if tape._recording else tape.spans
+    starts = sorted((since, row) for row, since in tape.watched.items())
+    at = 0
+    for first, last in spans:
+        while at < len(starts) and starts[at][0] < last:  # rows from `since` on see the watched row
+            since, row = starts[at]
+            if since > first:
+                propagate(record, on, first, since)
+                first = since
+            _see(record, on, row, foreign)
+            at += 1
+        propagate(record, on, first, last)
+    for _, row in starts[at:]:
+        _see(record, on, row, foreign)
+    return on
+
+
+def _see(record: Record, on: bytearray, row: int, foreign: set[int] | None) -> None:
+    if not on[row]:
+        on[row] = 1
+        if foreign is not None and record.cell(row)[0] != LEAF:
+            foreign.add(row)
+
+
+def reach(tape: GradientTape, sources: set[int], high: int = -1) -> bytearray | None:
+    """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may.
+
+    ``high`` is the last row that anybody asks about, -1 for any.
+    """
+    record = tape._record
+    assert record is not None
+    watched, leaves, at_once = tape.watched, record.leaves, len(tape.spans) == 1 and not tape._recording and type(record) is Record
+    start, end = tape.spans[0] if at_once else (0, len(record))
+    for row in sources if at_once else ():  # were they watched before their first use, so that all that depends on them is on the tape?
+        since = watched.get(row)
+        if since is None or (since > row + 1 and since > start) or row not in leaves:
+            at_once = False
+    if at_once and len(sources) == len(watched) and -1 < high < end and len(record.members) == 1 and start <= min(sources):
+        # all that is watched is asked for: what depends on it was noted when it was written
+        if not (record.calls or record.large):
+            return None  # numbers and small arrays: shares for constants cost less than to find them
+        marks = bytearray(b"\1") * len(record)
+        for row in record.untracked:
+            marks[row] = 0
+        return marks
+    foreign: set[int] = set()
+    on = None if at_once else on_tape(tape, foreign)
+    marks = bytearray(len(record))
+    for row in sources:
+        marks[row] = on is None or on[row]
+    if on is not None:
+        start, end = 0, len(record)
+        for row in foreign:
+            on[row] = 0  # nothing reaches it through its own operation
+    propagate(record, marks, max(min(sources) + 1, start), end, on)
+    for row in foreign & sources:
+        marks[row] = FOREIGN
+    return marks
+
+
+def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
+    """Marks each row in [low, high) that has a marked input (and passes the gate)."""
+    run = fast.kernel(record, high - low) if high - low > LONG else None
+    if run is not None:
+        _propagate_long(run, record, marks, low, high, gate)
+        return
+    calls = record.calls
+    for first in range(low, high, CHUNK):
+        last = min(first + CHUNK, high)
+        ops, left, right, _, _ = record.columns(first, last)
+        for row, op, a, b in zip(range(first, last), ops, left, right, strict=True):
+            if op == LEAF or (gate is not None and not gate[row]):
+                continue
+            if op == CALL:
+                if _any_marked(record, marks, calls[a]):
+                    marks[row] = 1
+            elif (marks[a] or marks[b]) and op != STOP_CODE:
+                marks[row] = 1
+
+
+def _propagate_long(run: Function, record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
+    view = np.frombuffer(marks, np.uint8)
+    through = np.ones(len(marks), np.uint8) if gate is None else np.frombuffer(gate, np.uint8)
+    for first, block, _ in record.blocks:
+        row, last = max(first, low), min(first + len(block), high)
+        while row < last:
+            row = run(block, first, row, last, view, through)
+            if row < last:  # a call: the kernel hands it over
+                if through[row] and _any_marked(record, marks, record.calls[record.cell(row)[1]]):
+                    marks[row] = 1
+                row += 1
+
+
+def _any_marked(record: Record, marks: bytearray, call: Call) -> bool:
+    """True when an input of the call is marked and of a dtype through which gradients flow."""
+    if call.primitive.code == STOP_CODE:
+        return False
+    return any(marks[row] and differentiable(record, row) for row in call.inputs)
+
+
+def differentiable(record: Record, row: int) -> bool:
+    """True for a row of a dtype through which gradients flow."""
+    return record.shape_dtype(row)[1].kind in "fcV"  # V is bfloat16's
+
+
+# -- which comes first ------------------------------------------------------------------------------------------------
+
+
+def breadth_first(record: Record, targets: Iterable[int]) -> list[int]:
+    """The rows behind the targets in TensorFlow's order: each after all that read it, first come, first served.
+
+    Our own sweep goes by row numbers; this order shows only where slices are put behind each other. Of a call it is the
+    first row.
+    """
+    inputs: dict[int, list[int]] = {}
+    readers: dict[int, int] = {}
+    heads = [_first_row(record, t) for t in targets][::-1]
+    stack = list(heads)
+    while stack:
+        row = stack.pop()
+        if row not in inputs:
+            inputs[row] = found = [_first_row(record, i) for i in operation_of(record, row)[1]]
+            for i in found:
+                readers[i] = readers.get(i, 0) + 1
+            stack += found
+    queue = [h for h in heads if not readers.get(h)]
+    for row in queue:
+        for i in inputs[row]:
+            readers[i] -= 1
+            if not readers[i]:
+                queue.append(i)
+    return queue
+
+
+def _first_row(record: Record, row: int) -> int:
+    op, number, _, _ = record.cell(row)
+    return record.calls[number].row if op == CALL else row
+
+
+# -- the rules of elementwise rows ------------------------------------------------------------------------------------
+
+
+def in_batches(rule: Rule) -> Rule:
+    """An elementwise rule for a batch of adjoints: it broadcasts over their leading axis by itself."""
+
+    def batched(g: Batch, *values: Array) -> Batch:
+        share = rule(g.data, *values)
+        if np.ndim(share) < g.data.ndim:  # the rule does not read g: the same for all
+            share = np.broadcast_to(share, (g.data.shape[0], *np.shape(share)))
+        return type(g)(share)
+
+    return batched
+
+
+def recorded_rules(code: int) -> Sequence[Rule | None]:
+    """The rules of an elementwise row for a sweep that is recorded."""
+    primitive = BY_CODE[code - FIRST_CODE]
+    if not primitive._table_rules:
+        compile_recorded(lambda p: function_of(p, "rule", p, signature="x, y" if len(p.texts) == 3 else "x"))
+    return primitive._table_rules

@@ -1,0 +1,493 @@
+"""``tf.GradientTape``: when rows are written, and which of them a gradient may use.
+
+A tape keeps three things: the recording it belongs to, the *spans* of rows during which it was recording, and what it
+watches (and since which row). Tapes that are open together share one recording. When a gradient is asked for, the tape
+finds its rows: a row is on the tape when it was written during a span and one of its inputs was watched by then or is
+itself the result of a row on the tape.
+"""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from _thread import interrupt_main, start_new_thread
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, TypeAlias
+
+from ..above import above
+from ..recording.block import Exit
+from ..recording.evidence import clock, note_gradients, site, told, weak
+from ..recording.merging import join
+from ..recording.pause import Pause
+from ..recording.record import Record
+from ..recording.released import release
+from ..recording.rows import WIDTH
+from ..recording.state import more, state
+from ..tensor.tensor import EagerTensor, Tensor
+from ..values import nest
+from .backward import gradients_of, rows_of, unconnected_zeros
+from .endpoints import UnconnectedGradients, ends_of, given_seeds, packed, wants_zeros
+
+if TYPE_CHECKING:
+    from ..recording.evidence import Stack, TapeNote
+    from ..tensor.variable import ResourceVariable
+    from ..typed import Adjoint, End, Leaving, Object, Result, Structure
+
+_NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
+_WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
+Question: TypeAlias = "tuple[list[End], list[End], list[Adjoint]]"  # targets, sources, output gradients
+ASKED = 64  # gradients of one tape that a picture can show
+_NEVER = "The tape recorded nothing, as it was never entered: compute inside of its block, with tf.GradientTape() as tape: ..."
+NOTES = 1000  # what one tape remembers of watch calls and the like
+
+
+class GradientTape:
+    """Records operations, so that gradients can be computed afterwards.
+
+    Trainable variables are watched when they are read inside the ``with`` block; tensors with ``watch``. A tape gives
+    one gradient unless it is ``persistent``. With ``watch_accessed_variables=False`` variables are watched only by
+    ``watch``. See https://www.tensorflow.org/api_docs/python/tf/GradientTape.
+
+    >>> import minitape as tf
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> print(tape.gradient(y, x))
+    tf.Tensor(6.0, shape=(), dtype=float32)
+    """
+
+    number: int | None = None  # among the recording's members
+    _paused = _within = False  # _within: entered again in its own pause
+    nones: Sequence[bool] | None = None  # which gradients the last call found to be None
+    last: Question | None = None  # the last gradient, for the picture
+    asked: Sequence[Question] = ()  # each gradient, where the tape gives several
+    jacobians: Sequence[tuple[Question, str, list[Result]]] = ()  # which of them were Jacobians: (last, the call's name, what it returned)
+    watchers: Sequence[Callable[[], object]] = ()  # live pictures of this tape, told by the recording
+    _warns = False
+    _held: object = None
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: object) -> None:
+        self._record: Record | None = None
+        self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
+        self._recording = self._used = False
+        self._start = 0  # the first row of the open span
+        if options:
+            self._warns = _option(options)
+        self.notes: list[TapeNote] = []  # (what, at which row, a weak reference, the user's frames)
+        self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
+        self.watched: dict[int, int] = {}  # row -> from which row on it is watched
+        self.variables: dict[int, ResourceVariable] = {}  # watched variables by id
+
+    __signature__: inspect.Signature
+    backward = True  # whether it is for gradients; an accumulator's is not
+
+    # -- recording ----------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> GradientTape:
+        if self._recording:
+            raise told(
+                ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
+                "The tape was entered", self.notes, "enter",
+            )  # fmt: skip
+        if self._used:  # entered again after its one gradient: it begins anew
+            self._forget()
+        try:
+            record = state.record
+            if self._record is None:
+                if record is None:
+                    record = state.record = Record()
+                record.tapes += 1
+                self._record = record
+            elif record is None:
+                state.record = record = self._record
+                record.reopen()
+            elif record is not self._record:
+                join(self, record)
+            self._within = self._paused
+            self._start = now = record.base + len(record.rows) // WIDTH
+            self.notes.append(("enter", now, clock(), site()))
+            self._recording = True
+            state.tapes.append(self)
+            state.token = object()
+            if self.number is None:
+                self.number = len(record.members)
+                record.members.append((weakref.ref(self), self.spans, self.watched))
+            if self.watchers:
+                record.tell(*self.watchers)
+            return self
+        except BaseException:  # Ctrl-C, say
+            if self._recording:
+                self._pop()
+            elif state.record is not None and not state.tapes and not state.record.paused:
+                state.record = state.record.close()
+            raise
+
+    def _leave(self, *error: object) -> None:
+        if self._paused and not self._within:  # Ctrl-C came between the end of a pause and what it does then
+            assert self._record is not None
+            self._record.paused, self._paused = self._record.paused - 1, False
+        if self._recording or state.record is self._record is not None:
+            try:
+                self._pop()
+            except BaseException:  # Ctrl-C, say
+                self._pop()
+                raise
+        self._within, self._held = False, None
+
+    __exit__: Leaving = Exit(_leave, lambda tape: tape._recording or tape._paused)
+
+    def _pop(self) -> None:
+        """Stops recording; may be called again where it was interrupted."""
+        record = self._record
+        assert record is not None
+        tapes = state.tapes
+        if tapes and tapes[-1] is self:
+            tapes.pop()
+        elif self in tapes:
+            tapes.remove(self)
+        if not tapes and not record.paused:
+            state.record = record.close()
+        state.token = object()
+        if self._recording:
+            self.spans.append((self._start, record.base + len(record.rows) // WIDTH))
+            self._recording = False
+            if record.watchers:
+                record.notify()
+
+    def __del__(self) -> None:
+        try:
+            record = getattr(self, "_record", None)  # not there where __init__ was called wrongly, or broken off
+            if record is not None:
+                if self._recording and self in state.tapes:
+                    state.tapes.remove(self)
+                record.tapes -= 1
+                if record.tapes <= 0 and not record.lasting:
+                    release(record)
+        except KeyboardInterrupt:  # which Python would drop here: so it is raised anew in a moment
+            start_new_thread(interrupt_main, ())
+
+    def __copy__(self) -> GradientTape:
+        return self  # a recording is of one tape, and let go of with it
+
+    def reset(self) -> None:
+        """Forgets everything recorded so far and goes on recording; ValueError outside the block.
+
+        >>> import minitape as tf
+        >>> x = tf.Variable(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x
+        ...     tape.reset()
+        ...     z = x + y
+        >>> print(tape.gradient(z, x))
+        tf.Tensor(1.0, shape=(), dtype=float32)
+        """
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        assert self._record is not None
+        self._start = now = len(self._record)
+        if len(self.notes) < NOTES:
+            self.notes.append(("reset", now, None, site()))
+        self._forget()
+        state.token = object()  # variables are watched anew when they are read
+
+    def _forget(self) -> None:
+        self.spans, self.watched, self.variables, self._used = [], {}, {}, False
+
+    def stop_recording(self) -> AbstractContextManager[None]:
+        """Operations in this block are not recorded on this tape.
+
+        Raises RuntimeError for a tape that has not recorded yet, ValueError for one that is not recording now.
+
+        >>> import minitape as tf
+        >>> x = tf.Variable(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     with tape.stop_recording():
+        ...         y = x * x
+        ...     z = x + y
+        >>> print(tape.gradient(z, x))
+        tf.Tensor(1.0, shape=(), dtype=float32)
+        """
+        return Pause(self)
+
+    def watch(self, tensor: Structure) -> None:
+        """Watches a tensor, a variable or a structure of them: from now on operations on it are recorded.
+
+        Raises ValueError for anything that is no tensor. Integers and strings cannot be watched: a warning says so.
+
+        >>> import minitape as tf
+        >>> x, c = tf.constant(3.0), tf.constant(2.0)
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = c * x
+        >>> [None if g is None else float(g) for g in tape.gradient(y, [x, c])]
+        [2.0, None]
+        """
+        frames = site()
+        for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
+            if len(self.notes) < NOTES:
+                record = self._record  # another one, perhaps, once a tensor was watched
+                rows = 0 if record is None else record.base + len(record.rows) // WIDTH
+                self.notes.append(("watch", rows, weakref.ref(t) if type(t) is EagerTensor else weak(t), frames))
+            if type(t) is not EagerTensor:
+                if hasattr(t, "_watch_on"):  # variables and composite tensors
+                    t._watch_on(self)
+                    continue
+                if not isinstance(t, Tensor):
+                    error = ValueError(f"Passed in object {t} of type {type(t).__name__!r}, not tf.Tensor or tf.Variable or ExtensionType.")
+                    raise above.why_no_tensor(error, t)
+            if type(t) is EagerTensor and t._value.dtype.kind in "fcV":
+                pass
+            elif not t.dtype.differentiable:
+                above.warn_not_watchable(t.dtype)
+                self._watches()
+                continue
+            watches, record = self._recording or self._watches(), self._record
+            assert record is not None
+            if watches:
+                self._watch_row(record.enter(t))
+            else:
+                record.note("watch_ignored", t)
+
+    def _watches(self) -> bool:
+        """Whether ``watch`` has an effect now: while any tape of this thread records, as in TensorFlow.
+
+        Raises AttributeError for a tape that was never entered or is used up.
+        """
+        if self._record is None or self._used:
+            error = AttributeError("'NoneType' object has no attribute '_tape'")
+            error.add_note(_NEVER if self._record is None else "The tape was used up by its gradient: watch inside of its with block.")
+            raise error
+        tapes = state.tapes
+        if self._recording or self._record is state.record:
+            return self in tapes or any(t.backward for t in tapes)
+        if not any(t.backward for t in tapes) or type(self._record) is not Record or type(state.record) is not Record:
+            return False
+        join(self, state.record)
+        return True
+
+    def _watch_row(self, row: int) -> None:
+        if row not in self.watched:
+            record = self._record
+            assert record is not None
+            self.watched[row] = now = record.base + len(record.rows) // WIDTH
+            record.untracked.discard(row)
+            if row != now - 1:
+                record.note("watch", (self, row))
+
+    def _watch_variable(self, variable: ResourceVariable) -> None:
+        self.variables[id(variable)] = variable
+
+    def watched_variables(self) -> tuple[ResourceVariable, ...]:
+        """The variables that are watched, in the order of their creation.
+
+        >>> import minitape as tf
+        >>> v, w = tf.Variable(1.0, name="v"), tf.Variable(2.0, name="w")
+        >>> with tf.GradientTape() as tape:
+        ...     y = v * 2.0
+        >>> [variable.name for variable in tape.watched_variables()]
+        ['v:0']
+        """
+        return tuple(sorted(self.variables.values(), key=lambda v: v._number))
+
+    def __repr__(self) -> str:
+        rows = 0 if self._record is None else len(self._record)
+        spans = [*self.spans, (self._start, rows)] if self._recording else self.spans
+        states = (("persistent", self._persistent), ("recording", self._recording), ("used up", self._used))
+        words = [f"{sum(b - a for a, b in spans)} rows", f"{len(self.watched)} watched", *[w for w, so in states if so]]
+        return f"<{type(self).__name__}: {', '.join(words)}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """The picture that a notebook shows of a tape."""
+        picture = above.draw(self)
+        return {"text/plain": repr(picture).replace("Picture", "GradientTape"), "text/html": picture.html()}
+
+    # -- gradients ----------------------------------------------------------------------------------------------------
+
+    def gradient(
+        self,
+        target: Structure,
+        sources: Structure,
+        output_gradients: Structure = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> Structure:
+        """The gradient of ``target`` (or of the sum of several) with respect to ``sources``.
+
+        Returns a tensor (or IndexedSlices, or None where nothing connects them) for each source, in the structure of
+        ``sources``. Each has the shape and the dtype of its source. ``output_gradients`` weighs the targets, and
+        ``unconnected_gradients="zero"`` asks for zeros instead of None. Raises RuntimeError on the second call for a tape
+        that is not persistent. See https://www.tensorflow.org/api_docs/python/tf/GradientTape#gradient.
+
+        >>> import minitape as tf
+        >>> x, w = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x * w
+        >>> {name: g.numpy().tolist() for name, g in tape.gradient(y, {"x": x, "w": w}).items()}
+        {'x': [6.0, 12.0], 'w': 5.0}
+        """
+        if self._used or self._recording or self._record is None:
+            self._begin()
+        if target is None:
+            raise above.why_none(TypeError(
+                "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
+                "be differentiated, but received None."
+            ))  # fmt: skip
+        zero = unconnected_gradients is not _NONE and wants_zeros(unconnected_gradients)
+        (_, targets), (given, flat) = ends_of(target), ends_of(sources)
+        seeds = [None] * len(targets) if output_gradients is None else given_seeds(output_gradients, len(targets))
+        try:
+            gradients = gradients_of(self, targets, flat, seeds)
+        except LookupError as error:
+            raise above.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
+        # where the sweep was not recorded, a note says what the gradients came from
+        frames = site() if state.tapes else note_gradients(gradients, targets, flat)
+        self.nones = [g is None for g in gradients]
+        self.last = targets, flat, seeds
+        if self._persistent and len(self.asked) < ASKED:
+            self.asked = more(self.asked, self.last)
+        if True in self.nones:
+            if self._warns or _WARNS:  # one warning, with its reason, for each
+                above.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
+            if zero:
+                gradients = [unconnected_zeros(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
+        if flat is not given:
+            gradients = [
+                g if f is s or g is None else s._like_gradient(g)
+                for g, f, s in zip(gradients, flat, given, strict=True)
+            ]
+        record = self._record
+        if record is not None and record.watchers:
+            record.notify()
+        self._end(frames)
+        return packed(sources, given, gradients)
+
+    def explain(self, target: Structure, sources: Structure) -> Structure:
+        """Why the gradient of ``target`` with respect to each of ``sources`` is None, or that it is not.
+
+        Returns one :class:`minitape.explain.Explanation` for each source, in the structure of ``sources``: whether it
+        is ``connected``, the ``cause``, the ``line`` and ``filename`` of the statement that broke the chain, and a
+        ``message`` and ``fix`` in words. It may be called before or after ``gradient``, also on a tape that was used.
+
+        >>> import minitape as tf
+        >>> x = tf.constant(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x
+        >>> tape.explain(y, x).cause
+        'not_watched'
+        """
+        return above.explain(self, target, sources)
+
+    def explain_nonfinite(self, target: Structure, sources: Structure) -> Object:
+        """Where a NaN or an infinity came into the gradients: the first row of the sweep that made one.
+
+        Returns one :class:`minitape.explain.Explanation` whose ``cause`` is "finite", "nonfinite_value" (the forward
+        pass made it), "nonfinite_gradient" (a derivative made it) or "nonfinite_released" (the values are gone).
+
+        >>> import minitape as tf
+        >>> x = tf.Variable(0.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = tf.sqrt(x)
+        >>> tape.explain_nonfinite(y, x).cause
+        'nonfinite_gradient'
+        """
+        return above.explain_nonfinite(self, target, sources)
+
+    def jacobian(
+        self,
+        target: Structure,
+        sources: Structure,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Structure:
+        """The Jacobian of ``target`` with respect to each source, of shape target.shape + source.shape.
+
+        Computed in one sweep: ``parallel_iterations`` has nothing to do, though 1 is refused as in TensorFlow. Raises
+        RuntimeError on the second call for a tape that is not persistent, ValueError for one inside a gradient.
+
+        >>> import minitape as tf
+        >>> x = tf.Variable([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x
+        >>> tape.jacobian(y, x).numpy()
+        array([[2., 0.],
+               [0., 4.]], dtype=float32)
+        """
+        from ..more.jacobian import jacobian
+
+        return jacobian(self, target, sources, unconnected_gradients, parallel_iterations, experimental_use_pfor)
+
+    def batch_jacobian(
+        self,
+        target: End,
+        source: End,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Result:
+        """The Jacobian of each example: of shape [batch] + target.shape[1:] + source.shape[1:].
+
+        Zeros when nothing connects them, as in TensorFlow. Raises ValueError when the first axes differ.
+
+        >>> import minitape as tf
+        >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.batch_jacobian(y, x).shape
+        TensorShape([2, 2, 2])
+        """
+        from ..more.jacobian import batch_jacobian
+
+        return batch_jacobian(self, target, source, unconnected_gradients, parallel_iterations, experimental_use_pfor)
+
+    def _begin(self, used_to: str = "used to ") -> None:
+        if self._used or self._record is None:  # also of a tape that never recorded, as in TensorFlow
+            error = RuntimeError(f"A non-persistent GradientTape can only be {used_to}compute one set of gradients (or jacobians)")
+            if self._record is None:
+                error.add_note(_NEVER)
+            raise told(error, "The tape was used up", self.notes, "gradient", " For several, use GradientTape(persistent=True).")
+        if self._recording:
+            if not self._persistent:
+                self._pop()
+            else:
+                above.log_first_n(
+                    "gradient_inside_context",
+                    "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
+                    "efficient than calling it outside the context (it causes the gradient ops to be recorded on the "
+                    "tape, leading to increased CPU and memory usage). Only call GradientTape.gradient inside the "
+                    "context if you actually want to trace the gradient in order to compute higher order derivatives.",
+                )
+
+    def _end(self, frames: Stack) -> None:
+        if self.nones is not None and (True in self.nones or not self.nones):
+            above.watch_errors()
+        if not self._persistent:
+            self._used = True
+            record = self._record
+            assert record is not None
+            self.notes.append(("gradient", record.base + len(record.rows) // WIDTH, None, frames))
+            if record.large and (record.tapes == 1 or all(t is None or t._used for t in record.tapes_now())):
+                record.free()
+
+    def _rows_of(self, value: End) -> tuple[int, ...]:
+        """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
+        return rows_of(self, [value])[0]
+
+
+def _option(options: dict[str, object]) -> bool:
+    """Reads ``GradientTape(explain="warn")``, minitape's own option; raises for anything else."""
+    how = options.pop("explain", None)
+    if options:
+        raise TypeError(f"GradientTape.__init__() got an unexpected keyword argument {next(iter(options))!r}")
+    if how not in (None, "warn"):
+        raise ValueError(f"GradientTape(explain={how!r}): expected explain='warn' or None")
+    return how == "warn"
+
+
+# what everybody sees is TensorFlow's signature; `explain` is minitape's own
+GradientTape.__signature__ = inspect.Signature([
+    inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="bool")
+    for name, default in (("persistent", False), ("watch_accessed_variables", True))
+])  # fmt: skip

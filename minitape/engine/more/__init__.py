@@ -1,0 +1,1 @@
+"""Other derivatives: forward mode, Jacobians, custom gradients, functions of Python."""

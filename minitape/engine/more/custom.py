@@ -1,0 +1,293 @@
+"""Derivatives of your own: ``tf.custom_gradient`` and what is made with it, ``recompute_grad`` and ``grad_pass_through``.
+
+A custom operation is one row on the tape, like any other; its rule calls the user's Python function. Where a graph is
+being built the row is put there instead (:mod:`minitape.graphs.custom`), and Python runs when the graph does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from ..above import above
+from ..back.endpoints import UnconnectedGradients, flat_leaf, like_flat
+from ..back.tape import GradientTape
+from ..recording.block import Elsewhere, block
+from ..recording.recorder import recorder
+from ..recording.state import state
+from ..table.primitives import TABLE, Primitive
+from ..tensor.operation import finish
+from ..tensor.slices import IndexedSlices
+from ..tensor.tensor import EagerTensor, Tensor, wrap
+from ..values import nest
+from .batch import Batch
+from .forward import follow_custom
+
+if TYPE_CHECKING:
+    from ..table.primitives import Rule
+    from ..tensor.variable import ResourceVariable
+    from ..typed import Adjoint, Function, Object, Result, Structure
+
+# -- state of the thread ----------------------------------------------------------------------------------------------
+
+
+@block
+def unrecorded() -> Iterator[None]:
+    """No tape records the block; where a graph is being built it goes on."""
+    with contextlib.ExitStack() as stack:
+        for tape in reversed(state.tapes):
+            stack.enter_context(tape.stop_recording())
+        yield
+
+
+def variables_read() -> contextlib.AbstractContextManager[dict[int, ResourceVariable]]:
+    """Collects the trainable variables that are read in the block."""
+    found: dict[int, ResourceVariable] = {}
+    return Elsewhere(found, readers=(*state.readers, found))
+
+
+def plain(share: Adjoint) -> Adjoint:
+    """What a rule returns in a sweep over arrays: the array of a tensor, slices with their arrays."""
+    if isinstance(share, IndexedSlices):
+        shape = share._dense_shape
+        return IndexedSlices(plain(share._values), plain(share._indices), plain(shape))
+    return share.array if isinstance(share, EagerTensor) else share
+
+
+def as_tensor(g: Adjoint) -> Tensor | None:
+    """An adjoint as the tensor that user code expects."""
+    return g if g is None or isinstance(g, Tensor) else wrap(g)
+
+
+# -- custom_gradient --------------------------------------------------------------------------------------------------
+
+
+class CustomCall:
+    """One call of a function with its own gradient: the rule of its row."""
+
+    __slots__ = ("grad_fn", "variables", "count", "name", "structure")
+
+    def __init__(
+        self, name: str, grad_fn: Function, variables: list[ResourceVariable], count: int, structure: Structure
+    ) -> None:
+        self.name, self.grad_fn, self.variables, self.count, self.structure = name, grad_fn, variables, count, structure
+
+    def shares(self, gs: Sequence[Adjoint]) -> list[Adjoint]:
+        """The gradients of the arguments and then of the variables, as the user's function gives them."""
+        if self.structure is not None:
+            gs = [like_flat(model, g) for model, g in zip(nest.flatten(self.structure), gs, strict=True)]
+        if self.variables:
+            input_grads, variable_grads = self.grad_fn(*gs, variables=self.variables)
+            if len(variable_grads) != len(self.variables):
+                raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+        else:
+            input_grads, variable_grads = self.grad_fn(*gs), []
+        flat = [flat_leaf(g) for g in nest.flatten(input_grads)]
+        if len(flat) != self.count:
+            raise ValueError(
+                f"custom_gradient function expected to return {self.count} gradients, but returned {len(flat)} instead."
+            )
+        return [_share(g, gs[0]) for g in flat + variable_grads]
+
+
+def _share(g: Adjoint, like: Tensor) -> Adjoint:
+    """What a user's gradient function returns: numbers and arrays become tensors of the upstream gradient's type."""
+    if isinstance(g, (int, float, complex, np.ndarray, np.generic)):
+        return above.convert_to_tensor(np.asarray(g).astype(like.dtype.as_numpy_dtype))
+    return g if g is None or isinstance(g, (Tensor, IndexedSlices)) else above.convert_to_tensor(g)
+
+
+def for_batches(rule: Rule) -> Rule:
+    """A rule that calls user code gets the adjoints of a batch one by one."""
+
+    @functools.wraps(rule)
+    def each(g: Adjoint, z: Adjoint, *inputs: Adjoint, **attrs: object) -> Adjoint:
+        gs = list(g) if isinstance(g, (list, tuple)) else [g]
+        size = next((len(one.data) for one in gs if isinstance(one, Batch)), None)
+        if size is None:
+            return rule(gs, z, *inputs, **attrs)
+        rows = [
+            rule([one.data[k] if isinstance(one, Batch) else one for one in gs], z, *inputs, **attrs)
+            for k in range(size)
+        ]
+        return [_stack_batch(column) for column in zip(*rows, strict=True)]
+
+    return each
+
+
+def _stack_batch(shares: Adjoint) -> Adjoint:
+    if shares[0] is None:
+        return None
+    return Batch(np.stack([s.dense() if isinstance(s, IndexedSlices) else s for s in shares]))
+
+
+@for_batches
+def _custom_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: CustomCall) -> list[Adjoint]:
+    recorded = any(isinstance(one, Tensor) for one in gs)
+    shares = call.shares([as_tensor(one) for one in gs])
+    shares = [s if s is None or isinstance(s, IndexedSlices) or s.dtype.differentiable else None for s in shares]
+    return shares if recorded else [plain(s) for s in shares]
+
+
+CUSTOM = Primitive(
+    "custom_gradient", lambda *arrays, call: arrays, _custom_rule, op="IdentityN", label="custom", keep=""
+)
+
+
+def check_gradient_arguments(grad_fn: Function, variables: list[ResourceVariable]) -> None:
+    """Raises TypeError when a function that reads variables has a gradient that does not ask for them."""
+    if not callable(grad_fn):
+        raise TypeError("unsupported callable")
+    if not variables:
+        return
+    spec = inspect.getfullargspec(grad_fn)
+    if "variables" not in spec.args and "variables" not in spec.kwonlyargs and not spec.varkw:
+        raise TypeError(
+            "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses variables: "
+            f"{variables}"
+        )
+
+
+def custom_gradient(f: Function | None = None) -> Function:
+    """Decorator: ``f(*args)`` returns a result and a function that computes the gradients of its arguments.
+
+    ``grad_fn(*upstream)`` gets one upstream gradient for each tensor of the result (zeros for those that the target
+    does not depend on) and returns one gradient (or None) for each positional argument; keyword arguments are passed on,
+    in a graph they raise ValueError. If ``f`` reads variables, ``grad_fn`` must
+    accept ``variables=`` and return ``(gradients of the arguments, gradients of the variables)``. Differentiable to any
+    order, as far as ``grad_fn`` is made of tf operations. Raises TypeError when ``variables`` is missing, and
+    ValueError for a wrong number of gradients. See https://www.tensorflow.org/api_docs/python/tf/custom_gradient.
+
+    >>> import minitape as tf
+    >>> @tf.custom_gradient
+    ... def clipped(x):
+    ...     return x, lambda dy: tf.minimum(dy, 1.0)
+    >>> x = tf.Variable(2.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = clipped(x) * 5.0
+    >>> print(tape.gradient(y, x).numpy())
+    1.0
+    """
+    if f is None:
+        return custom_gradient
+
+    return Bind(f)
+
+
+class Bind:
+    """A function with its own gradient; in a class body it binds like a method."""
+
+    def __init__(self, f: Function) -> None:
+        functools.update_wrapper(self, f)
+        self._f = f
+
+    def __get__(self, instance: object, cls: object = None) -> Bind:
+        if instance is None:
+            return self
+        return Bind(functools.wraps(self._f)(functools.partial(self._f, instance)))
+
+    def __call__(self, *args: Object, **kwargs: Object) -> Structure:
+        if recorder().eager:
+            return call_as_row(self._f, args, kwargs, _row_now)
+        return above.custom_call(self._f, args, kwargs)
+
+
+def call_as_row(f: Function, args: Sequence[Object], kwargs: dict[str, Object], row: Function, hides: bool = False) -> Structure:
+    """Calls a function with its own gradient: ``row(call, results, inputs)`` writes the row, and gives its outputs."""
+    with variables_read() as read:
+        result, grad_fn = f(*args, **kwargs)
+    arguments = [flat_leaf(a) for a in nest.flatten(list(args))]
+    given = [*arguments, *nest.flatten(kwargs)]
+    variables = [v for v in read.values() if all(v is not g for g in given)]
+    check_gradient_arguments(grad_fn, variables)
+    inputs = [a._read() if hasattr(a, "_read") else above.convert_to_tensor(a) for a in [*arguments, *variables]]
+    models = nest.flatten(result)
+    results = [above.convert_to_tensor(flat_leaf(t)) for t in models]
+    outputs = row(CustomCall(getattr(f, "__name__", "custom"), grad_fn, variables, len(arguments), result), results, inputs)
+    follow_custom(results, outputs, hides)
+    return nest.pack_sequence_as(result, [like_flat(m, t) for m, t in zip(models, outputs, strict=True)])
+
+
+def _row_now(call: CustomCall, results: list[EagerTensor], inputs: list[Tensor]) -> list[EagerTensor]:
+    record = state.record
+    if record is not None and all(row is None or row in record.untracked for row in map(record.find, inputs)):
+        return [TABLE["identity"](t) for t in results]  # no argument is watched: the rows of the function itself count
+    outputs = [wrap(t.array) for t in results]
+    finish(CUSTOM, tuple(inputs), {"call": call}, tuple(outputs))
+    return outputs
+
+
+def recompute_grad(f: Function) -> Function:
+    """``f``, but its intermediate values are computed again for the gradient instead of being kept.
+
+    The gradients of the arguments and of the trainable variables that ``f`` reads are those of ``f``. Keyword arguments
+    are passed on and get no gradient; in a graph they raise ValueError. See https://www.tensorflow.org/api_docs/python/tf/recompute_grad.
+
+    >>> import minitape as tf
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = tf.recompute_grad(lambda t: t * t)(x)
+    >>> print(tape.gradient(y, x).numpy())
+    6.0
+    """
+
+    @custom_gradient
+    def recomputed(*args: Object, **kwargs: Object) -> Structure:
+        with unrecorded():
+            result = f(*args, **kwargs)
+
+        def grad(*upstream: Result, variables: Sequence[ResourceVariable] | None = None) -> Structure:
+            def again(*seeds: Result) -> Structure:
+                return _recomputed(f, args, kwargs, seeds, variables), functools.partial(_no_transpose, f)
+
+            shares = custom_gradient(again)(*upstream)
+            count = len(nest.flatten(args))
+            return (shares[:count], shares[count:]) if variables else shares
+
+        return result, grad
+
+    return functools.wraps(f)(lambda *args, **kwargs: recomputed(*args, **kwargs))
+
+
+def _recomputed(f: Function, arguments: Sequence[Object], kwargs: dict[str, Object], seeds: Sequence[Result], variables: Sequence[ResourceVariable] | None) -> list[Result]:
+    """The gradients of the arguments and variables of ``f``, which runs again under a tape of its own."""
+    with GradientTape() as tape:
+        copies = [TABLE["identity"](a._read() if hasattr(a, "_read") else above.convert_to_tensor(a)) for a in nest.flatten(arguments)]
+        tape.watch(copies)  # which warns of those that have no gradient, as TensorFlow does
+        result = f(*nest.pack_sequence_as(arguments, copies), **kwargs)
+    return tape.gradient(result, [*copies, *(variables or [])], output_gradients=list(seeds),
+                         unconnected_gradients=UnconnectedGradients.ZERO)  # fmt: skip
+
+
+def _no_transpose(f: Function, *upstream: object, **options: object) -> NoReturn:
+    """The derivative with respect to the upstream gradient: nothing was kept to compute it."""
+    raise NotImplementedError(f"recompute_grad tried to transpose grad of {f.__name__}. Consider not using "
+                              "recompute_grad in forward modeautodiff")  # fmt: skip
+
+
+def grad_pass_through(f: Function) -> Function:
+    """``f`` whose gradient is that of the identity: the upstream gradient passes through (straight-through estimator).
+
+    See https://www.tensorflow.org/api_docs/python/tf/grad_pass_through.
+
+    >>> import minitape as tf
+    >>> x = tf.Variable(1.7)
+    >>> with tf.GradientTape() as tape:
+    ...     y = tf.grad_pass_through(tf.round)(x)
+    >>> print(y.numpy(), tape.gradient(y, x).numpy())
+    2.0 1.0
+    """
+
+    @custom_gradient
+    def passing(*args: Object, **kwargs: Object) -> Structure:
+        def grad(*upstream: Result, variables: Sequence[ResourceVariable] | None = None) -> Structure:
+            return upstream if variables is None else (upstream, [None] * len(variables))
+
+        return f(*args, **kwargs), grad
+
+    return functools.wraps(f)(lambda *args, **kwargs: passing(*args, **kwargs))

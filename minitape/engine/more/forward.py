@@ -1,0 +1,223 @@
+"""``tf.autodiff.ForwardAccumulator``: Jacobian-vector products, from the rules that reverse mode has.
+
+The gradient of y with respect to x is u·J, where u is the adjoint that y starts with: it is linear in u. Its own gradient
+with respect to u, with a tangent as the adjoint to start with, is J·tangent. So forward mode is two sweeps back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..above import above
+from ..back.backward import gradients_of, unconnected_zeros, zeros_of
+from ..back.endpoints import UnconnectedGradients
+from ..back.reach import FOREIGN, reach
+from ..back.sweep import Sweep
+from ..back.tape import GradientTape
+from ..recording.block import Exit, block
+from ..recording.record import Record
+from ..recording.state import state
+from ..table.primitives import TABLE
+from ..tensor.tensor import Tensor, wrap
+from ..values import nest
+
+if TYPE_CHECKING:
+    from ..typed import End, Leaving, Object, Result, Structure, Value
+
+
+class ForwardTape(GradientTape):
+    """The tape of an accumulator: it records what the accumulator will follow."""
+
+    __slots__ = ("owner",)
+
+    backward = False
+
+    def __init__(self, owner: ForwardAccumulator) -> None:
+        super().__init__(persistent=True, watch_accessed_variables=False)
+        self.owner = weakref.ref(owner)
+
+
+def follow_custom(results: Sequence[Tensor], outputs: Sequence[Tensor], hides: bool = False) -> None:
+    """Tells the accumulators of this thread that a custom gradient stands between ``results`` and ``outputs``.
+
+    What TensorFlow does, we do: the tangents of the operations inside win, and the custom gradient, which is asked at
+    once, counts only where those have none. Where it ``hides`` what has none, as in a graph, they are zeros.
+    """
+    for tape in [t for t in state.tapes if isinstance(t, ForwardTape)]:
+        accumulator = tape.owner()
+        if accumulator is not None:
+            accumulator._follow(results, outputs, hides)
+
+
+class ForwardAccumulator:
+    """Computes Jacobian-vector products of what runs in its block: ``jvp(y)`` is the derivative in a direction.
+
+    ``tangents`` has the structure, shapes and dtypes of ``primals``; raises ValueError when a primal is given twice.
+    Accumulators nest, and work inside and around gradient tapes.
+    See https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator.
+
+    >>> import minitape as tf
+    >>> x = tf.constant([2.0, 3.0])
+    >>> with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as acc:
+    ...     y = tf.reduce_sum(x * x)
+    >>> print(acc.jvp(y))
+    tf.Tensor(4.0, shape=(), dtype=float32)
+    """
+
+    def __init__(self, primals: Structure, tangents: Structure) -> None:
+        self._primals: list[End] = nest.flatten(primals)
+        self._tape = ForwardTape(self)
+        self._outer: list[GradientTape] = []  # tapes around the block
+        if len({id(p) for p in self._primals}) != len(self._primals):
+            raise ValueError(
+                "Tensor {} was specified as a primal multiple times. This may indicate an error. If it was intended, "
+                "please sum the corresponding tangents."
+            )
+        nest.assert_same_structure(primals, tangents)
+        self._tangents = [_tangent(p, t) for p, t in zip(self._primals, nest.flatten(tangents), strict=True)]
+
+    def __enter__(self) -> ForwardAccumulator:
+        if self._tape._recording:
+            raise ValueError("Accumulator is already recording.")
+        self._outer = list(state.tapes)
+        self._tape.__enter__()
+        try:
+            self._tape.watch([p for p in self._primals if p.dtype.differentiable])
+            return self
+        except BaseException:  # Ctrl-C, say
+            self._tape._leave()
+            raise
+
+    def _leave(self, *error: object) -> None:
+        self._tape._leave()
+        self._held = None
+
+    __exit__: Leaving = Exit(_leave, lambda accumulator: accumulator._tape._recording)
+
+    @block
+    def _as_inside(self) -> Iterator[None]:
+        """Tangents belong to the block: tapes around it record them whenever they are asked for, no others do."""
+        with contextlib.ExitStack() as stack:
+            for tape in [t for t in reversed(state.tapes) if t not in self._outer]:
+                stack.enter_context(tape.stop_recording())
+            for tape in self._outer:
+                if not tape._recording and not tape._used:
+                    stack.enter_context(tape)
+            yield
+
+    def jvp(self, primals: Structure, unconnected_gradients: object = UnconnectedGradients.NONE) -> Structure:
+        """The derivative of each of ``primals`` in the direction of the tangents; None where they make no difference.
+
+        >>> import minitape as tf
+        >>> x = tf.constant([1.0, 2.0])
+        >>> with tf.autodiff.ForwardAccumulator(x, tangents=tf.constant([1.0, 0.0])) as forward:
+        ...     y = x * x
+        >>> forward.jvp(y).numpy(), forward.jvp(tf.constant(1.0))
+        (array([2., 0.], dtype=float32), None)
+        """
+        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        leaves = nest.flatten(primals)
+        for value in leaves:
+            if not isinstance(value, Tensor) and not hasattr(value, "_tape_rows"):
+                raise AttributeError(f"{type(value).__name__!r} object has no attribute '_id'")
+        found = self._tangents_of(leaves)
+        if zero:
+            found = [unconnected_zeros(v) if t is None else t for v, t in zip(leaves, found, strict=True)]
+        return nest.pack_sequence_as(primals, found)
+
+    def _tangents_of(self, values: Sequence[End]) -> list[Tensor | None]:
+        """The tangents of tensors and variables; None where there is none."""
+        given = {id(p): t for p, t in zip(self._primals, self._tangents, strict=True)}
+        rows = [self._tape._rows_of(v)[-1:] if id(v) not in given and v.dtype.differentiable else () for v in values]
+        asked = {row: v for v, states in zip(values, rows, strict=True) for row in states}
+        pushed: dict[int, Tensor] = {}
+        if asked:
+            from .pyfunction import only_looking
+
+            with self._as_inside(), only_looking():  # a Python function may be asked for its gradient again
+                pushed = self._pushed(asked)
+        return [pushed.get(states[0]) if states else given.get(id(v)) for v, states in zip(values, rows, strict=True)]
+
+    def _pushed(self, asked: dict[int, End]) -> dict[int, Tensor]:
+        """The tangents of values, by row; none for one that depends on no primal."""
+        tape, record = self._tape, self._tape._record
+        assert record is not None
+        given = zip(self._primals, self._tangents, strict=True)
+        tangents = {row: _placed(p, t) for p, t in given for row in tape._rows_of(p)}
+        if not tangents:
+            return {}
+        marks = reach(tape, set(tangents))
+        if marks is not None:
+            asked = {row: value for row, value in asked.items() if marks[row]}
+            for row in tangents:
+                marks[row] = FOREIGN if marks[row] else 0  # nothing comes from further back
+        if type(record) is Record:
+            kind, tangents = Sweep, _hidden(record, tangents, marks) | tangents
+        else:
+            kind = record.sweeper  # a graph's own
+        with GradientTape(watch_accessed_variables=False) as inner:
+            seeds = {row: zeros_of(value) for row, value in asked.items()}
+            inner.watch(list(seeds.values()))
+            sweep = kind(record, seeds, set(tangents), marks, recorded=True)
+            sweep.run()
+            ends = {row: _dense(g) for row in tangents if (g := sweep.adjoint(row)) is not None}
+        starts = [tangents[row] for row in ends]
+        found = gradients_of(inner, list(ends.values()), list(seeds.values()), starts)
+        return {row: _dense(t) for row, t in zip(seeds, found, strict=True) if t is not None}
+
+    def _follow(self, results: Sequence[Tensor], outputs: Sequence[Tensor], hides: bool) -> None:
+        """Takes over the tangents of a function with a custom gradient, see :func:`follow_custom`."""
+        inside, by_gradient = self._tangents_of(results), self._tangents_of(outputs)
+        for output, tangent, other in zip(outputs, inside, by_gradient, strict=True):
+            if tangent is None and other is not None:
+                tangent = zeros_of(output) if hides else other
+            if tangent is not None:
+                self._primals.append(output)
+                self._tangents.append(tangent)
+                assert self._tape._record is not None
+                self._tape._watch_row(self._tape._record.enter(output))
+
+
+def _tangent(primal: End, tangent: Value) -> Tensor:
+    if not primal.dtype.is_floating:
+        above.log_first_n(
+            f"primal {primal.dtype!r}",
+            f"The dtype of the watched primal must be floating (e.g. tf.float32), got {primal.dtype!r}",
+        )
+    return above.convert_to_tensor(tangent, primal.dtype)
+
+
+def _placed(primal: End, tangent: Tensor) -> Tensor:
+    """The tangent in the shape of its primal; ValueError for one that cannot be broadcast, as TensorFlow raises for most of them."""
+    have, wanted = tangent.shape, primal.shape
+    if have == wanted or not (have.is_fully_defined() and wanted.is_fully_defined()):
+        return tangent
+    a, b = have.as_list(), wanted.as_list()
+    if len(a) > len(b) or any(m not in (1, n) for m, n in zip(reversed(a), reversed(b), strict=False)):
+        raise ValueError(
+            f"The tangent has the shape {have}, which does not broadcast to the shape {wanted} of its primal."
+        )
+    return TABLE["broadcast_to"](tangent, shape=tuple(b))
+
+
+def _dense(g: Result) -> Tensor:
+    return g if isinstance(g, Tensor) else g.dense()
+
+
+def _hidden(record: Record, tangents: dict[int, Tensor], marks: bytearray | None) -> dict[int, Tensor]:
+    """Zeros for outputs of functions of which TensorFlow cannot see that they do not depend on the primals."""
+    zeros: dict[int, Tensor] = {}
+    for call in record.calls:
+        custom = call.primitive.name == "custom_gradient"
+        taped: Object = call.attrs.get("taped")
+        if custom or taped is not None:
+            inputs = [at for at, row in enumerate(call.inputs) if (row in tangents if marks is None else marks[row])]
+            for at in range(call.outputs):
+                if any(custom or taped.connects(at, i) for i in inputs):
+                    zeros[call.row + at] = wrap(np.zeros(*record.shape_dtype(call.row + at)))
+    return zeros

@@ -1,0 +1,190 @@
+"""``GradientTape.jacobian`` and ``batch_jacobian``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..above import above
+from ..back.backward import gradients_of
+from ..back.endpoints import leaf_of, reads_target, wants_zeros
+from ..back.reach import on_tape
+from ..back.tape import ASKED
+from ..recording.block import block
+from ..recording.evidence import site
+from ..recording.recorder import recorder
+from ..recording.state import more, state
+from ..table.primitives import TABLE
+from ..tensor.slices import IndexedSlices
+from ..tensor.tensor import Tensor, wrap
+from ..values import nest
+from .batch import Batch
+
+if TYPE_CHECKING:
+    from ..back.tape import GradientTape
+    from ..typed import Adjoint, End, Object, Result, Structure
+
+MOST = 100_000  # numbers of a Jacobian that is kept for pictures
+NEEDS_PERSISTENT = "GradientTape must be created with persistent=True to compute the "
+
+
+def jacobian(tape: GradientTape, target: End, sources: Structure, unconnected: object, parallel: int | None, use_pfor: bool) -> Structure:
+    """The derivative of each element of ``target`` with respect to each element of the sources."""
+    if isinstance(target, IndexedSlices) and target.dense_shape is not None:
+        found = jacobian(tape, target.values, sources, unconnected, parallel, use_pfor)
+        size = target.dense_shape[0]  # the other rows are zeros
+        return nest.map_structure(lambda g: g if g is None else above.unsorted_segment_sum(g, target.indices, size), found)
+    refused = _begin(tape, "used to ", use_pfor)
+    flat = [leaf_of(s) for s in nest.flatten(sources)]
+    target.shape  # noqa: B018 - AttributeError for what has none
+    if reads_target(tape, target):
+        variable: Object = getattr(target, "_base", target)
+        tape._watch_variable(variable)
+    if refused:
+        raise RuntimeError(NEEDS_PERSISTENT + "jacobian with eager execution enabled and with  experimental_use_pfor "
+                           "set to False.")  # fmt: skip
+    target = above.convert_to_tensor(target) if isinstance(target, (np.ndarray, np.generic)) else target
+    shape = _sizes(target, "Jacobian")
+    count = math.prod(shape)
+    seeds = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, *shape)
+    with _vectorizing("jacobian", use_pfor, parallel):
+        if parallel is not None and parallel <= count and use_pfor and not tape._persistent:
+            raise ValueError("A non-persistent tape gives the rows of one group of iterations only.")
+        zero = wants_zeros(unconnected)
+        found = rows_of_jacobian(tape, target, flat, seeds)
+        for source in flat if not count and not use_pfor else ():
+            if len(source.shape):  # TensorFlow's loop stacks no rows at all: it does not know of how many axes they were
+                raise ValueError(f"Tensor's shape (0,) is not compatible with supplied shape {(0, *source.shape)}.")
+    _answered(tape, target, flat, found)
+    results = [
+        TABLE["reshape"](g, shape=(*shape, *_sizes(s, "Jacobian"))) if g is not None
+        else _zeros((*shape, *_sizes(s, "Jacobian")), s) if zero else None
+        for g, s in zip(found, flat, strict=True)
+    ]  # fmt: skip
+    _note(tape, "jacobian", results)
+    return nest.pack_sequence_as(sources, results)
+
+
+def batch_jacobian(
+    tape: GradientTape, target: End, source: End, unconnected: object, parallel: int | None, use_pfor: bool
+) -> Result:
+    """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
+    refused = _begin(tape, "used to", use_pfor)  # TensorFlow's wording here lacks a space
+    if isinstance(target, (np.ndarray, np.generic)):
+        raise AttributeError("'tuple' object has no attribute 'rank'")
+    size = target.shape.as_list()[0]
+    if not (target.shape.with_rank_at_least(2) and source.shape.with_rank_at_least(2) and size == source.shape[0]):
+        raise ValueError(
+            f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match."
+        )
+    source = leaf_of(source)
+    if refused:
+        raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with eager execution enabled and  with "
+                           "experimental_use_pfor set to False.")  # fmt: skip
+    (size, *inner), (_, *rest) = (_sizes(t, "batch_jacobian") for t in (target, source))
+    count = math.prod(inner)
+    seeds = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *inner)
+    with _vectorizing("batch_jacobian", use_pfor, parallel):
+        if parallel is not None and parallel <= count and use_pfor and not tape._persistent:
+            raise _of_user_code(RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with parallel_iterations."))
+        wants_zeros(unconnected)  # refuses what is neither; an unconnected batch_jacobian is zeros anyway
+        (found,) = rows_of_jacobian(tape, target, [source], np.broadcast_to(seeds, (count, size, *inner)))
+    _answered(tape, target, [source], [found])
+    if found is None:
+        return _zeros((size, *inner, *rest), target)
+    order = (1, 0, *range(2, 2 + len(rest)))
+    result = TABLE["reshape"](TABLE["transpose"](found, perm=order), shape=(size, *inner, *rest))
+    _note(tape, "batch_jacobian", [result])
+    return result
+
+
+def _begin(tape: GradientTape, used_to: str, use_pfor: bool) -> bool:
+    """Begins, unless this call will be refused because it wants a persistent tape: then the tape goes on recording."""
+    refused = recorder().eager and not use_pfor and not tape._persistent
+    if not refused or tape._used or tape._record is None:
+        tape._begin(used_to)
+    return refused
+
+
+def _sizes(value: End, what: str) -> tuple[int, ...]:
+    """The sizes of a target or source; NotImplementedError where only a run of a graph knows them."""
+    if not value.shape.is_fully_defined() and hasattr(value, "_read"):  # a variable of any size: that of its state
+        value = value._read()
+    if not value.shape.is_fully_defined():
+        raise NotImplementedError(
+            f"minitape computes a {what} inside a tf.function only where all sizes are known while it is traced: call the "
+            "function without an input_signature, write the sizes into it, or compute this outside of the function."
+        )
+    return tuple(value.shape)
+
+
+@block
+def _vectorizing(kind: str, use_pfor: bool, parallel: int | None) -> Iterator[None]:
+    """A ValueError from inside a Jacobian comes in the words that TensorFlow's vectorization has for all of them."""
+    try:
+        if parallel is not None and parallel < 1:
+            if not use_pfor:
+                raise TypeError("'parallel_iterations' must be a positive integer.")
+            raise ValueError(f"Argument `parallel_iterations` must be None or a positive integer. Received: {parallel}.")
+        if parallel == 1 and use_pfor:
+            raise ValueError("Found `parallel_iterations == 1`. Use `for_loop` instead.")
+        yield
+    except (AttributeError, TypeError) as error:  # of sources that are no tensors
+        if not use_pfor:
+            raise
+        raise _of_user_code(error) from error
+    except ValueError as error:
+        if not use_pfor:
+            raise
+        raise ValueError(f"Encountered an exception while vectorizing the {kind} computation. Vectorization can be "
+                         "disabled by setting experimental_use_pfor to False.") from error  # fmt: skip
+
+
+def _of_user_code(error: Exception) -> Exception:
+    return type(error)(f"in user code:\n\n\n    {type(error).__name__}: {error}\n")
+
+
+def _answered(tape: GradientTape, target: End, sources: list[End], found: list[Adjoint]) -> None:
+    """Leaves behind what ``gradient`` does: what was asked, and which answers were None."""
+    tape.last, tape.nones = ([target], sources, [None]), [g is None for g in found]
+    tape._end(site())
+
+
+def _note(tape: GradientTape, call: str, results: list[Result]) -> None:
+    """Tells pictures what the call returned; a very large Jacobian is not kept for them."""
+    if not recorder().eager or tape.last is None:
+        return
+    if tape._persistent and len(tape.asked) < ASKED:
+        tape.asked = more(tape.asked, tape.last)
+    kept = [None if r is None or r.shape.num_elements() > MOST else r for r in results]
+    tape.jacobians = [*tape.jacobians[1 - ASKED :], (tape.last, call, kept)]
+
+
+def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], seeds: np.ndarray) -> list[Result]:
+    """One gradient for each seed, stacked: in one sweep, or one by one where an outer tape has to record them."""
+    if not target.dtype.differentiable:
+        return [None] * len(sources)
+    if not state.tapes and recorder().eager and len(seeds):
+        return gradients_of(tape, [target], sources, [Batch(seeds)])
+    each = [gradients_of(tape, [target], sources, [wrap(seed)]) for seed in seeds]
+    if not each:  # an empty target: there are no rows, but something may connect it
+        linked = gradients_of(tape, [target], sources, [wrap(np.zeros(seeds.shape[1:], seeds.dtype))])
+        return [None if g is None else _zeros((0, *g.shape), g) for g in linked]
+    return [
+        None if any(g is None for g in column) or (source is target and not _follows(tape, source))
+        else TABLE["stack"](*[g if isinstance(g, Tensor) else g.dense() for g in column], axis=0)
+        for source, column in zip(sources, zip(*each, strict=True), strict=True)
+    ]  # fmt: skip
+
+
+def _follows(tape: GradientTape, tensor: End) -> bool:
+    """True for a target that the tape sees; the Jacobian of any other with respect to itself is None."""
+    rows = tape._rows_of(tensor)
+    return reads_target(tape, tensor) or (bool(rows) and bool(on_tape(tape)[rows[-1]]))
+
+
+def _zeros(shape: tuple[int, ...], like: End) -> Tensor:
+    return wrap(np.zeros(shape, like.dtype.as_numpy_dtype))

@@ -1,0 +1,331 @@
+"""Python functions as operations: ``tf.py_function`` and ``tf.numpy_function``.
+
+In a graph they run when the graph does (:mod:`minitape.graphs.custom`).
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import traceback
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ..above import above
+from ..back.endpoints import UnconnectedGradients
+from ..back.tape import GradientTape
+from ..recording.block import During, no_tapes
+from ..recording.recorder import recorder
+from ..recording.state import state
+from ..table.primitives import Primitive
+from ..tensor.operation import finish
+from ..tensor.tensor import Tensor, wrap
+from ..values import errors, nest
+from ..values.dtypes import DType, as_dtype
+from ..values.invalid import invalid
+from .custom import for_batches, plain
+
+if TYPE_CHECKING:
+    from ..tensor.tensor import EagerTensor
+    from ..typed import Adjoint, Function, Object, Structure, Value
+
+
+Promise: TypeAlias = Any  # the type of a result: a DType, or that of a ragged or sparse tensor
+
+
+class _Looking(threading.local):
+    """True while a picture or an explanation repeats a sweep in this thread."""
+
+    on = False
+
+
+_looking = _Looking()
+
+
+def only_looking() -> AbstractContextManager[None]:
+    """Gradients of the block are to be looked at only: they use nothing up."""
+    return During(_looking, on=True)
+
+
+class PythonCall:
+    """One run of a py_function: the tape that watched its inputs, for one gradient."""
+
+    __slots__ = ("tape", "inputs", "outputs", "number", "used", "__weakref__")
+
+    def __init__(self, tape: GradientTape | None, inputs: list[EagerTensor], outputs: list[Tensor], number: int) -> None:
+        self.tape, self.inputs, self.outputs, self.number = tape, inputs, outputs, number
+        self.used = tape is None  # its gradient was taken; pictures may still repeat it
+
+    def seeds(self, gs: Sequence[Adjoint]) -> list[Adjoint]:
+        """Those of the adjoints of the outputs that belong to outputs with a gradient."""
+        return [g for o, g in zip(self.outputs, gs, strict=True) if o.dtype.differentiable]
+
+    def gradient(self, *seeds: Tensor) -> list[Tensor]:
+        """The gradients of the inputs, once: KeyError when it is asked for again, as in TensorFlow.
+
+        TypeError when an input has a type that has no gradient: TensorFlow promises a zero of that type.
+        """
+        if self.tape is None or (self.used and not _looking.on):
+            raise KeyError(f"pyfunc_{self.number}".encode())
+        self.used = self.used or not _looking.on
+        targets = [o for o in self.outputs if o.dtype.differentiable]
+        sources = [i for i in self.inputs if i.dtype.differentiable]
+        found = self.tape.gradient(targets, sources, seeds, unconnected_gradients=UnconnectedGradients.ZERO)
+        if any(self.tape.nones or ()) and self not in _CUT:
+            _CUT.append(self)
+        other = next((i.dtype.name for i in self.inputs if not i.dtype.differentiable), None)
+        if other is not None:
+            raise TypeError(f"Cannot convert 0.0 to EagerTensor of dtype {other}")
+        return [above.convert_to_tensor(g) for g in found]
+
+    def run_gradient(self, gs: Sequence[Adjoint]) -> list[Tensor]:
+        """The gradients for these eager adjoints, out of sight of every tape; errors are those of tf."""
+        with no_tapes():
+            try:
+                return self.gradient(*self.seeds(gs))
+            except errors.OpError:
+                raise
+            except Exception as error:
+                raise python_error(error) from error
+
+
+_RUNS: weakref.WeakKeyDictionary[Function, weakref.ref[PythonCall]] = weakref.WeakKeyDictionary()
+_CUT: deque[PythonCall] = deque(maxlen=4)  # the last runs that some gradient does not pass: `explain` may ask why
+
+
+def note_run(func: Function, call: PythonCall) -> None:
+    """Notes the last run of a function in a graph, as long as somebody else keeps it."""
+    with suppress(TypeError):  # not every callable can be referred to weakly
+        _RUNS[func] = weakref.ref(call)
+
+
+def last_run(func: Function) -> PythonCall | None:
+    """The last run of a function that a graph called; None when it is gone."""
+    with suppress(TypeError):
+        found = _RUNS.get(func)
+        return None if found is None else found()
+    return None
+
+
+@for_batches
+def _python_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) -> list[Adjoint]:
+    if any(isinstance(one, Tensor) for one in gs):  # recorded: a py_function, too
+        return py_function(call.gradient, call.seeds(gs), [t.dtype for t in call.inputs])
+    return [plain(share) for share in call.run_gradient([wrap(one) for one in gs])]
+
+
+PYTHON = Primitive("py_function", lambda *arrays, call: arrays, _python_rule, op="EagerPyFunc", label="py", keep="")
+
+
+_CODES = (
+    (TypeError, "InvalidArgument"), (ValueError, "InvalidArgument"), (StopIteration, "OutOfRange"),
+    (MemoryError, "ResourceExhausted"), (NotImplementedError, "Unimplemented"), (BaseException, "Unknown"),
+)  # fmt: skip
+
+
+_numbers = iter(range(1 << 62))
+
+
+def next_number() -> int:
+    """A number for the next run of a Python function: error messages call it pyfunc_<number>."""
+    return next(_numbers)
+
+
+def run_python(
+    func: Function, inputs: Sequence[Tensor], dtypes: list[DType], differentiate: bool = False
+) -> PythonCall:
+    """Calls ``func`` with eager tensors and converts what it returns; exceptions become errors of tf."""
+    number = next_number()
+    args = [wrap(t.array) for t in inputs]
+    tape: GradientTape | None = None
+    with no_tapes(), During(state, compiled=None):
+        try:
+            if not differentiate:
+                outputs = _results(func(*args), dtypes)
+            else:
+                with GradientTape(persistent=True) as tape:
+                    tape.watch([a for a in args if a.dtype.differentiable])
+                    outputs = _results(func(*args), dtypes)
+        except Exception as error:
+            raise python_error(error) from error
+    check_count(len(outputs), len(dtypes), number, "EagerPyFunc")
+    return PythonCall(tape, args, outputs, number)
+
+
+def check_count(got: int, expected: int, number: int, op: str) -> None:
+    """InvalidArgumentError when a Python function returned another number of values than ``Tout`` says."""
+    if got != expected:
+        raise invalid(f"pyfunc_{number} returns {got} values, but expects to see {expected} values.", op)
+
+
+def python_error(error: Exception) -> errors.OpError:
+    """The error of tf for an exception inside a py_function, with its traceback as text."""
+    name = next(code for kind, code in _CODES if isinstance(error, kind))
+    trace = error.__traceback__
+    if trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    lines = "\n".join(traceback.format_list(traceback.extract_tb(trace)))
+    text = f"{type(error).__name__}: {error}"
+    message = f"{text}\nTraceback (most recent call last):\n\n{lines}\n{text}\n\n [Op:EagerPyFunc] name: "
+    return getattr(errors, name + "Error")(None, None, message)
+
+
+def _results(value: Structure, dtypes: list[DType]) -> list[Tensor]:
+    """The returned values as tensors of the promised dtypes; of a list that is too long, the first ones."""
+    if value is None:
+        return []
+    if isinstance(value, (list, tuple)):
+        return [_result(v, dtype) for v, dtype in zip(value, dtypes, strict=False)]
+    return [_result(value, dtypes[0])]
+
+
+def _result(value: Value, dtype: DType) -> Tensor:
+    if hasattr(value, "_read"):
+        raise RuntimeError(
+            "Attempting to return a variable from an eagerly executed py_func. Only numeric data structures like "
+            "Tensors or NumPy arrays should be returned; to return the value of a variable, make sure to obtain the "
+            f"Tensor backing it by calling `.read_value()` on the variable in question: {value}"
+        )
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiub" and dtype.kind in "fiub":
+        return wrap(np.asarray(value).astype(dtype.as_numpy_dtype))
+    return above.convert_to_tensor(value, dtype)
+
+
+def promised(Tout: Object) -> tuple[list[Promise], bool]:
+    """The dtypes (or types of ragged and sparse tensors) of ``Tout``, and whether it is a list of them."""
+    if isinstance(Tout, (list, tuple)):
+        return [_promise(t) for t in Tout], True
+    return [_promise(Tout)], False
+
+
+def _promise(kind: Object) -> Promise:
+    if _parts_of(kind):
+        return kind
+    return kind.dtype if type(kind).__name__ == "TensorSpec" else as_dtype(kind)
+
+
+def _parts_of(spec: Object) -> list[DType]:
+    """The dtypes of the tensors that a ragged tensor of this type is made of; empty for other types."""
+    return [spec.dtype, spec.row_splits_dtype] if type(spec).__name__ == "RaggedTensorSpec" else []
+
+
+_MISSING = (
+    "Missing required argument: 'Tout'\n  If using tf.{0} as a decorator, set `Tout`\n  **by name** above the "
+    "function:\n"
+    "  `@tf.{0}(Tout=tout)`"
+)
+
+
+def _as_decorator(name: str, func: object, inp: object, Tout: object) -> bool:
+    """Whether ``py_function`` or ``numpy_function`` is used as a decorator; TypeError for arguments that do not fit."""
+    if Tout is None:
+        raise TypeError(_MISSING.format(name))
+    if func is None and inp is not None:
+        raise TypeError(f"Don't set the `inp` argument when using tf.{name} as a decorator (`func=None`).")
+    if func is not None and inp is None:
+        raise TypeError(
+            "Missing argument `inp`:\n  You must set the `inp` argument (the list of arguments to the\n"
+            f"  function), unless you use `tf.{name}` as a decorator(`func=None`)."
+        )
+    return func is None
+
+
+def py_function(func: Function | None = None, inp: Object = None, Tout: Object = None, name: str | None = None) -> Structure:
+    """Runs a Python function on eager tensors as one differentiable operation, also inside a graph.
+
+    ``func`` gets the tensors of ``inp`` and returns one value for each dtype in ``Tout`` (a single one, or a list; an
+    empty list for none). Gradients flow through its tf operations; an input that it does not use, or an array that it
+    makes with NumPy, has gradient zero. As in TensorFlow the gradient of one run can be taken once: UnknownError the
+    second time; and InvalidArgumentError where an input has no gradient, such as an integer. Ragged and sparse tensors
+    are taken, and returned where ``Tout`` says so by their type. Exceptions become errors of tf (ValueError and
+    TypeError: InvalidArgumentError, others: UnknownError). See https://www.tensorflow.org/api_docs/python/tf/py_function.
+
+    >>> import minitape as tf
+    >>> def log_huber(x, m):
+    ...     return x ** 2 if tf.abs(x) <= m else m ** 2 * (1 - 2 * tf.math.log(m) + tf.math.log(x ** 2))
+    >>> x = tf.constant(1.5)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.py_function(log_huber, [x, 2.0], tf.float32)
+    >>> print(y.numpy(), tape.gradient(y, x).numpy())
+    2.25 3.0
+    """
+    if _as_decorator("py_function", func, inp, Tout):
+        return lambda f: functools.wraps(f)(lambda *args: py_function(f, args, Tout, name))
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
+    kinds, several = promised(Tout)
+    whole = hasattr(inp, "_components")  # a ragged or sparse tensor by itself: func gets its parts
+    inputs = inp._components() if whole else list(inp)
+    if any(hasattr(i, "_components") for i in inputs) or any(not isinstance(k, DType) for k in kinds):
+        outputs: Sequence[Structure] = _with_parts(func, inputs, kinds)
+    else:
+        outputs = _run(func, [above.convert_to_tensor(i) for i in inputs], kinds)
+    if not outputs:
+        return []
+    return outputs if several else outputs[0]
+
+
+def _run(func: Function, inputs: list[Tensor], dtypes: list[DType]) -> Sequence[Tensor]:
+    """A py_function of tensors: at once, or as a row of the graph that is being built."""
+    if not recorder().eager:
+        return above.python_row(func, inputs, dtypes)
+    call = run_python(func, inputs, dtypes, differentiate=state.record is not None)
+    outputs = [wrap(o.array) for o in call.outputs]
+    if outputs and call.tape is not None:
+        finish(PYTHON, tuple(inputs), {"call": call}, tuple(outputs))
+    return outputs
+
+
+def _with_parts(func: Function, inputs: list[Structure], kinds: list[Promise]) -> list[Structure]:
+    """A py_function with ragged or sparse tensors among its arguments or results, which travel as their parts."""
+    made: list[Structure] = []
+
+    def inner(*tensors: Tensor) -> Structure:
+        result = func(*nest.pack_sequence_as(inputs, tensors, expand_composites=True))
+        made[:] = list(result) if isinstance(result, (list, tuple)) else [result] if kinds else []
+        for value, kind in zip(made, kinds, strict=False):
+            if _parts_of(kind) and not (hasattr(value, "_components") and kind.is_compatible_with(value)):
+                raise ValueError(f"py_function: func={func} returned {made}, which did not match Tout={kinds}.\nIn "
+                                 f"particular, {value!r} is not compatible with {kind}.")  # fmt: skip
+        return nest.flatten(made, expand_composites=True)
+
+    dtypes = [d for kind in kinds for d in _parts_of(kind) or [kind]]
+    tensors = [above.convert_to_tensor(i) for i in nest.flatten(inputs, expand_composites=True)]
+    found = _run(inner, tensors, dtypes)
+    if recorder().eager:
+        return nest.pack_sequence_as(made, found, expand_composites=True)
+    waiting = iter(found)
+    return [kind._made_of([next(waiting) for _ in _parts_of(kind)]) if _parts_of(kind) else next(waiting)
+            for kind in kinds]  # fmt: skip
+
+
+def numpy_function(
+    func: Object = None, inp: Object = None, Tout: Object = None, stateful: bool = True, name: str | None = None
+) -> Structure:
+    """Runs a Python function on NumPy arrays as an operation; its gradient is None.
+
+    Eagerly ``Tout`` is not looked at, as in TensorFlow: the results keep the dtypes that NumPy gave them. In a graph
+    they must have the dtypes of ``Tout``. See https://www.tensorflow.org/api_docs/python/tf/numpy_function.
+
+    >>> import minitape as tf
+    >>> tf.numpy_function(np.sinh, [tf.constant([0.0, 1.0])], tf.float32).numpy()
+    array([0.       , 1.1752012], dtype=float32)
+    """
+    if _as_decorator("numpy_function", func, inp, Tout):
+        return lambda f: functools.wraps(f)(lambda *args: numpy_function(f, args, Tout, stateful, name))
+    return call_numpy(func, inp, Tout, stateful)
+
+
+def call_numpy(func: Object, inp: Object, Tout: Object, stateful: bool = True) -> Structure:
+    """What ``numpy_function`` and ``compat.v1.py_func`` do."""
+    if not recorder().eager:
+        return above.numpy_row(func, inp, Tout, stateful)
+    result = func(*[np.array(i) for i in inp])
+    values = [v if v is None else above.convert_to_tensor(v) for v in nest.flatten(result)]
+    return values[0] if len(values) == 1 else values

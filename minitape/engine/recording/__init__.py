@@ -1,0 +1,1 @@
+"""The recording: the rows that all open tapes share, and the notes beside them."""

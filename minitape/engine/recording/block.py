@@ -1,0 +1,151 @@
+"""Blocks of a ``with`` statement that change something for their time, and take it back wherever Ctrl-C comes."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ContextDecorator, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..typed import Given, Made
+from .state import state
+
+if TYPE_CHECKING:
+    from ..typed import Function, Leaving, Object
+
+
+class Exit(property):
+    """The ``__exit__`` of a class whose blocks end even where Ctrl-C comes just before it is called, or inside it.
+
+    A ``with`` statement looks ``__exit__`` up before it enters, and holds on to what it found until the block is over,
+    one way or the other. When it lets go of that and the block has not been left, it is left then. ``leave`` may
+    therefore be called again where it was interrupted; the last thing that it does is to set ``_held`` to None.
+    ``entered`` says whether there is something to leave.
+    """
+
+    def __init__(self, leave: Function, entered: Callable[[Object], object]) -> None:
+        def found(block: Object) -> Function:
+            held = partial(leave, block)  # whose call is no step of Python's
+            if not entered(block):
+                block._held = weakref.ref(held, lambda _: dropped(block))
+            return held
+
+        def dropped(block: Object) -> None:
+            if entered(block):
+                leave(block, GeneratorExit, GeneratorExit(), None)  # as Python ends a generator early
+
+        super().__init__(found)
+        self._leave = leave
+
+    def __call__(self, block: object, *error: object) -> object:
+        """What ``type(block).__exit__(block, ...)`` does, as contextlib.ExitStack calls it."""
+        return self._leave(block, *error)
+
+
+class During:
+    """A block in which attributes of an object have other values. It gives ``given``.
+
+    Afterwards they are what they were before, except those that somebody else has set in the meantime.
+
+    >>> from types import SimpleNamespace
+    >>> light = SimpleNamespace(on=False)
+    >>> with During(light, on=True):
+    ...     print(light.on)
+    True
+    >>> light.on
+    False
+    """
+
+    def __init__(self, owner: Object, given: object = None, **values: object) -> None:
+        self._owner, self._given, self._values = owner, given, values
+        self._before: dict[str, object] = {}
+
+    def __enter__(self) -> Object:
+        self._before = {name: getattr(self._owner, name) for name in self._values}
+        for name, value in self._values.items():
+            setattr(self._owner, name, value)
+        return self._given
+
+    def _restore(self) -> None:
+        for name, before in self._before.items():
+            if getattr(self._owner, name) is self._values[name]:
+                setattr(self._owner, name, before)
+
+    def _leave(self, *error: object) -> None:
+        self._restore()
+        self._before, self._held = {}, None
+
+    __exit__: Leaving = Exit(_leave, lambda block: block._before)
+
+
+class Elsewhere(During):
+    """A block in which this thread has other tapes, or another graph: variables are watched anew in it and after it."""
+
+    def __init__(self, given: object = None, **values: object) -> None:
+        super().__init__(state, given, **values)
+
+    def __enter__(self) -> Object:
+        state.token = object()
+        return super().__enter__()
+
+    def _restore(self) -> None:
+        super()._restore()
+        state.token = object()
+
+
+def no_tapes() -> AbstractContextManager[None]:
+    """Runs the block eagerly, out of sight of every tape and graph of this thread."""
+    return Elsewhere(record=None, tapes=[], graph=None, by=None, _scope=())
+
+
+def block(function: Callable[Given, Iterator[Made]]) -> Callable[Given, AbstractContextManager[Made]]:
+    """``contextlib.contextmanager`` for a change that must not outlast its block.
+
+    Where Ctrl-C comes just after the function has made its change, or just before it takes it back, Python would end the
+    function only when it forgets the error, long after other blocks have begun. Here it ends at once. What the function
+    does after ``yield`` is not done again where it was interrupted itself: for what must not be half done there is
+    :class:`During`.
+
+    >>> level = []
+    >>> @block
+    ... def deeper():
+    ...     level.append("in")
+    ...     try:
+    ...         yield len(level)
+    ...     finally:
+    ...         level.pop()
+    >>> with deeper() as depth:
+    ...     print(depth, level)
+    1 ['in']
+    >>> level
+    []
+    """
+
+    @functools.wraps(function)
+    def make(*args: Given.args, **kwargs: Given.kwargs) -> AbstractContextManager[Made]:
+        return _Block(partial(function, *args, **kwargs))
+
+    return make
+
+
+class _Block(ContextDecorator):
+    """The block of a generator: what stands before ``yield`` begins it, what stands after ends it. Also a decorator."""
+
+    def __init__(self, made: Callable[[], Iterator[Object]]) -> None:
+        self._made, self._steps = made, made()
+        self._inner = contextmanager(lambda: self._steps)()
+
+    def _recreate_cm(self) -> _Block:
+        return _Block(self._made)  # each call of what is decorated is a block of its own
+
+    def __enter__(self) -> Object:
+        return self._inner.__enter__()
+
+    def _leave(self, *error: Object) -> bool | None:
+        handled = self._inner.__exit__(*error)
+        self._held = None
+        return handled
+
+    __exit__: Leaving = Exit(_leave, lambda block: block._steps.gi_suspended)

@@ -1,0 +1,438 @@
+"""Evidence for `explain`: where a value came from when no tape wrote it down, and where it went.
+
+A recording knows every operation under a tape. What it cannot know is noted here, lightly: which operation outside any
+tape made a tensor, on which line a constant or a variable's state was made, and which values left to NumPy or Python.
+Nothing here keeps a tensor or an array alive: notes hold weak references, and chains of notes are cut at ``DEPTH``.
+
+A note of origin is a plain tuple, see :class:`Origin`; it hangs on the tensor's ``_origin``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from itertools import count, takewhile
+from sys import _getframe
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from .frames import _OWN, own_file
+from .record import ORIGINS
+from .state import state
+from .stopping import stop
+
+if TYPE_CHECKING:
+    from ..table.primitives import Primitive
+    from ..tensor.tensor import EagerTensor, Tensor
+    from ..typed import Array, End, Object, Result
+    from .record import Record
+
+DEPTH = 40  # an origin remembers this many generations before it
+ASSIGNED = 5  # ... of which an assignment counts as so many: a variable's old states would add up, turn by turn
+EXITS = 256  # values that left, remembered per thread
+SITES = 512  # places at which values left before: of each the last one is remembered as well
+_ENOUGH = 2 * EXITS
+STACK = 3  # user frames noted of constants and variables
+OFTEN = 2  # ... and of what happens often: operations, gradients, values that leave
+
+Stack = tuple[tuple[CodeType, int], ...]
+Note: TypeAlias = Any  # of origin: an Origin, or a plain tuple as `read` reads it; None
+ExitNote: TypeAlias = tuple[Any, ...]  # the fields of an Exit
+Made: TypeAlias = tuple[str, Any]  # what a note says in the place of a primitive: kind and detail of the origin
+TapeNote: TypeAlias = tuple[str, int, Any, Stack]  # what, at which row, when or of which tensor (weak), the user's frames
+clock = count(1).__next__
+ref = weakref.ref
+
+
+class Origin(NamedTuple):
+    """Where a value came from.
+
+    ``when`` orders origins and exits. ``stack`` holds the user's frames, innermost first, ``inputs`` the values it was
+    computed from, each a :class:`Ref`. ``kind`` is "op" (an operation outside any tape, ``detail`` its primitive),
+    "made" (zeros, random numbers, results of a library function), "constant" (``detail`` the exit of the NumPy value
+    it was made of, if known), "variable", "assign" or the like (``detail`` a weak reference to the variable),
+    "gradient" (``detail`` a weak reference to the source), "value" (the values of ``inputs`` decided about it, as a mask's do; ``detail`` the operation), or "row"
+    (a row of a recording that was released).
+    """
+
+    when: int
+    kind: str
+    stack: Stack
+    inputs: tuple[Ref, ...] = ()
+    detail: Any = None  # what the kind says
+    depth: int = 0
+
+    def again(self, detail: object) -> Origin:
+        """The origin of another value that was made of the same inputs by the same statement."""
+        return _new(Origin, (clock(), self.kind, self.stack, self.inputs, detail, self.depth))
+
+
+# Operators and functions write their origins down in short, for they run often: (when, frames, primitive or
+# ("gradient", a weak reference to its source) or the like, first, its origin, depth, second, its origin), where first and second are weak
+# references to tensors, and the origin of one that is a row is (recording, row).
+
+
+def read(note: Note) -> Origin | None:
+    """A note of origin as an :class:`Origin`."""
+    if type(note) is not tuple:
+        return note
+    when, place, primitive, first, origin, depth, second, other = note
+    refs = (_ref(first, origin),) if second is None else (_ref(first, origin), _ref(second, other))
+    kind, detail = primitive if type(primitive) is tuple else ("op", primitive)
+    return Origin(when, kind, place, refs, detail, depth)
+
+
+def _ref(tensor: weakref.ref[Tensor], origin: Note) -> Ref:
+    if type(origin) is tuple and len(origin) == 2:
+        return Ref(tensor, None, weakref.ref(origin[0]), origin[1])
+    return Ref(tensor, origin, None, -1)
+
+
+def computed(primitive: Primitive | Made, frame: FrameType, a: Tensor, b: Tensor | None = None, step: int = 1) -> Note:
+    """The origin of what is computed from the tensors ``a`` and ``b`` by a statement in ``frame``, or around it.
+
+    It is ``step`` generations younger than they are; those too long ago are forgotten. In the place of a primitive may stand (kind, detail).
+    """
+    first, second, depth = a._origin, None, 0
+    if a._record is not None:
+        first = (a._record, a._row)
+    elif first is not None:
+        depth = first[5] + step
+        if depth > DEPTH:
+            first, depth = None, 0
+    if b is None:
+        return clock(), frames(frame), primitive, ref(a), first, depth, None, None
+    second = b._origin
+    if b._record is not None:
+        second = (b._record, b._row)
+    elif second is not None and second[5] + step > depth:
+        depth = second[5] + step
+        if depth > DEPTH:
+            second, depth = None, 0
+    return clock(), frames(frame), primitive, ref(a), first, depth, ref(b), second
+
+
+def frames(frame: FrameType) -> Stack:
+    """The user's statement that runs in ``frame`` or around it, and the call around that: what is noted often."""
+    code = frame.f_code
+    if _OWN[code.co_filename] or state.frames is not None:
+        return stack(frame)[:OFTEN]
+    outer = None if code.co_name == "<module>" else frame.f_back
+    if outer is None or _OWN[outer.f_code.co_filename]:
+        return ((code, frame.f_lasti),)
+    return (code, frame.f_lasti), (outer.f_code, outer.f_lasti)
+
+
+def origin_of(tensor: Tensor) -> Origin | None:
+    """Where a tensor came from, as far as it is noted on it."""
+    return read(tensor._origin)
+
+
+class Ref(NamedTuple):
+    """A value that may be gone: the tensor if it still lives, its own origin, its place in a recording."""
+
+    tensor: Callable[[], Tensor | None]  # weak
+    origin: Origin | None
+    record: weakref.ref[Record] | None
+    row: int
+
+
+class Exit(NamedTuple):
+    """A value that left to NumPy or Python: ``how`` is "numpy", "asarray", "float", "int", "text" or the like."""
+
+    when: int
+    how: str
+    value: Ref
+    stack: Stack
+    record: weakref.ref[Record] | None  # the recording that was open
+    row: int  # how long it was
+    out: Any  # what the user was given: an array (weak), a NumPy scalar, or None
+
+
+class Exits:
+    """The last values that left on this thread. Values leave often and few ask for one: notes are read and sorted out late."""
+
+    def __init__(self) -> None:
+        self.notes: list[ExitNote] = []  # the fields of an Exit each, oldest first
+        self.sites: dict[Hashable, ExitNote] = {}  # of those before: the user's statement -> the last note from there
+        self.dropped = 0  # how many those were
+        self.arrays: dict[int, ExitNote] = {}  # id of what the user was given -> its note, for those up to ``_indexed``
+        self._indexed = 0
+
+    def thin(self) -> None:
+        """Of all but the last ``EXITS`` only the last of each statement stays."""
+        early = self.notes[:-EXITS]
+        del self.notes[:-EXITS]
+        self.dropped += len(early)
+        sites = _by_statement(early)
+        for site in sites:
+            self.sites.pop(site, None)  # so that the latest are the last
+        self.sites |= sites
+        for site in [*self.sites][:-SITES]:
+            del self.sites[site]
+
+    @property
+    def list(self) -> list[Exit]:
+        """The exits that are remembered, oldest first."""
+        late = _by_statement(self.notes)
+        early = [note for site, note in self.sites.items() if site not in late]
+        return [_read(note) for note in (*early, *self.notes)]
+
+    def of(self, value: object) -> Exit | None:
+        """The exit through which this very array (or one that it is a view of) or scalar came."""
+        self._index()
+        while value is not None:
+            note = self.arrays.get(id(value))
+            if note is not None and _given(note) is value:
+                return _read(note)
+            value = getattr(value, "base", None)
+        return None
+
+    def _index(self) -> None:
+        if not self.notes or self.notes[-1][0] <= self._indexed:
+            return
+        if len(self.arrays) > 2 * _ENOUGH:
+            self.arrays = {id(_given(n)): n for n in self.notes if n[0] <= self._indexed}
+        fresh = list(takewhile(lambda n: n[0] > self._indexed, reversed(self.notes)))
+        self.arrays.update((id(_given(n)), n) for n in reversed(fresh))
+        self._indexed = fresh[0][0]
+
+
+def _by_statement(notes: list[ExitNote]) -> dict[Hashable, ExitNote]:
+    """The last of the notes from each of the user's statements, by its code's id: to hash the code would take long."""
+    return {(id(place[0][0]), place[0][1]) if (place := note[3]) else None: note for note in notes}
+
+
+def _read(note: ExitNote) -> Exit:
+    when, how, value, *rest = note
+    return Exit(when, how, Ref(*value), *rest)
+
+
+def _given(note: ExitNote) -> object:
+    """The array or scalar that the user was given; None when it is gone."""
+    out = note[-1]
+    return out() if type(out) is weakref.ref else out
+
+
+def exits() -> Exits:
+    """What left on this thread."""
+    found = state.exits
+    if found is None:
+        found = state.exits = Exits()
+        THREADS.append(found)
+    return found
+
+
+THREADS: deque[Exits] = deque(maxlen=16)  # of the threads that were the last to begin, also of those that have ended
+
+
+def all_exits() -> list[Exit]:
+    """What left on any thread, oldest first."""
+    found = exits().list
+    for other in [*THREADS]:
+        if other is not state.exits:
+            with contextlib.suppress(RuntimeError):  # that thread goes on meanwhile
+                found += other.list
+    return sorted(found, key=lambda exit: exit.when)
+
+
+def site() -> Stack:
+    """The innermost frame of the user's alone: for notes of which only the line will be asked."""
+    frame = _getframe(2)
+    while _OWN[frame.f_code.co_filename]:  # as user_frame() does
+        outer = frame.f_back
+        if outer is None:
+            return ()
+        frame = outer
+    return ((frame.f_code, frame.f_lasti),)
+
+
+def stack(frame: FrameType | None = None) -> Stack:
+    """The user's frames from this one (None: the caller's) outwards, without those of minitape and of libraries."""
+    if state.frames is not None:
+        return state.frames
+    if frame is None:
+        frame = _getframe(1)
+    sites: Stack
+    own, sites, found = _OWN, (), 0
+    while frame is not None:
+        code = frame.f_code
+        if not own[code.co_filename]:
+            sites += ((code, frame.f_lasti),)
+            found += 1
+            if found == STACK or code.co_name == "<module>":
+                break
+        frame = frame.f_back
+    return sites
+
+
+class one_statement:
+    """In the block all that is noted is of the user's statement that runs now: its frames are looked for once."""
+
+    def __enter__(self) -> None:
+        self.before = state.frames
+        state.frames = stack(_getframe(1))
+
+    def __exit__(self, *error: object) -> None:
+        state.frames = self.before
+
+
+_new = tuple.__new__  # builds a named tuple at a third of the price
+
+
+def reference(value: End) -> Ref:
+    """A reference to a tensor, or to the current state of a variable."""
+    tensor: Tensor = value if type(value) is EAGER[0] else value._state
+    record = tensor._record
+    if record is None:
+        return _new(Ref, (weakref.ref(tensor), tensor._origin, None, -1))
+    return _new(Ref, (weakref.ref(tensor), tensor._origin, weakref.ref(record), tensor._row))
+
+
+def born(kind: str, inputs: Sequence[End] = (), detail: object = None, frames: Stack | None = None, step: int = 1) -> Origin:
+    """The origin of a value that is made right now, by the statement in ``frames`` or, without them, that runs now.
+
+    It is ``step`` generations younger than the youngest of its inputs whose origin is not too long ago to be remembered.
+    """
+    if frames is None:
+        frames = stack()
+    refs: tuple[Ref, ...] = ()
+    depth = 0
+    for value in inputs:
+        found = reference(value)
+        origin = found[1]
+        if origin is not None and origin[5] >= depth:
+            if origin[5] >= DEPTH:
+                found = found._replace(origin=None)
+            else:
+                depth = origin[5] + step
+        refs += (found,)
+    return _new(Origin, (clock(), kind, frames, refs, detail, depth))
+
+
+_GRADIENT = "gradient", None
+
+
+def note_gradients(gradients: list[Result], targets: list[End], sources: list[End]) -> Stack:
+    """Notes on gradients that no tape recorded what they came from, and whose they are; returns the user's frames."""
+    graph = state.graph
+    if graph is not None:
+        known = graph.gradients
+        for g, source in zip(gradients, sources, strict=True):
+            if getattr(g, "graph", None) is graph and hasattr(g, "_row"):  # slices have none
+                known.setdefault(g._row, []).append(weakref.ref(source))
+        return stack()
+    if len(targets) == 1 and type(targets[0]) is EAGER[0]:
+        when, place, _, *rest = computed(_GRADIENT, _getframe(2), targets[0])
+        for g, source in zip(gradients, sources, strict=True):
+            if type(g) is EAGER[0]:
+                g._origin = when, place, ("gradient", ref(source)), *rest
+        return place
+    origin = born("gradient", targets)
+    for g, source in zip(gradients, sources, strict=True):
+        if type(g) is EAGER[0]:
+            g._origin = origin._replace(detail=weakref.ref(source))
+    return origin.stack
+
+
+def planned(tensor: Object) -> None:
+    """Notes that a tensor's value was read as a size, an axis or an index."""
+    if type(tensor) is EAGER[0]:
+        left(tensor, "index")
+
+
+def decided(value: Result, inputs: Sequence[End], op: str) -> Result:
+    """Notes that the values of ``inputs`` decided about a result that no row leads to; returns the result."""
+    known = [t for t in inputs if type(t) is EAGER[0] or hasattr(t, "_state")]
+    if known and type(value) is EAGER[0]:
+        value._origin = born("value", known, op)
+    return value
+
+
+def left(tensor: Tensor, how: str, array: Array = None) -> None:
+    """Notes that a tensor's value leaves to where no tape can follow it."""
+    if state.compiled is not None:
+        stop(tensor, how)
+    record, known, own = state.record, state.exits or exits(), tensor._record
+    out = ref(array) if type(array) is np.ndarray else array
+    value = (ref(tensor), tensor._origin, None, -1) if own is None else (ref(tensor), tensor._origin, ref(own), tensor._row)
+    notes = known.notes
+    if record is None:
+        notes.append((clock(), how, value, frames(_getframe(2)), None, 0, out))
+    else:
+        notes.append((clock(), how, value, frames(_getframe(2)), ref(record), len(record), out))
+        record.note(how, record.find(tensor))
+    if len(notes) > _ENOUGH:
+        known.thin()
+
+
+EAGER: list[type[EagerTensor]] = []  # the class of tensors, put here by minitape.engine.tensor.tensor
+
+
+def moved(tensor: Tensor, old: Record) -> Origin:
+    """The origin of a tensor that leaves a released recording for another one: its row there."""
+    site = old.site(tensor._row)
+    row = _new(Ref, (_nothing, None, weakref.ref(old), tensor._row))
+    return _new(Origin, (clock(), "row", () if site is None else (site,), (row,), None, 0))
+
+
+def _nothing() -> None:
+    """A weak reference to nothing."""
+
+
+ORIGINS.append(moved)
+
+_births: weakref.WeakKeyDictionary[object, Stack] = weakref.WeakKeyDictionary()
+
+
+def birth(thing: object) -> None:
+    """Notes where a layer or a module is made: the user's statement around its constructors, and the calls around that."""
+    frame: FrameType | None = _getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        if not own_file(code.co_filename) and not _constructs(frame, thing):
+            break
+        frame = frame.f_back
+    if frame is not None:
+        _births[thing] = stack(frame)
+
+
+def _constructs(frame: FrameType, thing: object) -> bool:
+    """Whether a frame is a constructor of this very object."""
+    code = frame.f_code
+    return code.co_name == "__init__" and bool(code.co_varnames) and frame.f_locals.get(code.co_varnames[0]) is thing
+
+
+def birth_of(thing: object) -> Stack:
+    """Where a layer or a module was made; empty when nobody knows."""
+    try:
+        return _births.get(thing, ())
+    except TypeError:
+        return ()
+
+
+def weak(value: object) -> weakref.ref[Object] | None:
+    """A reference to what may be anything; None where there can be none."""
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return None
+
+
+def told(error: Exception, what: str, notes: list[TapeNote], kind: str, mend: str = "") -> Exception:
+    """The error with a note of the line on which something happened to the tape before, and how to fix it.
+
+    Its message stays TensorFlow's.
+    """
+    from .frames import place_of
+
+    for noted, _, _, frames in notes:
+        if noted == kind and frames:
+            name, line, _ = place_of(*frames[0])
+            error.add_note(f"{what} first in {name}, line {line}.{mend}")
+            break
+    return error

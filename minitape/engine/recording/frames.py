@@ -1,0 +1,120 @@
+"""The user's statements: which frames of Python are the user's own, and on which line they stand."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterator
+from types import CodeType, FrameType
+
+import numpy as np
+
+from .block import block
+
+_PACKAGE = (os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep, "<formula ", "<tf.")  # minitape's own code
+# ... and that of libraries: neither is ever the user's statement
+_LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
+_FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__")
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")  # the folders of what pip installs
+
+
+class _Own(dict[str, bool]):
+    """File name -> True for minitape's and libraries' files, False for the user's.
+
+    What pip installed is a library unless it imports minitape: then it is a program of the user's that is installed.
+    """
+
+    def __missing__(self, name: str) -> bool:
+        if name.startswith(_PACKAGE) or not _installed(name):
+            own = name.startswith(_FOREIGN)
+        else:
+            own = not _uses_minitape(name)
+        self[name] = own
+        return own
+
+
+def _installed(name: str) -> bool:
+    return any(folder in name for folder in _INSTALLED)
+
+
+def _uses_minitape(name: str) -> bool:
+    """Whether a module of the installed package that a file belongs to imports minitape."""
+    rest = next(name.rpartition(folder)[2] for folder in _INSTALLED if folder in name)
+    package = rest.partition(os.sep)[0].removesuffix(".py")
+    own = __name__.partition(".")[0]
+    if package.startswith(own):
+        return False  # minitape_widgets
+    ours = sys.modules[own]
+    modules = [m for key, m in list(sys.modules.items()) if key.partition(".")[0] == package]
+    modules += [m for m in (sys.modules.get("__main__"),) if m is not None and getattr(m, "__file__", None) == name]
+    return any(value is ours for module in modules for value in list(vars(module).values()))
+
+
+_OWN = _Own()
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame of the user's code."""
+    while frame is not None and _OWN[frame.f_code.co_filename]:
+        frame = frame.f_back
+    return frame
+
+
+def own_file(name: str) -> bool:
+    """True for the files of minitape and of libraries, False for the user's."""
+    return _OWN[name]
+
+
+def traced_file(name: str) -> bool:
+    """True for files whose functions a graph is made of: the user's, and those of packages that work on tensors."""
+    if name.startswith((*_PACKAGE, _LIBRARIES[0])):
+        return False
+    return not own_file(name) or _installed(name)
+
+
+def cells() -> dict[str, int]:
+    """The file names of the notebook's cells, each with the number of its last execution; empty outside a notebook."""
+    shell_module = sys.modules.get("IPython.core.interactiveshell")
+    if shell_module is None:
+        return {}
+    try:
+        return dict(shell_module.InteractiveShell._instance.compile._filename_map)
+    except AttributeError:
+        return {}
+
+
+def lines_of(filename: str) -> list[str]:
+    """The text of a file, a notebook cell, or a statement typed at Python's prompt; empty when nobody knows it."""
+    lines = linecache.getlines(filename)
+    if not lines:  # newer versions of Python keep what was typed by its code, not by its name
+        typed = getattr(linecache, "_interactive_cache", {}).values()
+        lines = next((entry[2] for entry in typed if entry[-1] == filename), [])
+    return lines
+
+
+@block
+def compiled_before() -> Iterator[None]:
+    """While the user's text is read again: what Python has to say against it (``"\\d"``), it said the first time."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def place_of(code: CodeType, lasti: int) -> tuple[str, int, CodeType]:
+    """(file name, line, code) of a bytecode offset."""
+    known = _lines.get(id(code))
+    if known is None or known[0] is not code:
+        if len(_lines) >= _CODES:
+            _lines.clear()
+        table = [(start, number) for start, _, number in code.co_lines() if number is not None]
+        known = _lines[id(code)] = code, [start for start, _ in table], [number for _, number in table]
+    _, starts, numbers = known
+    at = bisect_right(starts, lasti) - 1
+    return code.co_filename, numbers[at] if at >= 0 else code.co_firstlineno, code
+
+
+_CODES = 64  # code objects whose lines are kept
+_lines: dict[int, tuple[CodeType, list[int], list[int]]] = {}  # by identity: the hash of a long one takes its time

@@ -1,0 +1,48 @@
+"""The block of ``tape.stop_recording()``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .block import Exit
+from .state import state
+
+if TYPE_CHECKING:
+    from ..back.tape import GradientTape
+    from ..typed import Leaving
+
+
+class Pause:
+    """A tape does not record for the time of the block; the recording stays open."""
+
+    def __init__(self, tape: GradientTape) -> None:
+        self._tape = tape
+
+    def __enter__(self) -> None:
+        tape = self._tape
+        if tape._record is None or tape._used:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        if not tape._recording:
+            raise ValueError("Tape is not recording.")
+        record = tape._record
+        record.paused, tape._paused = record.paused + 1, True  # so that the recording stays open
+        tape._pop()
+        record.note("pause", tape)
+
+    def _leave(self, *error: object) -> None:
+        tape = self._tape
+        if tape._paused:  # else the tape's own block was left
+            record = tape._record
+            assert record is not None
+            if tape._used:  # by a gradient in the block: it begins anew
+                tape._forget()
+            if tape not in state.tapes:
+                state.tapes.append(tape)
+            if not tape._recording:
+                tape._start, tape._recording = len(record), True
+            state.token = object()
+            record.paused, tape._paused = record.paused - 1, False
+            record.note("resume", tape)
+        self._held = None
+
+    __exit__: Leaving = Exit(_leave, lambda pause: pause._tape._paused)

@@ -1,0 +1,280 @@
+"""The recording: one append-only table of rows, shared by all tapes that are open at the same time.
+
+Each operation that runs under a tape appends one row; the row's number is the name of its value. How rows are stored says
+:mod:`minitape.engine.recording.columns`, and who wrote them :mod:`minitape.engine.recording.sites`.
+
+An operation with more inputs, attributes or outputs is a *call*: a :class:`Call` holds its primitive, the rows of its
+inputs and its attributes.
+
+Which rows belong to which tape is not written down: a tape knows what it watches and when it was recording, and finds
+its rows from that when a gradient is asked for (:mod:`minitape.engine.back.reach`).
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+from ..table.primitives.elementwise import STOP_CODE
+from .columns import SMALL
+from .frames import user_frame
+from .recorder import Recorder
+from .rows import (
+    CALL,
+    FLOATS,
+    FULL,
+    LEAF,
+    WIDTH,
+    Call,
+    Event,
+    Leaf,
+    Outline,
+    Subject,
+    number_leaf,
+    outline,
+)
+from .sites import Sites
+from .state import more, state
+
+if TYPE_CHECKING:
+    from ..back.sweep import Sweep
+    from ..back.tape import GradientTape
+    from ..table.primitives import Primitive
+    from ..tensor.tensor import Tensor
+    from ..tensor.variable import ResourceVariable
+    from ..typed import Array, Attributes
+    from .evidence import Origin
+
+EVENTS = 10_000  # events kept by one recording
+_new = tuple.__new__  # builds a named tuple at a third of the price
+
+ORIGINS: list[Callable[[Tensor, Record], Origin]] = []  # what minitape.engine.recording.evidence notes of a tensor that leaves a released recording; it needs this module first
+
+
+class Record(Sites, Recorder):
+    """The table: operations append to it, a sweep reads it backwards."""
+
+    lasting = False  # whether it outlives its tapes, as a graph does
+    sweeper: type[Sweep]  # of a graph alone
+    tapes = 0  # tapes that may still ask for gradients
+    paused = 0  # tapes inside stop_recording()
+    # what few recordings have is made when the first of it comes, see more()
+    asked: Sequence[Call] = ()  # calls whose gradient does more than give shares, see minitape.engine.back.backward
+    events: Sequence[Event] = ()
+    merged: Sequence[tuple[Record, int]] = ()  # recordings whose rows were copied here, and their shift
+    by_marks: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
+    scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
+    watchers: Sequence[Callable[[], object]] = ()  # callables of live pictures, see tell()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[Call] = []
+        self.leaves: dict[int, Leaf] = {}
+        self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> row
+        self.numbers: dict[float | tuple[float, type], Tensor] = {}  # Python numbers that were operands, alone and with a dtype -> their tensors
+        self.variables: dict[int, tuple[ResourceVariable, list[int]]] = {}  # id of a variable -> it and the rows of its states
+        self.untracked: set[int] = set()  # rows on no tape: leaves that are not watched, and what is computed from them alone
+        self.members: list[tuple[weakref.ref[GradientTape], list[tuple[int, int]], dict[int, int]]] = []  # tapes, spans, watched
+        if state._scope:
+            self.scopes = ((0, state._scope),)
+
+    def note(self, kind: str, subject: Subject = None) -> None:
+        """Writes down an event, with the user's statement."""
+        frame = user_frame(sys._getframe(1))
+        site = None if frame is None else (frame.f_code, frame.f_lasti)
+        if len(self.events) < EVENTS:
+            self.events = more(self.events, Event(kind, len(self), subject, site))
+
+    # -- leaves -----------------------------------------------------------------------------------------------------
+
+    def enter(self, tensor: Tensor, variable: ResourceVariable | None = None, site: int | None = None) -> int:
+        """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable's state, where it is one)."""
+        row = self.find(tensor) if tensor._record is self or id(tensor) in self.leaf_of or self.merged else None
+        if row is not None:
+            if variable is not None and self.leaves[row].owner is None:
+                self.leaves[row] = Leaf(ref(tensor), ref(variable), variable._version, None, tensor._origin)
+            return row
+        old = tensor._record
+        stays = old is not None and old.tapes > 0 and tensor._row not in old.leaves  # a row of that recording
+        if old is not None and not stays and tensor._origin is None:
+            tensor._origin = ORIGINS[0](tensor, old)
+        if variable is None:
+            leaf = _new(Leaf, (ref(tensor), None, 0, None, tensor._origin))
+        else:
+            leaf = _new(Leaf, (ref(tensor), ref(variable), variable._version, None, tensor._origin))
+        row = self.leaf_of[id(tensor)] = self._write_leaf(leaf, tensor._value, self.here() if site is None else site)
+        if not stays:
+            tensor._record, tensor._row = self, row
+        return row
+
+    def enter_number(self, tensor: Tensor, number: float, frame: FrameType | None = None) -> None:
+        """A Python number that was used as an operand becomes a leaf; the same number is met again as the same tensor."""
+        tensor._record, tensor._row = self, self._write_leaf(number_leaf(number), tensor._value, self.here(frame))
+        if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
+            self.numbers[number, type(tensor._value)] = tensor
+            self.numbers.setdefault(number, tensor)
+
+    def _write_leaf(self, leaf: Leaf, value: Array, site: int) -> int:
+        """Writes the row of a leaf, which no tape watches yet, and returns its number."""
+        if len(self.rows) >= FULL:
+            self.pack()
+        row = self.base + len(self.rows) // WIDTH
+        self.kinds.add(type(value))
+        self.put((LEAF, 0, 0, site, value))
+        self.leaves[row] = leaf
+        self.untracked.add(row)
+        return row
+
+    def find(self, tensor: Tensor) -> int | None:
+        """The row of a tensor, or None when this recording never met it."""
+        if tensor._record is self:
+            return tensor._row
+        row = self.leaf_of.get(id(tensor))
+        if row is not None and self.leaves[row].tensor is tensor:
+            return row
+        for old, shift in self.merged:
+            if tensor._record is old:
+                return tensor._row + shift
+        return None
+
+    # -- variables --------------------------------------------------------------------------------------------------
+
+    def read(self, variable: ResourceVariable, accessed: bool = True) -> Tensor:
+        """The current state of a variable, watched by the tapes that watch the variable or what is accessed."""
+        tensor, me, begins = variable._state, id(variable), accessed and variable._trainable
+        row = self.enter(tensor, variable)
+        known = self.variables.get(me)
+        if known is None:
+            self.variables[me] = variable, [row]
+        elif row not in known[1]:
+            known[1].append(row)
+        for tape in state.tapes:
+            if begins and tape._watch_accessed_variables and tape._record is self:
+                tape.variables.setdefault(me, variable)
+            elif me not in tape.variables:
+                continue
+            if row not in tape.watched:
+                tape._watch_row(row)
+        if accessed:
+            variable._seen = state.token
+        return tensor
+
+    def watch_variable(self, variable: ResourceVariable, tape: GradientTape) -> None:
+        """A tape watches a variable from here on. What was read before stays unwatched: the state gets another row."""
+        row = self.find(variable._state)
+        if row is not None and row not in tape.watched:
+            old = variable._state
+            variable._set(old._value)
+            variable._state._origin = old._origin
+        tape._watch_row(self.enter(variable._state, variable))
+        self.read(variable, accessed=False)
+
+    # -- operations -------------------------------------------------------------------------------------------------
+
+    def write(self, primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, tensors: tuple[Tensor, ...],
+              frame: FrameType | None = None) -> None:  # fmt: skip
+        """Writes one row for each output of an operation that has just computed ``tensors``, by a statement in ``frame`` or around it."""
+        site = frame.f_lasti if frame is not None and frame is self.frame else self.here(frame)
+        untracked, tracked = self.untracked, False
+        rows: tuple[int, ...] = ()
+        for t in inputs:
+            row = t._row if t._record is self else self.enter(t, None, site)
+            rows += (row,)
+            if row not in untracked and t._value.dtype.kind in "fcV":  # V is bfloat16's: gradients flow through these
+                tracked = True
+        if len(self.rows) >= FULL:
+            self.pack()
+        row = self.base + len(self.rows) // WIDTH
+        code, a, b = primitive.code, 0, 0
+        tracked = tracked and code != STOP_CODE
+        if code and not attrs and tensors[0]._value.dtype in FLOATS:
+            a, b = rows[0], rows[-1]
+        else:
+            code, a = CALL, len(self.calls)
+            call = Call(row, primitive, rows, attrs, len(tensors))
+            self.calls.append(call)
+            if primitive.asked:
+                self.asked = more(self.asked, call)
+        for tensor in tensors:
+            value = tensor._value
+            if value.size > SMALL or self.large:
+                value = self._kept(primitive, rows, inputs, value, tracked and bool(state.tapes))
+            self.kinds.add(type(value))
+            self.put((code, a, b, site, value))
+            tensor._record, tensor._row = self, row
+            if not tracked:
+                untracked.add(row)
+            row, b = row + 1, b + 1  # b: the number of the output; an elementwise operation has one
+
+    def _kept(self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool) -> Array:
+        """What stands in the column for a result; sees to it that the arrays that its rules read are held."""
+        if tracked:
+            self._hold_inputs(primitive, rows, inputs)
+        if value.size <= SMALL:
+            return value
+        self.large = True
+        return value if (tracked and primitive.keeps_output) or self.watchers else outline(value.shape, value.dtype)
+
+    def _hold_inputs(self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor]) -> None:
+        """Sees to it that the arrays that the rules of an operation read are held."""
+        for i, t in enumerate(inputs):
+            if t._value.size > SMALL and type(self.held(rows[i])) is Outline and i in self.read_inputs(primitive, rows):
+                self.hold(rows[i], t._value)
+
+    def read_inputs(self, primitive: Primitive, rows: Sequence[int]) -> Iterable[int]:
+        """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other one reads."""
+        if primitive.code and len(rows) == 2:
+            for i, row in enumerate(rows):
+                if self.is_number(row):
+                    return primitive.keeps_beside[i]
+        return range(len(rows)) if primitive.keeps is None else primitive.keeps
+
+    def is_number(self, row: int) -> bool:
+        """Whether a row is a Python number, of which nobody can want a gradient."""
+        leaf = self.leaves.get(row)
+        return leaf is not None and leaf.number is not None
+
+    # -- the end ----------------------------------------------------------------------------------------------------
+
+    def close(self) -> Any:  # what a graph gives back, another one, only it knows
+        """The last tape was left: operations are no longer recorded. Returns the recording that goes on: none."""
+        self.open = False
+        self.frame = None
+
+    def reopen(self) -> None:
+        """A tape is entered again."""
+        self.open = True
+
+    def free(self) -> None:
+        """The last tape that could ask was used up: large arrays are let go of, but for those of leaves."""
+        arrays = self.large_arrays()
+        for row in arrays.keys() - self.leaves.keys():
+            self.hold(row, outline(arrays[row].shape, arrays[row].dtype))
+        self.large = not arrays.keys().isdisjoint(self.leaves)
+
+    def member(self, tape: GradientTape) -> int | None:
+        """The number of a tape among those of this recording; None when it is of another one."""
+        if tape._record is self:
+            return tape.number
+        for k, member in enumerate(self.members):
+            if member[0]() is tape:
+                return k
+        return None
+
+    def tapes_now(self) -> list[GradientTape | None]:
+        """The tapes of this recording that are still there, and None for those that are gone."""
+        return [member[0]() for member in self.members]
+
+    def tell(self, *watchers: Callable[[], object]) -> None:
+        """These callables are told that rows are going to be added, and from now on when a block or a gradient has ended."""
+        self.watchers = [*self.watchers, *(w for w in watchers if w not in self.watchers)]
+        self.notify()
+
+    def notify(self) -> None:
+        """Tells live pictures to look for new rows, and to go on doing so while their tapes record."""
+        for watcher in list(self.watchers):
+            watcher()

@@ -1,0 +1,53 @@
+"""Who takes notice of what a thread does: a recording, a graph that is being built, or nobody."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from .state import state
+
+if TYPE_CHECKING:
+    from ..table.primitives import Primitive
+    from ..tensor.tensor import Tensor
+    from ..tensor.variable import ResourceVariable
+    from ..typed import Assigned, Attributes, Function, Object
+
+
+class Recorder:
+    """What happens to variables where nothing is recorded; recordings and graphs say what is different in them."""
+
+    __slots__ = ()
+
+    eager = True  # whether there are values: operations run at once
+
+    def create(self, variable: ResourceVariable, *given: Object) -> None:
+        """Makes a variable of what it was given."""
+        variable._begin(*given)
+
+    def read(self, variable: ResourceVariable, accessed: bool = True) -> Tensor:
+        """The current state as a tensor. Where it is ``accessed``, tapes begin to watch a trainable variable."""
+        return variable._state
+
+    def shown(self, variable: ResourceVariable) -> Tensor:
+        """The current state, for Python to look at; NotImplementedError where there is none."""
+        return variable._read()
+
+    def assign(self, variable: ResourceVariable, change: Tensor, how: str, read_value: bool) -> Assigned:
+        """Sets a new state, or adds to the old one: ``how`` is the name of the variable's method."""
+        return variable._assigned(change, how, read_value)
+
+    def update(
+        self, variable: ResourceVariable, primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, how: str, prepare: Function
+    ) -> Assigned:
+        """Sets the state that a primitive makes of the old one and of ``inputs``, which ``prepare`` refuses or gives back."""
+        return variable._updated(partial(primitive.forward, **attrs), prepare(*inputs), how)
+
+
+NOBODY = Recorder()
+
+
+def recorder() -> Recorder:
+    """Who takes notice in this thread now."""
+    record = state.record
+    return NOBODY if record is None else record

@@ -1,0 +1,63 @@
+"""What is left of a recording that no tape asks any more.
+
+All values go. The skeletons of the last few short recordings stay, for `explain`: which operation a tensor came from
+that outlived its tape.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .record import SMALL
+from .rows import WIDTH, outline
+from .state import state
+
+if TYPE_CHECKING:
+    from ..typed import Array
+    from .record import Record
+
+RETAINED = 8  # skeletons that a thread keeps
+SKELETON = 4096  # rows of one at most
+FEW = 256  # rows of one that keeps its small arrays
+
+# in the place of what a released recording held: nobody may add to it
+_GONE: Any = MappingProxyType({})  # of dictionaries
+_NOTHING: Any = ()  # of lists
+_NO_ROWS: Any = frozenset()  # of sets
+
+
+def release(record: Record) -> None:
+    """No tape is left to ask: values go, and so does everything else of recordings that are long or old."""
+    record.numbers = record.variables = record.leaf_of = _GONE
+    record.events, record.frame = (), None
+    if record.base or len(record.rows) > WIDTH * SKELETON:
+        _forget(record)
+        return
+    cells = record.rows
+    if record.large or len(cells) > WIDTH * FEW:
+        cells[WIDTH - 1 :: WIDTH] = map(_outlined, cells[WIDTH - 1 :: WIDTH])
+    else:
+        for row in record.leaves:
+            if cells[WIDTH * row + WIDTH - 1].size > SMALL:
+                record.hold(row, _outlined(cells[WIDTH * row + WIDTH - 1]))
+    for call in record.calls:
+        call.attrs = _GONE
+    retained = state.retained
+    if retained is None:
+        retained = state.retained = deque()
+    retained.append(record)
+    while len(retained) > RETAINED and not state.looking:
+        _forget(retained.popleft())
+
+
+def _forget(record: Record) -> None:
+    record.blocks = record.rows = record.calls = record.asked = record.segments = _NOTHING
+    record.base, record.leaves, record.untracked = 0, _GONE, _NO_ROWS
+
+
+def _outlined(value: Array) -> Array:
+    return outline(value.shape, value.dtype) if type(value) is np.ndarray else value

@@ -1,0 +1,119 @@
+"""What the rows of a recording are made of: codes of operations, leaves, calls, events, and outlines of arrays.
+
+The table itself is :class:`minitape.engine.recording.record.Record`.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from functools import lru_cache
+from types import CodeType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..table.primitives import STAND_INS
+from ..table.primitives.elementwise import BY_CODE, FIRST_CODE
+
+if TYPE_CHECKING:
+    from ..table.primitives import Primitive
+    from ..tensor.tensor import Tensor
+    from ..tensor.variable import ResourceVariable
+    from ..typed import Array, Attributes, NumPyType
+    from .evidence import Note
+    from .record import Record
+
+LEAF, CALL = 0, 1  # the first column of rows that are no elementwise operations
+WIDTH = 5  # columns
+CHUNK = 16384  # rows per packed block
+ARRAY_ROW = 256  # added to the op of packed elementwise rows whose values are no numbers: kernels hand them over
+FULL = WIDTH * CHUNK
+
+Subject: TypeAlias = Any  # what an event is about, which its kind says: a row, a tensor, a variable and its version, a tape
+
+
+
+
+class Outline:
+    """The shape and dtype of an array that nobody kept, because no rule reads its elements."""
+
+    __slots__ = ("shape", "dtype")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self.shape, self.dtype = shape, dtype
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: math.prod(self.shape))
+
+    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
+        raise RuntimeError("a rule reads an array that nobody kept: its primitive's `keep` does not name it")
+
+
+outline = lru_cache(4096)(Outline)
+
+
+def _of_outline(primitive: Primitive, inputs: tuple[Array, ...], attrs: Attributes) -> Array:
+    if primitive.name != "conj":
+        raise RuntimeError(f"{primitive.name} reads an array that nobody kept")
+    return inputs[0]
+
+
+STAND_INS[Outline] = _of_outline
+REALS = frozenset((np.float32, np.float64))  # the numbers that a compiled sweep takes
+FLOATS = frozenset(map(np.dtype, REALS))
+
+
+class Call:
+    """One row (or several: one for each output) that is more than an elementwise operation."""
+
+    __slots__ = ("row", "primitive", "inputs", "attrs", "outputs")
+
+    def __init__(self, row: int, primitive: Primitive, inputs: tuple[int, ...], attrs: Attributes, outputs: int) -> None:
+        self.row, self.primitive, self.inputs, self.attrs, self.outputs = row, primitive, inputs, attrs, outputs
+
+
+class Leaf(NamedTuple):
+    """What a leaf row stands for: a tensor, one state of a variable, or a Python number. It keeps neither alive."""
+
+    held: weakref.ref[Tensor] | None = None
+    owner: weakref.ref[ResourceVariable] | None = None
+    version: int = 0  # of the variable
+    number: float | None = None
+    origin: Note = None  # the tensor's
+
+    @property
+    def tensor(self) -> Tensor | None:
+        """The tensor, while somebody has it."""
+        return None if self.held is None else self.held()
+
+    @property
+    def variable(self) -> ResourceVariable | None:
+        """The variable whose state it is, while somebody has it."""
+        return None if self.owner is None else self.owner()
+
+
+@lru_cache(1024, typed=True)
+def number_leaf(number: float) -> Leaf:
+    """The leaf of a Python number: the same for all recordings."""
+    return Leaf(number=number)
+
+
+class Event:
+    """Something that happened beside the rows: an assign, a value that left to NumPy, a pause. ``row`` is its time."""
+
+    __slots__ = ("kind", "row", "subject", "site")
+
+    def __init__(self, kind: str, row: int, subject: Subject, site: tuple[CodeType, int] | None) -> None:
+        self.kind, self.row, self.subject, self.site = kind, row, subject, site
+
+
+def operation_of(record: Record, row: int) -> tuple[Primitive | None, tuple[int, ...]]:
+    """(primitive, input rows) of the operation that wrote a row; None and no inputs for a leaf."""
+    op, a, b, _ = record.cell(row)
+    if op >= FIRST_CODE:
+        primitive = BY_CODE[op - FIRST_CODE]
+        return primitive, (a, b)[: len(primitive.texts) - 1]
+    if op == CALL and a < len(record.calls):
+        return record.calls[a].primitive, record.calls[a].inputs
+    return None, ()

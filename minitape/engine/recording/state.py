@@ -1,0 +1,60 @@
+"""What a thread is doing: its open recording, its active tapes, the graph that it builds."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from types import CodeType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..back.tape import GradientTape
+    from ..tensor.variable import ResourceVariable
+    from ..typed import Graph, Made
+    from .evidence import Exits
+    from .record import Record
+
+
+class State(threading.local):
+    """What this thread is doing: its open recording, its active tapes, the graph it builds."""
+
+    record: Record | None = None
+    graph: Graph = None
+    by: GradientTape | None = None  # the tape whose sweep is writing rows, None for the user's own
+    site: tuple[CodeType, int] | None = None  # to which all rows belong while a sweep is recorded or a function replayed
+    _scope: tuple[str, ...] = ()
+    retained: deque[Record] | None = None  # skeletons of released recordings, see minitape.engine.recording.released
+    looking = False  # somebody reads skeletons: none is let go of meanwhile
+    exits: Exits | None = None  # values that left to NumPy or Python, see minitape.engine.recording.evidence
+    frames: tuple[tuple[CodeType, int], ...] | None = None  # the user's, while one statement of theirs runs, see evidence.one_statement
+    compiled: frozenset[int] | None = None  # in a step that TensorFlow compiles: the batch, by identity; see minitape.engine.recording.stopping
+    trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
+    within = False  # a picture looks into a call of a function, see minitape.graphs.within
+    scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing
+    token: object = None  # another object whenever the active tapes change: tells variables to be watched anew
+
+    def __init__(self) -> None:
+        self.tapes: list[GradientTape] = []
+        self.readers: tuple[dict[int, ResourceVariable], ...] = ()  # who wants to know which variables are read
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """The names of the open ``tf.name_scope`` blocks; the open recording notes when they change."""
+        return self._scope
+
+    @scope.setter
+    def scope(self, path: tuple[str, ...]) -> None:
+        self._scope = path
+        if self.record is not None and not self.record.lasting:
+            self.record.scopes = more(self.record.scopes, (len(self.record), path))
+
+
+state = State()
+
+
+def more(items: Sequence[Made], item: Made) -> list[Made]:
+    """The same items and one more: lists that few recordings need are made when the first item comes."""
+    found = items if type(items) is list else [*items]
+    found.append(item)
+    return found

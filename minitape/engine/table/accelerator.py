@@ -1,0 +1,76 @@
+"""What makes the engine faster, behind one door; without it all answers stay the same.
+
+The engine asks ``fast`` for the few things below. An :class:`Accelerator` does nothing clever; :mod:`minitape.speed`, where
+that folder is there, puts its own in the place (see ``minitape/__init__.py``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..recording.record import Record
+    from ..typed import Array, Attributes, Function, NumPyType, Object
+
+
+class Accelerator:
+    """The plain way.
+
+    >>> plain = Accelerator()
+    >>> plain.accumulate(np.ones(2), np.ones(2)), plain.kernel(None, 10**6)
+    (array([2., 2.]), None)
+    """
+
+    large: float = math.inf  # elements from which on an array is large
+    loops: Object = None  # what compiles runs of a graph's calls: a module like minitape.speed.loops
+    maximum: Function = np.maximum  # of arrays, or of an array and a number
+    minimum: Function = np.minimum
+
+    def kernel(self, record: Record | None, rows: int) -> Function | None:
+        """A compiled loop that marks so many rows of a packed recording; None for the walk in Python."""
+        return None
+
+    def long(self, sweep: Object) -> Object:
+        """What takes the numbers of a long recording off a sweep's hands (``parts``, ``add``, ``adjoint``); None where nothing does."""
+        return None
+
+    def buffer(self, shape: tuple[int, ...], dtype: NumPyType) -> np.ndarray:
+        """An array whose elements are all written next."""
+        return np.empty(shape, dtype)
+
+    def accumulate(self, total: Array, share: Array) -> Array:
+        """The sum of two large adjoints, of which nobody needs the first one any more."""
+        return total + share
+
+    def blocked(self, text: str, names: str, plain: Function) -> Function:
+        """The function ``plain`` of arguments ``names``, which computes this formula, also for large arrays."""
+        return plain
+
+    def by_blocks(self, function: Function) -> Function:
+        """An elementwise function of float arrays, also for large ones."""
+        return function
+
+    def in_blocks(self, function: Function, values: Sequence[Array], shape: tuple[int, ...], dtype: NumPyType, attrs: Attributes,
+                  block: int = 0) -> Array:  # fmt: skip
+        """What an elementwise function gives for large arrays of this shape and single numbers, ``block`` elements at a time."""
+        return function(*values, **attrs)
+
+
+fast = Accelerator()
+
+
+def install(accelerator: Accelerator) -> None:
+    """Puts an accelerator in the place of the plain one; before the engine is imported."""
+    global fast
+    fast = accelerator
+
+
+def filled(shape: tuple[int, ...], dtype: NumPyType, number: Array) -> np.ndarray:
+    """An array of one number; ``np.full`` and ``np.ones`` take two to four times as long."""
+    out = np.empty(shape, dtype)
+    out.fill(number)
+    return out

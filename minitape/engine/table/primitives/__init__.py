@@ -1,0 +1,125 @@
+"""The table of primitives: everything minitape can differentiate, each declared once.
+
+A primitive is a forward function on NumPy arrays and one derivative rule for each input. A rule receives the adjoint
+``g`` of the output, the output ``z`` and the inputs, and returns the input's share of the adjoint (its
+vector-Jacobian product), or None where no gradient passes. Rules are written with operators and with other primitives,
+so the same rule runs on NumPy arrays (a plain sweep) and on tensors (a sweep that an outer tape records).
+
+``TABLE`` maps names to primitives in the order of their declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ...typed import Array, Function, Object, Result
+
+Rule: TypeAlias = Callable[..., Any]  # of the adjoint, the output and the inputs; see Primitive
+Rules: TypeAlias = Sequence[Rule | None] | Rule | None  # one for each input, or one for all
+
+TABLE: dict[str, Primitive] = {}
+
+
+class Primitive:
+    """One differentiable operation.
+
+    ``forward(*arrays, **attrs)`` computes; ``rules[i](g, z, *inputs, **attrs)`` is the adjoint's share of input i, or
+    ``rules`` is one function that returns the shares of all inputs at once. ``keep`` names what the rules read
+    ("x", "y", "z", ... or "all"), so that a tape holds no array longer than needed. ``rules=None`` declares an
+    operation without derivative; the string given as ``missing`` then says how TensorFlow treats it: "none" (the
+    gradient is None) or "unregistered" (LookupError).
+    """
+
+    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "asked", "code", "texts", "accepted", "_table_rules")  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        forward: Function,
+        rules: Rules,
+        *,
+        op: str = "",
+        label: str = "",
+        keep: str = "all",
+        missing: str = "none",
+    ) -> None:
+        self.name, self.forward, self.keep, self.missing = name, forward, keep, missing
+        self.rules: Rules = rules if rules is None or callable(rules) else tuple(rules)
+        self.asked = name == "custom_gradient" or missing == "unregistered"  # for its gradient in any case, as TensorFlow does
+        self.keeps = None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)  # inputs; None: all
+        self.keeps_beside: tuple[tuple[int, ...], ...] = ()  # the same of a formula whose input 0 or 1 is a Python number
+        self.keeps_output = keep == "all" or "z" in keep
+        self.op = op or "".join(part.capitalize() for part in name.split("_"))
+        self.label = label or name
+        self.code = 0  # its number among the scalar rows, 0 for none
+        self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
+        self.accepted: set[tuple[np.dtype, ...]] = set()  # NumPy dtypes of inputs that TensorFlow's kernel is known to take
+        self._table_rules: Sequence[Rule | None] = ()
+
+    def __call__(self, *inputs: Array, **attrs: Object) -> Result:
+        """Applies the primitive: to tensors as a recorded operation, to plain arrays as a plain function."""
+        kinds = set(map(type, inputs))
+        if kinds <= PLAIN:
+            return self.forward(*inputs, **attrs)
+        if kinds == _TENSOR[3]:
+            return _TENSOR[1](self, inputs, attrs)
+        for i in inputs:
+            if type(i) in STAND_INS:
+                return STAND_INS[type(i)](self, inputs, attrs)
+        tensors = [isinstance(i, _TENSOR[0]) for i in inputs]
+        if True not in tensors:
+            return self.forward(*inputs, **attrs)
+        return _TENSOR[1](self, inputs if False not in tensors else _TENSOR[2](inputs), attrs)
+
+    @property
+    def flat(self) -> bool:
+        """Whether it has no derivative by any of its inputs."""
+        rules = self.rules
+        return rules is None or (not callable(rules) and all(rule is None for rule in rules))
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"
+
+
+PLAIN = frozenset((np.ndarray, np.float32, np.float64))  # what a plain sweep hands to its rules
+STAND_INS: dict[type, Function] = {}  # classes that stand for arrays in rules, and how a primitive is applied to them
+BATCHES: set[type] = set()  # that of batched adjoints among them, once it is in use
+_TENSOR: list[Any] = []  # the class of tensors, how a primitive is applied to them, how other inputs become them, and the class of those with values
+
+
+def declare(
+    name: str, forward: Function, rules: Rules = None, **options: Object
+) -> Primitive:
+    """Declares a primitive and puts it into ``TABLE``; see :class:`Primitive` for the arguments.
+
+    >>> from minitape.engine.table.primitives import declare, TABLE
+    >>> import minitape as tf
+    >>> double = declare("doctest_double", lambda x: x + x, [lambda g, z, x: g + g], keep="")
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = double(x)
+    >>> print(tape.gradient(y, x))
+    tf.Tensor(2.0, shape=(), dtype=float32)
+    >>> del TABLE["doctest_double"]
+    """
+    if name in TABLE:
+        raise ValueError(f"primitive {name!r} is declared already")
+    TABLE[name] = made = Primitive(name, forward, rules, **options)
+    return made
+
+
+@cache
+def load_all() -> None:
+    """Imports every module that declares primitives, so that ``TABLE`` is complete."""
+    import importlib
+    import pkgutil
+
+    found = [module.name for module in pkgutil.walk_packages(__path__, __name__ + ".")]
+    for name in (*found, "minitape.sparse.primitives"):
+        importlib.import_module(name)

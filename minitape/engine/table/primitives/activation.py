@@ -1,0 +1,139 @@
+"""Primitives of neural networks: activations, softmax, cross entropies, bias."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...values.elements import dtype_of_any
+from ...values.invalid import invalid, shown
+from ..accelerator import fast
+from . import TABLE, declare
+from .formula import ARRAY
+from .numerics import in_single
+from .selecting import select
+
+if TYPE_CHECKING:
+    from ...typed import Array, Function
+
+_add: Function = np.add.reduce  # without the questions that np.sum and np.max ask before
+_largest: Function = np.fmax.reduce  # of the numbers, where there is a NaN
+
+def _shifted(x: Array, axis: int, op: str) -> Array:
+    """Logits less the largest number of each row."""
+    if x.ndim < 1:
+        raise invalid(f"logits must have >= 1 dimension, got {shown(x.shape)}", op)
+    return x - _largest(x, axis, None, None, True) if x.size else x
+
+
+@in_single
+def _softmax(x: Array, *, axis: int = -1, spread: bool = False) -> Array:
+    """A NaN spreads over its row on demand; it stays alone in TensorFlow's kernel, whose reciprocal of a float32 NaN is 0."""
+    e = ARRAY["exp"](_shifted(x, axis, "Softmax"))
+    scale = 1 / _add(e, axis, None, None, True)
+    return e * (scale if spread or x.dtype != np.float32 else np.fmax(scale, 0))
+
+
+@in_single
+def _log_softmax(x: Array, *, axis: int = -1) -> Array:
+    away = _shifted(x, axis, "LogSoftmax")
+    return away - ARRAY["log"](_add(ARRAY["exp"](away), axis, None, None, True))
+
+
+def _total(g: Array, axis: int) -> Array:
+    return TABLE["reduce_sum"](g, axis=(axis,), keepdims=True)
+
+
+declare("softmax", _softmax, [lambda g, z, x, *, axis=-1, spread=False: (g - _total(g * z, axis)) * z], op="Softmax", keep="z")
+declare("log_softmax", _log_softmax, [lambda g, z, x, *, axis=-1: g - _total(g, axis) * TABLE["exp"](z)], op="LogSoftmax", keep="z")
+
+
+# -- cross entropies --------------------------------------------------------------------------------------------------
+
+
+def _column(g: Array) -> Array:
+    return TABLE["reshape"](g, shape=(*g.shape, 1))
+
+
+def _cross_entropy(x: Array, y: Array) -> Array:
+    """The cross entropy of each row of logits x with the row of probabilities y."""
+    op = "SoftmaxCrossEntropyWithLogits"
+    try:
+        x, y = (x, y) if x.shape == y.shape else np.broadcast_arrays(x, y)
+    except ValueError:
+        sizes = [shown((int(np.prod(s[:-1])), s[-1])) for s in (x.shape, y.shape)]
+        raise invalid(f"logits and labels must be broadcastable: logits_size={sizes[0]} labels_size={sizes[1]}", op) from None
+    away = _shifted(x, -1, op)
+    rest = ARRAY["log"](_add(ARRAY["exp"](away), -1, None, None, True)) - away
+    return _add(np.where(y == 0, 0, y * rest), -1, x.dtype)
+
+
+def _cross_entropy_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
+    """As in TensorFlow the labels count as constants here: the second derivative by them is 0."""
+    return _column(g) * (TABLE["softmax"](x, axis=-1, spread=True) - TABLE["held"](y))
+
+
+declare("held", lambda x: x, [lambda g, z, x: 0 * g], op="Identity", keep="")
+declare("softmax_cross_entropy", _cross_entropy,
+        [_cross_entropy_rule, lambda g, z, x, y: _column(g) * -TABLE["log_softmax"](x, axis=-1)],
+        op="SoftmaxCrossEntropyWithLogits", label="xent", keep="xy")  # fmt: skip
+
+
+def _sparse_cross_entropy(x: Array, labels: Array) -> Array:
+    """The same where the probabilities are 1 for one class, given by its number."""
+    op, count = "SparseSoftmaxCrossEntropyWithLogits", x.shape[-1]
+    wrong = (labels < 0) | (labels >= count)
+    if wrong.any():
+        raise invalid(f"Received a label value of {labels[wrong].reshape(-1)[0]} which is outside the valid range of "
+                      f"[0, {count}).  Label values: {' '.join(map(str, labels.reshape(-1)))}", op)  # fmt: skip
+    away = _shifted(x, -1, op)
+    return ARRAY["log"](_add(ARRAY["exp"](away), -1)) - np.take_along_axis(away, labels[..., None], -1)[..., 0]
+
+
+def _sparse_rule(g: Array, z: Array, x: Array, labels: Array) -> Array:
+    one = dtype_of_any(g).as_numpy_dtype(1)
+    true = TABLE["one_hot"](labels, depth=x.shape[-1], on=one, off=one * 0, axis=-1)
+    return _column(g) * (TABLE["softmax"](x, axis=-1, spread=True) - true)
+
+
+declare("sparse_softmax_cross_entropy", _sparse_cross_entropy, [_sparse_rule, None],
+        op="SparseSoftmaxCrossEntropyWithLogits", label="xent", keep="xy")  # fmt: skip
+
+
+# -- leaky relu and bias ----------------------------------------------------------------------------------------------
+
+@fast.by_blocks
+def _leaky(x: Array, *, alpha: float) -> Array:
+    less = x * x.dtype.type(alpha)
+    return (np.maximum(x, less) if 0 < alpha <= 1 else select(x > 0, x, less)).astype(x.dtype, copy=False)
+
+
+@fast.by_blocks
+def _leaky_gate(g: Array, x: Array, *, alpha: float) -> Array:
+    return select(x > 0, g, g * g.dtype.type(alpha)).astype(g.dtype, copy=False)
+
+
+declare("leaky_relu", _leaky, [lambda g, z, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha)], op="LeakyRelu", keep="x")
+declare("leaky_gate", _leaky_gate,
+        [lambda g, z, y, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha), lambda g, z, y, x, *, alpha: 0 * g],
+        op="LeakyReluGrad", label="gate", keep="y")  # fmt: skip
+
+
+def _bias_add(x: Array, b: Array, *, axis: int = -1) -> Array:
+    if x.ndim < 2:
+        raise invalid(f"Input tensor must be at least 2D: {shown(x.shape)}", "BiasAdd")
+    if b.ndim != 1:
+        raise invalid(f"Biases must be 1D: {shown(b.shape)}", "BiasAdd")
+    if x.shape[axis] != b.shape[0]:
+        raise invalid("Must provide as many biases as the last dimension of the input tensor: "
+                      f"{shown(b.shape)} vs. {shown(x.shape)}", "BiasAdd")  # fmt: skip
+    return x + b if axis == -1 else x + b.reshape(-1, *[1] * (x.ndim - axis - 1))
+
+
+def _bias_rule(g: Array, z: Array, x: Array, b: Array, *, axis: int = -1) -> Array:
+    rank = len(x.shape)
+    return TABLE["reduce_sum"](g, axis=tuple(i for i in range(rank) if i != axis % rank), keepdims=False)
+
+
+declare("bias_add", _bias_add, [lambda g, z, x, b, *, axis=-1: g, _bias_rule], op="BiasAdd", label="+", keep="")

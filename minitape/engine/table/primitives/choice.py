@@ -1,0 +1,81 @@
+"""Primitives that convert, compare and choose: casts, comparisons, logic, ``where``."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...tensor.tensor import Tensor, wrap
+from ...values.dtypes import DType
+from ...values.elements import dtype_of_any
+from . import TABLE, declare
+from .elementwise import RECORDED
+from .selecting import select
+
+if TYPE_CHECKING:
+    from ...typed import Array
+
+
+def _cast(x: Array, *, dtype: DType) -> Array:
+    if x.dtype.kind == "c" and dtype.kind in "fiub":
+        x = x.real
+    return x.astype(dtype.as_numpy_dtype)
+
+
+def warn_discarded(have: DType, wanted: DType) -> None:
+    """Logs that a cast drops the imaginary parts, in TensorFlow's words."""
+    if have.is_complex and wanted.is_floating:
+        logging.getLogger("tensorflow").warning(
+            "You are casting an input of type %s to an incompatible dtype %s.  This will discard the imaginary part and "
+            "may not be what you intended.", have.name, wanted.name,
+        )  # fmt: skip
+
+
+def _cast_rule(g: Array, z: Array, x: Array, *, dtype: DType) -> Array:
+    if not dtype.differentiable:
+        return None
+    wanted = dtype_of_any(x)
+    warn_discarded(dtype, wanted)
+    return TABLE["cast"](g, dtype=wanted)
+
+
+def selected(condition: Array, x: Array, y: Array) -> Array:
+    """``select`` in a rule, of arrays and numbers: recorded where one of the three is a tensor."""
+    if not (isinstance(condition, Tensor) or isinstance(x, Tensor) or isinstance(y, Tensor)):
+        return TABLE["select"](condition, x, y)
+    number = dtype_of_any(x if hasattr(x, "dtype") else y).as_numpy_dtype
+    x, y = (v if isinstance(v, Tensor) else wrap(number(v)) for v in (x, y))
+    return TABLE["select"](condition if isinstance(condition, Tensor) else wrap(condition), x, y)
+
+
+declare("cast", _cast, [_cast_rule], op="Cast", keep="")
+declare("select", select, [None, lambda g, z, c, x, y: selected(c, g, 0), lambda g, z, c, x, y: selected(c, 0, g)],
+        op="SelectV2", label="where", keep="x")  # fmt: skip
+declare("zeros_like", lambda x: np.zeros_like(x), [None], op="ZerosLike", keep="")
+declare("ones_like", lambda x: np.ones_like(x), [None], op="OnesLike", keep="")
+declare("string_add", lambda x, y: np.add(x, y, dtype=object), [None, None], op="Add", label="+", keep="")
+RECORDED.update(select=selected, zero=TABLE["zeros_like"])
+
+# name, TensorFlow's kernel, label in the picture; NumPy has the functions under the same names, and none has a derivative
+BOOLEAN = """
+less           Less          <
+less_equal     LessEqual     <=
+greater        Greater       >
+greater_equal  GreaterEqual  >=
+equal          Equal         ==
+not_equal      NotEqual      !=
+logical_and    LogicalAnd    and
+logical_or     LogicalOr     or
+logical_xor    LogicalXor    xor
+logical_not    LogicalNot    not
+bitwise_and    BitwiseAnd    &
+bitwise_or     BitwiseOr     |
+bitwise_xor    BitwiseXor    ^
+bitwise_not    Invert        ~
+"""
+for _line in BOOLEAN.strip().splitlines():
+    _name, _kernel, _label = _line.split()
+    _function: np.ufunc = getattr(np, _name, np.invert)  # bitwise_not is NumPy's newer name for it
+    declare(_name, _function, [None] * _function.nin, op=_kernel, label=_label, keep="")

@@ -1,0 +1,169 @@
+"""Elementwise primitives: a textbook table of derivatives.
+
+One line each: name, TensorFlow's kernel, label in the picture | forward formula | rule of x | rule of y.
+``-`` is a rule that passes nothing (the gradient is None). The formulas are compiled by :mod:`minitape.engine.table.primitives.formula`.
+Rules follow TensorFlow's ``math_grad.py`` where there is a choice: ties of maximum and minimum go to the first input,
+sqrt and its kin give 0 where the incoming adjoint is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..accelerator import fast
+from ..code import compile_text, names_in
+from . import TABLE, Primitive, declare
+from .formula import ARRAY, SCALAR, reads
+
+if TYPE_CHECKING:
+    from ...typed import Array, Function
+    from . import Rule
+
+DERIVATIVES = """
+identity           Identity  id   | x                    | g
+stop_gradient      StopGradient stop | x                 | -
+add                AddV2     +    | x + y                | g                             | g
+subtract           Sub       -    | x - y                | g                             | -g
+multiply           Mul       ×    | x * y                | g * y                         | g * x
+divide             RealDiv   ÷    | x / y                | g / y                         | g * (-x / y / y)
+pow                Pow       ^    | pow(x, y)            | g * y * pow(x, y - 1)         | g * z * select(x > 0, log(select(x > 0, x, 1)), 0)
+floordiv           FloorDiv  //   | floordiv(x, y)       | -                             | -
+mod                FloorMod  %    | mod(x, y)            | g                             | -g * floordiv(x, y)
+maximum            Maximum   max  | maximum(x, y)        | select(x >= y, g, 0)          | select(x >= y, 0, g)
+minimum            Minimum   min  | minimum(x, y)        | select(x <= y, g, 0)          | select(x <= y, 0, g)
+squared_difference SquaredDifference (x-y)² | (x - y) * (x - y) | 2 * g * (x - y)        | -2 * g * (x - y)
+mul_no_nan         MulNoNan  ×    | mul_no_nan(x, y)     | mul_no_nan(g, y)              | mul_no_nan(x, g)
+atan2              Atan2     atan2 | atan2(x, y)         | g * y / (x * x + y * y)       | -g * x / (x * x + y * y)
+negative           Neg       -    | -x                   | -g
+reciprocal         Reciprocal 1/x | 1 / x                | mul_no_nan(-z * z, g)
+square             Square    x²   | x * x                | g * (2 * x)
+sqrt               Sqrt      √    | sqrt(x)              | sqrt_share(z, g)
+sqrt_share         SqrtGrad  ∂√   | sqrt_share(x, y)     | -g / x * z                    | 0.5 * g / x
+rsqrt              Rsqrt     1/√  | 1 / sqrt(x)          | mul_no_nan(-0.5 * z * z * z, g)
+exp                Exp       exp  | exp(x)               | g * z
+expm1              Expm1     exp-1 | expm1(x)            | g * exp(x)
+log                Log       log  | log(x)               | g * (1 / x)
+log1p              Log1p     log(1+x) | log1p(x)         | g * (1 / (1 + x))
+sin                Sin       sin  | sin(x)               | g * cos(x)
+cos                Cos       cos  | cos(x)               | -g * sin(x)
+tan                Tan       tan  | tan(x)               | g * (1 + z * z)
+asin               Asin      asin | asin(x)              | g * (1 / sqrt(1 - x * x))
+acos               Acos      acos | acos(x)              | -g * (1 / sqrt(1 - x * x))
+atan               Atan      atan | atan(x)              | g * (1 / (1 + x * x))
+sinh               Sinh      sinh | sinh(x)              | g * cosh(x)
+cosh               Cosh      cosh | cosh(x)              | g * sinh(x)
+tanh               Tanh      tanh | tanh(x)              | g * (1 - z * z)
+asinh              Asinh     asinh | asinh(x)            | g / cosh(z)
+acosh              Acosh     acosh | acosh(x)            | g / sinh(z)
+atanh              Atanh     atanh | atanh(x)            | g * (1 / (1 - x * x))
+erf                Erf       erf  | erf(x)               | g * (1.1283791670955126 * exp(-x * x))
+erfc               Erfc      erfc | erfc(x)              | g * (-1.1283791670955126 * exp(-x * x))
+sigmoid            Sigmoid   σ    | 1 / (1 + exp(-x))    | g * z * (1 - z)
+softplus           Softplus  softplus | maximum(x, 0) + log1p(exp(-abs(x))) | g * sigmoid(x)
+relu_gate          ReluGrad  gate | relu_gate(x, y)      | relu_gate(g, y)               | zero(y)
+relu               Relu      relu | maximum(x, 0)        | relu_gate(g, z)
+abs                Abs       abs  | abs(x)               | g * sign(x)
+sign               Sign      sign | sign(x)              | zero(x)
+floor              Floor     floor | floor(x)            | -
+ceil               Ceil      ceil | ceil(x)              | -
+rint               Round     round | rint(x)             | -
+"""
+
+LARGE = fast.large
+FIRST_CODE = 2  # of the scalar rows: 0 is a leaf, 1 a call
+
+
+def _sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x))
+
+
+ARRAY |= {"sigmoid": _sigmoid, "relu_gate": lambda g, z: g * (z > 0),  # infinity times 0 is no number, as in TensorFlow
+          "sqrt_share": lambda z, g: ARRAY["mul_no_nan"](0.5 / z, g)}  # fmt: skip
+for _real, _functions in SCALAR.items():
+    _functions["sigmoid"] = lambda x, e=_functions["exp"]: 1 / (1 + e(-x))
+    _functions["sqrt_share"] = lambda z, g: g if g == 0 else 0.5 / z * g
+    _functions["relu_gate"] = lambda g, z, r=_real: g if z > 0 else g * r(0)
+
+
+class Form:
+    """A formula for values of one kind: compiled ``forward(g, z, x, y)``, which reads no g and z, and rules."""
+
+    __slots__ = ("forward", "rules")
+
+    rules: tuple[Rule | None, ...]
+
+    def __init__(self, texts: tuple[str, ...], functions: dict[str, Function]) -> None:
+        self.forward = compile_text(texts[0], functions)
+        self.rules = tuple(None if text == "-" else compile_text(text, functions) for text in texts[1:])
+
+
+def _blocked(texts: tuple[str, ...], plain: Form) -> Form:
+    """The same for large arrays, block by block."""
+    form = Form.__new__(Form)
+    form.forward = fast.blocked(texts[0], "gzxy", plain.forward)
+    form.rules = tuple(rule and fast.blocked(text, "gzxy", rule) for text, rule in zip(texts[1:], plain.rules, strict=True))
+    return form
+
+
+def _declare_line(line: str) -> None:
+    head, *parts = (part.strip() for part in line.split("|"))
+    name, kernel, label = head.split()
+    texts, plain = tuple(parts), Form(tuple(parts), ARRAY)
+    large, rule_texts = _blocked(texts, plain), texts[1:]
+    kept = set().union(*(reads(t) for t in rule_texts if t != "-")) - {"g"}
+
+    def forward(x: Array, y: Array = None) -> Array:
+        return large.forward(None, None, x, y)
+
+    primitive = declare(name, forward, large.rules, op=kernel, label=label, keep="".join(sorted(kept)))
+    primitive.texts = texts
+    others = rule_texts[::-1] if len(rule_texts) == 2 else []
+    primitive.keeps_beside = tuple(tuple(i for i, n in enumerate("xy") if t != "-" and n in reads(t)) for t in others)
+    primitive.code = FIRST_CODE + len(BY_CODE)
+    BY_CODE.append(primitive)
+    _arrays.append(plain)
+    _large.append(large)
+
+
+BY_CODE: list[Primitive] = []
+_NO_FORM: Any = None  # in the places of leaves and calls
+_arrays: list[Form] = [_NO_FORM] * FIRST_CODE  # by code
+_large: list[Form] = [_NO_FORM] * FIRST_CODE
+_numbers: dict[type, list[Form]] = {}  # the same for single numbers, by their type
+for _line in DERIVATIVES.strip().splitlines():
+    _declare_line(_line)
+
+# rules by the kind of value and by code, for the sweep, which asks most often; those of numbers come when form_of() is first asked
+RULES: dict[type, list[Sequence[Rule | None]]] = {np.ndarray: [() if form is _NO_FORM else form.rules for form in _arrays]}
+STOP_CODE = TABLE["stop_gradient"].code  # what follows from it is on no tape
+
+
+def form_of(code: int, value: Array) -> Form:
+    """What computes an elementwise operation, and its derivatives, for a value of this kind: a number, a large array, any other."""
+    kind = type(value)
+    if kind is np.ndarray:
+        return _large[code] if value.size >= LARGE else _arrays[code]
+    if kind not in SCALAR:
+        return _arrays[code]
+    if kind not in _numbers:
+        _numbers[kind] = [_NO_FORM] * FIRST_CODE + [Form(p.texts, SCALAR[kind]) for p in BY_CODE]
+        RULES[kind] = [() if form is _NO_FORM else form.rules for form in _numbers[kind]]
+    return _numbers[kind][code]
+
+
+RECORDED: dict[str, Function] = {}  # functions of formulas that are no lines of the table, as recorded operations
+
+
+def compile_recorded(function_of: Callable[[Primitive], Function]) -> None:
+    """Compiles every rule of the table for recorded sweeps (once, when the first one is asked for).
+
+    ``function_of`` gives the function of tensors that a line of the table is.
+    """
+    rules = [t for p in BY_CODE for t in p.texts[1:] if t != "-"]
+    called = {name for text in rules for name in names_in(text)}
+    functions = {p.name: function_of(p) for p in BY_CODE if p.name in called} | RECORDED
+    for p in BY_CODE:
+        p._table_rules = [None if t == "-" else compile_text(t, functions) for t in p.texts[1:]]

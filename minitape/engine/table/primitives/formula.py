@@ -1,0 +1,109 @@
+"""Textbook formulas, compiled for NumPy arrays, for single numbers, for recorded operations, and for kernels.
+
+A formula is a Python expression over ``x``, ``y`` (inputs), ``z`` (output) and ``g`` (adjoint of the output). The text
+is the only statement of the mathematics: each compilation only swaps the functions that it calls.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..accelerator import fast, filled
+from ..code import names_in
+from . import numerics
+from .selecting import select
+
+if TYPE_CHECKING:
+    from ...typed import Array, Function
+
+
+
+def _mul_no_nan(a: Array, g: Array) -> Array:
+    return select(g == 0, g, a * g)
+
+
+def _floordiv(x: Array, y: Array) -> Array:
+    return np.floor_divide(x, y) if np.result_type(x).kind in "iu" else np.floor(x / y)
+
+
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+EXACT = 4096  # float32 arrays up to this size are computed in double precision, as scalar rows are
+
+
+def _ones(x: Array) -> Array:
+    return filled(x.shape, x.dtype, 1)
+
+
+def _pow(x: Array, y: Array) -> Array:
+    if type(y) is not np.ndarray and type(x) is np.ndarray and x.dtype.kind == "f" and (y == 2 or y == 1 or y == 0):
+        return x * x if y == 2 else x if y == 1 else _ones(x)
+    if np.result_type(x) == SINGLE and np.size(x) <= EXACT and np.size(y) <= EXACT:
+        return np.power(x, y, dtype=np.float64).astype(np.float32)
+    return np.power(x, y)
+
+
+def _rounded(function: Function) -> Function:
+    """A function of the mathematical library on arrays: float32 results are correctly rounded while that is cheap.
+
+    NumPy's float32 loops are fast but up to 4 units of the last place off, which shows in printed text.
+    """
+
+    def careful(x: Array) -> Array:
+        if x.dtype == SINGLE and x.size <= EXACT:
+            return function(x.astype(DOUBLE)).astype(SINGLE)
+        return function(x)
+
+    return careful
+
+
+_LIBRARY = {
+    "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+    "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
+}  # fmt: skip
+
+ARRAY: dict[str, Function] = {name: _rounded(function) for name, function in _LIBRARY.items()} | {
+    "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
+    "atan2": np.arctan2, "pow": _pow, "maximum": fast.maximum, "minimum": fast.minimum, "floordiv": _floordiv,
+    "ones": _ones, "mod": np.mod, "select": select, "mul_no_nan": _mul_no_nan, "zero": np.zeros_like, "erf": numerics.erf,
+    "erfc": numerics.erfc,
+}  # fmt: skip
+
+
+def _scalar_functions(real: type) -> dict[str, Function]:
+    """The functions for single numbers: computed in double precision and rounded once to ``real``."""
+
+    def rounded(fast: Callable[..., float], careful: Function) -> Function:
+        def function(*args: Array) -> Array:
+            try:
+                return real(fast(*args))
+            except (ValueError, OverflowError, ZeroDivisionError):  # log(0), exp(1000): NumPy answers inf or nan
+                return real(careful(*map(np.float64, args)))
+
+        return function
+
+    same_name = ["sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+                 "tanh", "asinh", "acosh", "atanh", "atan2", "pow", "erf", "erfc"]  # fmt: skip
+    return ARRAY | {name: rounded(getattr(math, name), ARRAY[name]) for name in same_name} | {
+        "abs": abs,
+        "select": lambda c, a, b: real(a if c else b),
+        "mul_no_nan": lambda a, g: g if g == 0 else a * g,
+        "maximum": lambda a, b: real(np.maximum(a, b)), "minimum": lambda a, b: real(np.minimum(a, b)),
+        "zero": lambda a: real(0),
+    }  # fmt: skip
+
+
+SCALAR = {np.float32: _scalar_functions(np.float32), np.float64: _scalar_functions(np.float64)}
+
+
+def reads(text: str) -> set[str]:
+    """The variables among g, x, y, z that a formula reads.
+
+    >>> sorted(reads("g * cos(x)"))
+    ['g', 'x']
+    """
+    return names_in(text) & {"g", "x", "y", "z"}

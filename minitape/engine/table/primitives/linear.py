@@ -1,0 +1,137 @@
+"""Matrix products, sums of products, and sums of tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...values.elements import dtype_of_any
+from ...values.invalid import invalid, shown
+from ..accelerator import fast
+from . import TABLE, declare
+from .numerics import in_single
+from .shaping import conjugate
+
+if TYPE_CHECKING:
+    from ...typed import Array, Function
+
+SMALL = 512  # products of two numbers, up to which a product of vectors or of batches is added up in order
+_add: Function = np.add.reduce
+
+
+def swapped(x: Array) -> Array:
+    """The last two axes swapped."""
+    rank = len(x.shape)
+    return TABLE["transpose"](x, perm=(*range(rank - 2), rank - 1, rank - 2))
+
+
+def adjoint_of(x: Array) -> Array:
+    """The last two axes swapped; conjugated for complex numbers."""
+    return conjugate(x.swapaxes(-1, -2) if type(x) is np.ndarray else swapped(x))
+
+
+def _matmul(x: Array, y: Array) -> Array:
+    dtype, (m, k), n = x.dtype, x.shape[-2:], y.shape[-1]
+    if dtype.kind != "f" or dtype.itemsize == 2 or k != y.shape[-2]:
+        return _matmul_of_others(x, y)
+    vectors, flat = m == 1 or n == 1, x.ndim == y.ndim == 2
+    if 0 < m * k * n <= SMALL and (vectors or not flat):
+        return _in_order(x, y)
+    if not flat or (vectors and k == 1):
+        return np.matmul(x, y)
+    return x.dot(y) if m * n < fast.large else into_buffer(x, y)  # dot begins sooner than matmul
+
+
+_matmul_of_others = in_single(np.matmul)
+
+
+def into_buffer(x: Array, y: Array) -> Array:
+    """The product of two matrices, in memory of the pool."""
+    return np.matmul(x, y, out=fast.buffer((x.shape[0], y.shape[1]), x.dtype))
+
+
+def _in_order(x: Array, y: Array) -> Array:
+    """The product of small matrices, each element added up from its first term to its last.
+
+    TensorFlow does so for vectors and small batches; NumPy's library does not, and the last digit differs.
+    """
+    terms = x.swapaxes(-1, -2)[..., :, :, None] * y[..., :, None, :]
+    if terms.shape[-1] * terms.shape[-2] == 1:  # NumPy would add these in pairs
+        return np.add.accumulate(terms, axis=-3)[..., -1, :, :]
+    return _add(terms, -3)
+
+
+def _product(x: Array, y: Array) -> Array:
+    return _matmul(x, y) if type(x) is type(y) is np.ndarray else TABLE["matmul"](x, y)
+
+
+declare("matmul", _matmul,
+        [lambda g, z, x, y: _product(g, adjoint_of(y)), lambda g, z, x, y: _product(adjoint_of(x), g)],
+        op="MatMul", label="@", keep="xy")  # fmt: skip
+
+
+# -- einsum -----------------------------------------------------------------------------------------------------------
+
+
+def _check_sizes(xs: tuple[Array, ...], left: tuple[str, ...]) -> None:
+    """Raises InvalidArgumentError when a label stands for axes of unlike sizes."""
+    sizes: dict[str, int] = {}
+    for x, labels in zip(xs, left, strict=True):
+        for axis, (label, n) in enumerate(zip(labels, x.shape, strict=True)):
+            known = sizes.setdefault(label, n)
+            if label >= "α":  # axes of an ellipsis broadcast
+                sizes[label] = max(known, n)
+            elif known != n:
+                raise invalid(f"Expected dimension {known} at axis {axis} of the input shaped {shown(x.shape)} but got "
+                              f"dimension {n}", "Einsum")  # fmt: skip
+
+
+@in_single
+def _einsum(*xs: Array, left: tuple[str, ...], right: str) -> Array:
+    _check_sizes(xs, left)
+    numbers = {label: i for i, label in enumerate(sorted(set("".join(left))))}
+    operands = [part for x, labels in zip(xs, left, strict=True) for part in (x, [numbers[c] for c in labels])]
+    return np.array(np.einsum(*operands, [numbers[c] for c in right], optimize=len(xs) > 1))
+
+
+def _einsum_share(k: int, g: Array, xs: tuple[Array, ...], left: tuple[str, ...], right: str) -> Array:
+    """The share of input k: g times the other inputs, with its axes restored.
+
+    A label that only k has was summed: its adjoint is spread by a vector of ones. A label that k repeats took a
+    diagonal: the adjoint is put back onto it by a unit matrix.
+    """
+    x, others = xs[k], [i for i in range(len(xs)) if i != k]
+    terms, factors = [right, *[left[i] for i in others]], [g, *[conjugate(xs[i]) for i in others]]
+    known, out, fresh = set("".join(terms)), "", iter("ΑΒΓΔΕΖΗΘ")
+    for n, label in zip(x.shape, left[k], strict=True):
+        if label in out:
+            terms.append(label + (twin := next(fresh)))
+            factors.append(np.eye(n, dtype=dtype_of_any(x).as_numpy_dtype))
+            label = twin
+        elif label not in known:
+            terms.append(label)
+            factors.append(np.ones(n, dtype_of_any(x).as_numpy_dtype))
+        out += label
+    return TABLE["einsum"](*factors, left=tuple(terms), right=out)
+
+
+declare("einsum", _einsum, lambda g, z, *xs, left, right: [_einsum_share(k, g, xs, left, right) for k in range(len(xs))],
+        op="Einsum")  # fmt: skip
+
+
+# -- sums of tensors --------------------------------------------------------------------------------------------------
+
+
+def _add_n(*xs: Array) -> Array:
+    total = xs[0]
+    for i, x in enumerate(xs[1:], 1):
+        if x.shape != total.shape:
+            raise invalid("Inputs to operation AddN of type AddN must have the same size and shape.  Input 0: "
+                          f"{shown(total.shape)} != input {i}: {shown(x.shape)}", "AddN")  # fmt: skip
+        total = total + x
+    return total
+
+
+declare("add_n", _add_n, lambda g, z, *xs: [g] * len(xs), op="AddN", label="Σ", keep="")
+declare("l2_loss", in_single(lambda x: np.sum(np.square(x)) / 2), [lambda g, z, x: x * g], op="L2Loss", label="½Σx²", keep="x")

@@ -1,0 +1,229 @@
+"""Primitives that reduce axes, and their opposite, broadcasting; and running totals along an axis."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...values.elements import dtype_of_any
+from ...values.invalid import at_run, invalid
+from ..accelerator import filled
+from . import PLAIN, TABLE, declare
+from .numerics import in_single, lowest
+from .shaping import conjugate, inverse
+
+if TYPE_CHECKING:
+    from ...typed import Array, Function, NumPyType
+    from ...values.dtypes import DType
+
+Axes = tuple[int, ...] | None
+
+
+# -- axes -------------------------------------------------------------------------------------------------------------
+
+
+def _axis_set(x: Array, axis: Axes) -> set[int]:
+    rank = len(x.shape)
+    return set(range(rank)) if axis is None else {a % rank for a in axis}
+
+
+def _expand(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
+    """An adjoint of a reduction, with the reduced axes put back as axes of size 1; a number broadcasts as it is."""
+    if keepdims or axis is None or not len(x.shape):
+        return g
+    axes = _axis_set(x, axis)
+    return TABLE["reshape"](g, shape=tuple(1 if i in axes else n for i, n in enumerate(x.shape)))
+
+
+def _spread(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
+    g, shape = _expand(g, x, axis, keepdims), tuple(x.shape)
+    return _broadcast_to(g, shape=shape) if type(g) in PLAIN else TABLE["broadcast_to"](g, shape=shape)
+
+
+def _count(x: Array, axis: Axes) -> int:
+    """How many elements are reduced to one."""
+    return math.prod(x.shape if axis is None else [x.shape[a] for a in axis])
+
+
+def _refuse_axes(x: Array, axis: Axes, op: str) -> None:
+    """Raises InvalidArgumentError for an axis that is not there or given twice."""
+    rank, seen = x.ndim, set()
+    for a in axis or ():
+        if not -rank <= a < rank:
+            raise invalid(f"Invalid reduction dimension ({a} for input with {rank} dimension(s)", op)
+        if a % rank in seen:
+            raise invalid(f"Invalid reduction arguments: Axes contains duplicate dimension: {a % rank}", op)
+        seen.add(a % rank)
+
+
+def _reducer(op: str, function: Function) -> Function:
+    """A forward function of a reduction, which refuses axes as TensorFlow does, after NumPy did."""
+
+    def forward(x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
+        dtype = x.dtype
+        try:
+            if dtype.itemsize != 2 or dtype.kind in "iu":
+                return function(x, axis, keepdims)
+            return function(x.astype(np.float32), axis, keepdims).astype(dtype)  # half precision
+        except ValueError:
+            _refuse_axes(x, axis, op)
+            raise
+
+    return forward
+
+
+# -- forward ----------------------------------------------------------------------------------------------------------
+
+
+_add: Function = np.add.reduce  # of an array, axes, the dtype, nothing and whether the axes are kept
+_multiply: Function = np.multiply.reduce
+
+
+def _mean(x: Array, axis: Axes, keepdims: bool) -> Array:
+    dtype = x.dtype
+    if dtype.kind not in "iu":
+        return _add(x, axis, dtype, None, keepdims) / (x.size if axis is None else _count(x, axis))
+    total, count = _add(x, axis, np.int64, None, keepdims), max(_count(x, axis), 1)
+    return (np.sign(total) * (np.abs(total) // count)).astype(dtype)  # integers are divided as C divides them, towards 0
+
+
+def _extreme(ufunc: np.ufunc, sign: int) -> Function:
+    reduce: Function = ufunc.reduce
+
+    def function(x: Array, axis: Axes, keepdims: bool) -> Array:
+        if x.size:
+            return reduce(x, axis, None, None, keepdims)
+        return reduce(x, axis, None, None, keepdims, lowest(x.dtype, sign))
+
+    return function
+
+
+def _euclidean(x: Array, axis: Axes, keepdims: bool) -> Array:
+    wide = x.astype(np.float64) if x.dtype.kind in "iu" else x
+    return np.sqrt(_add(wide * np.conj(wide), axis, None, None, keepdims)).astype(x.dtype)
+
+
+# -- rules ------------------------------------------------------------------------------------------------------------
+
+
+def _sum_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    return _spread(g, x, axis, keepdims)
+
+
+def _mean_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    return _spread(g / float(max(_count(x, axis), 1)), x, axis, keepdims)
+
+
+def _extreme_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """Ties share the adjoint evenly, as in TensorFlow's ``_MinOrMaxGrad``."""
+    like = _expand(z, x, axis, keepdims)
+    chosen = TABLE["cast"](TABLE["equal"](x, like), dtype=dtype_of_any(g))
+    shares = TABLE["reduce_sum"](chosen, axis=axis, keepdims=True)
+    return chosen / shares * _expand(g, x, axis, keepdims)
+
+
+def _prod_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """The product of the others: of those before times those after, so that zeros do no harm."""
+    axes = sorted(_axis_set(x, axis))
+    rest = [i for i in range(len(x.shape)) if i not in axes]
+    moved = TABLE["transpose"](x, perm=(order := (*axes, *rest)))
+    flat = TABLE["reshape"](moved, shape=(_count(x, axis), *[x.shape[i] for i in rest]))
+    before, after = (TABLE["cumprod"](flat, axis=0, exclusive=True, reverse=back) for back in (False, True))
+    product = TABLE["reshape"](conjugate(before) * conjugate(after), shape=moved.shape)
+    return _spread(g, x, axis, keepdims) * TABLE["transpose"](product, perm=inverse(order))
+
+
+def _euclidean_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    return _expand(g, x, axis, keepdims) * (x / _expand(z, x, axis, keepdims))
+
+
+for _name, _kernel, _label, _forward, _rule, _keep in (
+    ("reduce_sum", "Sum", "Σ", lambda x, axis, keepdims: _add(x, axis, x.dtype, None, keepdims), _sum_rule, ""),
+    ("reduce_mean", "Mean", "mean", _mean, _mean_rule, ""),
+    ("reduce_max", "Max", "max", _extreme(np.maximum, -1), _extreme_rule, "xz"),
+    ("reduce_min", "Min", "min", _extreme(np.minimum, 1), _extreme_rule, "xz"),
+    ("reduce_prod", "Prod", "Π", lambda x, axis, keepdims: _multiply(x, axis, x.dtype, None, keepdims), _prod_rule, "x"),
+    ("reduce_euclidean_norm", "EuclideanNorm", "‖x‖", _euclidean, _euclidean_rule, "xz"),
+    ("reduce_all", "All", "all", lambda x, axis, keepdims: np.all(x, axis, None, keepdims), None, ""),
+    ("reduce_any", "Any", "any", lambda x, axis, keepdims: np.any(x, axis, None, keepdims), None, ""),
+):
+    declare(_name, _reducer(_kernel, _forward), _rule and [_rule], op=_kernel, label=_label, keep=_keep,
+            missing="none" if _rule else "unregistered")  # fmt: skip
+
+
+def _unbroadcast(g: Array, shape: tuple[int, ...]) -> Array:
+    from ...back.values import unbroadcast
+
+    return unbroadcast(g, shape)
+
+
+COPIED = 4096  # elements up to which a number is written out rather than broadcast
+
+
+def _broadcast_to(x: Array, *, shape: tuple[int, ...]) -> Array:
+    """A view with strides of 0; a copy where that is faster than making the view."""
+    if (type(x) is np.float32 or type(x) is np.float64) and type(shape) is tuple and math.prod(shape) <= COPIED:
+        return filled(shape, x.dtype, x)
+    return np.broadcast_to(x, shape)
+
+
+declare("broadcast_to", _broadcast_to, [lambda g, z, x, *, shape: _unbroadcast(g, tuple(x.shape))], op="BroadcastTo", keep="")
+
+
+# -- along one axis ---------------------------------------------------------------------------------------------------
+
+
+def _position(op: str, best: Function, sign: int) -> Function:
+    def forward(x: Array, *, axis: int, dtype: DType) -> Array:
+        if not -x.ndim <= axis < x.ndim:
+            raise at_run(f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}", op)
+        if x.shape[axis] == 0:
+            raise at_run(f"Reduction axis {axis % x.ndim} is empty in shape [{','.join(map(str, x.shape))}]", op)
+        if x.dtype.kind == "f" and np.isnan(x).any():  # NaN is never the extreme
+            x = np.where(np.isnan(x), lowest(x.dtype, sign), x)
+        return best(x, axis).astype(dtype.as_numpy_dtype)
+
+    return forward
+
+
+declare("argmax", _position("ArgMax", np.argmax, -1), None, op="ArgMax", keep="")
+declare("argmin", _position("ArgMin", np.argmin, 1), None, op="ArgMin", keep="")
+
+
+def _scan(function: Function, empty: int) -> Function:
+    """A running total along an axis: of the elements before (exclusive), from the end (reverse)."""
+
+    def forward(x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Array:
+        if not -x.ndim <= axis < x.ndim:
+            shown = axis if axis >= 0 else axis + x.ndim
+            raise at_run(f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {shown}", "Cumsum")
+        total = function(np.flip(x, axis) if reverse else x, axis, x.dtype)
+        if exclusive and x.shape[axis]:
+            total = np.roll(total, 1, axis)
+            np.moveaxis(total, axis, 0)[0] = empty
+        return np.flip(total, axis) if reverse else total
+
+    return forward
+
+
+def _cumsum_rule(g: Array, z: Array, x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Array:
+    return TABLE["cumsum"](g, axis=axis, exclusive=exclusive, reverse=not reverse)
+
+
+def _cumprod_rule(g: Array, z: Array, x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Array:
+    """As TensorFlow: divided by x, and 0 where x is 0 (which is not the derivative there)."""
+    from . import special  # noqa: F401 - declares div_no_nan
+
+    product = TABLE["cumprod"](x, axis=axis, exclusive=exclusive, reverse=reverse)
+    total = TABLE["cumsum"](product * g, axis=axis, exclusive=exclusive, reverse=not reverse)
+    return TABLE["div_no_nan"](total, x)
+
+
+def _cumsum(x: Array, axis: int, dtype: NumPyType) -> Array:
+    return np.cumsum(x, axis, dtype) + dtype.type(0)  # which it begins with: a first -0.0 becomes 0.0
+
+
+declare("cumsum", in_single(_scan(_cumsum, 0)), [_cumsum_rule], op="Cumsum", label="Σ≤", keep="")
+declare("cumprod", _scan(np.cumprod, 1), [_cumprod_rule], op="Cumprod", label="Π≤", keep="x")

@@ -1,0 +1,210 @@
+"""Primitives that pick elements by index and put them back: gather, gather_nd, scatter, where."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...values.elements import dtype_of_any
+from ...values.invalid import invalid, outside, shown
+from . import TABLE, declare
+from .shaping import beside
+
+if TYPE_CHECKING:
+    from ...typed import Array, Function, Index, Object, Sizes
+    from ...values.dtypes import DType
+    from . import Rules
+
+
+def _grid(shape: Sizes, indices: Array, batch_dims: int, depth: int = 0) -> list[np.ndarray]:
+    """The NumPy index of all positions in the first axes, beside indices behind them whose last ``depth`` axes are used up."""
+    if not batch_dims:
+        return []
+    for axis, (n, m) in enumerate(zip(shape[:batch_dims], indices.shape, strict=False)):
+        if n != m:
+            raise invalid(f"params.shape[{axis}]: {n} should be equal to indices.shape[{axis}]: {m}", "GatherV2")
+    inner = (1,) * (indices.ndim - batch_dims - depth)
+    return [i.reshape(i.shape + inner) for i in np.ix_(*map(np.arange, shape[:batch_dims]))]
+
+
+# -- along one axis ---------------------------------------------------------------------------------------------------
+
+
+def _gather(x: Array, indices: Array, *, axis: int = 0, batch_dims: int = 0) -> Array:
+    if not batch_dims:
+        if not x.shape[axis] and indices.size:
+            raise invalid(f"indices{[0] * indices.ndim} = {indices.flat[0]} is not in [0, 0)".replace("[]", ""), "GatherV2")
+        return np.take(x, indices, axis=axis)
+    rank = indices.ndim
+    out = np.moveaxis(x, axis, batch_dims)[(*_grid(x.shape, indices, batch_dims), indices)]
+    return np.moveaxis(out, range(batch_dims, rank), range(axis, axis + rank - batch_dims))
+
+
+def _scatter_axis(g: Array, indices: Array, *, axis: int, shape: Sizes, batch_dims: int = 0) -> Array:
+    """The adjoint of a gather along ``axis``: adds each slice where it came from."""
+    out, rank = np.zeros(shape, g.dtype), indices.ndim
+    parts = np.moveaxis(g, range(axis, axis + rank - batch_dims), range(batch_dims, rank))
+    np.add.at(np.moveaxis(out, axis, batch_dims), (*_grid(shape, indices, batch_dims), indices), parts)
+    return out
+
+
+def _slices(values: Array, indices: Array, x: Array) -> Array:
+    """The adjoint of x that is not 0 in some rows only: IndexedSlices, as in TensorFlow."""
+    from ...tensor.slices import IndexedSlices
+
+    return IndexedSlices(values, indices, beside(values, np.array(x.shape, np.int32)))
+
+
+def _gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: int = 0, batch_dims: int = 0) -> Array:
+    if axis or batch_dims:
+        return TABLE["scatter_axis"](g, indices, axis=axis, batch_dims=batch_dims, shape=tuple(x.shape))
+    count = math.prod(indices.shape)
+    rows = TABLE["reshape"](g, shape=(count, *tuple(x.shape)[1:]))
+    return _slices(rows, TABLE["reshape"](indices, shape=(count,)), x)
+
+
+def _scatter_slices(values: Array, indices: Array, *, shape: Sizes) -> Array:
+    """The sum of slices put at their places along the first axis; places outside are left out."""
+    inside = (indices >= 0) & (indices < shape[0])
+    if not inside.all():
+        values, indices = values[inside], indices[inside]
+    return _scatter_axis(values, indices, axis=0, shape=shape)
+
+
+declare("gather", _gather, [_gather_rule, None], op="GatherV2", keep="y")
+declare("scatter_axis", _scatter_axis,
+        [lambda g, z, x, i, *, axis, shape, batch_dims=0: TABLE["gather"](g, i, axis=axis, batch_dims=batch_dims), None],
+        op="GatherGrad", keep="y")  # fmt: skip
+declare("scatter_slices", _scatter_slices,
+        [lambda g, z, v, i, *, shape: TABLE["gather"](g, i, axis=0), None], op="UnsortedSegmentSum", keep="y")  # fmt: skip
+
+
+# -- at places: rows of indices ---------------------------------------------------------------------------------------
+
+
+def places(indices: Array) -> tuple[Array, ...]:
+    """The NumPy index that the last axis of ``indices`` (..., depth) stands for."""
+    return tuple(np.moveaxis(np.asarray(indices), -1, 0))
+
+
+def _gather_nd(x: Array, indices: Array, *, batch_dims: int = 0) -> Array:
+    if not indices.shape[-1]:
+        return np.broadcast_to(x, (*indices.shape[:-1], *x.shape[batch_dims:]))
+    return x[(*_grid(x.shape, indices, batch_dims, 1), *places(indices))]
+
+
+def _gather_nd_rule(g: Array, z: Array, x: Array, indices: Array, *, batch_dims: int = 0) -> Array:
+    if not batch_dims and len(indices.shape) == 2 and indices.shape[-1] == 1:  # whole rows
+        return _slices(g, TABLE["reshape"](indices, shape=(indices.shape[0],)), x)
+    return TABLE["scatter_nd"](indices, g, shape=tuple(x.shape), batch_dims=batch_dims)
+
+
+def _targets(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
+    """The NumPy index of places to write to. A graph knows them only here; NumPy would count negative ones from behind."""
+    bad = outside(indices, sizes[: indices.shape[-1]]) if np.size(indices) else None
+    if bad is not None:
+        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}")
+    return places(indices)
+
+
+def _scatter_nd(indices: Array, updates: Array, *, shape: Sizes, batch_dims: int = 0) -> Array:
+    """Adds elements (or slices) into zeros at their places."""
+    if not indices.shape[-1]:
+        return np.sum(updates, tuple(range(batch_dims, indices.ndim - 1)), updates.dtype)
+    out = np.full(shape, b"" if updates.dtype == object else 0, updates.dtype)
+    np.add.at(out, (*_grid(shape, indices, batch_dims, 1), *_targets(indices, shape[batch_dims:])), updates)
+    return out
+
+
+def _scatter_update(t: Array, indices: Array, updates: Array) -> Array:
+    out = np.array(t)
+    out[_targets(indices, out.shape)] = updates
+    return out
+
+
+def _scatter_by(function: Function) -> Function:
+    def forward(t: Array, indices: Array, updates: Array) -> Array:
+        out = np.array(t)
+        by: Object = np.floor_divide if function is np.divide and out.dtype.kind in "iu" else function
+        by.at(out, _targets(indices, out.shape), updates)
+        return out
+
+    return forward
+
+
+def _pick(g: Array, indices: Array) -> Array:
+    return TABLE["gather_nd"](g, indices)
+
+
+def _without(g: Array, indices: Array) -> Array:
+    """The adjoint with zeros at the listed places."""
+    return TABLE["tensor_scatter_update"](g, indices, TABLE["zeros_like"](_pick(g, indices)))
+
+
+def _extreme_rules(g: Array, z: Array, t: Array, indices: Array, updates: Array) -> tuple[Array, Array, Array]:
+    """The winner takes the adjoint; several winners at one place share it evenly, as in TensorFlow."""
+    dtype = dtype_of_any(g)
+    kept = TABLE["cast"](TABLE["equal"](t, z), dtype=dtype)
+    won = TABLE["cast"](TABLE["equal"](updates, _pick(z, indices)), dtype=dtype)
+    share = g / TABLE["tensor_scatter_add"](kept, indices, won)
+    return share * kept, None, _pick(share, indices) * won
+
+
+declare("gather_nd", _gather_nd, [_gather_nd_rule, None], op="GatherNd", keep="y")
+declare("scatter_nd", _scatter_nd,
+        [None, lambda g, z, i, u, *, shape, batch_dims=0: TABLE["gather_nd"](g, i, batch_dims=batch_dims)],
+        op="ScatterNd", keep="x")  # fmt: skip
+_scatters: tuple[tuple[str, Function, Rules], ...] = (
+    ("update", _scatter_update, [lambda g, z, t, i, u: _without(g, i), None, lambda g, z, t, i, u: _pick(g, i)]),
+    ("add", _scatter_by(np.add), [lambda g, z, t, i, u: g, None, lambda g, z, t, i, u: _pick(g, i)]),
+    ("sub", _scatter_by(np.subtract), [lambda g, z, t, i, u: g, None, lambda g, z, t, i, u: -_pick(g, i)]),
+    ("min", _scatter_by(np.minimum), _extreme_rules),
+    ("max", _scatter_by(np.maximum), _extreme_rules),
+    ("mul", _scatter_by(np.multiply), None),  # this and the next of variables only, which have no gradient
+    ("div", _scatter_by(np.divide), None),
+)
+for _name, _forward, _rules in _scatters:
+    _kernel = ("TensorScatter" if _rules else "ResourceScatter") + _name.capitalize()
+    declare(f"tensor_scatter_{_name}", _forward, _rules, op=_kernel, keep="all" if callable(_rules) else "y")
+
+
+# -- slices of variables ----------------------------------------------------------------------------------------------
+
+
+def _slice_update(x: Array, value: Array, *, spec: Index) -> Array:
+    """A copy of ``x`` with another value in one slice, into which the value is broadcast."""
+    new = np.array(x)
+    wanted, given = np.shape(new[spec]), np.asarray(value)
+    while given.ndim > len(wanted) and given.shape[0] == 1:
+        given = given[0]
+    try:
+        new[spec] = np.broadcast_to(given, wanted)[()]
+    except ValueError:
+        raise invalid(f"Cannot broadcast input shape {shown(given.shape)} into final shape {shown(wanted)}",
+                      "ResourceStridedSliceAssign") from None  # fmt: skip
+    return new
+
+
+declare("slice_update", _slice_update, [None, None], op="ResourceStridedSliceAssign", label="[…]=", keep="")
+
+
+# -- what is found among elements -------------------------------------------------------------------------------------
+
+
+def _where(x: Array) -> Array:
+    return np.argwhere(x != b"" if x.dtype == object else x).reshape(-1, x.ndim)
+
+
+def _first_places(x: Array, out_idx: DType) -> tuple[Array, Array, Array]:
+    """The different elements in the order of first appearance, each element's number among them, and the counts."""
+    kind = out_idx.as_numpy_dtype
+    _, first, inverse, count = np.unique(x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
+    order = np.argsort(first)
+    return x[first[order]], np.argsort(order)[inverse].astype(kind), count[order].astype(kind)
+
+
+declare("where", _where, None, op="Where", missing="unregistered", keep="")
+declare("unique", lambda x, *, out_idx: _first_places(x, out_idx)[:2], None, missing="unregistered", keep="")
+declare("unique_with_counts", lambda x, *, out_idx: _first_places(x, out_idx), None, missing="unregistered", keep="")

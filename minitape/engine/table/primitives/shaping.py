@@ -1,0 +1,162 @@
+"""Primitives that move elements around: reshape, transpose, slices, concat, stack, pad, tile, roll."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...values.invalid import at_run
+from ..accelerator import fast
+from . import TABLE, declare
+
+if TYPE_CHECKING:
+    from ...typed import Array, Index, Object, Sizes
+    from ...values.dtypes import DType
+
+    Paddings = Sequence[tuple[int, int]]
+
+
+def beside(g: Array, array: np.ndarray) -> Array:
+    """A constant of a rule: an array as the adjoint is, or a tensor where the sweep works on tensors."""
+    from ...tensor.tensor import Tensor, wrap
+
+    return wrap(array) if isinstance(g, Tensor) else array
+
+
+def _axis_slices(g: Array, inputs: tuple[Array, ...], axis: int) -> list[Array]:
+    """The parts of an adjoint of concat, one for each input."""
+    parts, start, before = [], 0, (slice(None),) * (axis % len(g.shape))
+    for x in inputs:
+        parts.append(TABLE["slice"](g, spec=(*before, slice(start, start := start + x.shape[axis]))))
+    return parts
+
+
+def _unslice(g: Array, *, shape: tuple[int, ...], spec: Index) -> Array:
+    if g.size >= fast.large and len(shape) == len(spec) == 1 and type(spec[0]) is slice and spec[0].step in (None, 1):
+        start, stop, _ = spec[0].indices(*shape)
+        out = fast.buffer(shape, g.dtype)
+        out[:start], out[start:stop], out[stop:] = 0, g, 0
+        return out
+    out = np.zeros(shape, g.dtype)
+    out[spec] = g
+    return out
+
+
+def _slice_rule(g: Array, z: Array, x: Array, *, spec: Index) -> Array:
+    unslice = _unslice if type(g) is np.ndarray else TABLE["unslice"]
+    return unslice(g, shape=tuple(x.shape), spec=spec)
+
+
+@cache
+def inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
+    """The permutation of axes that undoes this one."""
+    return tuple(sorted(range(len(perm)), key=perm.__getitem__))
+
+
+def _transpose_rule(g: Array, z: Array, x: Array, *, perm: Sizes) -> Array:
+    back = inverse(tuple(perm))
+    return g.transpose(back) if type(g) is np.ndarray else TABLE["transpose"](g, perm=back)
+
+
+def _tile_rule(g: Array, z: Array, x: Array, *, multiples: Sizes) -> Array:
+    """Sums the copies: axes (copies, size) in turn, the copies reduced."""
+    pairs = tuple(n for pair in zip(multiples, x.shape, strict=True) for n in pair)
+    return TABLE["reduce_sum"](TABLE["reshape"](g, shape=pairs), axis=tuple(range(0, len(pairs), 2)), keepdims=False)
+
+
+def _repeat_rule(g: Array, z: Array, x: Array, *, repeats: Array, axis: int) -> Array:
+    shape = tuple(x.shape)
+    origins = np.repeat(np.arange(shape[axis]), repeats)
+    return TABLE["scatter_axis"](g, beside(g, origins), axis=axis % len(shape), shape=shape)
+
+
+def _pad(x: Array, *, paddings: Paddings, mode: str, fill: Array = 0) -> Array:
+    if mode != "CONSTANT":
+        how: Object = mode.lower()
+        return np.pad(x, paddings, mode=how)
+    shape = [n + a + b for n, (a, b) in zip(x.shape, paddings, strict=True)]
+    out = np.full(shape, fill or b"" if x.dtype == object else fill, x.dtype)
+    out[_inner(x.shape, paddings)] = x
+    return out
+
+
+def _inner(shape: Sizes, paddings: Paddings) -> tuple[slice, ...]:
+    return tuple(slice(a, a + n) for n, (a, _) in zip(shape, paddings, strict=True))
+
+
+def _pad_rule(g: Array, z: Array, x: Array, *, paddings: Paddings, mode: str, fill: Array = 0) -> Array:
+    if mode == "CONSTANT":
+        return TABLE["slice"](g, spec=_inner(x.shape, paddings))
+    shape, size = tuple(x.shape), math.prod(x.shape)  # each element is added to the one that it mirrors
+    origins = _pad(np.arange(size).reshape(shape), paddings=paddings, mode=mode)
+    flat = TABLE["scatter_slices"](TABLE["reshape"](g, shape=(-1,)), beside(g, origins.reshape(-1)), shape=(size,))
+    return TABLE["reshape"](flat, shape=shape)
+
+
+def _list(g: Array) -> Sequence[Array]:
+    """Adjoints of several outputs; of a single one it comes by itself."""
+    return g if isinstance(g, (tuple, list)) else (g,)
+
+
+declare("reshape", lambda x, *, shape: x.reshape(shape),
+        [lambda g, z, x, *, shape: TABLE["reshape"](g, shape=tuple(x.shape))], op="Reshape", keep="")  # fmt: skip
+declare("transpose", lambda x, *, perm: x.transpose(perm), [_transpose_rule], op="Transpose", label="T", keep="")
+declare("slice", lambda x, *, spec: x[spec], [_slice_rule], op="StridedSlice", label="[…]", keep="")
+declare("unslice", _unslice, [lambda g, z, x, *, shape, spec: TABLE["slice"](g, spec=spec)],
+        op="StridedSliceGrad", label="[…]ᵀ", keep="")  # fmt: skip
+declare("identity_n", lambda *xs: xs, lambda g, z, *xs: list(g), op="IdentityN", keep="")
+declare("concat", lambda *xs, axis: np.concatenate(xs, axis),
+        lambda g, z, *xs, axis: _axis_slices(g, xs, axis), op="ConcatV2", keep="")  # fmt: skip
+declare("stack", lambda *xs, axis: np.stack(xs, axis),
+        lambda g, z, *xs, axis: _list(TABLE["unstack"](g, axis=axis)), op="Pack", keep="")  # fmt: skip
+declare("unstack", lambda x, *, axis: tuple(np.moveaxis(x, axis, 0)),
+        lambda g, z, x, *, axis: (TABLE["stack"](*_list(g), axis=axis),), op="Unpack", keep="")  # fmt: skip
+declare("split", lambda x, *, sizes, axis: tuple(np.split(x, np.cumsum(sizes)[:-1], axis)),
+        lambda g, z, x, *, sizes, axis: (TABLE["concat"](*_list(g), axis=axis),), op="Split", keep="")  # fmt: skip
+declare("tile", lambda x, *, multiples: np.tile(x, multiples), [_tile_rule], op="Tile", keep="")
+declare("repeat", lambda x, *, repeats, axis: np.repeat(x, repeats, axis), [_repeat_rule], op="Repeat", keep="")
+declare("pad", _pad, [_pad_rule], op="PadV2", keep="")
+declare("reverse", lambda x, *, axis: np.flip(x, axis), [lambda g, z, x, *, axis: TABLE["reverse"](g, axis=axis)],
+        op="ReverseV2", keep="")  # fmt: skip
+declare("roll", lambda x, *, shift, axis: np.roll(x, shift, axis),
+        [lambda g, z, x, *, shift, axis: TABLE["roll"](g, shift=tuple(-s for s in shift), axis=axis)], op="Roll", keep="")  # fmt: skip
+declare("conj", np.conj, [lambda g, z, x: TABLE["conj"](g)], op="Conj", keep="")
+
+
+def conjugate(x: Array) -> Array:
+    """The complex conjugate; real arrays and tensors as they are."""
+    return TABLE["conj"](x) if x.dtype.kind == "c" else x
+
+
+def _one_hot(x: Array, *, depth: int, on: Array, off: Array, axis: int) -> Array:
+    places = np.expand_dims(x, axis)
+    rank, at = np.ndim(x) + 1, axis % (np.ndim(x) + 1)
+    numbers = np.arange(depth).reshape([-1 if i == at else 1 for i in range(rank)])
+    return np.where(places == numbers, on, off)
+
+
+declare("one_hot", _one_hot, [None], op="OneHot", keep="")
+
+
+def _shape(x: Array, *, dtype: DType) -> Array:
+    shape = np.shape(x)
+    if max(shape, default=0) >= MOST_INT32 and dtype.size == 4:
+        axis = next(axis for axis, n in enumerate(shape) if n >= MOST_INT32)
+        raise at_run(f"Shape output type is 32-bit  but dim {axis} is {shape[axis]}", "Shape")
+    return np.array(shape, dtype.as_numpy_dtype)
+
+
+def _size(x: Array, *, dtype: DType) -> Array:
+    if np.size(x) >= MOST_INT32 and dtype.size == 4:  # tf.size of an eager tensor would go round to a negative number in TensorFlow
+        raise at_run("Number of elements was larger than representable by 32-bit output type", "Size")
+    return dtype.as_numpy_dtype(np.size(x))
+
+
+MOST_INT32 = 2**31
+declare("shape", _shape, [None], op="Shape", keep="")
+declare("size", _size, [None], op="Size", keep="")
+declare("rank", lambda x: np.int32(np.ndim(x)), [None], op="Rank", keep="")

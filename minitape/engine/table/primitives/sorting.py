@@ -1,0 +1,110 @@
+"""Primitives that order and count elements: the largest along the last axis, histograms, permutations."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ...values.invalid import invalid
+from . import TABLE, declare, scatter  # noqa: F401 - its primitives are in the rules
+
+if TYPE_CHECKING:
+    from ...typed import Array
+    from ...values.dtypes import DType
+
+
+def _order(x: Array) -> Array:
+    """Positions from the largest element to the smallest, equal ones as they come; NaN is last."""
+    return np.argsort(~x if x.dtype.kind in "iu" else -x.astype(np.float64), axis=-1, kind="stable")
+
+
+FEW = 4  # so many times more elements than are wanted: to part them is faster than to sort them
+
+
+def _first(x: Array, k: int) -> Array:
+    """The first k of ``_order``: of few among many, those that are no less than the least of them are sorted alone."""
+    size = x.shape[-1]
+    if not 0 < FEW * k <= size or x.dtype.kind not in "fiu" or np.isnan(x).any():
+        return _order(x)[..., :k]
+    least = np.partition(x, size - k, axis=-1)[..., size - k, None]
+    among = x >= least
+    if np.count_nonzero(among) > math.prod(x.shape[:-1]) * k:  # of those that equal it, the first ones
+        equal = x == least
+        room = k - np.count_nonzero(x > least, axis=-1, keepdims=True)
+        among &= ~equal | (np.cumsum(equal, axis=-1) <= room)
+    positions = np.nonzero(among)[-1].reshape(*x.shape[:-1], k)
+    return np.take_along_axis(positions, _order(np.take_along_axis(x, positions, -1)), -1)
+
+
+def _top_k(x: Array, *, k: int, sorted: bool = True, index_type: DType | None = None) -> Array:
+    if x.ndim < 1:
+        raise invalid("input must be >= 1-D, got shape []", "TopKV2")
+    if k < 0:
+        raise invalid(f"Need k >= 0, got {k}", "TopKV2")
+    if x.shape[-1] < k:
+        raise invalid(f"input must have at least k columns. Had {x.shape[-1]}, needed {k}", "TopKV2")
+    positions = _first(x, k)
+    if not sorted and k < x.shape[-1]:
+        positions = np.sort(positions, axis=-1)
+    wide = np.int32 if index_type is None else index_type.as_numpy_dtype
+    return np.take_along_axis(x, positions, -1), positions.astype(wide)
+
+
+def _top_k_rule(g: Array, z: Array, x: Array, *, k: int, sorted: bool = True, index_type: DType | None = None) -> Array:
+    rows = len(x.shape) - 1
+    return TABLE["scatter_axis"](g[0], z[1], axis=rows, batch_dims=rows, shape=tuple(x.shape))
+
+
+declare("top_k", _top_k, [_top_k_rule], op="TopKV2", label="top k", keep="z")
+
+
+# -- counting and searching: TensorFlow has no gradient for these -----------------------------------------------------
+
+
+def _bincount(x: Array, size: Array, weights: Array, *, rows: bool, binary: bool) -> Array:
+    table = x if rows else x.reshape(1, -1)
+    out = np.zeros((len(table), int(size)), weights.dtype)
+    row, kept = np.broadcast_to(np.arange(len(table))[:, None], table.shape), table < size
+    at = (row[kept], table[kept])
+    if binary:
+        out[at] = 1
+    else:
+        np.add.at(out, at, 1 if not weights.size else weights.reshape(table.shape)[kept])
+    return out if rows else out[0]
+
+
+def _invert(x: Array) -> Array:
+    if x.ndim != 1:
+        raise invalid("invert_permutation expects a 1D vector.", "InvertPermutation")
+    found: set[int] = set()
+    for place in x.tolist():
+        if not 0 <= place < x.size:
+            raise invalid(f"{place} is not between 0 and {x.size}", "InvertPermutation")
+        if place in found:
+            raise invalid(f"{place} is duplicated in the input.", "InvertPermutation")
+        found.add(place)
+    return np.argsort(x).astype(x.dtype)
+
+
+declare("bincount", _bincount, None, op="DenseBincount", missing="unregistered", keep="")
+declare("histogram",
+        lambda x, *, place, size, dtype: np.bincount(place.reshape(-1), minlength=size).astype(dtype.as_numpy_dtype), None,
+        op="HistogramFixedWidth", missing="unregistered", keep="")  # fmt: skip
+declare("invert_permutation", _invert, None, op="InvertPermutation", keep="")
+
+
+def _searchsorted(rows: Array, wanted: Array, *, side: Literal["left", "right"], dtype: DType) -> Array:
+    table, keys = (x.reshape(math.prod(x.shape[:-1]), x.shape[-1]) for x in (rows, wanted))
+    if len(table) != len(keys):
+        raise invalid("Leading dim_size of both tensors must match.", "LowerBound" if side == "left" else "UpperBound")
+    found = np.zeros(keys.shape, dtype.as_numpy_dtype)
+    for i, (row, key) in enumerate(zip(table, keys, strict=True)):
+        found[i] = np.searchsorted(row, key, side)
+    if keys.dtype.kind == "f":
+        found[np.isnan(keys)] = 0  # NaN is above nothing
+    return found.reshape(wanted.shape)
+
+
+declare("searchsorted", _searchsorted, None, op="LowerBound", keep="")

@@ -1,0 +1,1 @@
+"""Tensors and variables, and how an operation on them is run and recorded."""

@@ -1,0 +1,168 @@
+"""The functions of the table of derivatives on tensors, all made from one text: ``x * y``, ``-x``, ``tf.sin(x)``, ``tf.add(x, y)``.
+
+What runs most often is written out: floats of one dtype that fit. Compute, make a tensor, write a row; where nothing records, the
+tensor gets a note for `explain` instead. All else is left to ``general``, which asks and refuses what TensorFlow does.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from sys import _getframe
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..recording.evidence import computed
+from ..recording.rows import FULL, WIDTH
+from ..recording.state import state
+from ..table.code import define
+from ..table.fp import OFF, WARNINGS, restore
+from ..table.primitives import Primitive
+from ..table.primitives.elementwise import LARGE, form_of
+from .tensor import EagerTensor, Tensor
+
+if TYPE_CHECKING:
+    from ..typed import Array, Function, NumPyType, Object, Value
+
+PYTHON = (float, int)
+
+# ``x`` and ``y`` are the arrays of the operands in the order of the formula, ``a`` and ``b`` what was given. Where the recording
+# knows two numbers the row is written here, else by ``record.write``.
+_TEXT = """
+def {name}({signature}):
+{named}    record, frame, {x} = a._record, _getframe(1), a._value
+    kind = type({x})
+    if record is not None and (kind is float32 or kind is float64) and (frame is record.frame or (record.fixed is not None and state.record is record)):
+{known}        if type({y}) is kind and (place := len(record.rows)) < FULL:
+            site = frame.f_lasti if record.fixed is None else record.fixed
+            before = WARNINGS[OFF]
+            try:
+                value = {formula}
+            finally:
+                restore(before)
+            record.put(({code}, {rows}, site, value))
+            made = EagerTensor()
+            made._value, made._record, made._row, made._origin = value, record, record.base + place // WIDTH, None
+            return made
+    record = state.record
+{second}    if kind is ndarray or type({y}) is ndarray:
+        if not fits(x, {last}):
+            return general({arguments})
+    elif not ({numbers}):
+        return general({arguments})
+    if record is not None and record.lasting:  # a graph
+        return general({arguments})
+    before = WARNINGS[OFF]
+    try:
+        value = {formula}
+    finally:
+        restore(before)
+    made = EagerTensor()
+    made._value, made._record, made._origin = value, None, None
+    if record is None:
+        made._origin = computed(primitive, frame, {inputs})
+    else:
+        record.write(primitive, ({operands}), NONE, (made,), frame)
+    return made
+"""
+_KNOWN = """
+        other = b if type(b) is EagerTensor else record.numbers.get(b) if type(b) is float or type(b) is int else None
+        {y} = other._value if other is not None and other._record is record else None
+""".lstrip("\n")
+_SECOND = """
+    if type(b) is EagerTensor:
+        other, {y} = b, b._value
+    elif type(b) is float or type(b) is int:
+        other, {y} = None, b
+        if record is not None:
+            other = number(a, b, frame)
+            if type(other) is not EagerTensor:
+                return general({arguments})
+            {y} = other._value
+    else:
+        other = b._read() if hasattr(b, "_read") else None
+        if type(other) is not EagerTensor:
+            return general({arguments})
+        {y} = other._value
+""".lstrip("\n")
+
+
+def function_of(primitive: Primitive, name: str, general: Function, reflected: bool = False, signature: str = "") -> Function:
+    """A function of one tensor or two that is a line of the table of derivatives; ``reflected`` with the operands exchanged.
+
+    ``general`` is asked about all that is not plain. A ``signature`` names the operands and what may follow them.
+    """
+    formula, binary = primitive.texts[0], len(primitive.texts) == 3
+    arguments = "a, b" if binary else "a"
+    operands = signature.split(", ")[: 1 + binary] if signature else []
+    named = ""  # an operator's first operand is a tensor
+    if operands:
+        named = f"    {arguments} = {', '.join(operands)}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
+    if "(" in formula or "z" in formula:  # more than Python's operators: the functions differ by the kind of value
+        formula = "compute(x, y)" if binary else "compute(x)"
+    first, second = ("y", "x") if reflected else ("x", "y")
+    texts = {"name": name, "arguments": arguments, "signature": signature or arguments, "named": named, "code": primitive.code,
+             "formula": formula, "x": first}  # fmt: skip
+    if binary:
+        texts |= {"known": _KNOWN.format(y=second), "second": _SECOND.format(y=second, arguments=arguments), "y": second, "last": "y",
+                  "inputs": "a, other", "operands": "other, a" if reflected else "a, other",
+                  "rows": "other._row, a._row" if reflected else "a._row, other._row",
+                  "numbers": f"(kind is float32 or kind is float64) and (other is None or type({second}) is kind)"}  # fmt: skip
+    else:
+        texts |= {"known": "", "second": "", "y": "x", "last": "x", "inputs": "a", "operands": "a,", "rows": "a._row, a._row",
+                  "numbers": "kind is float32 or kind is float64"}  # fmt: skip
+    space: dict[str, Object] = {
+        "general": general, "number": number, "primitive": primitive, "EagerTensor": EagerTensor, "FULL": FULL, "WIDTH": WIDTH,
+        "compute": _compute(primitive.code), "OFF": OFF, "WARNINGS": WARNINGS, "restore": restore, "state": state, "computed": computed, "fits": fits,
+        "float32": np.float32, "float64": np.float64, "ndarray": np.ndarray, "NONE": {}, "_getframe": _getframe,
+    }  # fmt: skip
+    return define(_TEXT.format(**texts), "<formula function>", space)[name]
+
+
+def _compute(code: int) -> Function:
+    """The forward function of a line of the table, for numbers and arrays that fit."""
+
+    def compute(x: Array, y: Array = None) -> Array:
+        return form_of(code, x if type(y) is not np.ndarray else y).forward(None, None, x, y)
+
+    return compute
+
+
+def fits(x: Array, y: Array) -> bool:
+    """Whether two operands, of which one is an array, are floats of one dtype, not large, and broadcast in the usual way."""
+    if type(x) in PYTHON or type(y) in PYTHON:
+        array = x if type(y) in PYTHON else y
+        return array.dtype.char in "fd" and array.size < LARGE
+    if x.dtype is not y.dtype or x.dtype.char not in "fd" or x.size >= LARGE or y.size >= LARGE:
+        return False
+    m, n = x.shape, y.shape
+    return m == n or not m or not n or m[len(m) - len(n) :] == n
+
+
+def number(x: Tensor, y: float, frame: FrameType | None = None) -> Value:
+    """A Python number as an operand of a float tensor; a recording meets the same number as the same tensor."""
+    dtype, record = x.dtype, state.record
+    if not dtype.differentiable:
+        return y
+    kind = dtype._numpy
+    if record is not None and y != 0 and (found := record.numbers.get((y, kind))) is not None:
+        return found
+    try:
+        value = _converted(y, kind) if y != 0 else kind(y)  # 0.0 and -0.0 are one key
+    except OverflowError:
+        raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
+    made = EagerTensor()
+    made._value, made._record, made._origin = value, None, None
+    if record is not None:
+        record.enter_number(made, y, frame)
+    return made
+
+
+@lru_cache(1024, typed=True)
+def _converted(y: float, kind: NumPyType) -> Array:
+    before = WARNINGS[OFF]
+    try:
+        return kind(y)
+    finally:
+        restore(before)

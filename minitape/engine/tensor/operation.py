@@ -1,0 +1,154 @@
+"""How an operation on tensors is run and recorded, and what it refuses before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from sys import _getframe
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy import ndarray
+
+from ..above import above
+from ..recording.evidence import born, computed
+from ..recording.state import state
+from ..table.fp import OFF, WARNINGS, restore
+from ..table.primitives import _TENSOR, TABLE, Primitive
+from ..table.primitives.elementwise import form_of
+from ..values.elements import dtype_of_numpy
+from ..values.invalid import invalid
+from .tensor import EagerTensor, Tensor, bare
+
+if TYPE_CHECKING:
+    from ..typed import Attributes, Result, Value
+
+
+def apply(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None) -> Result:
+    """Runs ``primitive`` on tensors, and writes its row when a tape is open.
+
+    Returns one tensor, or a tuple when the forward function returned several arrays. ``frame`` is the caller's, where a
+    function of minitape's is sure that it is, or is inside, the user's statement: it need not be looked for then.
+    """
+    if state.graph is not None:
+        return _symbolic(primitive, inputs, attrs)
+    arrays, kinds = [], []
+    for t in inputs:
+        if type(t) is not EagerTensor:
+            return _symbolic(primitive, inputs, attrs)
+        value = t._value
+        arrays.append(value)
+        kinds.append(value.dtype)
+    if tuple(kinds) not in primitive.accepted:
+        _accept(primitive, tuple(kinds))
+    before = WARNINGS[OFF]
+    try:
+        if primitive.code:
+            x, y = arrays[0], arrays[-1]
+            like = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
+            out = form_of(primitive.code, like).forward(None, None, x, y)
+        else:
+            out = primitive.forward(*arrays, **attrs)
+    finally:
+        restore(before)
+    made: Result
+    if type(out) is tuple:
+        made = tensors = tuple([bare(o) for o in out])
+    else:
+        made = bare(out)
+        tensors = (made,)
+    finish(primitive, inputs, attrs, tensors, frame or _getframe(1))
+    return made
+
+
+def finish(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, tensors: tuple[EagerTensor, ...],
+           frame: FrameType | None = None) -> None:  # fmt: skip
+    """Records an operation that has just computed ``tensors``; ``frame`` is that of :func:`apply`."""
+    record = state.record
+    if record is not None:
+        record.write(primitive, inputs, attrs, tensors, frame)
+        return
+    if 0 < len(inputs) < 3:  # outside any tape: a note for `explain`
+        origin = computed(primitive, frame or _getframe(1), inputs[0], None if len(inputs) == 1 else inputs[1])
+    else:
+        origin = born("op", inputs, primitive)
+    for tensor in tensors:
+        tensor._origin = origin
+
+
+def _symbolic(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes) -> Result:
+    return above.build(primitive, inputs, attrs)
+
+
+def _accept(primitive: Primitive, kinds: tuple[np.dtype, ...]) -> None:
+    """Raises what TensorFlow raises when its kernel does not take inputs of these dtypes; remembers them when it does."""
+
+    above.accept(primitive.op, *[dtype_of_numpy(k) for k in kinds])
+    primitive.accepted.add(kinds)
+
+
+# -- operands ---------------------------------------------------------------------------------------------------------
+
+
+def operand_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
+    """The inputs of a primitive as tensors; numbers and arrays take the dtype of the first tensor among them."""
+
+    inputs = tuple(inputs)
+    like = next(t for t in inputs if isinstance(t, Tensor)).dtype
+    return tuple([t if isinstance(t, Tensor) else above.convert_to_tensor(t, like) for t in inputs])
+
+
+_TENSOR[:] = [Tensor, apply, operand_tensors, {EagerTensor}]
+
+
+def check_same_dtype(op: str, x: Tensor, y: Tensor) -> None:
+    """Raises InvalidArgumentError when two operands have different dtypes, or one that the operation does not take."""
+    if x.dtype is not y.dtype:
+
+        above.accept(op, x.dtype, y.dtype)
+        raise invalid(
+            f"cannot compute {op} as input #1(zero-based) was expected to be a {x.dtype.kernel_name} tensor "
+            f"but is a {y.dtype.kernel_name} tensor", op,
+        )  # fmt: skip
+
+
+def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
+    """Raises InvalidArgumentError when two shapes do not broadcast."""
+    a, b = x.shape.as_list(), y.shape.as_list()
+    for m, n in zip(reversed(a), reversed(b), strict=False):
+        if m != n and m != 1 and n != 1:
+
+            above.accept(op, x.dtype, y.dtype)  # TensorFlow looks at the types first
+            show = [",".join(map(str, s)) for s in (a, b)]
+            raise invalid(f"Incompatible shapes: [{show[0]}] vs. [{show[1]}]", op)
+
+
+def binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
+    """An elementwise operation on two tensors, after the checks that TensorFlow makes."""
+    if type(x) is EagerTensor and type(y) is EagerTensor:
+        dtype, a, b = x.dtype, x._dims, y._dims
+        if dtype.kind == "s" and primitive.op == "AddV2":
+            primitive = TABLE["string_add"]
+        if dtype is not y.dtype:
+            check_same_dtype(primitive.op, x, y)
+        if b != a[len(a) - len(b) :] and a:  # equal, a bias or a number: no question
+            check_broadcast(primitive.op, x, y)
+        if primitive.op in CHECKS:
+            CHECKS[primitive.op](primitive, x, y)
+    return apply(primitive, (x, y), {})
+
+
+def _no_zero_division(primitive: Primitive, x: Tensor, y: Tensor) -> None:
+    if x.dtype.is_integer and not np.all(y.array):
+        raise invalid("Integer division by zero", primitive.op)
+
+
+def _no_negative_power(primitive: Primitive, x: Tensor, y: Tensor) -> None:
+    if x.dtype.is_integer and np.any(y.array < 0):
+        raise invalid("Integers to negative integer powers are not allowed", primitive.op)
+
+
+# what an operation must refuse before it runs, by TensorFlow's kernel name; the modules of operations add theirs
+CHECKS: dict[str, Callable[[Primitive, Tensor, Tensor], None]] = {
+    "FloorDiv": _no_zero_division, "FloorMod": _no_zero_division, "Pow": _no_negative_power,
+}  # fmt: skip

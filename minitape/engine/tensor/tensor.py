@@ -1,0 +1,354 @@
+"""Tensors: immutable values.
+
+A tensor holds a NumPy array or NumPy scalar, and, once a recording has met it, the recording and its row there.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from ..above import above
+from ..recording.evidence import EAGER, born, left
+from ..recording.state import state
+from ..typed import TensorMembers
+from ..values.dtypes import _BY_NUMPY, DType
+from ..values.elements import dtype_of_numpy
+from ..values.shape import TensorShape
+
+if TYPE_CHECKING:
+    from ..typed import Array, Function, Index, NumPyType, Object, ShapeLike, Value
+
+
+class Tensor(TensorMembers):
+    """A multi-dimensional array of elements of one type; immutable.
+
+    Make one with ``tf.constant`` or any operation. ``shape`` is a TensorShape, ``dtype`` a DType, ``numpy()`` the value.
+    Operators broadcast as NumPy's do; both sides must have the same dtype.
+    See https://www.tensorflow.org/api_docs/python/tf/Tensor.
+
+    >>> import minitape as tf
+    >>> x = tf.constant([[1.0, 2.0]])
+    >>> x * 2 + 1
+    <tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[3., 5.]], dtype=float32)>
+    """
+
+    __slots__ = ()
+    __array_priority__ = 100
+    __module__ = "tensorflow.python.framework.tensor"
+
+    OVERLOADABLE_OPERATORS: frozenset[str] = frozenset()
+
+
+_MODULE = "tensorflow.python.framework.ops"
+
+
+class _Named(type):
+    """Gives a class the full name of TensorFlow's in Python's own error texts, as classes written in C have it."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, object]) -> type:
+        return super().__new__(cls, f"{_MODULE}.{name}", bases, {**body, "__qualname__": name})
+
+    __name__ = property(lambda cls: type.__dict__["__name__"].__get__(cls).rpartition(".")[2])
+
+
+class EagerTensor(Tensor, metaclass=_Named):
+    """A tensor with a value."""
+
+    __slots__ = ("_value", "_record", "_row", "_origin", "__weakref__")
+    __module__ = _MODULE
+
+    _value: Array
+
+    # -- value --------------------------------------------------------------------------------------------------------
+
+    @property
+    def array(self) -> Array:
+        """The value as minitape holds it: a NumPy scalar or an array that nobody may change."""
+        return self._value
+
+    def numpy(self) -> Array:
+        """The value as a NumPy array (a copy) or, for a tensor without axes, a NumPy scalar.
+
+        >>> import minitape as tf
+        >>> tf.constant([1.0, 2.0]).numpy()
+        array([1., 2.], dtype=float32)
+        """
+        value = self._value
+        if type(value) is np.ndarray:
+            value = value.copy() if value.ndim else value[()]
+        left(self, "numpy", value)
+        return value
+
+    def _numpy(self) -> Array:
+        value = self.array
+        if type(value) is np.ndarray:
+            return value.copy() if value.ndim else value[()]
+        return value
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        dtype = self._value.dtype
+        return _BY_NUMPY.get(dtype) or dtype_of_numpy(dtype)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The sizes of the axes."""
+        return TensorShape.of(self._dims)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._dims)
+
+    @property
+    def _dims(self) -> tuple[int, ...]:
+        return self._value.shape
+
+    def get_shape(self) -> TensorShape:
+        """The same as ``shape``.
+
+        >>> import minitape as tf
+        >>> tf.ones([2, 3]).get_shape()
+        TensorShape([2, 3])
+        """
+        return self.shape
+
+    def set_shape(self, shape: ShapeLike) -> None:
+        """Raises ValueError unless ``shape`` is compatible with the tensor's own; changes nothing.
+
+        >>> import minitape as tf
+        >>> tf.ones([2, 3]).set_shape([2, 4])
+        Traceback (most recent call last):
+            ...
+        ValueError: Tensor's shape (2, 3) is not compatible with supplied shape (2, 4).
+        """
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}.")
+
+    def ref(self) -> Reference:
+        """A hashable reference to this very tensor (tensors themselves are unhashable).
+
+        >>> import minitape as tf
+        >>> x = tf.constant(1.0)
+        >>> names = {x.ref(): "x"}
+        >>> names[x.ref()], x.ref().deref() is x, tf.constant(1.0).ref() in names
+        ('x', True, False)
+        """
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def consumers(self) -> NoReturn:
+        """Is of graphs only: NotImplementedError."""
+        raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
+
+    @property
+    def device(self) -> str:
+        """Where the value lives: always the CPU."""
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    backing_device = device
+
+    def cpu(self) -> EagerTensor:
+        """The tensor itself: it lives on the CPU."""
+        return self
+
+    def eval(self, feed_dict: Object = None, session: Object = None) -> Object:
+        """Its value in the default session of the graph that is being built; in eager mode NotImplementedError.
+
+        >>> import minitape as tf
+        >>> with tf.Graph().as_default(), tf.compat.v1.Session():
+        ...     print((tf.constant(2.0) * 3.0).eval())
+        6.0
+        """
+        if state.graph is None:
+            raise NotImplementedError(
+                "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
+            )
+        return above.default_session(session, "evaluate tensor using `eval()`", state.graph).run(self, feed_dict)
+
+    @property
+    def _id(self) -> int:
+        return id(self)
+
+    # -- Python's protocols -------------------------------------------------------------------------------------------
+
+    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
+        array = np.asarray(self.array, dtype)
+        if copy or (copy is None and array.ndim):
+            array = array.copy()
+        left(self, "asarray", array)
+        return array
+
+    def __float__(self) -> float:
+        left(self, "float")
+        return float(self._only_scalar())
+
+    def __int__(self) -> int:
+        left(self, "int")
+        return int(self._only_scalar())
+
+    def __complex__(self) -> complex:
+        left(self, "complex")
+        return complex(self._only_scalar())
+
+    def __index__(self) -> int:
+        return self.array.__index__()
+
+    def __round__(self, digits: int = 0) -> Object:
+        return self.astype(int)  # NumPy's protocol, which tensors refuse with its own words
+
+    def __bool__(self) -> bool:
+        left(self, "bool")
+        value = self.array
+        return bool(value) if value.size else False
+
+    def _only_scalar(self) -> Array:
+        value = self.array
+        if value.ndim:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return value[()]
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("Scalar tensor has no `len()`")
+        return self.array.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.ndim:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, item: Value) -> bool:
+        return any(bool(item == element) for element in self)
+
+    def __getitem__(self, key: Index) -> Tensor:
+        return above.getitem(self, key)  # which takes this method's place when it is loaded
+
+    def __hash__(self) -> int:
+        raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+
+    def __copy__(self) -> EagerTensor:
+        return self
+
+    def __deepcopy__(self, memo: object) -> EagerTensor:
+        return self  # tensors never change
+
+    def __reduce__(self) -> tuple[object, ...]:
+        left(self, "pickle")
+        return _unpickle, (self._numpy(),)
+
+    def __format__(self, spec: str) -> str:
+        left(self, "text")
+        return self._numpy().__format__(spec)
+
+    def __str__(self) -> str:
+        return f"tf.Tensor({self._text()}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self._text(repr)}>"
+
+    def _text(self, show: Callable[[Array], str] = str) -> str:
+        value = self._numpy()
+        if not self.ndim:
+            return repr(value.item()) if show is repr and hasattr(value, "item") else str(value)
+        text = show(value)
+        return "\n" + text if "\n" in text else text
+
+    def __dir__(self) -> list[str]:
+        return [n for n in super().__dir__() if n not in _REFUSED and not n.startswith("_value")]
+
+
+SLICES: dict[int, tuple[weakref.ref[EagerTensor], Function]] = {}  # id of a tensor that is a slice of a variable -> it and its assign
+
+
+def sliced(tensor: Tensor) -> Function | None:
+    """The ``assign`` of a tensor that is a slice of a variable; None for other tensors."""
+    found = SLICES.get(id(tensor))
+    return found[1] if found is not None and found[0]() is tensor else None
+
+
+def _sliced(tensor: EagerTensor) -> Function:
+    found = sliced(tensor)
+    if found is None:
+        raise AttributeError(f"'{_MODULE}.EagerTensor' object has no attribute 'assign'")
+    return found
+
+
+def _refused(text: str) -> property:
+    def refuse(tensor: EagerTensor) -> NoReturn:
+        raise AttributeError(text)
+
+    return property(refuse)
+
+
+_REFUSED: dict[str, property] = {"assign": property(_sliced)}  # attributes that (most) tensors do not have, and why
+for _name in ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"):
+    _REFUSED[_name] = _refused(
+        f"EagerTensor object has no attribute '{_name}'. \n        If you are looking for numpy-related "
+        "methods, please run the following:\n        tf.experimental.numpy.experimental_enable_numpy_behavior()\n      "
+    )
+for _name in ("name", "op", "graph", "value_index"):
+    _REFUSED[_name] = _refused(f"Tensor.{_name} is undefined when eager execution is enabled.")
+for _name, _property in _REFUSED.items():
+    setattr(EagerTensor, _name, _property)
+
+
+class Reference:
+    """A hashable handle on a tensor or variable; equal when it is the very same object."""
+
+    __slots__ = ("_referent", "__weakref__")
+
+    def __init__(self, referent: Object) -> None:
+        self._referent = referent
+
+    def deref(self) -> Object:
+        """The object itself."""
+        return self._referent
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and other._referent is self._referent
+
+    def __lt__(self, other: Reference) -> bool:
+        return id(self._referent) < id(other._referent)
+
+    def __hash__(self) -> int:
+        return id(self._referent)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._referent!r}>"
+
+
+def _unpickle(value: Array) -> EagerTensor:
+    return wrap(np.asarray(value))
+
+
+EAGER.append(EagerTensor)
+
+
+def wrap(value: Array) -> EagerTensor:
+    """A tensor around a NumPy scalar or an array that nobody else will change."""
+    tensor = bare(value)
+    if state.record is None:
+        tensor._origin = born("made")
+    return tensor
+
+
+def bare(value: Array) -> EagerTensor:
+    """The same as ``wrap`` without a note of where the tensor was made: for results whose row says so."""
+    if type(value) is np.ndarray:
+        if not value.ndim and value.dtype != object:
+            value = value[()]
+    elif not isinstance(value, np.generic):
+        value = np.asarray(value, object if isinstance(value, bytes) else None)
+        if not value.ndim and value.dtype != object:
+            value = value[()]
+    tensor = EagerTensor()
+    tensor._value = value
+    tensor._record = tensor._origin = None
+    return tensor

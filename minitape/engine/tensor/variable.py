@@ -1,0 +1,483 @@
+"""``tf.Variable``: state. Each assignment makes a new state with its own row; the old ones stay what they were."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Iterator
+from operator import add, sub
+from sys import _getframe
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..above import above
+from ..recording.block import no_tapes
+from ..recording.evidence import ASSIGNED, born, computed
+from ..recording.recorder import recorder
+from ..recording.rows import REALS
+from ..recording.state import state
+from ..table.fp import OFF, WARNINGS, restore
+from ..table.primitives import TABLE
+from ..typed import TensorOperators
+from ..values import dtypes
+from ..values.class_names import Shown, methods_of
+from ..values.invalid import invalid
+from ..values.shape import TensorShape
+from .operation import apply
+from .tensor import EagerTensor, Reference, bare
+from .updates import Updates
+from .variable_operators import VariableOperators
+
+if TYPE_CHECKING:
+    from ..back.tape import GradientTape
+    from ..typed import Array, Assigned, Attributes, DTypeLike, Function, Index, NumPyType, Object, ShapeLike, Value
+    from ..values.dtypes import DType
+    from .tensor import Tensor
+
+_numbers = itertools.count()
+_IDENTITY = TABLE["identity"]
+
+
+class Variable(Updates, TensorOperators, metaclass=Shown):
+    """A tensor-like value that can be changed with ``assign``, ``assign_add`` and ``assign_sub``.
+
+    Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
+    initial value unless ``shape`` says otherwise. ``validate_shape`` has no effect, as in TensorFlow 2, nor has
+    ``use_locking`` in any method: one thread changes a variable at a time. ValueError for ``variable_def``,
+    ``import_scope``, ``caching_device``, ``synchronization`` and ``aggregation``, which minitape does not support. See https://www.tensorflow.org/api_docs/python/tf/Variable.
+
+    >>> import minitape as tf
+    >>> v = tf.Variable([1.0, 2.0], name="v")
+    >>> v.assign_add([1.0, 1.0]).numpy()
+    array([2., 3.], dtype=float32)
+    >>> v.name, v.trainable
+    ('v:0', True)
+    """
+
+    _shown = "tensorflow.python.ops.variables"
+
+    def __new__(cls, *args: object, **kwargs: object) -> ResourceVariable:
+        return object.__new__(ResourceVariable if cls is Variable else cls)
+
+
+class ResourceVariable(VariableOperators, Variable):
+    """The class of which every ``tf.Variable`` is an instance."""
+
+    _shown = "tensorflow.python.ops.resource_variable_ops"
+
+    __array_priority__ = 100
+
+    def __init__(
+        self,
+        initial_value: Value = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: object = None,
+        name: str | None = None,
+        variable_def: object = None,
+        dtype: DTypeLike = None,
+        import_scope: str | None = None,
+        constraint: Function | None = None,
+        synchronization: object = None,
+        aggregation: object = None,
+        shape: ShapeLike = None,
+        experimental_enable_variable_lifting: bool = True,
+        **unknown: object,
+    ) -> None:
+        _check(initial_value, name, constraint, unknown, variable_def=variable_def, import_scope=import_scope,
+               caching_device=caching_device, synchronization=synchronization, aggregation=aggregation)  # fmt: skip
+        recorder().create(self, initial_value, trainable is None or trainable, name, dtype, constraint, shape)
+
+    def _begin(
+        self, initial_value: Value, trainable: bool, name: str | None, dtype: DTypeLike, constraint: Function | None, shape: ShapeLike
+    ) -> None:
+        """Takes its first state, out of sight of every tape."""
+        if callable(initial_value):
+            with no_tapes():
+                initial_value = initial_value()
+        elif isinstance(initial_value, ResourceVariable):
+            initial_value = initial_value._state
+        wanted = None if dtype is None else dtypes.as_dtype(dtype)
+        tensor = above.convert_to_tensor(initial_value, wanted, name="initial_value")
+        array = tensor.array
+        self._shape = TensorShape(array.shape) if shape is None else TensorShape(shape)
+        if not self._shape.is_compatible_with(array.shape):
+            raise ValueError(
+                f"In this `tf.Variable` creation, the initial value's shape ({TensorShape(array.shape)}) is not "
+                f"compatible with the explicitly supplied `shape` argument ({shape})."
+            )
+        self._trainable = trainable
+        self._name = "/".join((*state.scope, "Variable" if name is None else name))
+        self._number = next(_numbers)
+        self._version = 0
+        self.constraint = constraint
+        self._set(array)
+        self._born = self._state._origin = born("variable", (tensor,), weakref.ref(self))
+
+    # -- state --------------------------------------------------------------------------------------------------------
+
+    def _set(self, array: Array) -> None:
+        self._state: Tensor = bare(array)
+        self._seen: object = None
+
+    def _read(self) -> Tensor:
+        """The current state as a tensor; under a tape this is where the variable is watched."""
+        if self._seen is state.token:  # read before, and since then no tape, graph or reader came or went
+            return self._state
+        if state.readers and self._trainable:
+            for found in state.readers:
+                found[id(self)] = self
+        record = state.record
+        return self._state if record is None else record.read(self)
+
+    def _unseen(self) -> Tensor:
+        """The same for ``stop_gradient``: tapes watch this state, and do not count that as an access."""
+        tensor = recorder().read(self, accessed=False)
+        for tape in state.tapes:
+            if self._trainable and tape._watch_accessed_variables and tensor._record is tape._record:
+                tape._watch_row(tensor._row)
+        return tensor
+
+    def _watch_on(self, tape: GradientTape) -> None:
+        """``tape.watch(variable)``: this state and all later ones."""
+        if not self.dtype.differentiable:
+            above.warn_not_watchable(self.dtype)
+        if not tape._watches():
+            return  # as in TensorFlow: where nothing records the call is lost
+        tape._watch_variable(self)
+        if not self.dtype.differentiable:
+            return
+        assert tape._record is not None
+        tape._record.watch_variable(self, tape)
+
+    def _tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
+        known = None if tape._record is None else tape._record.variables.get(id(self))
+        return () if known is None or known[0] is not self else tuple(known[1])
+
+    def _to_tensor(self, dtype: DType | None = None) -> Tensor:
+        tensor = self.value()
+        if dtype is not None and tensor.dtype != dtype:
+            raise ValueError(f"Incompatible type conversion requested to type {dtype.name} for `tf.Variable of type "
+                             f"{tensor.dtype.name}. (Variable: {self!r})")  # fmt: skip
+        return tensor
+
+    def value(self) -> Tensor:
+        """The current state as a tensor, which later assignments do not change.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable(1.0)
+        >>> before = v.value()
+        >>> float(v.assign_add(2.0)), float(before)
+        (3.0, 1.0)
+        """
+        return apply(_IDENTITY, (self._read(),), {})
+
+    def read_value(self) -> Tensor:
+        """The same as ``value``."""
+        return self.value()
+
+    def numpy(self) -> Array:
+        """The current state as a NumPy array (a copy) or scalar; NotImplementedError while a graph is being built.
+
+        >>> import minitape as tf
+        >>> tf.Variable([1.0, 2.0]).numpy()
+        array([1., 2.], dtype=float32)
+        """
+        return recorder().shown(self).numpy()  # tapes count it as an access
+
+    # -- assignment ---------------------------------------------------------------------------------------------------
+
+    def assign(self, value: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Assigned:
+        """Sets a new value and returns the variable, or None without ``read_value``.
+
+        No gradient passes from the new state to ``value``. Raises ValueError when its shape does not fit.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable([1.0, 2.0])
+        >>> v.assign([3.0, 4.0]).numpy()
+        array([3., 4.], dtype=float32)
+        """
+        tensor = above.convert_to_tensor(value, self.dtype)
+        if not self._shape.is_compatible_with(tensor.shape):
+            label = "" if self._name is None else " " + self.name
+            raise ValueError(
+                f"Cannot assign value to variable '{label}': Shape mismatch.The variable shape {self._shape}, and the "
+                f"assigned value shape {tensor.shape} are incompatible."
+            )
+        return self._assign(tensor, "assign", read_value)
+
+    def assign_add(
+        self, delta: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Assigned:
+        """Adds ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
+
+        >>> import minitape as tf
+        >>> tf.Variable([1.0, 2.0]).assign_add([1.0, 1.0]).numpy()
+        array([2., 3.], dtype=float32)
+        """
+        return self._assign(self._checked(delta, "AssignAddVariableOp"), "assign_add", read_value)
+
+    def assign_sub(
+        self, delta: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Assigned:
+        """Subtracts ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
+
+        >>> import minitape as tf
+        >>> w, step = tf.Variable(1.0), 0.1
+        >>> with tf.GradientTape() as tape:
+        ...     loss = (w - 3.0) ** 2
+        >>> round(float(w.assign_sub(step * tape.gradient(loss, w))), 4)
+        1.4
+        """
+        return self._assign(self._checked(delta, "AssignSubVariableOp"), "assign_sub", read_value)
+
+    def _checked(self, delta: Value, op: str) -> Tensor:
+        """What is added as a tensor; InvalidArgumentError where variables of this type take no sum."""
+        if _same_floats(self._state, delta):
+            return delta
+        dtype = self.dtype
+        if dtype.kind in "bs":
+            raise invalid(f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these "
+                          f"attrs: [dtype=DT_{dtype.name.upper()}]", op)  # fmt: skip
+        return above.convert_to_tensor(delta, dtype)
+
+    def _assign(self, change: Tensor, how: str, read_value: bool) -> Assigned:
+        if state.scratch:
+            return change
+        record = state.record
+        return self._assigned(change, how, read_value) if record is None else record.assign(self, change, how, read_value)
+
+    def _assigned(self, change: Tensor, how: str, read_value: bool) -> Assigned:
+        """Takes a value, or adds one."""
+        if how == "assign":
+            return self._became(bare(change._value), how, (change,), read_value)
+        old, value = self._state._value, change._value
+        if old.shape != value.shape:
+            have, given = (",".join(map(str, v.shape)) for v in (old, value))
+            raise invalid(f"Cannot update variable with shape [{have}] using a Tensor with shape [{given}], shapes must be equal.",
+                          "AssignAddVariableOp" if how == "assign_add" else "AssignSubVariableOp")  # fmt: skip
+        return self._updated(add if how == "assign_add" else sub, (change,), how, read_value)
+
+    def _updated(self, function: Function, inputs: tuple[Tensor, ...], how: str, read_value: bool = True) -> Assigned:
+        """Takes what a function of arrays makes of the state and of some values."""
+        old = self._state
+        before = WARNINGS[OFF]
+        try:
+            new = function(old._value, *[t._value for t in inputs])
+        finally:
+            restore(before)
+        return self._became(bare(new), how, (inputs[-1], old), read_value)
+
+    def _became(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...], read_value: bool) -> Assigned:
+        """The next state."""
+        if state.scratch:
+            return tensor
+        if state.trying:
+            raise RuntimeError("A variable is assigned while a function is tried on stand-ins of its arguments.")
+        record = state.record
+        if record is not None:
+            record.note(how, (self, self._version, record.find(inputs[0]) if inputs else None))
+        self._version += 1
+        self._state, self._seen = tensor, None
+        tensor._origin = computed((how, weakref.ref(self)), _getframe(2), inputs[0], None if len(inputs) == 1 else inputs[1], ASSIGNED)
+        if not read_value:
+            return None
+        if record is not None or state.readers:
+            self._read()  # TensorFlow counts this as an access
+        made = object.__new__(_UnreadVariable)  # without the questions of Variable.__new__
+        made._base = self
+        return made
+
+    # -- what it looks like -------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The name, with TensorFlow's suffix ":0"."""
+        return self._name + ":0"
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self._state.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape; its sizes are None where a variable was made with unknown ones."""
+        return self._shape
+
+    @property
+    def trainable(self) -> bool:
+        """Whether tapes watch the variable by themselves."""
+        return self._trainable
+
+    device = property(lambda self: self._state.device, doc="Where the value lives: always the CPU.")
+
+    def get_shape(self) -> TensorShape:
+        """The same as ``shape``."""
+        return self._shape
+
+    def set_shape(self, shape: ShapeLike) -> None:
+        """Narrows the static shape; ValueError when it contradicts the known one."""
+        self._shape = self._shape.merge_with(shape)
+
+    initializer = property(lambda self: None, doc="None: a variable has its value from the start.")
+
+    @staticmethod
+    def _undefined(name: str) -> property:
+        def refuse(self: ResourceVariable) -> object:
+            raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
+
+        return property(refuse, doc="Not there in eager mode: AttributeError.")
+
+    op, graph = _undefined("op"), _undefined("graph")
+    del _undefined
+
+    @property
+    def initial_value(self) -> Object:
+        """Not there in eager mode: RuntimeError."""
+        raise RuntimeError("This property is not supported when eager execution is enabled.")
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """A true tensor: a variable has its value from the start."""
+        return bare(np.bool_(True))
+
+
+    def eval(self, session: object = None) -> Object:
+        """Not there in eager mode: RuntimeError."""
+        raise RuntimeError("This operation is not supported when eager execution is enabled.")
+
+    def experimental_ref(self) -> Reference:
+        """The old name of ``ref``."""
+        above.deprecated("Variable.experimental_ref (from tensorflow.python.ops.variables) is deprecated and will be removed "
+                   "in a future version.\nInstructions for updating:\nUse ref() instead.")  # fmt: skip
+        return self.ref()
+
+    def ref(self) -> Reference:
+        """A hashable reference to this very variable."""
+        return Reference(self)
+
+    def __repr__(self) -> str:
+        try:
+            value = f", numpy={recorder().shown(self)._text(repr)}"
+        except NotImplementedError:  # a graph knows no values
+            value = ""
+        return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}{value}>"
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self._read())
+
+    def __getitem__(self, key: Index) -> Tensor:
+        return above.getitem(self._read(), key, self)
+
+    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
+        array = recorder().shown(self).__array__(dtype, copy)
+        return np.asarray(array.item()) if array.dtype == object and not array.ndim and dtype is None else array
+
+    def __hash__(self) -> int:
+        raise TypeError(
+            "Variable is unhashable. Instead, use variable.ref() as the key. (Variable: " + repr(self) + ")"
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self._read())
+
+    def __int__(self) -> int:
+        return int(self._read())
+
+    def __float__(self) -> float:
+        return float(self._read())
+
+    def __complex__(self) -> complex:
+        return complex(self._read())
+
+    def __copy__(self) -> ResourceVariable:
+        return self  # a copy shares the state
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _unpickle, (self._state._numpy(), self._trainable, self._name, self._shape)
+
+    def __deepcopy__(self, memo: object) -> ResourceVariable:
+        copy = type(self)(above.to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape)
+        copy._born = copy._state._origin = born("variable", (self,), weakref.ref(copy))
+        return copy
+
+
+class _UnreadVariable(ResourceVariable):
+    """What ``assign`` and its kin return: the same state under another object, which no tape watches by itself.
+
+    >>> import minitape as tf
+    >>> v = tf.Variable(1.0)
+    >>> v.assign_add(2.0)
+    <tf.Variable 'UnreadVariable' shape=() dtype=float32, numpy=3.0>
+    """
+
+    _shown = "tensorflow.python.ops.resource_variable_ops"
+
+    def __init__(self, variable: ResourceVariable) -> None:
+        self._base = variable
+
+    name = property(lambda self: "UnreadVariable", doc="Always the same.")
+    constraint = None
+    _shape = property(lambda self: self._base._shape)
+    _trainable = property(lambda self: self._base._trainable)
+    _number = property(lambda self: self._base._number)
+    _state = property(lambda self: self._base._state)
+
+    def _read(self) -> Tensor:
+        return recorder().read(self._base, accessed=False)
+
+    def _tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
+        return self._base._tape_rows(tape)
+
+    def _watch_on(self, tape: GradientTape) -> None:
+        known = id(self._base) in tape.variables
+        self._base._watch_on(tape)
+        if not known:  # the tape knows it by the name under which it was watched
+            tape.variables[id(self._base)] = self
+
+    def _became(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...], read_value: bool) -> Assigned:
+        return self._base._became(tensor, how, inputs, read_value)
+
+
+UnreadVariable = _UnreadVariable
+
+
+def _check(initial_value: object, name: object, constraint: object, unknown: Attributes, **unsupported: object) -> None:
+    """ValueError for what no variable takes, and for arguments of TensorFlow that minitape does not support.
+
+    Those that TensorFlow does not know either are ignored with a warning, as there.
+    """
+    if unknown:
+        above.log_first_n(f"unknown {sorted(unknown)}",
+                    f"tf.Variable does not know {', '.join(map(repr, unknown))} and ignores it, as TensorFlow does.")  # fmt: skip
+    if initial_value is None:
+        raise ValueError("The `initial_value` arg to `tf.Variable` must be specified except when you are not "
+                         "providing a `variable_def`. You provided neither.")  # fmt: skip
+    if name is not None and not isinstance(name, str):
+        raise ValueError("name for name_scope must be a string.")
+    if constraint is not None and not callable(constraint):
+        raise ValueError(
+            f"Argument `constraint` must be None or a callable. a callable. Got a {type(constraint)}:  {constraint}"
+        )
+    for label, value in unsupported.items():
+        if value is not None:
+            raise ValueError(f"tf.Variable of minitape does not support `{label}`: got {value!r}, leave it out")
+
+
+def _same_floats(old: object, delta: object) -> bool:
+    """Whether two tensors hold (known) floats of one dtype and shape: the usual case, with nothing to ask."""
+    if type(delta) is not EagerTensor or type(old) is not EagerTensor:
+        return False
+    x, y = old._value, delta._value
+    return x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in REALS
+
+
+def _unpickle(value: Array, trainable: bool, name: str, shape: ShapeLike) -> ResourceVariable:
+    return ResourceVariable(value, trainable=trainable, name=name, shape=shape)
+
+
+# what Python's texts for wrong calls say
+methods_of("BaseResourceVariable", *"assign assign_add assign_sub eval is_initialized numpy read_value set_shape value".split())(
+    ResourceVariable
+)

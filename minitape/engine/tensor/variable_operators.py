@@ -1,0 +1,65 @@
+"""The operators of variables: each is that of the variable's current state; those in place are refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..above import above
+from .operators import ARITHMETIC
+
+if TYPE_CHECKING:
+    from ..typed import Function, Result, Value
+    from .tensor import Tensor
+
+
+class VariableOperators:
+    """A mixin of variables, which answer ``_read()`` with their current state."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def _read(self) -> Tensor: ...
+
+    def __eq__(self, other: Value) -> Result:  # unlike a tensor, a variable refuses None
+        return self._read().__eq__(above.convert_to_tensor(None) if other is None else other)
+
+    def __ne__(self, other: Value) -> Result:
+        return self._read().__ne__(above.convert_to_tensor(None) if other is None else other)
+
+
+def _add(method: str, operator: Function) -> None:
+    operator.__name__ = method
+    operator.__qualname__ = f"VariableOperators.{method}"
+    setattr(VariableOperators, method, operator)
+
+
+def _forwarded(method: str) -> Function:
+    def operator(self: VariableOperators, *others: Value) -> Result:
+        return getattr(self._read(), method)(*others)
+
+    return operator
+
+
+def _refused(text: str) -> Function:
+    def operator(self: object, other: object) -> Result:
+        raise RuntimeError(text)
+
+    return operator
+
+
+_IN_PLACE = (
+    "`{name} {symbol}= value` with `tf.Variable`s is not supported. Use `{name}.assign{call}` to modify the variable, "
+    "or `out = {name} {result} value` if you need to get a new output Tensor."
+)
+
+for _name in (*ARITHMETIC, "neg", "abs", "invert", "lt", "le", "gt", "ge", "matmul", "and", "or", "xor"):
+    _add(f"__{_name}__", _forwarded(f"__{_name}__"))
+for _name in (*ARITHMETIC, "matmul", "and", "or", "xor"):
+    _add(f"__r{_name}__", _forwarded(f"__r{_name}__"))
+for _name, _symbol in (("mul", "*"), ("truediv", "/"), ("pow", "**")):
+    _text = _IN_PLACE.format(name="var", symbol=_symbol, call=f"(var {_symbol} value)", result=_symbol)
+    _add(f"__i{_name}__", _refused(_text))
+for _name, _symbol, _result in (("add", "+", "+"), ("sub", "-", "*")):  # TensorFlow's text says * for -=
+    _text = _IN_PLACE.format(name="variable", symbol=_symbol, call=f"_{_name}(value)", result=_result)
+    _add(f"__i{_name}__", _refused(_text))

@@ -1,0 +1,1 @@
+"""Values: types, shapes, structures, exceptions. Nothing here knows tensors."""

@@ -1,0 +1,183 @@
+"""Element types: ``tf.float32`` and its siblings, and the way from NumPy's types to them and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .class_names import Shown
+
+if TYPE_CHECKING:
+    import builtins
+
+    from ..typed import Array, DTypeLike, NumPyType, Object
+
+
+class DType(metaclass=Shown):
+    """The type of a tensor's elements.
+
+    ``name`` is TensorFlow's, ``as_numpy_dtype`` the NumPy type that holds it. Two DTypes are equal when their names
+    are; a DType also equals anything that :func:`as_dtype` turns into it.
+
+    >>> import minitape as tf
+    >>> tf.float32, str(tf.float32), tf.float32 == "float32", tf.float32.is_floating
+    (tf.float32, "<dtype: 'float32'>", True, True)
+    """
+
+    __slots__ = ("name", "_numpy", "kind", "number", "kernel_name", "size", "differentiable")
+    _shown = "tensorflow.python.framework.dtypes"
+
+    def __init__(self, name: str, numpy_type: NumPyType, kind: str, number: int, kernel_name: str) -> None:
+        self.name, self._numpy, self.kind = name, numpy_type, kind
+        self.number = number  # TensorFlow's DataType enum
+        self.kernel_name = kernel_name  # what kernels' error messages call it
+        self.size = 0 if kind == "s" else np.dtype(numpy_type).itemsize
+        self.differentiable = kind in "fc"
+
+    @property
+    def as_numpy_dtype(self) -> NumPyType:
+        """The NumPy scalar type, e.g. ``numpy.float32``; ``object`` for strings."""
+        return self._numpy
+
+    @property
+    def real_dtype(self) -> DType:
+        """The type of the real part: float32 for complex64, float64 for complex128, else itself."""
+        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+
+    base_dtype = property(lambda self: self, doc="The type itself: minitape has no reference types.")
+    is_floating = property(lambda self: self.kind == "f", doc="True for real floating point types.")
+    is_complex = property(lambda self: self.kind == "c", doc="True for complex types.")
+    is_integer = property(lambda self: self.kind in "iu", doc="True for integers, bool excluded.")
+    is_bool = property(lambda self: self.kind == "b", doc="True for tf.bool.")
+    is_unsigned = property(lambda self: self.kind == "u", doc="True for unsigned integers.")
+    is_numeric = property(lambda self: self.kind in "fciu", doc="True for numbers.")
+    @property
+    def min(self) -> Array:
+        """The smallest value."""
+        return self._limit("min")
+
+    @property
+    def max(self) -> Array:
+        """The largest value."""
+        return self._limit("max")
+
+    def _limit(self, which: str) -> Array:
+        if self.kind in "fiu":
+            return getattr((_finfo if self.kind == "f" else np.iinfo)(self._numpy), which)
+        raise TypeError(f"Cannot find {'minimum' if which == 'min' else 'maximum'} value of {self} with type {self}.")
+
+    def is_compatible_with(self, other: DTypeLike) -> builtins.bool:
+        """True when ``other`` names the same type. TypeError when it names none.
+
+        >>> import minitape as tf
+        >>> tf.float32.is_compatible_with("float32"), tf.float32.is_compatible_with(tf.float64)
+        (True, False)
+        """
+        return self == as_dtype(other)
+
+    def __eq__(self, other: object) -> builtins.bool:
+        if self is other or other is None:
+            return self is other
+        try:
+            return self.name == as_dtype(other).name
+        except TypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return as_dtype, (self.name,)
+
+    def __repr__(self) -> str:
+        return f"tf.{self.name}"
+
+    def __str__(self) -> str:
+        return f"<dtype: '{self.name}'>"
+
+
+def _finfo(numpy_type: NumPyType) -> Object:
+    if np.dtype(numpy_type).name == "bfloat16":
+        import ml_dtypes
+
+        return ml_dtypes.finfo(numpy_type)
+    return np.finfo(numpy_type)
+
+
+float16 = half = DType("float16", np.float16, "f", 19, "half")
+float32 = DType("float32", np.float32, "f", 1, "float")
+float64 = double = DType("float64", np.float64, "f", 2, "double")
+int8 = DType("int8", np.int8, "i", 6, "int8")
+int16 = DType("int16", np.int16, "i", 5, "int16")
+int32 = DType("int32", np.int32, "i", 3, "int32")
+int64 = DType("int64", np.int64, "i", 9, "int64")
+uint8 = DType("uint8", np.uint8, "u", 4, "uint8")
+uint16 = DType("uint16", np.uint16, "u", 17, "uint16")
+uint32 = DType("uint32", np.uint32, "u", 22, "uint32")
+uint64 = DType("uint64", np.uint64, "u", 23, "uint64")
+bool = DType("bool", np.bool_, "b", 10, "bool")
+complex64 = DType("complex64", np.complex64, "c", 8, "complex64")
+complex128 = DType("complex128", np.complex128, "c", 18, "complex128")
+string = DType("string", object, "s", 7, "string")
+
+_python_bool = type(True)  # noqa: UP003 - the name bool is taken
+_ALL = [float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool, complex64,
+        complex128, string]  # fmt: skip
+_BY_NAME = {d.name: d for d in _ALL} | {"half": float16, "float": float32, "double": float64}
+_BY_NUMPY: dict[np.dtype, DType] = {np.dtype(d.as_numpy_dtype): d for d in _ALL}
+_BY_NUMBER = {d.number: d for d in _ALL}
+
+
+def _bfloat16() -> DType:
+    """tf.bfloat16, made when it is first asked for: its NumPy type comes from the package ml_dtypes."""
+    if "bfloat16" not in _BY_NAME:
+        import ml_dtypes
+
+        _BY_NAME["bfloat16"] = _BY_NUMPY[np.dtype(ml_dtypes.bfloat16)] = DType("bfloat16", ml_dtypes.bfloat16, "f", 14, "bfloat16")
+    return _BY_NAME["bfloat16"]
+
+
+def as_dtype(type_value: DTypeLike) -> DType:
+    """Turns a DType, its name, its number, a NumPy type or ``float``/``bool``/``str`` into a DType.
+
+    Raises TypeError for anything else, ``int`` included, as TensorFlow does.
+
+    >>> import numpy as np
+    >>> import minitape as tf
+    >>> tf.as_dtype("float32"), tf.as_dtype(float), tf.as_dtype(np.int64)
+    (tf.float32, tf.float32, tf.int64)
+    """
+    if isinstance(type_value, DType):
+        return type_value
+    if isinstance(type_value, str):
+        found = _bfloat16() if type_value == "bfloat16" else _BY_NAME.get(type_value)
+    elif isinstance(type_value, int):
+        found = _BY_NUMBER.get(type_value)
+    elif type_value is float or type_value is _python_bool:
+        found = float32 if type_value is float else bool
+    else:
+        found = _of_numpy(type_value)
+    if found is None:
+        raise TypeError(f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType.")
+    return found
+
+
+def _of_numpy(value: object) -> DType | None:
+    """The DType of a NumPy type, or of an array; None when it is neither or TensorFlow has no such type."""
+    if isinstance(value, type):
+        abstract = not issubclass(value, np.generic) or value in (np.generic, np.void)
+        key = None if abstract and value is not object else np.dtype(value)
+    else:
+        key = value if isinstance(value, np.dtype) else getattr(value, "dtype", None)
+    if not isinstance(key, np.dtype):
+        return None
+    if key.kind in "SU":
+        return string
+    return _bfloat16() if key.name == "bfloat16" else _BY_NUMPY.get(key)
+
+
+def __getattr__(name: str) -> DType:
+    if name == "bfloat16":  # only who names it waits for ml_dtypes
+        return _bfloat16()
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

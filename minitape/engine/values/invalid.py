@@ -1,0 +1,81 @@
+"""The errors of what was asked for something that it cannot do, and how they show shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import InvalidArgumentError, OpError
+
+if TYPE_CHECKING:
+    from ..typed import Array
+
+
+def invalid(message: str, op: str = "", name: str = "") -> Exception:
+    """The InvalidArgumentError that operation ``op`` raises, worded as in TensorFlow's eager mode.
+
+    While a graph is being built the same mistake is a ValueError.
+    """
+    from ..recording.state import state
+
+    if state.graph is not None:
+        return ValueError(message)
+    return InvalidArgumentError(None, None, f"{message} [Op:{op}] name: {name}" if op else message)
+
+
+class AtRun(InvalidArgumentError):
+    """What TensorFlow finds when an operation runs: of its class in a graph as well."""
+
+
+AtRun.__name__ = AtRun.__qualname__ = "InvalidArgumentError"
+
+
+def at_run(message: str, op: str) -> OpError:
+    """The error of operation ``op`` for what TensorFlow does not look at while a graph is being built."""
+    return AtRun(None, None, f"{message} [Op:{op}] name: ")
+
+
+def shown(shape: Iterable[int | None]) -> str:
+    """A shape as TensorFlow's kernels print it.
+
+    >>> shown((2, 3, None))
+    '[2,3,?]'
+    """
+    return "[" + ",".join(["?" if n is None else str(n) for n in shape]) + "]"
+
+
+def unsupported(function: str, **given: object) -> None:
+    """NotImplementedError for the first argument that was given, that is, which is neither None nor False.
+
+    >>> unsupported("f", options=None)
+    >>> try:
+    ...     unsupported("f", options=3)
+    ... except NotImplementedError as error:
+    ...     print(error)
+    minitape's f does not support `options`.
+    """
+    for argument, value in given.items():
+        if value is not None and value is not False:
+            raise NotImplementedError(f"minitape's {function} does not support `{argument}`.")
+
+
+def check_places(places: Array, size: int, op: str = "GatherV2") -> None:
+    """Raises InvalidArgumentError unless all of ``places`` are in [0, size)."""
+    bad = outside(np.asarray(places)[..., None], (size,))
+    if bad is not None:
+        raise at_run(f"indices{bad[0]} = {bad[1][1:-1]} is not in [0, {size})", op)
+
+
+def outside(places: Array, sizes: tuple[int | None, ...]) -> tuple[str, str] | None:
+    """The first place in ``places`` (..., depth) outside of ``sizes``: where it stands and what it is, as text."""
+    places = np.asarray(places)
+    if not places.shape[-1]:
+        return None
+    wrong = np.any((places < 0) | (places >= np.array(sizes)), axis=-1)
+    hits = np.flatnonzero(wrong)
+    if not hits.size:
+        return None
+    at = np.unravel_index(hits[0], wrong.shape)
+    return shown(map(int, at)) if at else "", "[" + ", ".join(str(int(i)) for i in places[at]) + "]"

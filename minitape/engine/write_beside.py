@@ -1,0 +1,100 @@
+"""The only door through which files are written: beside the old one, whose place the new one takes when it is whole.
+
+Whatever breaks a save off, a full disk, Ctrl-C or the end of the process, the old file is there as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import glob
+import os
+import stat
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+try:
+    from fcntl import LOCK_EX, LOCK_NB, flock
+except ImportError:  # Windows, where a file that is open cannot be removed: no lock is needed
+    flock = None  # type: ignore[assignment]
+
+LONGEST = 60  # characters of a name that the name beside it repeats: file systems allow 255 bytes
+WHY = {
+    errno.ENOSPC: "the disk is full", errno.EDQUOT: "your share of the disk is used up", errno.EACCES: "you may not write there",
+    errno.EPERM: "you may not write there", errno.EROFS: "the disk can only be read", errno.ENOENT: "there is no such folder",
+    errno.ENOTDIR: "what should be its folder is a file", errno.EISDIR: "there is a folder of this name",
+    errno.ENAMETOOLONG: "the name is too long",
+}  # fmt: skip
+
+
+def write(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Writes a file as a whole; text as it is, without other ends of lines. Raises OSError as :func:`replacing` does.
+
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp(), "note")
+    >>> write(target, "whole")
+    >>> target.read_text(), len(list(target.parent.iterdir()))
+    ('whole', 1)
+    """
+    with replacing(path, text=isinstance(content, str)) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str], text: bool = True, encoding: str = "utf-8", newline: str = "\n",
+              private: bool = False) -> Iterator[IO[Any]]:  # fmt: skip # of str or bytes, as `text` says
+    """A file to write to, which takes the place of ``path`` at the end, with its mode; a link goes on leading there.
+
+    What breaks off leaves the old file. ``private``: others than its owner and group cannot read it. What is no file (a pipe),
+    and a file in a folder where no other can be made, is written itself. Raises OSError, with a note that says what is wrong,
+    where it cannot be written.
+    """
+    target, how = Path(os.path.realpath(path)), {"encoding": encoding, "newline": newline} if text else {}
+    try:
+        there = os.path.exists(path)
+        if there and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if there and not (target.is_file() and os.access(target.parent, os.W_OK)):
+            with open(path, "w" if text else "wb", **how) as file:  # type: ignore[call-overload]
+                yield file
+            return
+        _forget_broken_off(target)
+        part = target.with_name(f".{target.name[:LONGEST]}.{os.urandom(8).hex()}.part")  # nobody can foresee its name
+        try:
+            with open(part, "x" if text else "xb", opener=partial(os.open, mode=0o600) if private else None, **how) as file:  # type: ignore[call-overload]
+                _hold(file.fileno())
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if there:
+                part.chmod(stat.S_IMODE(target.stat().st_mode) & ~(stat.S_IRWXO if private else 0))
+            os.replace(part, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        error.filename, error.filename2 = os.fspath(path), None
+        kept = " The file that was there is as it was." if target.is_file() else ""
+        error.add_note(f"{path} was not written: {WHY.get(error.errno or 0, error.strerror)}.{kept}")
+        raise
+
+
+def _hold(file: int) -> None:
+    """Marks a file as one that is being written; raises OSError where another process does that."""
+    if flock is not None:
+        flock(file, LOCK_EX | LOCK_NB)
+
+
+def _forget_broken_off(target: Path) -> None:
+    """Removes what a process left that was killed while it wrote: nobody holds it any more."""
+    for old in target.parent.glob(f".{glob.escape(target.name[:LONGEST])}.{'[0-9a-f]' * 16}.part"):
+        with contextlib.suppress(OSError):
+            found = old.lstat()
+            if stat.S_ISREG(found.st_mode) and time.time() - found.st_mtime > 1:
+                with open(old, "rb") as file:
+                    _hold(file.fileno())
+                old.unlink()

@@ -1,0 +1,353 @@
+"""Python and NumPy values become tensors: ``constant``, ``convert_to_tensor``, and the operands of operators."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..engine.above import above
+from ..engine.recording.evidence import born, exits
+from ..engine.recording.state import state
+from ..engine.table.fp import OFF, WARNINGS, restore
+from ..engine.tensor.tensor import EagerTensor, Tensor, bare, wrap
+from ..engine.values import dtypes
+from ..engine.values.dtypes import DType
+from ..engine.values.elements import dtype_of
+from ..engine.values.shape import TensorShape
+
+if TYPE_CHECKING:
+    from ..engine.typed import Array, DTypeLike, Function, NumPyType, Object, ShapeLike, Value
+
+_PYTHON = {float: np.float32, int: np.int32, bool: np.bool_, complex: np.complex128}
+_TEXT = (str, bytes)
+_MIXED = "Can't convert Python sequence with mixed types to Tensor."
+_RAGGED = "Can't convert non-rectangular Python sequence to Tensor."
+_TOO_LARGE = "Can't convert Python sequence with out-of-range integer to Tensor."
+_NOT_A_DOUBLE = "Can't convert Python sequence with a value out of range for a double-precision float."
+
+_INTEGERS = (int, np.integer)
+_REALS = (float, np.floating, *_INTEGERS)
+# what a Python leaf may be to become an element of a dtype of this kind
+_FITS = {"f": _REALS, "i": _INTEGERS, "u": _INTEGERS, "b": (bool, np.bool_), "c": (complex, float, int, np.number), "s": _TEXT}
+_DIRECT = {"float16", "float32", "float64", "int32", "int64", "uint64", "bool", "complex128", "string"}
+_CASTS = {"f": "fiu", "i": "iu", "u": "iu", "c": "cfiu", "b": "b", "s": "s"}  # kinds that a cast may start from
+_NUMPY_NAMES = {"M": "DATETIME", "m": "TIMEDELTA", "V": "VOID", "f": "LONGDOUBLE", "c": "CLONGDOUBLE"}
+
+
+def convert_to_tensor(value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None) -> Tensor:
+    """Converts ``value`` to a tensor; a tensor comes back as it is.
+
+    Python floats become float32, ints int32 (int64 when they need it), NumPy arrays keep their dtype. A sequence that
+    holds tensors is stacked, and gradients pass through. ``dtype_hint`` is tried first, and given up where it does not fit.
+    Raises ValueError when a tensor has another dtype than the one asked for, TypeError when a Python value does not fit it. See https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
+
+    >>> import minitape as tf
+    >>> tf.convert_to_tensor([1, 2])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+    """
+    if type(value) is EagerTensor and (dtype is None or dtype is value.dtype):
+        return value
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(value, Tensor):
+        if wanted is not None and value.dtype != wanted:
+            label = f"{name}: " if name else ""
+            raise ValueError(f"{label}Tensor conversion requested dtype {wanted.name} for Tensor with dtype "
+                             f"{value.dtype.name}: {value!r}")  # fmt: skip
+        return value
+    if hasattr(value, "_to_tensor"):  # variables, and other things that hold a tensor
+        return value._to_tensor(wanted)
+    if wanted is None and dtype_hint is not None:
+        with suppress(TypeError, ValueError):
+            return convert_to_tensor(value, dtype_hint)
+    if isinstance(value, TensorShape):
+        return wrap(_shape_array(value, wanted))
+    if isinstance(value, (list, tuple)):
+        plain = state.graph is None and (not value or (type(value[0]) in _PYTHON and type(value[-1]) in _PYTHON))
+        if not plain and _tensor_within(value) is not None:
+            return _pack(value, wanted)
+    try:
+        made = bare(to_array(value, wanted))
+    except (TypeError, ValueError):
+        if not isinstance(value, (list, tuple)) or _tensor_within(value) is None:
+            raise
+        made = None  # tensors between numbers, for which nobody looked
+    return _pack(value, wanted) if made is None else _enter(made, value)
+
+
+def converted(value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None) -> Tensor:
+    """``tf.convert_to_tensor``: as above, but a value becomes a constant of the graph that is being built.
+
+    Other operations can then be differentiated with respect to it, and a session can be fed another value.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     x = tf.convert_to_tensor([1.0, 2.0])
+    ...     print(session.run(tf.gradients(x * x, x), {x: [3.0, 4.0]}))
+    [array([6., 8.], dtype=float32)]
+    """
+    tensor = convert_to_tensor(value, dtype, dtype_hint, name)
+    if state.graph is None or tensor is value or type(tensor) is not EagerTensor:
+        return tensor
+    return state.graph.constant(tensor, name or "Const")
+
+
+def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, name: str = "Const") -> Tensor:
+    """Makes a tensor of a Python value, a NumPy array (copied), or a tensor (returned as it is).
+
+    ``shape`` reshapes the value, or fills that shape with a single one. Raises ValueError for ragged sequences and
+    TypeError for values that do not fit ``dtype``. See https://www.tensorflow.org/api_docs/python/tf/constant.
+
+    >>> import minitape as tf
+    >>> print(tf.constant(3.0))
+    tf.Tensor(3.0, shape=(), dtype=float32)
+    >>> tf.constant(0, shape=[2, 2])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[0, 0],
+           [0, 0]], dtype=int32)>
+    """
+    if isinstance(value, Tensor):
+        if not isinstance(value, EagerTensor):
+            raise TypeError("Expected any non-tensor type, but got a tensor instead.")
+        if dtype is not None and value.dtype != dtype:
+            shown = value._numpy() if isinstance(value, EagerTensor) else value
+            raise TypeError(f"Expected tensor {shown} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
+        return value if shape is None else _in_shape(value, value, TensorShape(shape))
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if hasattr(value, "_to_tensor") and not hasattr(value, "_composite"):
+        array = value.numpy()
+        tensor: Tensor = _enter(bare(np.array(array, None if wanted is None else wanted.as_numpy_dtype)), array)
+    else:
+        tensor = _enter(bare(to_array(value, wanted)), value)
+    tensor = tensor if shape is None else _in_shape(tensor, value, TensorShape(shape))
+    return tensor if state.graph is None or type(tensor) is not EagerTensor else state.graph.constant(tensor, name)
+
+
+def _in_shape(tensor: Tensor, value: Value, shape: TensorShape) -> Tensor:
+    if not shape.is_fully_defined():
+        raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
+    sizes, count = tuple(shape), shape.num_elements()
+    array = tensor.array
+    if array.size == count:
+        return wrap(np.reshape(array, sizes))
+    if array.size == 1:
+        return wrap(np.full(sizes, array.reshape(())[()], array.dtype))
+    raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {tensor._numpy()} (converted from {value!r}) "
+                    f"has {array.size:d} elements, but got `shape` {shape} with {count:d} elements).")  # fmt: skip
+
+
+def convert_operand(value: Value, like: DType, strict: bool = True) -> Tensor:
+    """The other operand of an operator, in the dtype of the first; TypeError when it does not fit.
+
+    Without ``strict`` (TensorFlow's ``+`` and ``/``) what does not fit keeps its own dtype: the operation refuses it.
+    """
+    if like.differentiable and (type(value) is float or type(value) is int):
+        return bare(_quietly(like.as_numpy_dtype, value))
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiubc" and like.kind in "fiucb":
+        return _enter(bare(value.astype(like.as_numpy_dtype)), value)
+    return convert_to_tensor(value, like) if strict else convert_to_tensor(value, dtype_hint=like)
+
+
+def _enter(tensor: EagerTensor, value: Value) -> EagerTensor:
+    """Notes where a constant was made and of which NumPy value: `explain` follows values that left and came back."""
+    tensor._origin = born("constant", (), exits().of(value) if isinstance(value, (np.ndarray, np.generic)) else None)
+    return tensor
+
+
+# -- values to arrays -------------------------------------------------------------------------------------------------
+
+
+def to_array(value: Value, dtype: DType | None = None) -> Array:
+    """``value`` as a NumPy array or scalar of its own (a copy), with TensorFlow's default dtypes."""
+    kind = type(value)
+    if dtype is None and kind in _PYTHON:
+        return _default_scalar(value, kind)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _from_numpy(value, dtype)
+    if kind is not list and kind not in (tuple, *_TEXT) and hasattr(value, "__array__"):
+        return _from_numpy(np.asarray(value), dtype)
+    leaves, shape = _leaves(value)
+    if not leaves:
+        return np.empty(shape, np.float32 if dtype is None else dtype.as_numpy_dtype)
+    array = _convert(leaves, dtype)
+    if len(shape) != 1 or array.ndim != 1:
+        array = array.reshape(shape) if shape or array.dtype == object else array[0]
+    if dtype is None or array.dtype == dtype._numpy:
+        return array
+    if dtype_of(array).kind not in _CASTS.get(dtype.kind, ""):
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name}")
+    return _quietly(array.astype, dtype.as_numpy_dtype)
+
+
+def _quietly(function: Function, *args: Array) -> Array:
+    """Calls a function of NumPy without its warnings about overflows."""
+    before = WARNINGS[OFF]
+    try:
+        return function(*args)
+    finally:
+        restore(before)
+
+
+def _default_scalar(value: Object, kind: type) -> Array:
+    if kind is int and not -(2**31) <= value < 2**31:
+        return _integers([value])[0]
+    if kind is float:
+        return _finite(_quietly(np.float32, value), [value])
+    return _PYTHON[kind](value)
+
+
+def _from_numpy(value: Array, dtype: DType | None) -> Array:
+    kind = value.dtype.kind
+    if not value.dtype.isnative:  # bytes in the order of another machine
+        value = value.astype(value.dtype.newbyteorder("="))
+    if kind == "O" or (dtype is None and kind in "SU") or (dtype is not None and dtype.kind == "s"):
+        return _strings(value.reshape(-1).tolist(), True).reshape(value.shape)
+    if kind in "Mm" or value.dtype.char in "gGV":
+        raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: NPY_{_NUMPY_NAMES[kind]}).")
+    if dtype is None:
+        dtypes.as_dtype(value.dtype)  # refuses what TensorFlow does not know
+        return np.array(value)
+    return _quietly(value.astype, dtype.as_numpy_dtype)
+
+
+def _is_sequence(value: Value) -> bool:
+    if isinstance(value, (list, tuple, range, TensorShape)):
+        return True
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.ndim > 0
+    return hasattr(type(value), "__getitem__") and not isinstance(value, (dict, int, float, *_TEXT))
+
+
+def _leaves(value: Value) -> tuple[list[Object], tuple[int, ...]]:
+    """The elements of a nested sequence and its shape, level by level; ValueError when it is not rectangular."""
+    if type(value) is list and value and type(value[0]) in _PYTHON:  # the usual case
+        return value, (len(value),)
+    shape: tuple[int, ...] = ()
+    level = [value]
+    while type(level[0]) not in _PYTHON and _is_sequence(level[0]):
+        try:
+            shape = (*shape, len(level[0]))
+        except TypeError as error:
+            raise ValueError(f"TypeError: {error}\n") from None
+        if not shape[-1]:
+            return [], shape
+        if len(level) > 1 and not (all(map(_is_sequence, level)) and len({*map(len, level)}) == 1):
+            raise ValueError(_RAGGED)
+        if type(level[0]) is np.ndarray and level[0].dtype.kind in "fiub" and len({(item.dtype, item.shape) for item in map(np.asarray, level)}) == 1:
+            return [np.array(level)], (*shape, *level[0].shape[1:])  # all at once
+        level = list(chain.from_iterable(level))
+    if level[0] is None:
+        raise _no_value()
+    if not isinstance(level[0], (*_TEXT, bool, int, float, complex, np.generic, np.ndarray)):
+        raise ValueError(f"Attempt to convert a value ({level[0]!r}) with an unsupported type ({type(level[0])}) to a Tensor.")
+    return level, shape
+
+
+def _no_value() -> Exception:
+    """The error for None: often a gradient, of which a note says why it is None."""
+    text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+    return above.why_none(ValueError(text if state.graph is None else "None values not supported."))
+
+
+def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
+    """A flat array of the leaves: in the dtype asked for where each of them fits it, else in the one they suggest."""
+    kinds = {*map(type, leaves)}
+    if np.ndarray in kinds:  # those without axes are single elements
+        leaves = [leaf[()] if type(leaf) is np.ndarray else leaf for leaf in leaves]
+        kinds = {*map(type, leaves)}
+    fits = _FITS[dtype.kind] if dtype is not None and dtype.name in _DIRECT else ()
+    if dtype is not None and all(issubclass(k, fits) and not (dtype.kind == "c" and k is bool) for k in kinds):
+        with suppress(OverflowError):  # an int too large for the dtype: made as int64, then cast
+            return _strings(leaves) if dtype.kind == "s" else _quietly(np.array, leaves, dtype.as_numpy_dtype)
+    made = _inferred(leaves, kinds)
+    return made if dtype is not None else _finite(made, leaves)
+
+
+def _inferred(leaves: list[Object], kinds: set[type]) -> np.ndarray:
+    first = leaves[0]
+    kind = first.dtype.kind if isinstance(first, (np.generic, np.ndarray)) else None
+    fits: tuple[type, ...]
+    wanted: NumPyType
+    if isinstance(first, _TEXT):
+        return _strings(leaves)
+    if isinstance(first, bool) or kind == "b":
+        fits, wanted = (bool, np.bool_, np.ndarray), np.bool_
+    elif isinstance(first, int) or kind in ("i", "u"):
+        if all(issubclass(k, (*_INTEGERS, np.bool_, np.ndarray)) for k in kinds):
+            return _integers(leaves)
+        fits, wanted = _REALS, np.float32
+    elif kind == "f" or (isinstance(first, float) and kind is None):
+        fits, wanted = (*_REALS, np.ndarray), np.float32 if kind is None else first.dtype.type
+    else:
+        fits, wanted = (*_FITS["c"], np.ndarray), np.complex128
+    if not all(issubclass(k, fits) for k in kinds):
+        raise ValueError(_MIXED)
+    return _quietly(np.array, leaves, wanted)  # what is too large becomes infinite
+
+
+def _integers(leaves: list[Object]) -> np.ndarray:
+    """int32 where all numbers fit, else int64; ValueError beyond."""
+    try:
+        wide = np.array(leaves, np.int64)
+    except OverflowError:
+        raise ValueError(_TOO_LARGE) from None
+    return wide.astype(np.int32) if wide.min() >= -(2**31) and wide.max() < 2**31 else wide
+
+
+def _finite(made: Array, leaves: list[Object]) -> Array:
+    """Raises ValueError where a finite Python number became an infinite float32 that nobody asked for."""
+    if made.dtype == np.float32 and (huge := np.isinf(made)).any() and not np.isinf(np.array(leaves, np.float64)[huge.reshape(-1)]).all():
+        raise ValueError(_NOT_A_DOUBLE)
+    return made
+
+
+def _strings(leaves: list[Object], numpy: bool = False) -> np.ndarray:
+    """An object array of bytes: text is encoded as UTF-8. ``numpy``: the leaves come from a NumPy array."""
+    out = np.empty(len(leaves), object)
+    for i, text in enumerate(leaves):
+        if isinstance(text, str):
+            text = text.encode("utf-8")
+        if not isinstance(text, bytes):
+            why = f"Failed to convert a NumPy array to a Tensor (Unsupported object type {type(text).__name__})."
+            raise ValueError(why if numpy else _MIXED)
+        out[i] = bytes(text)
+    return out
+
+
+def _shape_array(shape: TensorShape, dtype: DType | None) -> np.ndarray:
+    if not shape.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
+    if dtype is not None and dtype.name not in ("int32", "int64"):
+        raise TypeError(f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64.")
+    large = any(n is not None and n >= 2**31 for n in shape)
+    return np.array(tuple(shape), np.int64 if large or dtype is dtypes.int64 else np.int32)
+
+
+# -- sequences that hold tensors --------------------------------------------------------------------------------------
+
+
+def _tensor_within(value: Value) -> Value:
+    """The first tensor, or what holds one, in a nested sequence; None where there is none."""
+    for item in value:
+        if isinstance(item, Tensor) or hasattr(item, "_to_tensor"):
+            return item
+        if isinstance(item, (list, tuple)) and (found := _tensor_within(item)) is not None:
+            return found
+    return None
+
+
+def _pack(value: Value, dtype: DType | None) -> Tensor:
+    """A sequence with tensors in it: stacked, as ``tf.stack`` does."""
+    found = _tensor_within(value).dtype if dtype is None else dtype
+
+    def part(item: Value) -> Tensor:
+        if isinstance(item, (list, tuple)) and _tensor_within(item) is not None:
+            return above.pack([part(i) for i in item], 0)
+        if not (isinstance(item, Tensor) or hasattr(item, "_to_tensor")):
+            return convert_to_tensor(item, found)
+        tensor = convert_to_tensor(item)
+        return tensor if dtype in (None, tensor.dtype) else above.cast(tensor, dtype)
+
+    return above.pack([part(item) for item in value], 0)

@@ -1,0 +1,42 @@
+"""Warnings that TensorFlow logs."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from ..engine.recording.frames import user_frame
+
+if TYPE_CHECKING:
+    from ..engine.values.dtypes import DType
+
+_logged: dict[str, int] = {}
+
+
+def log_first_n(place: str, message: str, times: int = 5) -> None:
+    """Logs a warning as TensorFlow does, through the logger "tensorflow": the first ``times`` times for a place."""
+    import logging  # seldom needed, and four milliseconds of every start
+
+    _logged[place] = _logged.get(place, 0) + 1
+    if _logged[place] <= times:
+        logging.getLogger("tensorflow").warning(message)
+
+
+def warn_not_watchable(dtype: DType) -> None:
+    """The warning for watching integers, booleans or strings."""
+    log_first_n(f"watch {dtype!r}", f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {dtype!r}")
+
+
+_told: set[str] = set()
+
+
+def deprecated(text: str) -> None:
+    """Logs once that something is deprecated, with the user's file and line, in TensorFlow's words."""
+    if text in _told:
+        return
+    _told.add(text)
+    frame = user_frame(sys._getframe(1))
+    where = "unknown:0" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    import logging  # seldom needed, and milliseconds of every start
+
+    logging.getLogger("tensorflow").warning("From %s: %s", where, text)

@@ -1,0 +1,175 @@
+"""What is wrong with a recording, for the strip above a picture: ALARMs of a snapshot, in the words of ``explain``.
+
+A masked score of -inf, a ``stop_gradient`` or a small gradient of a mean are meant: they are no alarm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from math import hypot, isfinite, prod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..engine.typed import Object
+    from .fields import Alarm, EventFields, Fields, ResultFields, Shown, SweepFields
+
+VANISHED = 1e-6  # of what left the target
+FEW = 4  # of one kind
+_COMPARE = ("subtract", "squared_difference", "sub", "Sub", "SquaredDifference")
+_CONNECTED = re.compile(r"^The target depends on .*?, and the tape recorded how\. ")
+
+
+def alarms_of(tape: Object, rows: Sequence[Fields], sweep: SweepFields | None, results: Sequence[ResultFields],
+              events: Iterable[EventFields] = (), ends: tuple[Object, Object] | None = None) -> list[Alarm]:  # fmt: skip
+    """The ALARMs of these rows and of the sweep that is shown, the gravest first; ``ends`` are its target and sources, where the tape was not asked.
+
+    >>> import minitape as tf
+    >>> x = tf.Variable([0.0, 4.0], name="x")
+    >>> with tf.GradientTape() as tape:
+    ...     y = tf.reduce_sum(tf.sqrt(x * x))
+    >>> _ = tape.gradient(y, x)
+    >>> [alarm["title"] for alarm in tf.snapshot(tape)["alarms"]]
+    ['The gradient is infinite from row 2, line 2']
+    """
+    shown = next((result for result in results if result.get("shown")), None)
+    return [
+        *_nonfinite(rows, sweep, lambda: _words(tape, shown, ends)), *_missing(rows, shown), *_assigned(tape, rows, sweep, events),
+        *_broadcast(rows), *_vanished(rows, sweep),
+    ]  # fmt: skip
+
+
+def _alarm(kind: str, title: str, text: str, row: Fields | None, back: bool = False) -> Alarm:
+    line = f", line {row['line']}" if row is not None and row["line"] else ""
+    place = "" if row is None else f" row {row['row']}{line}"
+    return {"kind": kind, "title": title + place, "text": text, "row": -1 if row is None else row["row"],
+            "line": None if row is None else row["line"], "back": back}  # fmt: skip
+
+
+# -- NaN and infinity -------------------------------------------------------------------------------------------------
+
+
+def _nonfinite(rows: Sequence[Fields], sweep: SweepFields | None, words: Callable[[], str]) -> list[Alarm]:
+    if sweep is not None and not any(_name(rows[target]["value"]) for target in sweep["target"] if 0 <= target < len(rows)):
+        for step in sweep["steps"]:
+            bad = next((name for edge in step["edges"] if (name := _name(edge["product"]))), "")
+            if bad:  # what comes in is finite still: it is the first
+                return [_alarm("gradient", f"The gradient is {bad} from", words(), rows[step["row"]], True)]
+        return []
+    for row in rows:
+        bad = _name(row["value"]) if row["kind"] == "operation" else ""
+        if bad and not any(_name(rows[i]["value"]) for i in row["inputs"] if i < len(rows)):
+            return [_alarm("value", f"The value is {bad} from", words(), row)]
+    return []
+
+
+def _name(value: Shown | None) -> str:
+    """"NaN" or "infinite" where a value holds one."""
+    if value is None:
+        return ""
+    stats = value.get("stats")
+    text = value.get("text", "") if stats is None else "nan" if stats["nans"] else f"{stats['min']} {stats['max']}"
+    if stats is not None and isinstance(thumb := value.get("thumb"), list):
+        text += " inf" if any("inf" in str(line) for line in thumb) else ""
+    return "NaN" if re.search(r"\bnan\b", text) else "infinite" if re.search(r"\binf\b", text) else ""
+
+
+def _words(tape: Object, shown: ResultFields | None, ends: tuple[Object, Object] | None) -> str:
+    """What ``explain`` says of it."""
+    with suppress(Exception):  # the picture goes on without words
+        if hasattr(tape, "explain_nonfinite"):
+            found = tape.explain_nonfinite(*(ends or tape.last[:2]))
+        elif shown is not None:
+            found = tape.explain(shown["target"][0]["row"], shown["sources"][0]["rows"][-1])
+        return f"{found.message} {found.fix}".strip() if found.cause not in ("finite", "connected") else ""
+    return ""
+
+
+# -- gradients that are None, or end ----------------------------------------------------------------------------------
+
+
+def _missing(rows: Sequence[Fields], shown: ResultFields | None) -> list[Alarm]:
+    found = []
+    for source in [] if shown is None or not shown["known"] else shown["sources"]:
+        if source["gradient"] is None and source["reason"]:
+            at = source.get("blame")
+            row = rows[at] if at is not None and 0 <= at < len(rows) else None
+            title = f"The gradient for {source['name'] or 'a source'} is None" + (": see" if row is not None else "")
+            found.append(_alarm("none", title, source["reason"], row))
+    return found[:FEW]
+
+
+def _assigned(tape: Object, rows: Sequence[Fields], sweep: SweepFields | None, events: Iterable[EventFields]) -> list[Alarm]:
+    """A value that a gradient could have gone back through was stored in a variable."""
+    arrived = {edge["input"] for step in (sweep["steps"] if sweep else ()) for edge in step["edges"]}
+    found = []
+    for event in events:
+        if event["kind"] != "assign" or event.get("to") not in arrived:
+            continue
+        value = event.get("row", -1)
+        row = rows[value] if 0 <= value < len(rows) else None
+        if row is not None and row["kind"] == "operation" and row["tapes"] and value not in arrived:
+            name = str(event.get("name", "a variable")).removesuffix(":0")
+            line = f" (line {event['line']})" if event.get("line") else ""
+            text = (f"{name} was assigned{line}: a variable is state, it does not know where its value came from. What this row "
+                    "computed adds nothing to the gradient.")  # fmt: skip
+            found.append(_alarm("state", f"The gradient ends where {name} is assigned:", text, row))
+    return found[:FEW]
+
+
+# -- shapes and sizes -------------------------------------------------------------------------------------------------
+
+
+def _broadcast(rows: Sequence[Fields]) -> list[Alarm]:
+    """A column of predictions was compared with a row of labels."""
+    found = []
+    for row in rows:
+        if row["op"] not in _COMPARE or len(row["inputs"]) != 2 or max(row["inputs"]) >= len(rows):
+            continue
+        one, other = (tuple(rows[i]["shape"]) for i in row["inputs"])
+        if _column_and_row(one, other) or _column_and_row(other, one):
+            text = "Each value is compared with all the others. Give both the same shape: one [:, None] or squeeze is missing."
+            found.append(_alarm("broadcast", f"Broadcast {one} {row['label'].replace('-', '−')} {other} → {tuple(row['shape'])}:", text, row))
+    return found[:FEW]
+
+
+def _column_and_row(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    return len(other) == 1 and other[0] > 1 and one == (other[0], 1)
+
+
+def _vanished(rows: Sequence[Fields], sweep: SweepFields | None) -> list[Alarm]:
+    """The gradient gets smaller by more than a million times along the way."""
+    steps = sweep["steps"] if sweep else []
+    if not steps or sweep is None or sweep["rest"]:
+        return []
+    start = _size(steps[0]["adjoint"], rows[steps[0]["row"]])
+    ends = {row: _size(gradient, rows[row]) for row, gradient in zip(sweep["sources"], sweep["gradients"], strict=False) if 0 <= row < len(rows)}
+    small = [row for row, size in ends.items() if 0 < size < VANISHED * start]
+    if not small:
+        return []
+    least = min(small, key=ends.__getitem__)
+    for step in steps:
+        if any(0 < _size(edge["product"], rows[edge["input"]]) < VANISHED * start for edge in step["edges"]):
+            text = (f"What arrives at {rows[least]['name'] or f'row {least}'} is {ends[least] / start:.1e} times what left the target. From here on it is "
+                    "less than a millionth.")  # fmt: skip
+            return [_alarm("vanished", "The gradient vanishes at", text, rows[step["row"]], True)]
+    return []
+
+
+def _size(value: Shown | None, row: Fields) -> float:
+    """About the sum of the magnitudes: a mean over many elements leaves it as it is."""
+    if value is None:
+        return 0.0
+    with suppress(TypeError, ValueError):
+        stats = value.get("stats")
+        if stats is not None:
+            size = prod(row["shape"]) * hypot(float(str(stats["mean"])), float(str(stats["std"])))
+        else:
+            size = sum(abs(float(str(x))) for x in _flat(value.get("data")))
+        return size if isfinite(size) else 0.0
+    return 0.0
+
+
+def _flat(data: Object) -> list[Object]:
+    return [x for part in data for x in _flat(part)] if isinstance(data, list) else [] if data is None else [data]

@@ -1,0 +1,167 @@
+"""How numbers and arrays look in a picture: four digits, shapes, and small pictures in blue and vermilion.
+
+widgets/frontend/src/value.ts and heatmap.ts have the same rules for the live picture.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .fields import Fields, Plain, Shown
+
+DIGITS = 4
+EXACT = 6  # characters of a number that is short as it is
+ELEMENTS = 8  # of an array that is written out
+MINUS, ZERO, PLUS, BAD = (0, 114, 178), (242, 242, 242), (213, 94, 0), (168, 68, 127)
+COLUMNS, LINES, LEVELS = 26, 6, 5  # cells of a small picture, and its colours on each side of zero
+
+
+def rounded(text: str, digits: int = DIGITS) -> str:
+    """A number with fewer digits; what is short, whole or no real number stays as it is.
+
+    >>> [rounded(text) for text in ("0.10000000149011612", "-1.7e-05", "123456.78", "3.0", "12345678.0", "nan")]
+    ['0.1', '-1.7e-5', '123457', '3.0', '1.235e7', 'nan']
+    """
+    if not any(mark in text for mark in ".e"):
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not math.isfinite(number) or (len(text) <= EXACT and digits == DIGITS):
+        return text
+    if number and not 1e-4 <= abs(number) < 1e6:
+        mantissa, power = f"{number:.{digits - 1}e}".split("e")
+        return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
+    whole = int(math.log10(abs(number))) + 1 if abs(number) >= 1 else 0
+    short = repr(float(f"{number:.{max(digits, whole)}g}"))
+    return short if number.is_integer() else short.removesuffix(".0")  # "2.0" is exact, "2" is not
+
+
+def written(value: Shown, room: int) -> str | None:
+    """A number, or a small array in a line, with as many digits as fit; None where there is no room.
+
+    >>> written({"text": "[0.5 2.  18.25]", "data": [0.5, 2.0, 18.25]}, 15)
+    '[0.5 2. 18.25]'
+    """
+    text, data = value.get("text", ""), value.get("data")
+    if "thumb" in value:
+        return None
+    if not isinstance(data, list):
+        found = (rounded(text, digits) for digits in range(DIGITS, 0, -1))
+    elif _count(data) > ELEMENTS:
+        return None
+    else:
+        found = (_list(data, digits) for digits in range(DIGITS, 1, -1))
+    return next((one for one in found if len(one) <= room), None)
+
+
+def shape_text(shape: Iterable[int], room: int = 1000) -> str:
+    """The lengths of an array's sides; of many the first and the last.
+
+    >>> shape_text([16]), shape_text([4, 12, 12, 3], 10)
+    ('(16,)', '(4, …, 3)')
+    """
+    sides = tuple(shape)
+    text = str(sides)
+    if len(text) > room and len(sides) > 2:
+        text = f"({sides[0]}, …, {sides[-1]})"
+    return elide(text, room)
+
+
+def brief(value: Shown | None, row: Fields, room: int) -> str:
+    """A value in a line: what is written out, or its shape."""
+    if value is None:
+        return ""
+    text = written(value, room)
+    return text if text is not None else shape_text(row["shape"], room) if row["shape"] else elide(value.get("text", ""), room)
+
+
+def elide(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 1] + "…"
+
+
+def _count(data: Plain) -> int:
+    return sum(map(_count, data)) if isinstance(data, list) else 1
+
+
+def _list(data: Plain, digits: int) -> str:
+    if isinstance(data, list):
+        return f"[{' '.join(_list(one, digits) for one in data)}]"
+    if not isinstance(data, float):
+        return str(data)
+    text = rounded(repr(data), digits)
+    return text.removesuffix("0") if text.endswith(".0") else text
+
+
+# -- arrays as small pictures -----------------------------------------------------------------------------------------
+
+
+def small_map(value: Shown | None, x: float, y: float, w: float, h: float) -> str:
+    """The SVG of an array as a small picture, the strongest number of each part; empty for what is no array.
+
+    >>> small_map({"text": "", "data": [1.0, -1.0]}, 0, 0, 20, 10).count("fill=")
+    3
+    """
+    lines = _lines(value)
+    if not lines or len(lines) * len(lines[0]) < 2:
+        return ""
+    rows, columns = min(len(lines), LINES), min(len(lines[0]), COLUMNS)
+    most = max((abs(n) for line in lines for n in line if math.isfinite(n)), default=0.0) or 1.0
+    levels: dict[int | None, str] = {}
+    dx, dy = w / columns, h / rows
+    for r in range(rows):
+        for c in range(columns):
+            strongest = _strongest(lines, r / rows, (r + 1) / rows, c / columns, (c + 1) / columns)
+            level = round(LEVELS * math.copysign(math.sqrt(abs(strongest) / most), strongest)) if math.isfinite(strongest) else None
+            levels[level] = levels.get(level, "") + f"M{x + c * dx:.5g} {y + r * dy:.5g}h{dx:.4g}v{dy:.4g}h{-dx:.4g}z"
+    cells = "".join(f'<path d="{d}" fill="{_colour(level)}"/>' for level, d in levels.items())
+    return f'{cells}<rect x="{x:.5g}" y="{y:.5g}" width="{w:.5g}" height="{h:.5g}" fill="none" stroke="#b3bac2" stroke-width="0.6"/>'
+
+
+def _colour(level: int | None) -> str:
+    share = 1.0 if level is None else (abs(level) / LEVELS) ** 0.7
+    end = BAD if level is None else MINUS if level < 0 else PLUS
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(ZERO, end, strict=True))
+
+
+def _lines(value: Shown | None) -> list[list[float]]:
+    """The numbers as lines of a picture: a vector is one, more than two axes are stacked."""
+    if value is None:
+        return []
+    found: list[list[float]] = []
+
+    def walk(part: list[Plain]) -> None:
+        if any(isinstance(one, list) for one in part):
+            for one in part:
+                if isinstance(one, list):
+                    walk(one)
+        else:
+            found.append([_number(one) for one in part])
+
+    data = value.get("thumb", value.get("data"))
+    if isinstance(data, list) and data:
+        walk(data)
+    return found if found and found[0] and all(len(line) == len(found[0]) for line in found) else []
+
+
+def _number(one: Plain) -> float:
+    with suppress(TypeError, ValueError):
+        return float(one)  # type: ignore[arg-type]
+    return math.nan
+
+
+def _strongest(lines: list[list[float]], top: float, bottom: float, left: float, right: float) -> float:
+    rows, columns = len(lines), len(lines[0])
+    found = 0.0
+    for r in range(int(top * rows), max(int(top * rows) + 1, int(bottom * rows))):
+        for c in range(int(left * columns), max(int(left * columns) + 1, int(right * columns))):
+            if not math.isfinite(lines[r][c]):
+                return math.nan
+            if abs(lines[r][c]) > abs(found):
+                found = lines[r][c]
+    return found

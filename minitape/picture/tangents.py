@@ -1,0 +1,46 @@
+"""The tangents of a recording that a ``ForwardAccumulator`` followed: for each row its derivative in that direction."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..engine.more.forward import ForwardTape
+from ..engine.more.pyfunction import only_looking
+from ..engine.recording.block import no_tapes
+from ..engine.recording.rows import Outline
+from ..engine.tensor.tensor import wrap
+
+if TYPE_CHECKING:
+    from ..engine.recording.record import Record
+    from ..engine.typed import Array, Object
+
+MOST = 2000  # rows: of a longer recording nobody reads them
+
+
+def tangents_of(record: Record | None, tapes: list[Object]) -> dict[int, Array]:
+    """By row the tangents of the last accumulator that still exists; none while it records, or where values were released.
+
+    >>> import minitape as tf
+    >>> x = tf.Variable(3.0, name="x")
+    >>> with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as acc:
+    ...     with tf.GradientTape() as tape:
+    ...         y = x * x
+    >>> [row["tangent"]["text"] for row in tf.snapshot(tape)["rows"]]
+    ['1.0', '6.0']
+    """
+    if record is None or record.open or len(record) > MOST:
+        return {}
+    found = ((tape, tape.owner()) for tape in reversed(tapes) if isinstance(tape, ForwardTape))
+    tape, accumulator = next(found, (None, None))
+    while tape is not None and accumulator is None:  # that one is gone
+        tape, accumulator = next(found, (None, None))
+    if accumulator is None:
+        return {}
+    known = ((row, record.value(row)) for row in range(len(record)) if record.shape_dtype(row)[1].kind in "fc")
+    asked = {row: wrap(np.asarray(value)) for row, value in known if value is not None and not isinstance(value, Outline)}
+    with suppress(Exception), no_tapes(), only_looking(), np.errstate(all="ignore"):  # the picture goes on without them
+        return {row: tangent.numpy() for row, tangent in accumulator._pushed(asked).items()}
+    return {}

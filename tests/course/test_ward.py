@@ -1,0 +1,172 @@
+"""The ward of lesson 13: who is sick there is sick, the cure that is named heals, and each learner's name makes other beds."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape.cli.lessons import lessons_folder
+from minitape.course import ward as ward_module
+from minitape.course.checker import feedback
+from minitape.course.exercise import exercises_of
+from minitape.course.lesson_13 import DISEASES
+from minitape.course.ward import HEALTHY, LIBRARY, PATIENTS, STEPS, Case, Ward, order_for
+
+CELLS = nbformat.read(lessons_folder() / "13_capstone.ipynb", as_version=4).cells
+SOURCES = {cell.id: cell.source for cell in CELLS}
+
+
+@pytest.fixture(scope="module")
+def ward() -> Any:
+    """A ward as the lesson's cells make it."""
+    names: dict[str, Any] = {"tf": tf, "np": np}
+    for cell in ("capstone-04", "capstone-09"):
+        exec(SOURCES[cell], names)
+    yield Ward("Ada", names["new_network"], names["forward"], names["x"], names["t"])
+    ward_module._here = None
+
+
+@pytest.fixture(scope="module")
+def cases(ward) -> dict[str, Case]:
+    return {name: ward.admit(bed) for bed, name in enumerate(ward.beds, 1)}
+
+
+def test_the_ward_has_what_a_doctor_must_reckon_with():
+    """Diseases that occur more than once, and others that do not at all; two healthy patients; one with two diseases."""
+    found = [disease for patient in PATIENTS.values() for disease, _ in patient.diseases]
+    times = {disease: found.count(disease) for disease in DISEASES}
+    assert set(found) <= set(DISEASES)
+    assert 0 in times.values() and max(times.values()) >= 2
+    assert [len(patient.diseases) for patient in PATIENTS.values()].count(0) == 2
+    assert 2 in [len(patient.diseases) for patient in PATIENTS.values()]
+
+
+def test_the_table_of_the_lesson_has_all_diseases_in_no_patient_s_order():
+    table = re.findall(r'^\| `"(\w+)"` \|', SOURCES["ward-how"], re.MULTILINE)
+    assert tuple(table) == DISEASES
+    assert HEALTHY in SOURCES["ward-how"]
+
+
+@pytest.mark.parametrize("name", PATIENTS)
+def test_the_line_of_a_disease_is_one_that_was_changed(name):
+    patient = PATIENTS[name]
+    changed = {line for line in patient.program.splitlines() if line not in HEALTHY.splitlines()}
+    numbers = {int(number) for line in changed for number in re.findall(r"# \((\d)\)", line)}
+    assert {line for _, line in patient.diseases} <= numbers
+    assert all(HEALTHY.count(old) == 1 for old in patient.changes)
+
+
+@pytest.mark.parametrize("name", PATIENTS)
+def test_who_is_sick_is_not_well_and_who_is_healthy_is(name, cases):
+    assert cases[name].well == (not PATIENTS[name].diseases)
+
+
+@pytest.mark.parametrize("name", [name for name, patient in PATIENTS.items() if patient.diseases])
+def test_a_cure_heals_and_half_a_cure_does_not(name, ward, capsys):
+    bed = ward.beds.index(name) + 1
+    treated = ward.treat(bed, ward.cure(bed))
+    assert treated.well and treated.right[-1] >= 0.94 and treated.learning == (65, 65)
+    assert bed in ward.cured
+    assert treated.chart().svg() == Case.chart(treated, ward_module.GREEN).svg() != Case.chart(treated).svg()
+    changes = list(PATIENTS[name].changes.items())
+    for left, _ in changes if len(changes) > 1 else ():
+        program = HEALTHY.replace(left, PATIENTS[name].changes[left])
+        assert not ward.treat(bed, ward_module._step(program, "half.py")).well
+
+
+def test_one_disease_is_seen_by_the_picture_and_by_explain_alone(cases):
+    """Its curve is good, and each variable has a gradient: what is missing is a part of two of them."""
+    case = cases["library"]
+    assert case.right[-1] >= 0.94
+    assert all(gradient is not None and float(tf.reduce_max(tf.abs(gradient))) > 0 for gradient in case.gradients)
+    why = case.tape.explain(case.loss, case.network[0])
+    assert [other.cause for other in why.others] == ["stop_gradient"]
+    assert why.others[0].filename.endswith("library.py") and "stop_gradient" in LIBRARY.splitlines()[why.others[0].line - 1]
+    assert case.learning[0] < case.learning[1]
+
+
+@pytest.mark.parametrize(("name", "cause"), [("steps", "nondifferentiable_op"), ("numpy", "left_through_numpy"), ("both", "stop_gradient")])
+def test_explain_names_the_line_where_a_gradient_is_none(name, cause, cases):
+    case = cases[name]
+    why = case.tape.explain(case.loss, case.network[0])
+    assert case.gradients[0] is None and why.cause == cause
+    assert f"# ({PATIENTS[name].diseases[0][1]})" in case.program.splitlines()[why.line - 1]
+
+
+def test_all_are_treated_alike_and_what_the_lesson_says_of_losses_is_so(cases, ward):
+    assert {len(case.right) for case in cases.values()} == {STEPS + 1}
+    assert cases["uphill"].losses[-1] < 0 and cases["uphill"].right[-1] == 0.5
+    assert np.all(ward.answer(cases["uphill"].network, ward.x).numpy() < 0), "it calls all points 0"
+    assert cases["both"].losses[-1] > cases["both"].losses[0]
+    assert cases["numpy"].losses[-1] < cases["numpy"].losses[0] and 0.85 < cases["numpy"].right[-1] < 0.94
+    assert cases["high"].losses[-1] > 5 and cases["high"].right == cases["report"].right
+
+
+def test_each_name_has_beds_of_its_own_and_always_the_same():
+    names = ["Ada", "Emmy", "Grace", "Sofja", "Hedy", "Maryam"]
+    assert len({order_for(name) for name in names}) == len(names)
+    assert order_for("ada ") == order_for("Ada") == tuple(sorted(PATIENTS, key=order_for("Ada").index))
+
+
+def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
+    for bed, name in enumerate(ward.beds, 1):
+        said = feedback(f"13.{bed + 1}", list(PATIENTS[name].diseases))
+        assert said.startswith(f"Exercise 13.{bed + 1}: correct.") and PATIENTS[name].says in said
+    assert list(exercises_of("13")) == [f"13.{k}" for k in range(1, 13)]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "words"),
+    [
+        ("pairs", [("broadcast", 3)], "correct"),
+        ("pairs", [("broadcast", 1)], "The disease is right"),
+        ("pairs", [("sign", 2)], "The line is right"),
+        ("pairs", [], "Its curve is not that of the healthy network"),
+        ("pairs", ("broadcast", 2), "correct"),
+        ("both", [("sign", 6), ("cut", 1)], "correct"),
+        ("both", [("cut", 1)], "one of its diseases"),
+        ("library", [], "is every way whole?"),
+        ("library", "healthy", "is every way whole?"),
+        ("high", [], "correct"),
+        ("high", "healthy", "correct"),
+        ("high", [("sign", 3)], "which gradient is not what it should be".capitalize()),
+        ("numpy", {"cut": 1}, "a diagnosis is a list of pairs"),
+        ("numpy", [("cut", 1, 2)], "a diagnosis is a list of pairs"),
+        ("numpy", [(..., 1)], "not answered yet"),
+    ],
+)
+def test_a_diagnosis_hears_what_it_should(name, given, words, ward):
+    said = feedback(f"13.{ward.beds.index(name) + 2}", given)
+    assert words in said, said
+    assert "a list of 2" not in said and "a text" not in said  # how many diseases there are is not told
+
+
+def test_a_cure_that_was_only_said_is_none(ward):
+    fresh = Ward("Grace", ward.new_network, ward.answer, ward.x, ward.t)
+    sick = fresh.sick()
+    assert "has not become green" in feedback("13.11", sick)
+    well = next(bed for bed in range(1, 10) if bed not in sick)
+    assert f"bed {well} was not sick" in feedback("13.11", [well])
+    fresh.cured = sick[1:]
+    assert Ward("Grace", ward.new_network, ward.answer, ward.x, ward.t).cured == sick[1:]  # the cell was run again
+    said = feedback("13.11", sick[1:])
+    assert f"{len(sick) - 1} patients are well" in said and "Hint: " in said
+    ward_module._here.cured = sick
+    assert "correct" in feedback("13.11", [*sick, sick[0]])
+    ward_module._here = ward
+
+
+def test_a_cheat_does_not_make_a_patient_well(ward):
+    """Hidden parts stay hidden: what is stopped gets no gradient, and a step that gives back too little is told so."""
+    bed = ward.beds.index("pairs") + 1
+    program = HEALTHY.replace("+ b2  # (2)", "+ b2\n        z = tf.stop_gradient(z)")
+    assert not ward.treat(bed, ward_module._step(program, "stopped.py")).well
+    with pytest.raises(ValueError, match="return tape, loss, gradients"):
+        ward.treat(bed, lambda network, x, t, rate: None)
+    with pytest.raises(ValueError, match="there is no bed 10: they are numbered from 1 to 9"):
+        ward.admit(10)

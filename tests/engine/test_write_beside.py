@@ -1,0 +1,124 @@
+"""Files are written as a whole or not at all, wherever minitape writes them: pictures, pages, tables."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import minitape as tf
+from minitape.cli import main
+from minitape.engine.write_beside import replacing, write
+from minitape_widgets import TapeView
+
+KILLED = """
+import os, signal, sys
+from minitape.engine.write_beside import replacing
+with replacing(sys.argv[1]) as file:
+    file.write("half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def tape():
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(x * x)
+    tape.gradient(y, x)
+    return tape
+
+
+def table(path):
+    progress = path.parent / "ada" / ".minitape-progress.json"
+    if not progress.exists():
+        progress.parent.mkdir()
+        progress.write_text('{"version": 1, "exercises": {"01.1": {"tries": 1, "solved": true}}, "predictions": {}}')
+    done = CliRunner().invoke(main, ["class", f"--{path.suffix[1:]}", str(path), str(progress.parent)])
+    if done.exit_code:
+        raise OSError(errno.ENOSPC, done.output)
+
+
+WRITERS = {
+    "a picture.svg": lambda path: tf.draw(tape()).save(path),
+    "a graph.dot": lambda path: tf.draw(tape()).save(path),
+    "a view.html": lambda path: TapeView(tape()).save(path),
+    "a class.csv": table,
+    "a class.html": table,
+    "any text.txt": lambda path: write(path, "new"),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, name):
+    target = tmp_path / name
+    target.write_text("old")
+
+    def full(file):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    WRITERS[name](tmp_path / f"first {name}")  # without an error
+    before = sorted(tmp_path.iterdir())
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="No space left on device") as caught:
+        patched.setattr(os, "fsync", full)
+        WRITERS[name](target)
+    assert target.read_text() == "old" and sorted(tmp_path.iterdir()) == before
+    if WRITERS[name] is not table:
+        note = f"{target} was not written: the disk is full. The file that was there is as it was."
+        assert caught.value.__notes__ == [note] and str(target) in str(caught.value)
+    WRITERS[name](target)
+    assert target.read_bytes() == (tmp_path / f"first {name}").read_bytes() or name == "a view.html"
+    assert target.read_text() != "old" and sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
+def test_what_a_killed_process_left_goes_with_the_next_save(tmp_path):
+    target = tmp_path / "kept.txt"
+    target.write_text("old")
+    done = subprocess.run([sys.executable, "-c", KILLED, target], check=False, timeout=60)
+    assert done.returncode == -signal.SIGKILL and target.read_text() == "old" and len(list(tmp_path.iterdir())) == 2
+    left = next(path for path in tmp_path.iterdir() if path != target)
+    os.utime(left, (time.time() - 60, time.time() - 60))
+    with replacing(target) as other:  # one that is being written stays
+        os.utime(other.name, (time.time() - 60, time.time() - 60))
+        write(target, "new")
+        assert not left.exists() and Path(other.name).exists()
+        other.write("newer")
+    assert target.read_text() == "newer" and list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [("nowhere/a.svg", "there is no such folder"), ("a file/a.svg", "is a file"), ("a folder.svg", "may not write there|there is a folder")],
+)
+def test_what_forbids_writing_is_said(tmp_path, path, says):
+    (tmp_path / "a file").touch()
+    (tmp_path / "a folder.svg").mkdir()
+    with pytest.raises(OSError, match="a") as caught:
+        tf.draw(tape()).save(tmp_path / path)
+    assert any(re.search(says, note) for note in caught.value.__notes__), caught.value.__notes__
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes and links are those of POSIX")
+def test_mode_and_link_stay_and_a_pipe_is_written_to(tmp_path):
+    target, link = tmp_path / "kept.txt", tmp_path / "link.txt"
+    target.touch(mode=0o640)
+    link.symlink_to(target)
+    write(link, b"new\r\n")
+    assert link.is_symlink() and target.read_bytes() == b"new\r\n" and stat.S_IMODE(target.stat().st_mode) == 0o640
+    with replacing(tmp_path / "own.txt", private=True) as file:
+        file.write("mine")
+    assert stat.S_IMODE((tmp_path / "own.txt").stat().st_mode) == 0o600
+    said = subprocess.run(
+        [sys.executable, "-c", "from minitape.engine.write_beside import write; write('/dev/stdout', 'said')"], capture_output=True, check=True
+    )
+    assert said.stdout == b"said"

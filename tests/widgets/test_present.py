@@ -1,0 +1,70 @@
+"""For a projector and for papers: large type, a presenter's remote, parts that hide, exports that are light and whole."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+import pytest
+
+import minitape as tf
+
+from .conftest import accumulation, chain, layers, position, press
+
+pytestmark = pytest.mark.browser
+
+
+def test_presenting_shows_the_graph_one_line_and_the_product_in_large_type(show):
+    tape, d, a = accumulation()
+    snapshot = tf.snapshot(tape, d, a)
+    page = show(snapshot)
+    press(page, "End", "v")
+    assert page.locator(".mt-table").is_hidden() and page.locator(".mt-toolbar").is_hidden()
+    step = snapshot["sweep"]["steps"][-1]
+    words = page.locator(".mt-big-words").inner_text()
+    assert words.count("to a: 2.0 × -0.1746 = -0.3493") == 2 and words.endswith("Σ -0.6986")
+    assert page.locator(".mt-big-code").inner_text() == "b = a * a"
+    size = page.locator(".mt-node.mt-current .mt-value").evaluate("el => el.getBoundingClientRect().height")
+    assert size > 20  # pixels, of a line that has 13 else
+    press(page, "PageUp")
+    steps = len(snapshot["sweep"]["steps"])
+    assert position(page) == f"backward {steps - 1} / {steps}" and step["row"] == 1
+    press(page, "v", "PageUp")
+    assert page.locator(".mt-table").is_visible() and position(page).startswith("forward")
+
+
+def test_parts_of_the_view_hide(show):
+    page = show(chain(10))
+    for key, part in (("t", ".mt-table"), ("c", ".mt-side > .mt-source")):
+        press(page, key)
+        assert page.locator(part).is_hidden()
+        press(page, key)
+        assert page.locator(part).is_visible()
+
+
+def test_the_way_back_begins_at_a_button_in_words(show):
+    page = show(chain(3))
+    button = page.get_by_role("button", name="▶ go backward")
+    button.click()
+    page.wait_for_function("document.querySelector('.mt-count').textContent.startsWith('backward')")
+    assert button.is_hidden()
+    press(page, "Home")
+    assert button.is_hidden()  # who went knows the way
+
+
+def test_a_picture_saved_from_a_dark_page_is_light_and_a_film_is_whole(show, page):
+    page.emulate_media(color_scheme="dark")
+    tape, y, weights = layers()
+    shown = show(tf.snapshot(tape, y, weights))
+    assert shown.locator(".mt-view.mt-dark").count() == 1
+    files = {}
+    for kind in ("svg", "gif"):
+        with shown.expect_download() as download:
+            shown.get_by_label("Export").select_option(kind)
+        with open(download.value.path(), "rb") as file:
+            files[kind] = file.read()
+    svg = files["svg"].decode()
+    assert re.search(r'<rect width="[\d.]+" height="[\d.]+" fill="rgb\(255, 255, 255\)"', svg)
+    scene = float(re.search(r'<svg[^>]* width="([\d.]+)"', svg)[1])
+    width, _ = struct.unpack("<HH", files["gif"][6:10])
+    assert width >= 0.6 * min(scene, 1400 / 0.6) - 1

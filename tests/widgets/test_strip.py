@@ -1,0 +1,146 @@
+"""The strip above the graph: there only when something is wrong, in explain's words, and each part leads to its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape.bridges.recording import Recording
+
+from .conftest import chain, position
+
+Made = tuple[Any, Any, Any]
+
+
+def root_of_zero() -> Made:
+    x = tf.Variable([0.0, 4.0], name="x")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.sqrt(x * x))
+    return tape, y, x
+
+
+def log_of_a_negative_number() -> Made:
+    x = tf.Variable(-1.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.sin(tf.math.log(x * 2.0) - 1.0)
+    return tape, y, x
+
+
+def explosion() -> Made:
+    w = tf.Variable(3.0, name="w")
+    with tf.GradientTape() as tape:
+        y = w * 1.0
+        for _ in range(40):
+            y = tf.sin(y) * 100.0
+    return tape, y, w
+
+
+def column_and_row() -> Made:
+    w, targets = tf.Variable(0.5, name="w"), tf.ones([20, 1])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_mean((tf.ones([20]) * w - targets) ** 2)
+    return tape, y, w
+
+
+def through_numpy() -> Made:
+    x, k = tf.Variable(2.0, name="x"), tf.Variable(3.0, name="k")
+    with tf.GradientTape() as tape:
+        y = tf.constant((x * x).numpy()) * k
+    return tape, y, [x, k]
+
+
+def assigned() -> Made:
+    w = tf.Variable(2.0, name="w")
+    with tf.GradientTape() as tape:
+        w.assign_add(w * 2.0)
+        y = w * 3.0
+    return tape, y, w
+
+
+def vanishing() -> Made:
+    w = tf.Variable(0.2, name="w")
+    with tf.GradientTape() as tape:
+        y = w * 1.0
+        for _ in range(30):
+            y = tf.sigmoid(y)
+    return tape, y, w
+
+
+def causal_mask() -> Made:
+    scores = tf.Variable(np.eye(4, dtype=np.float32), name="scores")
+    mask = tf.constant(np.triu(np.full((4, 4), -np.inf, np.float32), 1))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_mean(tf.nn.softmax(scores + mask) ** 2)
+    return tape, y, scores
+
+
+def mean_of_many() -> Made:
+    x = tf.Variable(np.linspace(-1, 1, 4_000_000).astype(np.float32), name="x")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_mean(x * x)
+    return tape, y, x
+
+
+def op_of(row: dict[str, Any]) -> str:
+    return row["op"]
+
+
+# program -> (kind, the operation that is led to, whether its step of the sweep is); nothing where all is as it is meant
+WRONG: dict[Callable[[], Made], tuple[str, str, bool]] = {
+    root_of_zero: ("gradient", "sqrt", True), log_of_a_negative_number: ("value", "log", False), explosion: ("gradient", "multiply", True),
+    column_and_row: ("broadcast", "subtract", False), through_numpy: ("none", "", False), assigned: ("state", "multiply", False),
+    vanishing: ("vanished", "sigmoid", True),
+}  # fmt: skip
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("program", WRONG, ids=lambda f: f.__name__)
+def test_each_alarm_leads_to_its_place(program, show):
+    kind, op, back = WRONG[program]
+    tape, target, sources = program()
+    snapshot = tf.snapshot(tape, target, sources)
+    (alarm,) = snapshot["alarms"]
+    row = snapshot["rows"][alarm["row"]]
+    assert (alarm["kind"], alarm["back"]) == (kind, back) and op in ("", op_of(row))
+    assert f"row {row['row']}, line {row['line']}" in alarm["title"] and alarm["text"]
+    page = show(snapshot)
+    page.locator(".mt-alarm").click()
+    assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == str(alarm["row"])
+    assert position(page).startswith("backward" if back else "forward")
+
+
+@pytest.mark.parametrize("program", [causal_mask, mean_of_many], ids=lambda f: f.__name__)
+def test_what_is_meant_is_no_alarm(program):
+    assert tf.snapshot(*program())["alarms"] == []
+
+
+def test_the_words_are_those_of_explain():
+    tape, y, x = root_of_zero()
+    tape.gradient(y, x)
+    why = tape.explain_nonfinite(y, x)
+    assert tf.snapshot(tape)["alarms"][0]["text"] == f"{why.message} {why.fix}"
+    tape, y, (x, k) = through_numpy()
+    tape.gradient(y, [x, k])
+    why = tape.explain(y, x)
+    assert tf.snapshot(tape)["alarms"][0]["text"] == f"{why.message} {why.fix}"
+
+
+@pytest.mark.browser
+def test_a_tape_without_a_mistake_has_no_strip(show):
+    assert show(chain(5)).locator(".mt-strip").is_hidden()
+
+
+def test_recordings_of_other_frameworks_have_alarms():
+    recording = Recording("by hand")
+    x = recording.leaf(np.float32(0.0), name="x")
+    y = recording.operation("sqrt", [x], np.float32(0.0))
+    sweep = recording.sweep([y])
+    sweep.arrive(y, np.float32(1.0))
+    sweep.send(y, x, 0, np.float32(np.inf), np.float32(np.inf))
+    sweep.arrive(x, np.float32(np.inf))
+    recording.close()
+    assert [alarm["title"] for alarm in recording.snapshot()["alarms"]] == ["The gradient is infinite from row 1"]

@@ -1,0 +1,43 @@
+// The cards on the edges of a step: what stands on them, and how they are drawn.
+import { s } from "./dom";
+import { signedMap } from "./heatmap";
+import { LETTER, MAP, type Label } from "./labels";
+import type { Row, Value } from "./schema";
+import { isShort, nodeValue } from "./shapes";
+import { shapeText } from "./value";
+
+export const PRODUCT = 11; // characters of a number on an edge
+
+/** A number or a small array on an edge; of a larger one, which is drawn, its shape. */
+export function onEdge(sign: string, value: Value, row: Row): string {
+  if (isShort(value, PRODUCT)) return `${sign} ${nodeValue(value, row, PRODUCT)}`;
+  return sign === "=" ? shapeText(row, PRODUCT) : `${sign} ${shapeText(row, PRODUCT)}`;
+}
+
+/** An array that is too long to be written on an edge. */
+export function mapOf(value: Value, row: Row): Value | null {
+  return row.shape.some((side) => side > 1) && !isShort(value, PRODUCT) ? value : null;
+}
+
+export function label({ id, x, y, w, h, lines, map }: Label): SVGGElement {
+  const el = s("g", { class: "mt-product", "data-edge": id }, s("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 4 }));
+  lines.forEach((line, k) => {
+    let end = x + w / 2 - 5;
+    for (const text of [...line].reverse()) {
+      const kind = /^(Σ )?\(/.test(text) ? "mt-shape" : text.startsWith("=") ? "mt-equals" : text.startsWith("Σ") ? "mt-sum" : "";
+      el.append(s("text", { class: kind, x: end, y: y - h / 2 + 13 + 12 * k, "text-anchor": "end" }, text));
+      end -= LETTER * (text.length + 1);
+    }
+  });
+  const picture = signedMap(map, x - w / 2 + 5, y + h / 2 - MAP - 4, w - 10, MAP);
+  if (picture) el.append(picture);
+  return el;
+}
+
+/** Makes a box wider and higher, as far as there is room, until it holds these cards. */
+export function holding(cards: Label[], box: { x: number; y: number; w: number; h: number }, width: number, height: number): void {
+  for (const { x, y, w, h } of cards) {
+    const [left, top, right, bottom] = [Math.min(box.x, x - w / 2), Math.min(box.y, y - h / 2), Math.max(box.x + box.w, x + w / 2), Math.max(box.y + box.h, y + h / 2)];
+    if (right - left <= width && bottom - top <= height) Object.assign(box, { x: left, y: top, w: right - left, h: bottom - top });
+  }
+}

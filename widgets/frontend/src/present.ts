@@ -1,0 +1,53 @@
+// For a projector: the graph, one line of the program and what happens at this step, in large type; steps by a remote.
+import { fullScreen, h, setText } from "./dom";
+import type { Store } from "./store";
+import type { Timeline } from "./timeline";
+import { cutWords, shapeText, title, withNumbers, written } from "./value";
+import type { Row, Value } from "./schema";
+
+const ROOM = 40; // characters of a value
+const EDGES = 3; // products that are written
+
+export class Present {
+  readonly el = h("div", { class: "mt-presented", role: "status", "aria-live": "polite" });
+  private code = h("code", { class: "mt-big-code" });
+  private words = h("div", { class: "mt-big-words" });
+
+  constructor(
+    private view: HTMLElement,
+    private store: Store,
+    private timeline: Timeline,
+  ) {
+    this.el.append(this.code, this.words);
+  }
+
+  get on(): boolean {
+    return this.view.classList.contains("mt-present");
+  }
+
+  toggle(): void {
+    this.view.classList.toggle("mt-present");
+    if (this.on !== (document.fullscreenElement !== null)) fullScreen(this.view);
+  }
+
+  draw(): void {
+    if (!this.on) return;
+    const { store, timeline } = this;
+    const row = store.rows[timeline.current];
+    const line = row?.file && row.line ? store.sources[row.file]?.split("\n")[row.line - 1] : "";
+    setText(this.code, line?.trim() ?? "");
+    this.code.classList.toggle("mt-back", timeline.backward);
+    const value = (one: Value | null, of: Row | undefined = row): string => (one && of ? (written(one, ROOM) ?? shapeText(of)) : "");
+    const { step } = timeline;
+    if (!row) return this.words.replaceChildren("before the first row");
+    if (!step) return this.words.replaceChildren(`${row.formula ? withNumbers(row, store.rows) : title(row)} = `, h("b", {}, value(row.value)));
+    const lines = step.edges.slice(0, EDGES).map((edge, k) => {
+      const input = store.rows[edge.input];
+      const again = timeline.before(edge.input) || step.edges.slice(0, k).some((one) => one.input === edge.input);
+      const factors = edge.local ? `${value(edge.local)} × ${value(step.adjoint)} = ` : "";
+      const sum = again ? h("span", {}, `, Σ ${value(edge.sum, input)}`) : "";
+      return h("p", {}, `to ${title(input)}: ${factors}`, h("b", {}, value(edge.product, input)), sum);
+    });
+    this.words.replaceChildren(...(lines.length ? lines : [row.cut ? `no gradient passes: ${cutWords(row.cut)}` : "the sweep ends here"]));
+  }
+}
