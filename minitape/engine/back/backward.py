@@ -74,19 +74,14 @@ def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], see
     gradients: list[Result] = []
     for source, rows in zip(sources, ends, strict=True):
         g: Result = None
-        if found is None:
-            pass
-        elif len(rows) == 1:
-            g = found.adjoint(rows[0]) if rows[0] in found.sources else None
-        else:
-            g = _total(found, rows)
+        if found is not None:
+            g = found.adjoint(rows[0]) if len(rows) == 1 and rows[0] in found.sources else None
+            if len(rows) > 1 or type(g) is IndexedSlices or type(g) in BATCHES:
+                g = _total(found, rows)
         if g is None:
             g = _same(tape, source, targets, seeds)
-        else:
-            if found is not None and (type(g) is IndexedSlices or type(g) in BATCHES):
-                g = _total(found, rows)
-            if passed and (parts := [seeds[i] for i in passed if targets[i] is source]):
-                g = _add_n([*parts, g])
+        elif passed and (parts := [seeds[i] for i in passed if targets[i] is source]):
+            g = _add_n([*parts, g])
         gradients.append(g if g is None or type(g) in FINAL or isinstance(g, Tensor) else bare(g))
     return gradients
 

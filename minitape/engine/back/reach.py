@@ -67,13 +67,9 @@ def reach(tape: GradientTape, sources: set[int], high: int = -1) -> bytearray | 
     """
     record = tape._record
     assert record is not None
-    watched, leaves, at_once = tape.watched, record.leaves, len(tape.spans) == 1 and not tape._recording and type(record) is Record
+    at_once = watched_at_once(tape, sources)
     start, end = tape.spans[0] if at_once else (0, len(record))
-    for row in sources if at_once else ():  # were they watched before their first use, so that all that depends on them is on the tape?
-        since = watched.get(row)
-        if since is None or (since > row + 1 and since > start) or row not in leaves:
-            at_once = False
-    if at_once and len(sources) == len(watched) and -1 < high < end and len(record.members) == 1 and start <= min(sources):
+    if at_once and len(sources) == len(tape.watched) and -1 < high < end and len(record.members) == 1 and start <= min(sources):
         # all that is watched is asked for: what depends on it was noted when it was written
         if not (record.calls or record.large):
             return None  # numbers and small arrays: shares for constants cost less than to find them
@@ -87,13 +83,25 @@ def reach(tape: GradientTape, sources: set[int], high: int = -1) -> bytearray | 
     for row in sources:
         marks[row] = on is None or on[row]
     if on is not None:
-        start, end = 0, len(record)
         for row in foreign:
             on[row] = 0  # nothing reaches it through its own operation
     propagate(record, marks, max(min(sources) + 1, start), end, on)
     for row in foreign & sources:
         marks[row] = FOREIGN
     return marks
+
+
+def watched_at_once(tape: GradientTape, sources: set[int]) -> bool:
+    """Whether the sources were watched before their first use in the tape's one span, so that all that depends on them is on the tape."""
+    record = tape._record
+    if tape._recording or len(tape.spans) != 1 or type(record) is not Record:
+        return False
+    start, watched, leaves = tape.spans[0][0], tape.watched, record.leaves
+    for row in sources:
+        since = watched.get(row)
+        if since is None or (since > row + 1 and since > start) or row not in leaves:
+            return False
+    return True
 
 
 def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:

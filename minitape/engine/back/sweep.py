@@ -169,7 +169,7 @@ class Sweep:
         z: Adjoint
         self.edges = []
         if call.outputs == 1:
-            g = self.adjoints.get(row) if self.long is None else self.long.adjoint(row)
+            g = self.adjoint(row)
             if g is None:
                 return False
             if type(g) is IndexedSlices:
@@ -185,13 +185,7 @@ class Sweep:
             if primitive.missing == "unregistered" and wanted:
                 raise LookupError(f"gradient registry has no entry for: {primitive.op}")
             return True
-        rules, inputs, attrs = primitive.rules, [values[r] for r in call.inputs], call.attrs
-        shares: Iterable[tuple[int, Adjoint]]
-        if self.plain and type(rules) is tuple and not primitive.code:
-            shares = [(i, rule(g, z, *inputs, **attrs)) for i in wanted if (rule := rules[i]) is not None]
-        else:
-            shares = self._shares(primitive, wanted, g, z, inputs, attrs)
-        for i, share in shares:
+        for i, share in self._shares(primitive, wanted, g, z, [values[r] for r in call.inputs], call.attrs):
             if share is not None:
                 to = call.inputs[i]
                 self._add(to, share, primitive.name == "custom_gradient" and self._is_leaf(to))

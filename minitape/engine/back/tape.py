@@ -237,9 +237,7 @@ class GradientTape:
                 if not isinstance(t, Tensor):
                     error = ValueError(f"Passed in object {t} of type {type(t).__name__!r}, not tf.Tensor or tf.Variable or ExtensionType.")
                     raise above.why_no_tensor(error, t)
-            if type(t) is EagerTensor and t._value.dtype.kind in "fcV":
-                pass
-            elif not t.dtype.differentiable:
+            if not t.dtype.differentiable:
                 above.warn_not_watchable(t.dtype)
                 self._watches()
                 continue

@@ -137,10 +137,6 @@ class ColumnStore:
 
     def columns(self, low: int = 0, high: int | None = None) -> Columns:
         """The five columns of the rows from ``low`` to ``high``, as lists; right also while another thread appends."""
-        if not (self.base or low or high):
-            rows = self.rows.copy()
-            if not self.base:
-                return [rows[0::WIDTH], rows[1::WIDTH], rows[2::WIDTH], rows[3::WIDTH], rows[4::WIDTH]]
         while True:
             base, blocks = self.base, self.blocks
             rows = self.rows[WIDTH * max(low - base, 0) : None if high is None else WIDTH * max(high - base, 0)]

@@ -357,14 +357,13 @@ def left(tensor: Tensor, how: str, array: Array = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     if state.compiled is not None:
         stop(tensor, how)
-    record, known, own = state.record, state.exits or exits(), tensor._record
+    record, known = state.record, state.exits or exits()
     out = ref(array) if type(array) is np.ndarray else array
-    value = (ref(tensor), tensor._origin, None, -1) if own is None else (ref(tensor), tensor._origin, ref(own), tensor._row)
-    notes = known.notes
+    value, place, notes = reference(tensor), frames(_getframe(2)), known.notes
     if record is None:
-        notes.append((clock(), how, value, frames(_getframe(2)), None, 0, out))
+        notes.append((clock(), how, value, place, None, 0, out))
     else:
-        notes.append((clock(), how, value, frames(_getframe(2)), ref(record), len(record), out))
+        notes.append((clock(), how, value, place, ref(record), len(record), out))
         record.note(how, record.find(tensor))
     if len(notes) > _ENOUGH:
         known.thin()

@@ -96,17 +96,14 @@ class Record(Sites, Recorder):
         row = self.find(tensor) if tensor._record is self or id(tensor) in self.leaf_of or self.merged else None
         if row is not None:
             if variable is not None and self.leaves[row].owner is None:
-                self.leaves[row] = Leaf(ref(tensor), ref(variable), variable._version, None, tensor._origin)
+                self.leaves[row] = _leaf_of(tensor, variable)
             return row
         old = tensor._record
         stays = old is not None and old.tapes > 0 and tensor._row not in old.leaves  # a row of that recording
         if old is not None and not stays and tensor._origin is None:
             tensor._origin = ORIGINS[0](tensor, old)
-        if variable is None:
-            leaf = _new(Leaf, (ref(tensor), None, 0, None, tensor._origin))
-        else:
-            leaf = _new(Leaf, (ref(tensor), ref(variable), variable._version, None, tensor._origin))
-        row = self.leaf_of[id(tensor)] = self._write_leaf(leaf, tensor._value, self.here() if site is None else site)
+        site = self.here() if site is None else site
+        row = self.leaf_of[id(tensor)] = self._write_leaf(_leaf_of(tensor, variable), tensor._value, site)
         if not stays:
             tensor._record, tensor._row = self, row
         return row
@@ -120,11 +117,7 @@ class Record(Sites, Recorder):
 
     def _write_leaf(self, leaf: Leaf, value: Array, site: int) -> int:
         """Writes the row of a leaf, which no tape watches yet, and returns its number."""
-        if len(self.rows) >= FULL:
-            self.pack()
-        row = self.base + len(self.rows) // WIDTH
-        self.kinds.add(type(value))
-        self.put((LEAF, 0, 0, site, value))
+        row = self.append(LEAF, 0, 0, site, value)
         self.leaves[row] = leaf
         self.untracked.add(row)
         return row
@@ -278,3 +271,10 @@ class Record(Sites, Recorder):
         """Tells live pictures to look for new rows, and to go on doing so while their tapes record."""
         for watcher in list(self.watchers):
             watcher()
+
+
+def _leaf_of(tensor: Tensor, variable: ResourceVariable | None) -> Leaf:
+    """What the row of a tensor that came in from outside stands for; ``variable`` is that whose state it is."""
+    if variable is None:
+        return _new(Leaf, (ref(tensor), None, 0, None, tensor._origin))
+    return _new(Leaf, (ref(tensor), ref(variable), variable._version, None, tensor._origin))

@@ -8,7 +8,6 @@ from types import CodeType, FrameType
 
 from .columns import ColumnStore, last_from
 from .frames import _OWN, place_of
-from .rows import WIDTH
 from .state import state
 
 
@@ -43,9 +42,7 @@ class Sites(ColumnStore):
                 return 0
             frame = outer
         if frame is not last:
-            code = frame.f_code
-            if not self.segments or self.segments[-1][1] is not code or self.segments[-1][2] is not None:
-                self.segments.append((self.base + len(self.rows) // WIDTH, code, None))
+            self.segment(frame.f_code, None)
             if self.open and get_ident() == self.thread:
                 self.frame = frame
         return frame.f_lasti
