@@ -31,9 +31,11 @@ def prose(path: Path) -> str:
 def anchors(path: Path) -> set[str]:
     """The places of a notebook that a link of another may name.
 
-    JupyterLab finds headings only once it has shown them, and so not in a notebook that the link opens; cells it finds.
+    JupyterLab finds headings only once it has shown them, and so not in a notebook that the link opens; cells it finds. The
+    pages of the lessons find headings only. So a cell that is linked to is named as its heading.
     """
-    return {f"cell-id={cell.id}" for cell in cells(path, "markdown")}
+    heads = ((cell.id, re.match(r"#+ (.*)", cell.source)) for cell in cells(path, "markdown"))
+    return {f"cell-id={name}" for name, head in heads if head and name == re.sub(r"[^\w -]", "", head[1].lower()).replace(" ", "-")}
 
 
 @pytest.fixture(params=LESSONS, ids=lambda path: path.stem)
