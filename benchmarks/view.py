@@ -29,13 +29,16 @@ from minitape_widgets.page import page as page_text
 START = """
   const text = JSON.parse(document.getElementById("bundle").textContent);
   const { mount } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const held = document.getElementById("data");
+  const bytes = () => Uint8Array.from(atob(held.textContent), (letter) => letter.charCodeAt(0));
+  const unpacked = () => new Response(new Blob([bytes()]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+  const data = "packed" in held.dataset ? await unpacked() : JSON.parse(held.textContent);
   document.getElementById("view").replaceChildren();
   const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   const start = performance.now();
   const view = mount(document.getElementById("view"), data);
 """
-PLACED = "while (view.placing) await frame(); await frame(); await frame();"
+PLACED = "while (view.folding.busy) await frame(); await frame(); await frame();"
 OPENED = f"async () => {{ {START} {PLACED} return performance.now() - start; }}"
 DRAWN = f"""async () => {{ {START}
   view.fold("none"); {PLACED} view.el.dispatchEvent(new KeyboardEvent("keydown", {{ key: "0" }})); await frame(); await frame();

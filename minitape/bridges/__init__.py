@@ -12,6 +12,8 @@ computed. Nothing of a framework is imported before its bridge is.
     ``inquiry``     what explain asks of a recording, in every framework; ``texts``: the sentences that are the same in all
     ``patches``     the lines as they should be; each framework's ``*_texts`` says what mends which cause: of ``edits`` and
                     ``edits_values`` on the line to blame, of ``plans`` and ``plans_blocks`` elsewhere in the program
+    ``trial``       a patch, carried out on the recorded values before it is offered
+    ``every``       a block around a training loop that records every n-th step
     ``operations``  what mends a line, in words, by the operation that stands there; the same table in every framework
     ``torch``       PyTorch: ``record()`` and what it adds to a recording
     ``torch_mode``  ... what is called in the block, and in which module
@@ -21,12 +23,13 @@ computed. Nothing of a framework is imported before its bridge is.
     ``torch_why``   ... why a .grad is None, zero or NaN; ``torch_texts``: the sentences
     ``tensorflow``  TensorFlow: ``record()``; ``tensorflow_watch``, ``tensorflow_log``, ``tensorflow_why``, ``tensorflow_texts``:
                     the same parts, on TensorFlow's callbacks and tapes instead of hooks; ``tensorflow_ops``: what TensorFlow says of
-                    an operation; ``tensorflow_value``: what is kept of tensors, tapes and variables; ``tensorflow_tapes``: what the tape that was asked recorded and watches
+                    an operation; ``tensorflow_value``: what is kept of tensors, tapes and variables; ``tensorflow_tapes``: what the tape that was asked recorded and watches; ``tensorflow_sent``: what operations
+                    sent to their inputs in a sweep
     ``tensorflow_inside``  the graph of a tf.function, run again; ``tensorflow_open``: for explain, and for pictures that open a call
     ``kept``        arrays that do not change, for TensorFlow and JAX, and how many bytes a recording keeps
     ``jax``         JAX: ``record(f, *args)``; ``jax_run``: the equations of ``f``, one by one; ``jax_log``: their rows;
                     ``jax_sweep``: JAX's ways back and forward through them; ``jax_why``, ``jax_texts``: why a gradient is zero or refused; ``jax_origin``: the lines of what
-                    was recorded, in the text of the program
+                    was recorded, in the text of the program; ``jax_concrete``: what tracers know of values where there is no ``jit``
 
 >>> from minitape.bridges import Recording
 >>> recording = Recording("by hand")

@@ -342,7 +342,9 @@ def not_a_buffer(spot: Spot, node: Any) -> Change | None:
 
 
 def frozen(spot: Spot, node: Any) -> Change | None:
-    """``True`` where ``requires_grad`` is set to False."""
+    """``True`` where ``requires_grad`` is set to False, of one thing and not of all in a loop."""
+    if spot.statement.loops():
+        return None
     if is_call(node, "requires_grad_") and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value is False:
         return node.args[0], "True"
     if isinstance(node, ast.Assign) and last_name(node.targets[0]) in ("requires_grad", "trainable") and unparse(node.value) == "False":

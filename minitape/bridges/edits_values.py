@@ -10,9 +10,9 @@ import numpy as np
 
 from ..explain.patches import parsed, slim
 from ..explain.statement import Statement, last_name, unparse
+from ..explain.values import numbers_of
 from .edits import keyword, numbers
 from .patches import Change, Edit, Spot, is_call
-from .recording import numbers_of
 
 _FLOATS = {"float", "float32", "float64", "double"}
 
@@ -258,7 +258,8 @@ def _holds(spot: Spot, statement: Statement, choice: ast.Call, node: Any) -> boo
 
 
 def _holds_name(branch: ast.expr, spot: Spot) -> bool:
-    return any(isinstance(n, ast.Name) and n.id in spot.statement.binds() for n in ast.walk(branch))
+    shaped = [n for part in ast.walk(branch) if isinstance(part, ast.Call) and last_name(part.func).endswith("_like") for n in ast.walk(part)]
+    return any(isinstance(n, ast.Name) and n.id in spot.statement.binds() and n not in shaped for n in ast.walk(branch))
 
 
 def probabilities(spot: Spot, node: Any) -> Change | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
@@ -14,33 +13,26 @@ import numpy as np
 from ..engine.recording.frames import lines_of, own_file
 from ..explain.asking import where
 from ..explain.flow import Flow
-from ..explain.source import source_of
-from ..explain.statement import Statement
+from ..explain.source import statement_at
+from ..explain.values import Values, numbers_of, text_of
 from ..explain.words import Explanation, words_alone
 from ..picture.reading import spaces
 from .patches import Dialect, mend
-from .recording import Sweep, numbers_of
+from .recording import Sweep
 from .site import NOWHERE, Site
 
-# Frameworks write a clip as a maximum and a minimum: where no scope has its name, the program's text is the only witness of it.
-_CLIP = re.compile(r"\bclip\w*")
 _KEPT = re.compile(r"(\w+)\.append\(")
-SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
-CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
 _SHOWN = re.compile(r"\bprint\(|plot\w*\(|\bf['\"]|^\s*#|return ")
 _SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")
 
 
-class Inquiry:
+class Inquiry(Values):
     """Why ``source`` gets no gradient from ``target``. A row's ``extra`` has ``why`` (why no gradient passes it, or "") and
     ``came`` (rows with whose values a leaf was made)."""
 
     texts: dict[str, tuple[str, str]]  # cause, and a kind of it -> what happened, what mends it
     dialect: Dialect  # how the framework writes what mends a line
-    zeros: dict[str, set[str]]  # cause -> operations that make zeros of adjoints in this way; the first that has it counts
-    choices: set[str]  # operations that take some elements and leave others
-    classes: frozenset[str] | set[str] = frozenset()  # operations that take the logits of classes and give a loss
-    cancels: frozenset[str] | set[str] = frozenset()  # functions made of several operations whose contributions can cancel
+    entries: list[Any]
     origin: Any  # of JAX: the texts behind the function
 
     def __init__(self, recording: Any, target: Any, source: Any, rows: list[int], known: str) -> None:
@@ -48,7 +40,8 @@ class Inquiry:
         self.target, self.source, self.rows = target, source, rows
         self.name = self._name(known)
         self.end = recording.row_of(target)
-        self.behind = self._behind([] if self.end is None else [self.end])
+        self.ends = [] if self.end is None else [self.end]
+        self.behind = self._behind(self.ends)
 
     def checks(self) -> Iterable[Callable[[], Explanation | None]]:
         """What may have happened, the likeliest first."""
@@ -59,10 +52,23 @@ class Inquiry:
         for check in self.checks():
             found = check()
             if found is not None:
+                self._add_further(found)
                 with words_alone():
                     mend(self, found)
                 return found
         return self.say("connected")
+
+    def _add_further(self, found: Explanation) -> None:
+        """What cuts the way a second time where it has no derivative but zeros, which only shows when the first is mended."""
+        if found.kind in ("zero", "nonfinite", "error") or not self.used or not found._rows:
+            return
+        said = {(found.filename, found.line), *((other.filename, other.line) for other in found.others)}
+        steps = [row for row in self._way(self.used[0])[1:] if self.entries[row].op in self.zeros.get("zero_derivative", ()) and row not in found._rows]
+        for row in steps:
+            if self.entries[row].site not in said or found._rows[0] not in (*steps, row):
+                found.others.append(self.say("zero_derivative", row=row))
+                found.fix += f" That alone is not enough: {self._called(row)}{where_of(self.entries[row].site)} is constant in steps, and gives zeros then."
+                break
 
     # -- words ----------------------------------------------------------------------------------------------------------
 
@@ -73,8 +79,8 @@ class Inquiry:
             site = self.entries[row].site if site is NOWHERE else site
             what = what or self._called(row)
         message, fix = self.texts[f"{cause} {kind}".strip()]
-        line = "" if site[1] is None else f" ({where(site[0], site[1])})"
-        fields = {"x": self.name, "line": line, "what": what, "other": other}
+        line = where_of(site)
+        fields = {"x": self.path or self.name, "line": line, "what": what, "other": other}
         mends = fix.format(**fields | {"x": self.path or ("x" if self.name == "the tensor" else self.name)})
         answer = Explanation(cause, message.format(**fields), mends, *site)
         answer._tape, answer._rows = self.recording, [] if row is None else [row]
@@ -123,68 +129,20 @@ class Inquiry:
     # -- the graph of the rows --------------------------------------------------------------------------------------------
 
     def _inputs(self, row: int) -> list[int]:
-        """The rows with whose values a row was computed, or a leaf was made."""
         entry = self.entries[row]
         return [*entry.inputs, *entry.extra.came]
 
-    def _behind(self, rows: Iterable[int], made: bool = True, past: int | None = None) -> set[int]:
-        """These rows, and those from which they were computed, whether a gradient passes or not; of leaves also what they were ``made`` with.
-
-        The row ``past`` is passed by: the ways through it are not gone.
-        """
-        seen, stack = set(), [row for row in rows if row != past]
-        while stack:
-            row = stack.pop()
-            if row not in seen:
-                seen.add(row)
-                stack += [given for given in (self._inputs(row) if made else self.entries[row].inputs) if given != past]
-        return seen
-
-    def _after(self) -> set[int]:
-        """The rows that were computed from the source."""
-        return self._computed_from(self.rows)
-
-    def _computed_from(self, rows: Iterable[int]) -> set[int]:
-        """These rows, and those that were computed from them."""
-        found = set(rows)
-        for entry in self.entries[min(found, default=0) :]:
-            if any(row in found for row in self._inputs(entry.row)):
-                found.add(entry.row)
-        return found
-
-    def _readers(self) -> dict[int, list[int]]:
-        """For each row behind the target those that were computed with its value."""
-        readers: dict[int, list[int]] = {}
-        for row in self.behind:
-            for given in self._inputs(row):
-                readers.setdefault(given, []).append(row)
-        return readers
-
-    def _way(self, begin: int) -> list[int]:
-        """The rows from ``begin`` to the target, with the fewest breaks."""
-        readers = self._readers()
-        cost, came = {begin: 0}, {begin: -1}
-        queue = deque([begin])
-        while queue:
-            row = queue.popleft()
-            for following in readers.get(row, ()):
-                price = cost[row] + self._price(row, following)
-                if price < cost.get(following, 1 << 30):
-                    cost[following], came[following] = price, row
-                    (queue.append if price > cost[row] else queue.appendleft)(following)
-        way, row = [], -1 if self.end not in came else self.end
-        while row != -1:
-            way.append(row)
-            row = came[row]
-        return way[::-1]
-
     def _price(self, row: int, following: int) -> int:
-        """What a way pays for going on from a row to the following one."""
         return int(self._is_break(following))
+
+    @property
+    def sweep(self) -> Sweep | None:
+        """The last backward pass from the target."""
+        return next((s for s in reversed(self.recording.sweeps) if self.end in s.target), None)
 
     def passes_by(self, row: int) -> bool:
         """Whether the target was computed from the source on a way without this row, too."""
-        return not self._behind([] if self.end is None else [self.end], past=row).isdisjoint(self.rows)
+        return not self._behind(self.ends, past=row).isdisjoint(self.rows)
 
     def is_looked_at(self, exit: Any) -> bool:
         """Whether the statement that took a value out only shows or logs it.
@@ -232,246 +190,7 @@ class Inquiry:
         """Whether no gradient passes a row."""
         return bool(self.entries[row].extra.why)
 
-    # -- what arrived -----------------------------------------------------------------------------------------------------
 
-    @property
-    def sweep(self) -> Sweep | None:
-        """The last backward pass from the target."""
-        return next((s for s in reversed(self.recording.sweeps) if self.end in s.target), None)
-
-    @property
-    def _swept(self) -> Sweep:
-        """The same, where something has arrived."""
-        sweep = self.sweep
-        assert sweep is not None
-        return sweep
-
-    def _arrived(self) -> list[Any]:
-        sweep = self.sweep
-        return [] if sweep is None else [sweep.adjoints[row] for row in self.used if row in sweep.adjoints]
-
-    def _nan(self) -> Explanation | None:
-        """Where a NaN or infinity came up that arrived, or that the target has: in the data, in a value, in a derivative."""
-        arrived, sweep = self._arrived(), self.sweep
-        if sweep is None or not arrived:
-            return None
-        if self.end is not None and not self._finite(self.end):
-            return self._origin(self.end)
-        if all(value is None or value.facts()[1] for value in arrived):
-            return None
-        after = self._after()
-        for call, edges in sweep.edges.items():
-            came = sweep.adjoints.get(call)
-            toward = [edge for edge in edges if edge[0] in after]
-            if (came is None or came.facts()[1]) and not all(edge[2].facts()[1] for edge in toward):
-                return self.say("nan_backward", row=call) if self._finite(call) else self._origin(call, "hidden")
-        bad = [row for row in self.behind if not self._finite(row)]
-        return self._origin(min(bad), "hidden") if bad else self.say("nan_backward", row=self.used[-1])
-
-    def _finite(self, row: int | None) -> bool:
-        value = None if row is None else self.entries[row].value
-        return value is None or value.facts()[1]
-
-    def _origin(self, row: int, kind: str = "") -> Explanation:
-        """The first row of those that handed a NaN or infinity on to this one, without a finite row between."""
-        seen: set[int] = set()
-        stack = [row]
-        while stack:
-            at = stack.pop()
-            if at not in seen:
-                seen.add(at)
-                stack += [given for given in self._inputs(at) if not self._finite(given)]
-        first = min(seen)
-        entry = self.entries[first]
-        if entry.kind == "operation":
-            return self.say("nan_forward", row=first, kind=kind)
-        reader = min((r for r in seen if first in self._inputs(r)), default=first)
-        numbers = numbers_of(entry.value)
-        put = self.entries[reader].op in self.choices or not entry.shape
-        if entry.kind == "constant" and put and numbers is not None and not np.isnan(numbers).any():
-            # an infinity that is put in on purpose: a mask, which leaves something over, or hides everything
-            lost = [at for at in seen if (found := numbers_of(self.entries[at].value)) is not None and np.isnan(found).any()]
-            masked = numbers_of(self.entries[reader].value)
-            hidden = masked is not None and not np.isfinite(masked).any()
-            return self.say("nan_forward", row=reader if hidden else min(lost, default=reader), kind=kind)
-        return self._leaf(first)
-
-    def _leaf(self, row: int) -> Explanation:
-        """A leaf that has a NaN or infinity."""
-        return self.say("nan_input", row=row, other=self.entries[row].name or "A tensor")
-
-    def _zero(self) -> Explanation | None:
-        """The operation that made zeros of what came to it, where zeros arrived."""
-        arrived, sweep = self._arrived(), self.sweep
-        if sweep is None or not arrived or not all(value.facts()[0] for value in arrived):
-            return None
-        seeds = [sweep.adjoints[row] for row in sweep.target if row in sweep.adjoints]
-        if seeds and all(seed.facts()[0] for seed in seeds):
-            return self.say("zero_seed", sweep.site, row=self.end)
-        after = self._after()
-        last: int | None = None
-        alive: set[int] = set()  # rows to which something was sent that is not zero
-        for call, edges in sweep.edges.items():
-            came = sweep.adjoints.get(call)
-            toward = [edge for edge in edges if edge[0] in after and self.entries[edge[0]].differentiable]
-            if came is None or not toward:
-                continue
-            if came.facts()[0]:
-                if call in alive:
-                    return self._hooked(call)
-                continue
-            if all(edge[2].facts()[0] for edge in toward):
-                last = call  # on another way something may come nearer to the source
-                continue
-            for row, _, product, total in toward:
-                if total.facts()[0] and not product.facts()[0]:  # what it sent is not zero, and the sum is
-                    return self._cancelled(call, row)
-            alive.update(edge[0] for edge in toward if not edge[3].facts()[0])
-        if last is not None:
-            return self._zero_of(last)
-        row = next(row for row in self.used if row in sweep.adjoints)
-        return self._hooked(row) if row in alive else self.say("zero_sum", row=row)
-
-    def _hooked(self, row: int) -> Explanation:
-        """Something was sent to a row, and what arrived is zero: a hook of the program's own changed it."""
-        return self.say("hook" if "hook" in self.texts else "zero_sum", row=row)
-
-    def _cancelled(self, call: int, row: int) -> Explanation:
-        """Contributions to a row that cancel: a function that computes with differences or shares, or the program itself."""
-        meeting = self._difference(row)
-        if meeting is not None:
-            return self.say("zero_cancels", row=meeting)
-        scopes = [self.entries[reader].scope for reader, edges in self._swept.edges.items() if any(edge[0] == row for edge in edges)]
-        if self.entries[call].op in self.zeros["zero_cancels"] - {"sub", "Sub"}:
-            return self.say("zero_cancels", row=call)
-        for depth, name in enumerate(scopes[0]):
-            if name in self.cancels and all(scope[: depth + 1] == scopes[0][: depth + 1] for scope in scopes):
-                inside = [entry.row for entry in self.entries if entry.op == "exp" and entry.scope[: depth + 1] == scopes[0][: depth + 1]]
-                return self.say("saturated" if any(map(self._is_one_hot, inside)) else "zero_cancels", row=call, what=name)
-        return self.say("zero_sum", row=call)
-
-    def _difference(self, row: int) -> int | None:
-        """Where two values are subtracted that were both computed from a row; those that are the same before others."""
-        made, found = self._computed_from([row]), list[tuple[bool, int]]()
-        for at in sorted(made & self.behind):
-            entry = self.entries[at]
-            if entry.op in SUBTRACTS and len(set(entry.inputs)) > 1 and made.issuperset(entry.inputs[:2]):
-                one, other = (numbers_of(self.entries[given].value) for given in entry.inputs[:2])
-                found.append((one is None or other is None or not np.all(one == other), at))
-        return min(found)[1] if found else None
-
-    def _zero_of(self, row: int) -> Explanation:
-        """In which way an operation made zeros of what came to it."""
-        entry = self.entries[row]
-        clip = _CLIP.search(" ".join([*entry.scope, text_of(entry.site)])) if entry.op in CLIPS else None
-        if clip or (entry.op in CLIPS and self._is_limit(row)):
-            return self.say("saturated", row=row, what=clip[0] if clip else "clip")
-        if entry.op in CLIPS and self._floor_of_zeros(row):
-            return self.say("dead_relu", row=row)
-        cause = next((cause for cause, ops in self.zeros.items() if entry.op in ops), "")
-        if cause == "dead_relu" and not self._is_off(row):
-            return self.say("saturated", row=row)
-        if entry.op in self.classes:
-            logits = self.entries[entry.inputs[0]].shape
-            alone = logits[1 if len(logits) > 1 else 0] == 1 if logits else True
-            return self.say("zero_cancels" if alone else "saturated", row=row)
-        if cause == "zero_cancels" and self._is_one_hot(row):
-            return self.say("saturated", row=row)
-        if cause == "zero_factor" and self._has_no_zeros(row):
-            return self.say("zero_sum", row=row)
-        if cause:
-            return (self._zero_before(row) if cause == "zero_factor" else None) or self.say(cause, row=row)
-        if self._sums_to_zero(row):
-            senders = [call for call, edges in self._swept.edges.items() if any(edge[0] == row for edge in edges)]
-            if senders:  # it only hands on the sum of what came, over the elements: that is zero
-                return self._cancelled(senders[-1], row)
-        later = [r for r in self._way(row)[1:] if self.entries[r].op in self.choices]
-        if later:  # it hands on a part that was zero before: who took another part?
-            return self.say("not_selected", row=later[0])
-        zeros = any(map(self._is_zero, entry.inputs))
-        cause = "zero_factor" if zeros else "not_selected" if self._took_others(row) else "saturated"
-        return (self._zero_before(row) if zeros else None) or self.say(cause, row=row)
-
-    def _has_no_zeros(self, row: int) -> bool:
-        """Whether no other factor has a zero in it: what a product gave is a sum, over what was spread out, that is zero."""
-        after, came = self._after(), numbers_of(self._swept.adjoints.get(row))
-        others = [numbers_of(self.entries[given].value) for given in self.entries[row].inputs if given not in after]
-        return bool(others) and came is not None and all(other is not None and bool(np.all(other != 0)) for other in others)
-
-    def _took_others(self, row: int) -> bool:
-        """Whether all elements of a result are those of inputs that do not come from the source."""
-        after, result = self._after(), numbers_of(self.entries[row].value)
-        others = [numbers for given in self.entries[row].inputs if given not in after and (numbers := numbers_of(self.entries[given].value)) is not None]
-        return result is not None and any(np.isin(result, numbers).all() for numbers in others)
-
-    def _zero_before(self, row: int) -> Explanation | None:
-        """Where the factor itself was computed from the source: the operation that made zeros of it."""
-        after, first = self._after(), row
-        while True:
-            zeros = [given for given in self.entries[first].inputs if given in after and self._is_zero(given)]
-            if not zeros:
-                break
-            first = zeros[0]
-        if first == row or self.entries[first].op not in CLIPS.union(self.choices, *self.zeros.values()):
-            return None
-        found = self._zero_of(first)
-        return found if found.cause in ("dead_relu", "not_selected", "zero_factor", "saturated", "zero_derivative") else None
-
-    def _is_zero(self, row: int) -> bool:
-        value = self.entries[row].value
-        return value is not None and value.facts()[0]
-
-    def _sums_to_zero(self, row: int) -> bool:
-        """Whether an input was spread out over a larger result, and what came to its copies cancels."""
-        came, after = numbers_of(self._swept.adjoints.get(row)), self._after()
-        for given in [edge[0] for edge in self._swept.edges.get(row, ()) if edge[0] in after]:
-            shape = self.entries[given].shape
-            wide = () if came is None else (1,) * (came.ndim - len(shape)) + tuple(shape)
-            if came is None or wide == came.shape or len(wide) != came.ndim or any(a not in (1, b) for a, b in zip(wide, came.shape, strict=True)):
-                return False
-            axes = tuple(k for k, size in enumerate(wide) if size == 1)
-            if came.sum(axes).any() or not np.abs(came).sum(axes).any():
-                return False
-        return came is not None
-
-    def _is_limit(self, row: int) -> bool:
-        """Whether an operation is one of two next to each other that keep a value between two constants."""
-        near = [self.entries[k] for k in (*self.entries[row].inputs, *range(row + 1, len(self.entries)))
-                if k in self.entries[row].inputs or row in self.entries[k].inputs]  # fmt: skip
-        both = [self.entries[row], *(other for other in near if other.op in CLIPS - {self.entries[row].op})]
-        return len(both) > 1 and all(any(self.entries[given].kind == "constant" for given in one.inputs) for one in both)
-
-    def _floor_of_zeros(self, row: int) -> bool:
-        """Whether an operation compares with a constant of zeros, as a relu that is written out."""
-        others = [self.entries[given] for given in self.entries[row].inputs]
-        return any(other.kind == "constant" and other.value is not None and other.value.facts()[0] for other in others)
-
-    def _is_off(self, row: int) -> bool:
-        """Whether a relu gives zeros where an adjoint came; a relu6, elu or hard sigmoid can be at its other limit."""
-        value, came = numbers_of(self.entries[row].value), numbers_of(self._swept.adjoints.get(row))
-        if value is None or came is None or value.shape != came.shape:
-            return True
-        return not value[came != 0].any()
-
-    def _is_one_hot(self, row: int) -> bool:
-        """Whether a softmax over several classes gives one of them everything."""
-        value = numbers_of(self.entries[row].value)
-        return value is not None and bool((value == 1).any() and (value == 0).any())
-
-    @property
-    def used(self) -> list[int]:
-        """Those rows of the source from which the target was computed."""
-        return [row for row in self.rows if row in self.behind]
-
-
-def text_of(site: Site) -> str:
-    """The line of a place."""
-    lines = lines_of(site[0] or "")
-    return lines[site[1] - 1] if site[1] and site[1] <= len(lines) else ""
-
-
-def statement_at(site: Site) -> Statement | None:
-    """The statement at a place."""
-    file, line = site
-    source = source_of(file) if file else None
-    return None if source is None or file is None or line is None else source.at(file, line)
+def where_of(site: Site) -> str:
+    """A place in brackets; empty for none."""
+    return "" if site[1] is None else f" ({where(site[0], site[1])})"

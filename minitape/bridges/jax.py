@@ -21,7 +21,8 @@ Recording(jax, 5 rows, 1 backward pass)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from contextlib import nullcontext
+from functools import wraps
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,16 +30,13 @@ from .need import need
 
 jax = need("jax", "JAX", (0, 7))
 
-from .jax_log import NUMBERS, Extra, Log, Value, argument_names, form, inexact  # noqa: E402 - behind the check
-from .jax_origin import Leaf, keys  # noqa: E402
+from .jax_concrete import Values, concrete  # noqa: E402 - behind the check
+from .jax_log import NUMBERS, Extra, Log, Value, argument_names, form, inexact  # noqa: E402
+from .jax_origin import Leaf, Origin, keys  # noqa: E402
 from .jax_run import Run, jit_disabled  # noqa: E402
 from .jax_sweep import Back, Forward  # noqa: E402
-from .recording import Recording  # noqa: E402
+from .recording import Number, Recording  # noqa: E402
 from .site import NOWHERE, Site, here  # noqa: E402
-
-
-class Number(int):
-    """The number of a row, for a picture to ask about: an int of the program's may be an argument."""
 
 
 class JaxRecording(Recording):
@@ -105,8 +103,8 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
     """Runs ``function(*args)`` and its gradient, as ``jax.value_and_grad(function, argnums, has_aux)`` has it, and records both.
 
     What JAX refuses (a ``float()`` of a traced value, ``x[0] = 1.0``, a wrong shape, a result that is no number) is kept as
-    ``recording.error``; an error of the function's own is raised. ``function`` runs once, to be traced, so that a Python condition on a value is refused as under
-    ``jit``. Calls of ``jit``, ``scan`` and ``cond`` are opened where they depend on an argument; one that would have more than
+    ``recording.error``; an error of the function's own is raised. ``function`` runs to be traced: as under ``jit`` where the program compiles it; else an
+    argument that is no float or array is what it is, and a Python condition may ask for a value where ``jax.grad`` allows it. Calls of ``jit``, ``scan`` and ``cond`` are opened where they depend on an argument; one that would have more than
     20,000 rows is one row.
 
     With ``tangents``, a direction for each argument as in ``jax.jvp``, JAX goes forward, too, and each row has its tangent. None
@@ -127,45 +125,76 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
     if not numbers or not all(0 <= number < len(args) for number in numbers):
         raise ValueError(f"argnums={argnums!r} does not fit to {len(args)} argument{'' if len(args) == 1 else 's'}.")
     directions = None if tangents is None else _directions(args, tangents)
-    try:
-        again = wraps(function)(lambda *given: function(*given))  # JAX remembers what it has traced before
-        closed, shape = jax.make_jaxpr(again, return_shape=True)(*args)
-    except Exception as error:
-        from .jax_why import site_of_error
-
-        said = site_of_error(error)[1] or getattr(error, "__module__", "").startswith("jax")
-        if not said and not any(word in f"{error} {error.__cause__}" for word in ("Tracer", "_IndexUpdate", "forward-mode", "lax.", "scalar-output", "vmap")):
-            raise
-        recording.error = error
-        _arguments(recording, function, args, numbers)
-    else:
+    traced = _traced(recording, function, args, numbers)
+    leaves = _arguments(recording, function, args, numbers)
+    if traced is not None:
+        closed, shape, given = traced
         with jit_disabled():
-            leaves = _arguments(recording, function, args, numbers)
-            if _forward(recording, closed, leaves, shape):
+            if _forward(recording, closed, [leaves[k] for k in given], shape):
                 if directions is not None:
-                    _go_forward(recording, [leaf for group in leaves for leaf in group], directions)
-                _backward(recording, function, args, argnums, has_aux, [leaf for number in numbers for leaf in leaves[number]])
+                    moved = [(leaf, direction) for leaf, direction in zip(leaves, directions, strict=True) if direction is not None]
+                    _go_forward(recording, moved)
+                _backward(recording, function, args, argnums, has_aux, [leaf for leaf in leaves if leaf.row in recording.chosen])
     recording.log.let_go()
     recording.close()
     return recording
 
 
-def _arguments(recording: JaxRecording, function: Any, args: tuple[Any, ...], numbers: tuple[int, ...]) -> list[list[Value]]:
-    """The rows of the arguments' leaves."""
-    found = []
+def _traced(recording: JaxRecording, function: Any, args: tuple[Any, ...], numbers: tuple[int, ...]) -> tuple[Any, Any, list[int]] | None:
+    """What ``jax.make_jaxpr`` says of the function, and which of its arguments' leaves are traced; None where JAX refuses it.
+
+    Where the program compiles the function, JAX traces all leaves. Else those only that are arrays or floats; and where
+    that is refused, those that are differentiated, whose values are known then, as in ``jax.grad``.
+    """
+    from .jax_why import site_of_error
+
+    leaves, tree = jax.tree_util.tree_flatten(args)
+    arguments = [number for number, argument in enumerate(args) for _ in jax.tree_util.tree_leaves(argument)]
+    chosen = [k for k, number in enumerate(arguments) if number in numbers]
+    floats = [k for k, leaf in enumerate(leaves) if k in chosen or hasattr(leaf, "dtype") or isinstance(leaf, (float, complex))]
+    every = list(range(len(leaves)))
+    tries = {"": [(floats, False), (chosen, True)], "itself": [(every, False)], "static": [(every, False), (floats, False)], "part": [(floats, False)]}
+    for traced, known in tries[Origin(function, args, recording.asked[2]).compiled]:
+        values = Values([leaves[k] for k in traced])
+
+        def again(*tracers: Any, traced: list[int] = traced, values: Values = values) -> Any:
+            values.begin(tracers)
+            whole = dict(enumerate(leaves)) | dict(zip(traced, tracers, strict=True))
+            return function(*jax.tree_util.tree_unflatten(tree, list(whole.values())))
+
+        try:
+            with concrete(values) if known else nullcontext():
+                closed, shape = jax.make_jaxpr(wraps(function)(again), return_shape=True)(*[leaves[k] for k in traced])
+            recording.error = None
+            return closed, shape, traced
+        except Exception as error:
+            said = site_of_error(error)[1] or getattr(error, "__module__", "").startswith("jax")
+            if not said and not any(word in f"{error} {error.__cause__}" for word in ("Tracer", "_IndexUpdate", "forward-mode", "lax.", "scalar-output", "vmap")):
+                raise
+            recording.error = error  # where a later try is refused, too, that is what jax.grad says
+    return None
+
+
+def _arguments(recording: JaxRecording, function: Any, args: tuple[Any, ...], numbers: tuple[int, ...]) -> list[Value]:
+    """The rows of the arguments' leaves; of what is no number, such as a text, there is none."""
+    found: list[Value] = []
     for number, (argument, names) in enumerate(zip(args, argument_names(function, args), strict=True)):
-        leaves = jax.tree_util.tree_flatten_with_path(argument)[0]
-        found.append([recording.log.leaf(leaf, name, number in numbers) for (_, leaf), name in zip(leaves, names, strict=True)])
-        recording.given += [Leaf(leaf, value.known_row, number, keys(path)) for (path, leaf), value in zip(leaves, found[-1], strict=True)]
-    recording.chosen = [leaf.known_row for number in numbers for leaf in found[number]]
+        paths = jax.tree_util.tree_flatten_with_path(argument)[0]
+        for (path, leaf), name in zip(paths, names, strict=True):
+            if not hasattr(leaf, "dtype") and not isinstance(leaf, NUMBERS):
+                found.append(Value(leaf))
+                continue
+            found.append(recording.log.leaf(leaf, name, number in numbers))
+            recording.given.append(Leaf(leaf, found[-1].known_row, number, keys(path)))
+    recording.chosen = [leaf.row for leaf in recording.given if leaf.argument in numbers]
     return found
 
 
-def _forward(recording: JaxRecording, closed: Any, leaves: list[list[Value]], shape: Any) -> bool:
+def _forward(recording: JaxRecording, closed: Any, leaves: list[Value], shape: Any) -> bool:
     """Runs the function; False where a value in it is none."""
     log, run = recording.log, Run(recording.log)
     try:
-        results = run.closed(closed, [leaf for group in leaves for leaf in group])
+        results = run.closed(closed, leaves)
     except jax.errors.UnexpectedTracerError as error:
         recording.error, recording.stopped = error, run.failed
         return False
@@ -187,20 +216,22 @@ def _backward(recording: JaxRecording, function: Any, args: tuple[Any, ...], arg
     pair = isinstance(recording.value, tuple) and len(recording.value) == 2
     value = recording.value[0] if has_aux and pair else None if has_aux else recording.value
     one = isinstance(value, jax.Array) and value.shape == () and jax.numpy.issubdtype(value.dtype, jax.numpy.floating)
-    refused = partial(jax.eval_shape, jax.grad(function, argnums, has_aux=has_aux), *args)
+    mistake: Exception = AssertionError("JAX takes a result that is no number")
     try:
-        if not one or not all(inexact(leaf.value) for leaf in chosen):
-            refused()
-        assert recording.target is not None
-        back = Back(recording.log, recording.target, chosen)
-        gradients = back.gradients(jax.numpy.ones_like(value))
+        gradients = None
+        if one and all(inexact(leaf.value) for leaf in chosen):
+            assert recording.target is not None
+            back = Back(recording.log, recording.target, chosen)
+            gradients = back.gradients(jax.numpy.ones_like(value))
     except Exception as error:
+        mistake = error
+    if gradients is None:
         try:
-            refused()
+            jax.eval_shape(jax.grad(function, argnums, has_aux=has_aux), *args)
         except Exception as said:
             recording.error = said
         else:
-            recording.fail(error)
+            recording.fail(mistake)
         return
     recording.sweeps.append(sweep := back.sweep)
     sweep.asked, sweep.sources = "grad", recording.chosen
@@ -227,11 +258,10 @@ def _directions(args: tuple[Any, ...], tangents: tuple[Any, ...]) -> list[Any]:
     return [None if direction is None else jax.numpy.asarray(direction) for direction in found]
 
 
-def _go_forward(recording: JaxRecording, leaves: list[Value], directions: list[Any]) -> None:
-    """JAX's forward mode from the arguments that move to the result; otherwise what JAX says against it."""
-    moved = [leaf for leaf, direction in zip(leaves, directions, strict=True) if direction is not None]
+def _go_forward(recording: JaxRecording, moved: list[tuple[Value, Any]]) -> None:
+    """JAX's forward mode from the arguments that move, each with its direction, to the result; otherwise what JAX says against it."""
     try:
-        found = Forward(recording.log, recording.results, moved).tangents([direction for direction in directions if direction is not None])
+        found = Forward(recording.log, recording.results, [leaf for leaf, _ in moved]).tangents([direction for _, direction in moved])
     except Exception as error:
         recording.tangent_error = error
         return

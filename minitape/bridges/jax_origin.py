@@ -16,6 +16,7 @@ from ..explain.statement import FUNCTIONS, Statement, last_name, unparse
 from .site import NOWHERE, Site
 
 GRADIENTS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
+COMPILERS = {"jit", "pmap", "vmap", "shard_map", "filter_jit"}  # under which a value is not known in Python
 
 
 class Leaf(NamedTuple):
@@ -70,8 +71,13 @@ class Origin:
         found = self._gradient()
         return self.call if found is None else found
 
+    @property
+    def _called(self) -> set[str]:
+        """What the program calls the function: its own name, and what it gives ``record``."""
+        return {getattr(self.function, "__name__", "<lambda>"), *(unparse(call.args[0]) for call in self._records() if call.args)}
+
     def _gradient(self) -> Site | None:
-        names = {getattr(self.function, "__name__", "<lambda>")} | {unparse(given) for given in self._given()[:1]}
+        names = self._called
         files = [file for file in (self.call[0], self.head[0]) if file]
         for source in filter(None, map(source_of, files)):
             for statement in source.statements:
@@ -80,6 +86,24 @@ class Origin:
                     if isinstance(node, ast.Call) and asked is not None and names & {unparse(asked), last_name(asked)}:
                         return statement.filename, node.lineno
         return None
+
+    @property
+    def compiled(self) -> str:
+        """How the program's text compiles the function: "itself", "static" where it names what is not traced, as a "part" of another
+        function; empty where it does not."""
+        where, found = self._statement(), []
+        scopes = {0, *(id(s.function) for s in (where, self.definition) if s is not None)}
+        for source in {id(source): source for file in (self.call[0], self.head[0]) if file and (source := source_of(file)) is not None}.values():
+            for statement, node in [(s, node) for s in source.statements for node in _compilers(s)]:
+                names = {name for name in names_in(node) if source.key(name, statement.function)[0] in scopes}
+                itself = node.name in self._called if isinstance(node, FUNCTIONS) else bool(names & self._called)
+                reached = set[str]()
+                while names - reached:  # through the functions that it calls
+                    reached |= names
+                    names = {name for known in names for made in source.functions.get(known, []) for name in names_in(made)} | names
+                if reached & self._called:
+                    found.append("static" if "static_arg" in unparse(node) else "itself" if itself else "part")
+        return min(found, default="")
 
     # -- its arguments ------------------------------------------------------------------------------------------------------
 
@@ -103,10 +127,14 @@ class Origin:
         source = source_of(self.call[0] or "")
         return None if source is None else source.at(self.call[0] or "", self.call[1] or 0)
 
+    def _records(self) -> list[ast.Call]:
+        """The calls of ``record`` in that statement."""
+        where = self._statement()
+        return [n for n in where.walk() if isinstance(n, ast.Call) and last_name(n.func) == "record"] if where is not None else []
+
     def _given(self) -> list[ast.expr]:
         """What that statement gives ``record``: the function and its arguments, as far as the text tells."""
-        where = self._statement()
-        calls = [n for n in where.walk() if isinstance(n, ast.Call) and last_name(n.func) == "record"] if where is not None else []
+        where, calls = self._statement(), self._records()
         given: list[ast.expr] = []
         for part in calls[0].args if calls else ():
             if not isinstance(part, ast.Starred):
@@ -189,6 +217,24 @@ class Origin:
                 if where is not None and isinstance(read, ast.Name) and isinstance(read.ctx, ast.Load) and read.id in names and right:
                     return where.filename, read.lineno
         return None
+
+
+def _compilers(statement: Statement) -> Iterator[ast.AST]:
+    """What compiles a function in a statement: a call, or a decorator together with what it stands above."""
+    node = statement.node
+    if any(names_in(decorator) & COMPILERS for decorator in getattr(node, "decorator_list", [])):
+        yield node
+    elif not isinstance(node, FUNCTIONS):
+        yield from (call for call in statement.walk() if isinstance(call, ast.Call) and last_name(call.func) in COMPILERS)
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names and attributes that stand in a piece of syntax, and that of a function itself.
+
+    >>> sorted(names_in(ast.parse("jax.jit(loss)")))
+    ['jax', 'jit', 'loss']
+    """
+    return {name for n in ast.walk(node) for field in ("id", "attr", "name") if isinstance(name := getattr(n, field, None), str)}
 
 
 def part_of(node: ast.expr, key: Any) -> ast.expr | None:

@@ -18,6 +18,7 @@ from .jax_log import SHARES, Fork, Log, Place, Value, place_of
 from .recording import MOST
 from .site import NOWHERE, Site
 
+LOOP = 3_000  # rows of a loop that is opened: more take a minute to record, and a page of 100 MB
 Scope = tuple[str, ...]
 jit_disabled = block(jax.disable_jit.__wrapped__)  # ends at once where Ctrl-C comes
 CUSTOM = {"custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"}
@@ -92,7 +93,7 @@ class Run:
 
     def _has_room(self, eqn: Any) -> bool:
         """Whether a call can be opened: a long loop has too many rows, and is one."""
-        return size_of(eqn) + len(self.log.entries) <= MOST
+        return size_of(eqn) + len(self.log.entries) <= MOST and (eqn.primitive.name != "scan" or size_of(eqn) <= LOOP)
 
     # -- calls that are opened --------------------------------------------------------------------------------------------
 

@@ -5,7 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import jax
 import jax.numpy as jnp
+import numpy as np
 
 from . import edits as edit
 from . import edits_values as value
@@ -41,24 +46,24 @@ TEXT = table({
         "Leave it out while training, or pass the gradient as if it were not there: x + lax.stop_gradient(jnp.round(x) - x).",
     ),
     "left_jax": (
-        "{what}{line} wants a number of Python or NumPy, and there is none while JAX traces the function.",
+        "{what}{line} wants a number of Python or NumPy. There is none while JAX traces the function.",
         "Stay with jax.numpy: leave it out, use jnp instead of np, and jax.debug.print to look at a value. What is no array, such as the "
         "number of steps, is a static argument or comes from outside of the function.",
     ),
     "branch": (
-        "A Python condition{line} asks for a value, and there is none while JAX traces the function.",
+        "A Python condition{line} asks for a value. There is none while JAX traces the function.",
         "Choose with arrays: jnp.where(condition, a, b) or lax.cond.",
     ),
     "boolean_index": (
-        "A condition is used as an index{line}: how many elements it takes depends on values, and JAX must know shapes before.",
+        "A condition is used as an index{line}. How many elements it takes depends on values, and JAX must know shapes before.",
         "Keep the shape: jnp.where(condition, x, 0.0), or where= of jnp.sum and jnp.mean.",
     ),
     "boolean_index size": (
-        "How many elements {what}{line} finds depends on values, and JAX must know shapes before.",
+        "How many elements {what}{line} finds depends on values. JAX must know shapes before.",
         "Keep the shape: jnp.where(condition, x, 0.0), or say size= and fill_value=.",
     ),
     "leaked_tracer": (
-        "A value from inside a traced function is used outside of it{line}: it was kept in a list or an attribute.",
+        "A value from inside a traced function is used outside of it{line}. It was kept in a list or an attribute.",
         "Return it from the function instead.",
     ),
     "not_scalar": (
@@ -78,7 +83,7 @@ TEXT = table({
         "Return the pair: return loss, aux. Only where the caller takes no pair apart, leave has_aux=True out.",
     ),
     "while_loop": (
-        "JAX does not go back through {what}{line}: how many steps it takes is known only when it runs.",
+        "JAX does not go back through {what}{line}. How many steps it takes is known only when it runs.",
         "Use lax.scan, or lax.fori_loop with a number of steps that is fixed, or give the solution a rule of its own (jax.custom_vjp, "
         "lax.custom_root).",
     ),
@@ -95,7 +100,7 @@ TEXT = table({
         "Make a new array: x = x.at[index].set(value), or put the elements together with jnp.array or jnp.stack.",
     ),
     "refused forward": (
-        "JAX does not go forward (jvp, jacfwd) through a custom_vjp{line}: its rule knows the way back only.",
+        "JAX does not go forward (jvp, jacfwd) through a custom_vjp{line}. Its rule knows the way back only.",
         "Ask for this derivative with jax.grad or jax.jacrev, or give the function a custom_jvp instead.",
     ),
     "refused list": (
@@ -115,7 +120,7 @@ TEXT = table({
         "The gradient is zero where this branch is taken. Look at the condition, or mix both branches with jnp.where.",
     ),
     "closure": (
-        "{x} is used{line}, but it is no argument of the function: it counts as a constant.",
+        "{x} is used{line}, but it is no argument of the function. It counts as a constant.",
         "Make it an argument, and name it in argnums.",
     ),
     "unused dropped": (
@@ -144,9 +149,24 @@ CANCELS = {"sub", "reduce_precision", "softmax"}
 ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not_selected": CHOICES, "zero_factor": PRODUCTS,
          "zero_cancels": CANCELS}  # fmt: skip
 
+
+def derive(function: Callable[[list[Any]], Any], arrays: list[np.ndarray], seed: np.ndarray | None) -> tuple[np.ndarray, list[np.ndarray | None]]:
+    """A function of arrays, and what comes back from it."""
+    given = [jnp.asarray(array) for array in arrays]
+    floats = [k for k, array in enumerate(given) if jnp.issubdtype(array.dtype, jnp.inexact)]
+
+    def alone(*moved: Any) -> Any:
+        whole = dict(enumerate(given)) | dict(zip(floats, moved, strict=True))
+        return function([whole[k] for k in range(len(given))])
+
+    value, back = jax.vjp(alone, *[given[k] for k in floats])
+    fits = seed is not None and seed.shape == value.shape and bool(np.isfinite(seed).all())
+    return np.asarray(value), [np.asarray(gradient) for gradient in back(jnp.asarray(seed, value.dtype) if fits else jnp.ones_like(value))]
+
+
 _SAFE = [value.masked_before]
 PATCHES = Dialect({"jnp": "jax.numpy", "lax": "jax.lax", "jax": "jax"}, edit.first_of(("jnp", jnp)), stop="lax.stop_gradient", sigmoid="jax.nn.sigmoid", softmax="jax.nn.softmax",
-                  where="jnp.where", sums="jnp.sum", edits={
+                  where="jnp.where", sums="jnp.sum", derive=derive, edits={
     "argnums": [edit.with_argnums],
     "closure": [Whole(plan.handed_over)],
     "integer_dtype": [edit.one_float],

@@ -13,8 +13,9 @@ import numpy as np
 
 from ..engine.recording.frames import own_file
 from ..explain.source import source_of
+from ..explain.values import CLIPS
 from ..explain.words import Explanation
-from .inquiry import CLIPS, Inquiry
+from .inquiry import Inquiry
 from .jax_log import SHARES, STAIRS, places
 from .jax_origin import Origin, returned
 from .jax_texts import BENT, CHOICES, PATCHES, TEXT, ZEROS

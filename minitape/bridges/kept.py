@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..explain.values import facts_of
 from ..picture.fields import Shown
 from ..picture.values import show_value
 
-MOST_BYTES = 256 * 2**20
+MOST_BYTES = 64 * 2**20
 SMALL = 4096  # elements of an array that is not counted
 
 
@@ -42,12 +43,7 @@ class Kept:
     def facts(self) -> tuple[bool, bool]:
         """(there are elements, and all are zero; all are finite)."""
         if self._facts is None:
-            array = self.array()
-            if array is None or array.dtype.kind not in "biufcV":
-                return False, True
-            with np.errstate(invalid="ignore"):  # memory that nobody has written yet may hold any NaN
-                numbers = array if array.dtype.kind == "c" else array.astype(np.float64)
-            self._facts = bool(numbers.size and not numbers.any()), bool(np.isfinite(numbers).all())
+            self._facts = facts_of(self.array())
         return self._facts
 
     def summarize(self) -> None:

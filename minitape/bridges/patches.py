@@ -18,8 +18,9 @@ import numpy as np
 from ..engine.recording.frames import lines_of
 from ..explain.source import Source, read_again, source_of
 from ..explain.statement import Statement, last_name, unparse
+from ..explain.values import numbers_of
 from .operations import words
-from .recording import numbers_of
+from .trial import Derive, holds
 
 if TYPE_CHECKING:
     from ..explain.words import Explanation
@@ -68,6 +69,7 @@ class Dialect:
     softmax: str
     where: str
     sums: str
+    derive: Derive | None = None  # computes a function of arrays, and its derivatives
     edits: dict[str, list[Edit | Whole]] = field(default_factory=dict)
 
 
@@ -196,6 +198,7 @@ class Spot:
             before, rest = old.encode()[: node.col_offset], after.encode()[node.end_col_offset :]
             text = self._slim(node, text, before, rest)
             steps[first] = Step(first, last, (before + text.replace("\n", "\n" + indent).encode() + rest).decode())
+        steps = {first: step._replace(text="") if _is_itself(step.text) else step for first, step in steps.items()}
         return self.checked([steps[first] for first in sorted(steps) if steps[first].text != "\n".join(self.lines[first - 1 : steps[first].last])])
 
     def _slim(self, node: Any, text: str, before: bytes, after: bytes) -> str:
@@ -245,14 +248,24 @@ def mend(inquiry: Inquiry, answer: Explanation) -> None:
             continue
         found = edit.plan(spot) if isinstance(edit, Whole) else spot.here(edit)
         if found is not None:
+            step, number = found.steps[0], answer.kind == "nonfinite"
+            one = len(found.steps) == 1 and step.first == step.last and bool(step.text) and not found.words
+            tried = holds(spot, found.steps) if one and answer.kind != "error" else None
+            if tried is False and number:
+                continue  # it would change other numbers, or leave the derivative infinite
             answer._steps = found.steps
-            step = found.steps[0]
-            if len(found.steps) == 1 and step.first == step.last and step.text and not found.words:
+            if one and tried is not False and (tried or not number):
                 indent = step.text[: len(step.text) - len(step.text.lstrip())]
                 answer.patch = "\n".join(line.removeprefix(indent) for line in step.text.split("\n"))
                 answer.patch_line = step.first
             answer.fix += " " + (found.words or told(found.steps))
             return
+
+
+def _is_itself(text: str) -> bool:
+    """Whether a statement gives a name its own value: ``h = h``."""
+    left, equals, right = text.strip().partition(" = ")
+    return bool(equals) and left == right and left.isidentifier()
 
 
 def told(steps: list[Step]) -> str:

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..explain.patches import rewritten, slim
 from ..explain.statement import FUNCTIONS, last_name, parameters, unparse
+from ..explain.values import numbers_of
 from .edits import foreign, inside, left, renamed
 from .edits_values import between
 from .patches import Edit, Mend, Spot, Step, Whole, is_call, told
 from .plans_blocks import ASKS
-from .recording import numbers_of
 
 _HARD = ("round", "floor", "ceil", "sign", "argmax", "stop_gradient", "cast", "astype", "py_function", "numpy_function")
 _OPPOSITE = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt}

@@ -116,6 +116,11 @@ def into_block(spot: Spot) -> Mend | None:
         before = [s for s in beside if s.last < block.line and runs(s)]
         if before and spot.answer.cause == "computed_before_tape" and node.body[0].lineno == block.line + 1:
             first, last = before[-1].line, block.line - 1
+            watches = [s.last for s in spot.statements if s.around[-1:] == (block,) and s.calls("watch") and s.last < end.line]
+            if watches:  # it must stay above what it watches for
+                lines = [*spot.lines[block.line - 1 : watches[-1]], _shifted(spot, first, last, _depth(node))]
+                words = f"Move {lines_said(first, last)} into the block, below line {watches[-1]} (`{spot.lines[watches[-1] - 1].strip()}`)."
+                return spot.checked([Step(first, watches[-1], "\n".join(lines))], words)
             words = f"Move line {block.line} (`{_header(spot, node)}`) up, above line {first}, and {lines_said(first, last)} one level to the right."
             return spot.checked([Step(first, block.line, spot.lines[block.line - 1] + "\n" + _shifted(spot, first, last, _depth(node)))], words)
     return None

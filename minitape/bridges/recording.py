@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from itertools import count
 from typing import Any, cast
 
 import numpy as np
@@ -24,6 +26,7 @@ from ..picture.values import show_value
 from .site import NOWHERE, Site
 
 MOST = 20_000  # rows
+THUMBS = 400  # large values that a snapshot shows as pictures, too
 
 
 def shown(value: Any) -> Any:
@@ -33,6 +36,24 @@ def shown(value: Any) -> Any:
     {'text': '2.0', 'data': 2.0}
     """
     return value.shown() if hasattr(value, "shown") else show_value(value)
+
+
+def slim(part: Any, thumbs: Iterator[int]) -> Any:
+    """A part of a snapshot, in which only the first large values have pictures: a page of many steps stays small.
+
+    >>> slim([{"thumb": [[1.0]]}, {"thumb": [[2.0]]}], count(THUMBS))
+    [{'thumb': [[1.0]]}, {}]
+    """
+    if isinstance(part, list):
+        for k, value in enumerate(part):
+            part[k] = slim(value, thumbs)
+    elif isinstance(part, dict):
+        if "thumb" in part:  # the value itself keeps its own
+            return part if next(thumbs) <= THUMBS else {key: value for key, value in part.items() if key != "thumb"}
+        for key, value in part.items():
+            if isinstance(value, (dict, list)) and key != "data":
+                part[key] = slim(value, thumbs)
+    return part
 
 
 class Entry:
@@ -70,6 +91,10 @@ class Entry:
         }  # fmt: skip
         own: Fields | None = None if self.tangent is None else {"tangent": shown(self.tangent)}
         return Row(self.row, form, tuple(self.inputs), None, value, own)
+
+
+class Number(int):
+    """The number of a row that is asked about: an int of the program's is none."""
 
 
 class Sweep:
@@ -200,17 +225,24 @@ class Recording:
         sweep = None if steps is None else steps.whole()
         results = self.picture_results(target, sources, namespaces)
         alarms = alarms_of(self, result["rows"], cast("SweepFields | None", sweep), results)
+        slim([result["rows"], sweep, results], count(1))
         return result | {"sweep": sweep, "insides": self.insides(target), "results": results, "alarms": alarms}
 
     def insides(self, target: Any = None, row: int | None = None) -> list[Any]:
         """The INSIDEs of calls that a bridge can open, or of the one at ``row``, with the sweep from ``target`` through each."""
         return []
 
-    def explain(self, target: Any, source: Any) -> Any:
+    def explain(self, *asked: Any, target: Any = None, source: Any = None) -> Any:
         """Why the gradient of ``target`` by ``source`` is None, zero or NaN, on which line, and what mends it.
 
-        Returns an :class:`minitape.explain.Explanation`, as ``tape.explain`` does; a list of them for a list of sources.
+        ``explain(source)`` asks about the last backward pass, or the one that failed. Returns an
+        :class:`minitape.explain.Explanation`, as ``tape.explain`` does; a list of them for a list of sources.
         """
+        if len(asked) > 2 - (target is not None) - (source is not None) or (not asked and source is None):
+            raise TypeError("explain() takes a target and a source, or a source alone: explain(loss, w), explain(w).")
+        if source is None:
+            *asked, source = asked  # type: ignore[assignment]
+        target = asked[0] if asked else target
         if isinstance(source, (list, tuple)):
             return [self._why(target, s) for s in source]
         return self._why(target, source)
@@ -218,6 +250,16 @@ class Recording:
     def _why(self, target: Any, source: Any) -> Any:
         """Why no gradient arrives: a bridge that knows says so."""
         raise NotImplementedError(f"explain() is not there for recordings of {self.framework!r}.")
+
+    def asleep(self) -> AbstractContextManager[Any]:
+        """What runs in the block is not the program's."""
+        return nullcontext()
+
+    def last_target(self) -> Number:
+        """From where the last backward pass went."""
+        if not self.sweeps or not self.sweeps[-1].target:
+            raise ValueError("explain() without a target asks about the last backward pass, and none ran in the block.")
+        return Number(self.sweeps[-1].target[-1])
 
     def row_of(self, value: Any) -> int | None:
         """The last row that stands for one of the framework's tensors; a number is a row itself."""
@@ -310,7 +352,7 @@ class Recording:
         return None if name is None else short_name(name)
 
     def _arrived(self, row: int, gradient: Any, names: Mapping[int, str]) -> SourceFields:
-        return {"name": self._name(row, names), "rows": [row] if row >= 0 else [], "parts": [], "gradient": gradient, "reason": None, "blame": None, "now": None}
+        return {"name": self._name(row, names), "rows": [row] if row >= 0 else [], "parts": [], "gradient": gradient, "reason": None, "blame": None, "now": None, "assigned": 0}
 
 
 class Steps:
@@ -420,9 +462,3 @@ class _Reader(Reader):
         state = "recording" if tape._recording else "closed"
         return {"id": number, "name": self._tape_name(tape, number), "persistent": False, "state": state,
                 "spans": [list(span) for span in tape.spans], "bytes": 0}  # fmt: skip
-
-
-def numbers_of(value: Any) -> np.ndarray | None:
-    """The elements of a value that a recording keeps; None where they are gone, or are no numbers."""
-    array = None if value is None else value.array()
-    return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import dis
-import inspect
 import sys
 from types import FrameType
-from typing import Any
 
 from ..engine.recording.frames import own_file
-
-Site = tuple[str | None, int | None]
-NOWHERE: Site = (None, None)
+from ..explain.values import NOWHERE as NOWHERE
+from ..explain.values import Site as Site
+from ..explain.values import last_return as last_return
 
 
 def way_here() -> list[Site]:
@@ -39,15 +36,3 @@ def here(depth: int = 2) -> Site:
     while frame is not None and own_file(frame.f_code.co_filename):
         frame = frame.f_back
     return NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-
-
-def last_return(function: Any) -> Site:
-    """(file, line) of a function's last return; nowhere for a function of a library.
-
-    >>> last_return(here)
-    (None, None)
-    """
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    ends = [] if code is None or own_file(code.co_filename) else [at for at in dis.get_instructions(code) if at.opname.startswith("RETURN")]
-    line = ends[-1].positions.lineno if ends and ends[-1].positions is not None else None
-    return NOWHERE if code is None or line is None else (code.co_filename, line)

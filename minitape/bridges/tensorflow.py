@@ -28,7 +28,11 @@ from .need import need
 
 tensorflow = need("tensorflow", "TensorFlow", (2, 20))
 
-from .changes import Block  # noqa: E402 - behind the check
+from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402 - behind the check
+
+from ..engine.recording.block import During  # noqa: E402
+from .changes import Block  # noqa: E402
+from .every import Every  # noqa: E402
 from .recording import Recording  # noqa: E402
 from .tensorflow_log import Log  # noqa: E402
 from .tensorflow_watch import Watcher  # noqa: E402
@@ -50,15 +54,19 @@ class TensorFlowRecording(Recording):
         self.log = Log(self)
 
     def _why(self, target: Any, source: Any) -> Any:
-        from .tensorflow_why import why
+        from .tensorflow_why import why, why_last
 
-        return why(self, target, source)
+        return why_last(self, source) if target is None else why(self, target, source)
 
     def insides(self, target: Any = None, row: int | None = None) -> list[Any]:
         """The insides of calls of a ``tf.function``, whose graphs run again; see ``docs/bridges.md``."""
         from .tensorflow_open import insides_of
 
         return insides_of(self, self.sweep_of(target), row)
+
+    def asleep(self) -> AbstractContextManager[Any]:
+        """What runs in the block is not the program's."""
+        return During(self.log.changes, thread=None)
 
     def row_of(self, value: Any) -> int | None:
         """The last row that stands for a tensor or a variable."""
@@ -72,8 +80,11 @@ class TensorFlowRecording(Recording):
         return {row: SimpleNamespace(variable=None, tensor=asked) for row, asked in known if not isinstance(asked, tensorflow.TensorSpec)}
 
 
-def record(*, open_functions: bool = False) -> AbstractContextManager[TensorFlowRecording]:
+def record(*, open_functions: bool = False, every: int | None = None) -> AbstractContextManager[Any]:
     """Watches the TensorFlow program in the block: its eager operations, and the gradients that tapes are asked for in it.
+
+    Recorded, a training step takes about twice as long. With ``every=100`` the first and then each hundredth step is recorded, from where a
+    tape begins to where the next one does, and the others run as they are: such a block may stay in a training loop. The recording of the last of them answers.
 
     A call of a ``tf.function`` is one row, which pictures open. With ``open_functions`` functions run eagerly in the block, line by line: their operations
     are rows whose scope begins with the function's name, and a tape inside of them is seen. That is another way to compute the
@@ -88,5 +99,7 @@ def record(*, open_functions: bool = False) -> AbstractContextManager[TensorFlow
     >>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
     ['x', 'y']
     """
+    if every is not None:
+        return Every(lambda: record(open_functions=open_functions), every, [(tensorflow.GradientTape, "__enter__")], TFE_Py_TapeSetIsEmpty)  # type: ignore[arg-type, return-value]
     recording = TensorFlowRecording()
     return Block(recording, Watcher(recording, open_functions))

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple, TypeGuard
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import context, execute
 from tensorflow.python.eager.backprop import record_gradient
@@ -20,10 +21,10 @@ from tensorflow.python.util import tf_stack
 
 from ..engine.recording.block import During
 from ..engine.recording.frames import own_file
+from ..explain.source import statement_at
 from ..explain.statement import last_name
-from .inquiry import statement_at
 from .site import NOWHERE, Site
-from .tensorflow_ops import changes_variable, handle_of, name_of
+from .tensorflow_ops import changes_variable, handle_of, name_of, variable_of
 from .tensorflow_value import Variable
 
 CALLED = {"If": "cond", "StatelessIf": "cond", "While": "whileloop", "StatelessWhile": "whileloop", "Case": "switchcase", "PyFunc": "numpyfunction",
@@ -135,14 +136,16 @@ class Again:
         value, asked = None if entry.value is None else entry.value.known, entry.extra.asked
         if value is None or wanted.dtype != tf.resource:
             return asked if value is None else value
-        known = self.log.variables[id(asked)].variable
-        copy = tf.Variable(value._numpy().copy(), trainable=known is None or known.trainable, name=None if known is None else name_of(known))
-        self.values[id(asked)], self.variables[id(copy.handle)] = copy.handle, copy
+        return self._copy(asked, self.log.variables[id(asked)].variable, value._numpy().copy())
+
+    def _copy(self, handle: Any, known: Any, value: Any) -> Any:
+        copy = tf.Variable(value, trainable=known is None or known.trainable, name=None if known is None else name_of(known))
+        self.values[id(handle)], self.variables[id(copy.handle)] = copy.handle, copy
         self.inner.variables[id(copy.handle)] = Variable(copy.handle, copy)
         return copy.handle
 
-    def run(self, graph: Any, given: Sequence[Any]) -> list[Any]:
-        """The results of a graph."""
+    def run(self, graph: Any, given: Sequence[Any], until: Step | None = None) -> list[Any]:
+        """The results of a graph; ``until`` a step, of one that was not traced to its end."""
         self.values.update(zip(map(id, graph.inputs), given, strict=False))
         copied = {id(inside): self.value(outside) for inside, outside in copied_into(graph)}
         self.values |= copied
@@ -150,7 +153,9 @@ class Again:
         ends = {id(tensor.op) for tensor in graph.outputs if tensor.op.type == "Identity"}  # copies that TensorFlow makes of results
         for number, op in enumerate(graph.get_operations()):
             while steps and steps[0].first <= number:
-                passed = max(passed, self._step(steps.pop(0), passed))
+                passed = max(passed, self._step(steps[0], passed))
+                if steps.pop(0) is until:
+                    return []
             if number >= passed and op.type != "Placeholder" and not (op.outputs and id(op.outputs[0]) in copied):
                 if id(op) in ends:
                     self.values[id(op.outputs[0])] = self.value(op.inputs[0])
@@ -158,7 +163,28 @@ class Again:
                     self._run(op)
         for step in steps:
             self._step(step, passed)
+            if step is until:
+                return []
         return [self.value(tensor) for tensor in graph.outputs]
+
+    def capture(self, graph: Any) -> list[Any]:
+        """What a graph is given that nobody has called: copies of the program's variables, its constants, and stand-ins for the rest."""
+        outside = {id(inside): value for value, inside in graph.captures}
+        return [self._stand_in(tensor, outside.get(id(tensor))) for tensor in graph.inputs]
+
+    def _stand_in(self, tensor: Any, outside: Any) -> Any:
+        while outside is not None and tf.is_symbolic_tensor(outside):  # captured by the graph around it, too
+            outside = {id(inside): value for value, inside in getattr(outside.graph, "captures", ())}.get(id(outside))
+        if outside is None:
+            return tensor if tensor.dtype in (tf.resource, tf.variant, tf.string) else _some(tensor)
+        known = self.log.variables.get(id(outside))
+        variable = None if known is None else variable_of(known.variable)
+        if outside.dtype != tf.resource or not isinstance(variable, tf.Variable):
+            return outside
+        if id(outside) not in self.values:
+            value = variable.numpy()
+            self._copy(outside, variable, value if value.shape == variable.shape else _some(variable))  # none is there while a layer is built in the function
+        return self.values[id(outside)]
 
     def value(self, tensor: Any) -> Any:
         """What stands for a tensor here. TensorFlow may make an operation's input after the operation, for a gradient."""
@@ -295,6 +321,13 @@ def _execute(op: Any, given: list[Any], seen: bool) -> list[Any]:
     for callback in context.context().op_callbacks if seen else ():
         callback(op.type, given, attrs, results, op.name)
     return list(results)
+
+
+def _some(like: Any) -> Any:
+    """Numbers of a shape and dtype."""
+    shape = [] if like.shape.rank is None else [2 if size is None else size for size in like.shape]
+    numbers = np.random.default_rng(0).uniform(0.2, 0.8, shape) if like.dtype.is_floating else np.zeros(shape)
+    return tf.constant(numbers, like.dtype)
 
 
 def _plain_attr(kind: str, value: Any) -> Any:

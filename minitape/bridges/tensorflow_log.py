@@ -30,7 +30,7 @@ from .tensorflow_ops import (
     watching,
     written,
 )
-from .tensorflow_value import Extra, Left, Made, Span, Tape, TensorValue, Variable, unrecorded
+from .tensorflow_value import Extra, Left, Made, Span, Tape, TensorValue, Traced, Variable, unrecorded
 
 
 class Log:
@@ -51,6 +51,8 @@ class Log:
         self.variables: dict[int, Variable] = {}  # by the identity of the handle
         self.made: dict[int, Made] = {}  # by identity: what tapes gave back, in sweeps that no other tape recorded
         self.steps: dict[Any, list[Any]] = {}  # by graph: what Python did while it was made
+        self.traced: list[Traced] = []
+        self.captured: list[Any] = []  # the variables that the functions of a dataset read, while its iterator is made
         self.place: tuple[Site, list[str]] | None = None  # where the program is, when a graph runs again
         self.changes = Changes()  # asleep while explain computes something
         self.idle: list[tuple[Any, Site]] = []  # what a branch that did not run would have used, and where
@@ -59,6 +61,7 @@ class Log:
         self._unsure: list[int] = []  # rows of which a tape may hear later
         self._later = False  # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
         self._places: dict[tuple[int, str], int] = {}  # where in memory a row's value is, or was
+        self._stored: set[tuple[int, str]] = set()  # and where a tensor's is that was stored in a variable
         self._current: dict[int, tuple[int, Any]] = {}  # handle -> the row of its present state, and the value, which keeps its place so
         self._rows: dict[int, tuple[weakref.ref[Any], list[int]]] = {}  # by the identity of a tensor or handle
         self._handles: list[Any] = []  # are kept: their identity stands for them
@@ -198,6 +201,8 @@ class Log:
             return row
         if row is None or self.entries[row].kind not in ("source", "constant") or self.entries[row].differentiable != watched:
             return None
+        if place_of(value) in self._stored:
+            return None  # it was stored in a variable, which has its memory since then, and is a thing of its own
         entry, known = self.entries[row], self.variables.get(id(handle))
         entry.kind, entry.extra.of = "variable", handle
         entry.name = None if known is None else name_of(known.variable)
@@ -226,6 +231,9 @@ class Log:
             return
         if op == "MakeIterator":
             row = self.row_of(inputs[0])
+            if self.captured and not self.entries[row].inputs:  # it was made before the block
+                entry = self.entries[row]
+                entry.extra.came, entry.extra.why, entry.op = [self.state_of(handle) for handle in self.captured], "nondifferentiable", "MapDataset"
             self._is_now(inputs[1], row)
             self.remember(inputs[1], row)
             return
@@ -328,6 +336,8 @@ class Log:
         handle = inputs[0]
         value = inputs[-1] if len(inputs) > 1 else None
         stored = self.rows_of(value)[-1:] if value is not None and value.dtype != tf.resource else []
+        if stored and (place := place_of(value)) is not None:
+            self._stored.add(place)
         known = self.variables.get(id(handle))
         row, _ = self._current.pop(id(handle), (None, None))
         site = self.here()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
 
 from ..engine.recording.block import During
+from ..explain.values import numbers_of
 from ..explain.words import mistaken
 from .changes import Block
-from .recording import Sweep, numbers_of
-from .tensorflow_inside import READS, again, graphs_of
+from .recording import Sweep
+from .tensorflow_inside import READS, Again, again, graphs_of
 from .tensorflow_ops import changes_variable, handle_of
 from .tensorflow_watch import Watcher
 
@@ -42,6 +44,24 @@ def opened(recording: Any, row: int, watched: Sequence[int], seeds: Sequence[Any
         mistaken("A tf.function stays closed", error)
         return None
     return inner, given, ends
+
+
+def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict[int, Any]] | None:
+    """A function up to the gradient that a tape in it was asked for while it was traced, with stand-ins for what it was given: (that
+    recording, the target there, copies of variables by the identities of handles)."""
+    inner = type(recording)()
+    run = Again(recording.log, inner.log)
+    try:
+        with During(recording.log.changes, thread=None), Block(inner, Watcher(inner)):
+            with suppress(LookupError):  # TensorFlow has no derivative of an operation: the rows before are there
+                run.run(traced.graph, run.capture(traced.graph), traced.step)
+            target = tf.nest.flatten(run.value(handle_of(tf.nest.flatten(traced.target)[-1])))[-1]
+    except tf.errors.OpError:
+        return None
+    except Exception as error:
+        mistaken("A tf.function stays closed", error)
+        return None
+    return inner, target, {key: run.variables.get(id(value), value) for key, value in run.values.items()}
 
 
 def seeds_of(recording: Any, call: int, sweep: Sweep | None) -> list[Any]:

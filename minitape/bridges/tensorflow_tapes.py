@@ -9,9 +9,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from ..explain.source import statement_at
 from ..explain.statement import Statement
 from ..explain.words import Explanation
-from .inquiry import Inquiry, statement_at
+from .inquiry import Inquiry
 from .recording import Sweep
 from .site import NOWHERE, Site
 from .tensorflow_ops import handle_of, variable_of
@@ -140,6 +141,8 @@ class TapeInquiry(Inquiry):
             return self._read_of()
         late = next((row for row in self.used if self.entries[row].extra.late), None)
         if late is not None and not self._reaches(late):
+            if self._state(self._first_use(), self.tape)[0] == "before":
+                return self._time(self._first_use())
             return self.say("watched_late", site=self._use(), row=late)
         if any(map(self._is_watched, self.used)):
             return None
@@ -155,6 +158,8 @@ class TapeInquiry(Inquiry):
             return self.say("not_watched", self._begun()[-1], kind="other")
         if leaf is None:  # the result of an operation, which a tape does not watch by itself
             made = self.entries[self.used[0]].extra.way
+            if self._state(self.used[0], self.tape)[0] == "before" and self._rebound() is None:
+                return self._unwatched(self.used[0])
             return self._rebound() or self.say("not_watched", apart(made, self._begun()) if made else NOWHERE, row=self.used[0], kind="made")
         if not variable:
             return self._unwatched(leaf)

@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import tensorflow as tf
 
 from ..explain.remedies import OF_NUMPY
@@ -18,19 +22,19 @@ from .texts import table
 TEXT = table({
     # cause: (what happened, what mends it)
     "not_watched": (
-        "{x} is a tensor that no tape watches, so what was computed from it{line} was not recorded for it.",
+        "{x} is a tensor that no tape watches. What was computed from it{line} was not recorded for it.",
         "Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.",
     ),
     "not_watched block": (
-        "{x} is a tensor that no tape watches, so what the block{line} computed from it was not recorded for it.",
+        "{x} is a tensor that no tape watches. What the block{line} computed from it was not recorded for it.",
         "Call tape.watch({x}) at the top of the block, or make it a tf.Variable.",
     ),
     "not_watched made": (
-        "{x} was computed{line} from nothing that a tape watches, and is not watched itself.",
+        "{x} was computed{line} from nothing that a tape watches. It is not watched itself.",
         "Call tape.watch({x}) inside the block, before {x} is used.",
     ),
     "not_watched other": (
-        "Another tape watches {x}; the one that begins here{line}, and was asked for the gradient, does not.",
+        "Another tape watches {x}. The one that begins here{line}, and was asked for the gradient, does not.",
         "Let this tape watch {x}, too: call its watch({x}) before {x} is used.",
     ),
     "watched_late": (
@@ -38,11 +42,11 @@ TEXT = table({
         "Move tape.watch({x}) up, before {x} is used for the first time.",
     ),
     "not_trainable": (
-        "{x} is a variable with trainable=False{line}, so no tape watches it by itself.",
+        "{x} is a variable with trainable=False{line}. No tape watches it by itself.",
         "Call tape.watch({x}) at the top of the block, or create the variable with trainable=True.",
     ),
     "not_accessed_watched": (
-        "The tape has watch_accessed_variables=False{line}, and nothing watched {x} before its use.",
+        "The tape has watch_accessed_variables=False{line}. Nothing watched {x} before its use.",
         "Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables at True.",
     ),
     "integer_dtype": (
@@ -61,8 +65,12 @@ TEXT = table({
         "{what}{line} has no derivative: its result does not change smoothly with its input.",
         "{other}",
     ),
+    "nondifferentiable none": (
+        "TensorFlow's derivative of {what}{line} gave None for this input.",
+        "Ask whether the line uses the value itself, or only its shape or dtype.",
+    ),
     "nondifferentiable function": (
-        "The tf.function {what}{line} is one row here, and gives no gradient for {x}, or has a tape of its own inside.",
+        "The tf.function {what}{line} gives no gradient for {x}. It is one row here, and may have a tape of its own inside.",
         "Ask again with record(open_functions=True): it runs the function line by line, and shows which one it is.",
     ),
     "custom_rule": (
@@ -78,7 +86,7 @@ TEXT = table({
         "Leave it out while training, or pass the gradient as if it were not there: x + tf.stop_gradient(tf.round(x) - x).",
     ),
     "recording_paused": (
-        "The tape was inside stop_recording() or tf.init_scope() when {what}{line} ran, so it was not recorded.",
+        "The tape was paused when {what}{line} ran, by stop_recording() or tf.init_scope().",
         "Move the line out of that block.",
     ),
     "computed_before_tape": (
@@ -86,7 +94,7 @@ TEXT = table({
         "Move the line into the with block.",
     ),
     "computed_before_tape made": (
-        "{what}{line} ran when the object was made, before the tape's with block began, so the tape does not know it.",
+        "{what}{line} ran when the object was made, before the tape's block began. The tape does not know it.",
         "Keep what it is computed from in the object, and compute it in the method that uses it, which runs inside the block.",
     ),
     "computed_after_tape": (
@@ -102,39 +110,39 @@ TEXT = table({
         "Ask the tape in whose block the line stands, or move the line into the block of the other.",
     ),
     "computed_before_tape reset": (
-        "tape.reset(){line} dropped what had been recorded before it, and with it the way from {x} to the target.",
+        "tape.reset(){line} dropped what had been recorded before it. The way from {x} to the target is gone.",
         "Call tape.reset() before the computation that you want to differentiate, or not at all.",
     ),
     "computed_after_tape gradient": (
-        "{what}{line} ran where no other tape recorded it: the gradient that it gave is a plain value.",
+        "{what}{line} ran where no other tape recorded it. The gradient that it gave is a plain value.",
         "For a derivative of a derivative, call the inner tape's gradient() inside of the outer tape's with block.",
     ),
     "left_through_numpy": (
-        "The value left TensorFlow by {what}{line}; what came back is a constant that knows nothing of {x}.",
+        "The value left TensorFlow by {what}{line}. What came back is a constant that knows nothing of {x}.",
         "Stay with tensors: leave out {what}, and compute with functions of TensorFlow what follows.",
     ),
     "left_through_numpy function": (
-        "The value left TensorFlow by {what}{line}; what came back is a constant that knows nothing of {x}.",
+        "The value left TensorFlow by {what}{line}. What came back is a constant that knows nothing of {x}.",
         "Stay with tensors: write {other}, and leave out what makes numbers or arrays of them.",
     ),
     "left_through_numpy model": (
-        "The value left TensorFlow by {what}{line}, which gives plain arrays; what came back is a constant that knows nothing of {x}.",
+        "The value left TensorFlow by {what}{line}, which gives plain arrays. What came back is a constant that knows nothing of {x}.",
         "Call the model itself, as in model(x), in place of {what}.",
     ),
     "left_through_numpy loss": (
-        "The value left TensorFlow by {what}{line}, which gives plain numbers; what came back is a constant that knows nothing of {x}.",
+        "The value left TensorFlow by {what}{line}, which gives plain numbers. What came back is a constant that knows nothing of {x}.",
         "Compute the loss in the block from what the model itself gives, loss(y, model(x)), in place of {what}.",
     ),
     "left_through_numpy weights": (
-        "The value left TensorFlow by {what}{line}, which gives copies; what came back is a constant that knows nothing of {x}.",
+        "The value left TensorFlow by {what}{line}, which gives copies. What came back is a constant that knows nothing of {x}.",
         "Use the variables themselves, such as layer.kernel and layer.bias, in place of {what}.",
     ),
     "left_through_numpy python": (
-        "The value left TensorFlow by {what}{line}; what came back is a constant that knows nothing of {x}.",
+        "The value left TensorFlow by {what}{line}. What came back is a constant that knows nothing of {x}.",
         "Write what the function computes with functions of TensorFlow, and call it without {what}.",
     ),
     "left_through_numpy dataset": (
-        "A dataset{line} computes apart from the program, where no tape is; what comes out of it is a constant that knows nothing of {x}.",
+        "A dataset{line} computes apart from the program, where no tape is. What comes out of it is a constant that knows nothing of {x}.",
         "Take the plain elements from the dataset, and compute with {x} inside of the tape's block.",
     ),
     "variable_assign": (
@@ -149,8 +157,12 @@ TEXT = table({
         "{x} was not used. Another variable of the same shape, {other}{line}, was.",
         "Ask about the object that the program uses: the layer or variable was made anew.",
     ),
+    "wrong_object cloned": (
+        "{x} was not used: a copy of its model{line} was. A copy has variables of its own.",
+        "Ask for the gradient of the variables of the model that is called.",
+    ),
     "wrong_object equal": (
-        "The gradient was asked for{line} with another tensor than the one that was used, though with the same values.",
+        "The gradient was asked for{line} with another tensor than the one that was used. The values are the same.",
         "Give the tensor that is used a name, and ask for its gradient.",
     ),
     "wrong_object read": (
@@ -158,15 +170,15 @@ TEXT = table({
         "Ask for the gradient of the variable itself.",
     ),
     "wrong_object copied": (
-        "{x} itself was not used: a variable was made of its values{line}, and that one was.",
+        "{x} itself was not used. A variable was made of its values{line}, and that one was.",
         "Ask for the gradient of the variable, or watch {x} and compute with it.",
     ),
     "wrong_object made": (
-        "{x} was made of what the target was computed from{line}, and is not on the way to the target itself.",
+        "{x} was made of what the target was computed from{line}. It is not on the way to the target itself.",
         "Ask for the gradient of {other}, or compute the target with {x} in its place.",
     ),
     "wrong_object rebound": (
-        "{x} is another object from here on{line}: a plain tensor, the result of this line, and no tf.Variable any more.",
+        "{x} is another object from here on{line}: a plain tensor. It is no tf.Variable any more.",
         "Change the variable in place: {x}.assign(...), or {x}.assign_sub(...).",
     ),
     "independent": (
@@ -174,7 +186,7 @@ TEXT = table({
         "Use it in the computation, or leave it out of the sources.",
     ),
     "independent branch": (
-        "{x} was not used for the target: it is used in a branch{line} that did not run.",
+        "{x} was not used: the branch{line} that uses it did not run.",
         "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
     ),
     "target_not_tensor": (
@@ -190,7 +202,7 @@ TEXT = table({
         "Begin elsewhere, or use a function that is smooth there: tf.nn.softplus for tf.abs.",
     ),
     "zero_derivative second": (
-        "The derivative of relu{line} is constant in steps, so that every second derivative through it is zero.",
+        "The derivative of relu{line} is constant in steps. Every second derivative through it is zero.",
         "Use a function that bends: tf.nn.tanh, tf.nn.softplus or tf.nn.swish in place of relu.",
     ),
     "zero_seed": (
@@ -221,16 +233,17 @@ ANY = "Use a function that has a derivative in its place, or a tf.custom_gradien
 OF_KERAS = {"predict": "model", "predict_on_batch": "model", "predict_step": "model", "evaluate": "loss", "test_on_batch": "loss", "train_on_batch": "loss", "fit": "loss",
             "get_weights": "weights"}  # fmt: skip
 
-STEPS = {"Round", "Floor", "Ceil", "Sign", "Rint", "FloorDiv", "FloorMod"}
-RELUS = {"Relu", "Relu6", "LeakyRelu"}
-CURVES = {"Sigmoid", "Tanh", "Erf", "Exp", "Softsign", "ClipByValue"}
-CHOICES = {"Max", "Min", "Maximum", "Minimum", "SelectV2", "Select", "StridedSlice", "GatherV2", "GatherNd", "TopKV2", "Slice", "Split",
-           "Unpack", "MaxPool", "ResourceGather", "MatrixBandPart", "SplitV", "BooleanMask"}  # fmt: skip
-PRODUCTS = {"Mul", "MatMul", "BatchMatMulV2", "Einsum", "Conv2D", "Prod", "RealDiv", "MulNoNan", "DivNoNan"}
-CLASSES = {"SparseSoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits"}
-CANCELS = {"Softmax", "LogSoftmax", "Sub"}
-ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not_selected": CHOICES, "zero_factor": PRODUCTS,
-         "zero_cancels": CANCELS}  # fmt: skip
+def derive(function: Callable[[list[Any]], Any], arrays: list[np.ndarray], seed: np.ndarray | None) -> tuple[np.ndarray, list[np.ndarray | None]]:
+    """A function of tensors, and what comes back from it."""
+    tensors = [tf.constant(array) for array in arrays]
+    leaves = [tensor for tensor in tensors if tensor.dtype.is_floating]
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(leaves)
+        value = function(tensors)
+    fits = seed is not None and seed.shape == tuple(value.shape) and bool(np.isfinite(seed).all())
+    given = tape.gradient(value, leaves, output_gradients=tf.constant(seed, value.dtype) if fits else None)
+    return np.asarray(value), [None if gradient is None else np.asarray(tf.convert_to_tensor(gradient)) for gradient in given]
+
 
 _WATCH = edit.before_use("{tape}.watch({x})")
 _WATCHED = Whole(block.watched)
@@ -238,7 +251,7 @@ _TRAINABLE = edit.keyword("trainable", True)
 _RELU = [edit.renamed(relu="tf.nn.leaky_relu"), edit.texts(relu="leaky_relu")]
 _SCALED = plan.to_try(value.scaled("tanh", "sigmoid", "softmax", "relu6"), "For example:")
 PATCHES = Dialect({"tf": "tensorflow"}, edit.first_of(("tf", tf), ("tf.math", tf.math), **OF_NUMPY), stop="tf.stop_gradient", sigmoid="tf.sigmoid", softmax="tf.nn.softmax",
-                  where="tf.where", sums="tf.reduce_sum", edits={
+                  where="tf.where", sums="tf.reduce_sum", derive=derive, edits={
     "not_watched": [edit.rebound, _WATCH, _WATCHED],
     "watched_late": [_WATCH, _WATCHED],
     "not_trainable": [_TRAINABLE, edit.frozen, plan.anywhere(_TRAINABLE), _WATCH, _WATCHED],

@@ -114,3 +114,13 @@ class Made(NamedTuple):
     targets: list[int]
     way: list[Site]
     before: int
+
+
+class Traced(NamedTuple):
+    """A gradient that a tape was asked for while a function was traced."""
+
+    graph: Any
+    step: Any
+    target: Any
+    sources: Any
+    before: int  # so many eager backward passes had run

@@ -12,6 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
+from tensorflow.python.data.ops import iterator_ops
 from tensorflow.python.eager import backprop, context, execute, imperative_grad
 from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction, _TapeGradientFunctions
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
@@ -20,11 +21,11 @@ from tensorflow.python.ops import custom_gradient, resource_variable_ops, script
 
 from ..engine.recording.block import During
 from ..engine.recording.frames import own_file
-from .recording import Sweep
 from .tensorflow_inside import Step, changes_in, traced_here
 from .tensorflow_log import Log
 from .tensorflow_ops import changes_variable, handle_of
-from .tensorflow_value import Variable, unrecorded
+from .tensorflow_sent import Sent
+from .tensorflow_value import Traced, Variable
 
 LEAVES = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__complex__")
 
@@ -78,6 +79,7 @@ class Watcher:
         self._wrap(tf.GradientTape, "stop_recording", self._paused)
         self._wrap(tf.GradientTape, "reset", self._reset)
         self._wrap(custom_gradient, "_eager_mode_decorator", self._custom)
+        self._wrap(iterator_ops.OwnedIterator, "_create_iterator", self._iterator)
         self._wrap(script_ops, "py_func_common", self._numpy_function)
         for name in LEAVES:
             self._wrap(ops._EagerTensorBase, name, self._left(name))
@@ -175,9 +177,15 @@ class Watcher:
         def around(function: Any, subject: Any, *args: Any, **kwargs: Any) -> Any:
             if tf.executing_eagerly():
                 return function(subject, *args, **kwargs)
-            with self._step(word, subject, (args, kwargs)) as made:
-                result = function(subject, *args, **kwargs)
-                made(result)
+            graph = tf.compat.v1.get_default_graph()
+            number = len(self.log.steps.get(graph, ()))
+            try:
+                with self._step(word, subject, (args, kwargs)) as made:
+                    result = function(subject, *args, **kwargs)
+                    made(result)
+            finally:
+                given = inspect.signature(function).bind(subject, *args, **kwargs).arguments
+                self.log.traced.append(Traced(graph, self.log.steps[graph][number], given["target"], given["sources"], len(self.recording.sweeps)))
             return result
 
         return around
@@ -260,15 +268,29 @@ class Watcher:
         grads = list(grads)
         pairs = list(zip(grads, optimizer._trainable_variables if trainable_variables is None else trainable_variables, strict=False))
         if not tf.executing_eagerly():
-            with self._step("applies", optimizer, pairs):
-                return function(optimizer, grads, trainable_variables)
+            try:
+                with self._step("applies", optimizer, pairs):
+                    return function(optimizer, grads, trainable_variables)
+            except ValueError as error:
+                self._add_reason(error, pairs)
+                raise
         self._safely(self.log.applies, pairs)
         self._applying += 1
         try:
             return function(optimizer, grads, trainable_variables)
+        except ValueError as error:
+            self._add_reason(error, pairs)
+            raise
         finally:
             self._applying -= 1
             self.log.applied = {}
+
+    def _add_reason(self, error: ValueError, pairs: Sequence[tuple[Any, Any]]) -> None:
+        """Where an optimizer of Keras was given no gradient, its error says why."""
+        if hasattr(error, "add_note") and pairs and all(gradient is None for gradient, _ in pairs):
+            # out of the function that is traced: tf.init_scope() would say that it is still inside of one
+            with tf.Graph().as_default(), context.eager_mode(), During(self.log.changes, thread=None):
+                error.add_note(f"minitape: {self._safely(self.recording.explain, pairs[0][1])}")
 
     def _read(self, function: Any, variable: Any) -> Any:
         if tf.executing_eagerly() or tf.inside_function():
@@ -345,6 +367,11 @@ class Watcher:
                 self.quiet -= 1
 
         return around
+
+    def _iterator(self, function: Any, iterator: Any, dataset: Any) -> Any:
+        """A dataset is asked for its elements: which variables do its functions read?"""
+        with During(self.log, captured=self._safely(captured_by, dataset, self.log.variables) or []):
+            return function(iterator, dataset)
 
     def _numpy_function(self, function: Any, called: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         if tf.executing_eagerly():
@@ -428,68 +455,19 @@ class Watcher:
         Sent(log, sweep, adjoints).write(passed)
 
 
+def captured_by(dataset: Any, known: dict[int, Variable]) -> list[Any]:
+    """The handles of variables that the functions of a dataset, and of those behind it, read; their variables are noted."""
+    found, waiting = [], [dataset]
+    while waiting:
+        at = waiting.pop()
+        waiting += at._inputs()
+        for function in at._functions():
+            for variable in function.function.graph.variables:
+                known.setdefault(id(variable.handle), Variable(variable.handle, variable))
+                found.append(variable.handle)
+    return found
+
+
 def _register() -> None:
     """TensorFlow's sweep, which is no Python, asks the function that ``backprop`` has now."""
     pywrap_tfe.TFE_Py_RegisterGradientFunction(backprop._gradient_function)
-
-
-class Sent:
-    """What operations sent to their inputs in a sweep: TensorFlow names an operation and its adjoints, here is which row it is."""
-
-    def __init__(self, log: Log, sweep: Sweep, adjoints: dict[int, Any]) -> None:
-        self.log, self.sweep, self.adjoints = log, sweep, adjoints
-        self.waiting: dict[str, list[int]] = {}
-        for row in sorted(adjoints):
-            entry = log.entries[row]
-            if entry.kind == "operation" and entry.output == 0:
-                self.waiting.setdefault(entry.extra.op, []).append(row)
-        self.sums: dict[int, Any] = {}
-        self.last: dict[int, tuple[int, int]] = {}  # where the last contribution to a row stands
-
-    def write(self, passed: list[tuple[str, Any, Any, Any]]) -> None:
-        """The steps, in TensorFlow's order."""
-        for op, inputs, came, gives in passed:
-            call = self._call(op, inputs, came)
-            if call is not None:
-                self._step(call, gives)
-        for row, (call, at) in self.last.items():  # the last sum is the adjoint itself
-            edges = self.sweep.edges[call]
-            if row in self.sweep.adjoints:
-                given, port, product, _ = edges[at]
-                edges[at] = given, port, product, self.sweep.adjoints[row]
-
-    def _call(self, op: str, inputs: Any, came: list[Any]) -> int | None:
-        """The row of an operation: the last one with its inputs, and with what came to it."""
-        waiting = self.waiting.get(op, [])
-        for row in reversed(waiting):
-            if self._matches(row, inputs, came):
-                waiting.remove(row)
-                return row
-        return None
-
-    def _matches(self, row: int, inputs: Any, came: list[Any]) -> bool:
-        if len(came) == 1 and self.adjoints.get(row) is not came[0]:
-            return False
-        given = self._given(row)
-        if inputs is None:
-            return len(came) > 1 or self.adjoints.get(row) is came[0]
-        return all(tensor is None or tensor.dtype == tf.resource or self.log.rows_of(tensor)[-1:] in ([], [number])
-                   for tensor, number in zip(inputs, given, strict=False))  # fmt: skip
-
-    def _given(self, row: int) -> list[int]:
-        return self.log.entries[row].inputs
-
-    def _step(self, call: int, gives: list[Any]) -> None:
-        for port, (row, product) in enumerate(zip(self._given(call), gives, strict=False)):
-            if product is None or row not in self.sweep.adjoints:
-                continue
-            before = self.sums.get(row)
-            if before is None:
-                total = product
-            else:
-                with unrecorded():
-                    total = tf.convert_to_tensor(before) + tf.convert_to_tensor(product)
-            self.sums[row] = total
-            kept = self.log.keep(product)
-            self.sweep.send(call, row, port, kept, kept if before is None else self.log.keep(total))
-            self.last[row] = call, len(self.sweep.edges[call]) - 1

@@ -13,17 +13,18 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ..explain.families import CHOICES, CLASSES, MOVES, POINTS, STEPS, ZEROS
 from ..explain.flow import Flow
-from ..explain.source import read_again
+from ..explain.source import read_again, statement_at
 from ..explain.statement import last_name, unparse
+from ..explain.values import numbers_of
 from ..explain.words import Explanation
-from .inquiry import numbers_of, statement_at
 from .site import NOWHERE, Site, last_return
 from .tensorflow_inside import has_tapes
-from .tensorflow_open import opened, seeds_of
+from .tensorflow_open import opened, seeds_of, traced_again
 from .tensorflow_ops import CUTS, handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
 from .tensorflow_tapes import TapeInquiry, apart
-from .tensorflow_texts import ANY, CHOICES, CLASSES, OF_KERAS, PATCHES, SMOOTH, STEPS, TEXT, ZEROS
+from .tensorflow_texts import ANY, OF_KERAS, PATCHES, SMOOTH, TEXT
 from .tensorflow_value import Left
 
 ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
@@ -34,11 +35,25 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
     return TensorFlowInquiry(recording, target, source).answer()
 
 
+def why_last(recording: Any, source: Any) -> Explanation:
+    """The same of the last backward pass that was asked for the source, also in a function that was traced only."""
+    own = handle_of(source)
+    eager = [(number, sweep) for number, sweep in enumerate(recording.sweeps, 1) if any(tensor() is own for tensor, _ in sweep.gave)] or list(enumerate(recording.sweeps, 1))[-1:]
+    traced = [step for step in recording.log.traced if any(handle_of(part) is own for part in tf.nest.flatten(step.sources))] or recording.log.traced[-1:]
+    if traced and (not eager or eager[-1][0] <= traced[-1].before):
+        found = traced_again(recording, traced[-1])
+        if found is not None:
+            inner, target, copies = found
+            return TensorFlowInquiry(inner, target, copies.get(id(own), source), name_of(source) or "").answer()
+    target = eager[-1][1].target[-1] if eager else recording.last_target()
+    return why(recording, recording.entries[target].extra.asked, source)
+
+
 class TensorFlowInquiry(TapeInquiry):
     """One question."""
 
     dialect = PATCHES
-    texts, zeros, choices, classes = TEXT, ZEROS, CHOICES, CLASSES
+    texts, zeros, choices, classes, moves, points = TEXT, ZEROS, CHOICES, CLASSES, MOVES, POINTS
 
     def __init__(self, recording: Any, target: Any, source: Any, named: str = "") -> None:
         self.log = recording.log
@@ -199,10 +214,19 @@ class TensorFlowInquiry(TapeInquiry):
         if self.entries[row].op in PYTHON:
             return self.say("left_through_numpy", row=row, what=PYTHON[self.entries[row].op], kind="python")
         if is_dataset(self.entries[row].op):
-            return self.say("left_through_numpy", row=row, kind="dataset")
+            return self.say("left_through_numpy", self._dataset_of(row), row=row, kind="dataset")
         steps = cause == "nondifferentiable" and (op or self.entries[row].op) in STEPS
-        kind = "inside" if cause == "integer_dtype" else "steps" if steps else ""
+        smooth = cause == "nondifferentiable" and not op and self.entries[row].kind == "operation" and not self.entries[row].extra.why and not has_no_gradient(self.entries[row].extra.op, refused=True)
+        kind = "inside" if cause == "integer_dtype" else "steps" if steps else "none" if smooth else ""
         return self.say(cause, site, row=row, what=op, other=next((advice for ops, advice in SMOOTH.items() if (op or self.entries[row].op) in ops.split()), ANY), kind=kind)
+
+    def _dataset_of(self, row: int) -> Site:
+        """The line that made a dataset, of which a row only knows the line that asks for its elements."""
+        entry = self.entries[row]
+        use = statement_at(entry.site) if entry.kind != "operation" else None
+        names = [n.id for n in use.walk() if isinstance(n, ast.Name)] if use is not None else []
+        made = [s for name in names for s in (use.source.bound_by(name, use) if use is not None else ()) if s.calls("map", "interleave", "flat_map", "filter", "scan")]
+        return (made[-1].filename, made[-1].line) if made else entry.site
 
     def _no_rule(self, ways: list[list[int]]) -> Explanation | None:
         """Everything is on the tape, and an operation has no derivative (None) for its input."""
@@ -240,8 +264,6 @@ class TensorFlowInquiry(TapeInquiry):
         part = next((at for at in self._way(row) if not self.entries[at].dtype.startswith("complex")), row)
         if self.entries[row].op == "Complex" and part != row:  # what takes the other part of it
             return self.say("not_selected", row=part)
-        if kind := {"Abs": "point", "ReluGrad": "second", "Relu6Grad": "second", "LeakyReluGrad": "second"}.get(self.entries[row].op, ""):
-            return self.say("zero_derivative", row=row, kind=kind)
         return super()._zero_of(row)
 
     def _custom(self, row: int, kind: str = "") -> Explanation:
@@ -375,10 +397,14 @@ class TensorFlowInquiry(TapeInquiry):
         equal = next((row for row in variables if self._same_values(row)), None)
         if equal is not None and unknown and not any(self._same_values(exit.row) for exit in self.log.left):
             return self.say("wrong_object", self.sweep.site if self.sweep else NOWHERE, row=equal, kind="equal")
+        own, path = handle_of(self.source), name_of(self.source) or ""
+        twin = next((row for row in variables if "/" in path and self.entries[row].name == path and self.entries[row].shape == tuple(self.source.shape)
+                     and self.entries[row].extra.asked is not own), None) if not self.rows else None  # fmt: skip
+        if equal is None and twin is not None:  # a copy of its model has the same names
+            return self.say("wrong_object", self._copied_at(self.entries[twin].extra.asked), row=twin, kind="cloned")
         if equal is None and (isinstance(self.source, tf.Tensor) or self.rows or self._is_in_a_layer()):
             return None
-        own = handle_of(self.source)
-        last = (name_of(self.source) or "").rpartition("/")[2]
+        last = path.rpartition("/")[2]
         row = equal if equal is not None else next(
             (row for row in variables if self.entries[row].shape == tuple(self.source.shape) and (self.entries[row].name or "").rpartition("/")[2] == last
              and not self._is_named(self.entries[row].extra.asked)), None)  # fmt: skip
@@ -391,6 +417,14 @@ class TensorFlowInquiry(TapeInquiry):
         (_, before), (_, later) = sorted(map(self.log.born_at, (own, self.entries[row].extra.asked)), key=itemgetter(0))
         parts = [site for site in later if site not in before]  # of one function that makes both, its call
         return self.say("wrong_object", (parts or later or [NOWHERE])[-1], row=row, other=other)
+
+    def _copied_at(self, handle: Any) -> Site:
+        """The line that made a copy of a model: where its variable was made, or the one call that copies."""
+        _, way = self.log.born_at(handle)
+        source = statement_at(self._swept.site) if self.sweep is not None else None
+        copies = [s for s in source.source.statements if s.calls("clone_model", "deepcopy", "from_config", "load_model")] if source is not None else []
+        made = next((site for site in reversed(way) if any(s.covers(*site) for s in copies)), None)
+        return made or (way[-1] if way else (copies[0].filename, copies[0].line) if len(copies) == 1 else NOWHERE)
 
     def _not_used(self) -> Explanation | None:
         if self.used:

@@ -16,8 +16,12 @@ SHARED: Texts = {
         "Make its input smaller (scale or normalize it), or work with the logits: ",
     ),
     "not_selected": (
-        "{what}{line} takes other elements, so those of {x} have no influence on the target.",
+        "{what}{line} takes other elements than those of {x}.",
         "Use all elements (a mean, a softmax-weighted sum), or choose those that you want gradients for.",
+    ),
+    "not_selected part": (
+        "Of what {what}{line} put together, the target uses other elements than those of {x}.",
+        "Use all elements, or leave {x} out of what is differentiated.",
     ),
     "zero_factor": (
         "{what}{line} multiplies by zeros, so what passes back is zero.",
@@ -31,8 +35,16 @@ SHARED: Texts = {
         "The contributions to {x}{line} are not zero, and their sum is.",
         "Look at the signs: two uses of {x} cancel each other.",
     ),
+    "zero_sum elements": (
+        "Several elements{line} use it, and what they contribute to the gradient of {x} cancels out.",
+        "Look at the signs: what some elements add, others take away.",
+    ),
+    "zero_factor underflow": (
+        "What {what}{line} multiplies is too small for its type: the product became zero.",
+        "Compute in a wider type, or scale the loss: multiply it by a large number, and divide the gradients by it.",
+    ),
     "nan_forward": (
-        "{what}{line} gives NaN or an infinity for finite inputs, and everything after it has that, too.",
+        "{what}{line} gives NaN or an infinity for finite inputs. Everything after it has that, too.",
         "Keep its input where it is finite: ",
     ),
     "nan_forward hidden": (
@@ -44,7 +56,7 @@ SHARED: Texts = {
         "Look at the data: ",
     ),
     "nan_backward": (
-        "The derivative of {what}{line} is infinite or NaN at its input, though its value is finite.",
+        "The derivative of {what}{line} is infinite or NaN at its input. Its value is finite.",
         "Keep its input away from that point: ",
     ),
 }

@@ -29,6 +29,7 @@ from .need import need
 torch = need("torch", "PyTorch", (2, 4))
 
 from .changes import Block  # noqa: E402 - behind the check
+from .every import Every  # noqa: E402
 from .recording import Recording  # noqa: E402
 from .torch_log import Log  # noqa: E402
 from .torch_mode import Watcher  # noqa: E402
@@ -52,7 +53,11 @@ class TorchRecording(Recording):
     def _why(self, target: Any, source: Any) -> Any:
         from .torch_why import why
 
-        return why(self, target, source)
+        return why(self, self.last_target() if target is None else target, source)
+
+    def asleep(self) -> AbstractContextManager[Any]:
+        """What runs in the block is not the program's."""
+        return torch._C.DisableTorchFunction()
 
     def row_of(self, value: Any) -> int | None:
         """The last row that stands for a tensor."""
@@ -73,11 +78,14 @@ class TorchRecording(Recording):
         super().close()
 
 
-def record() -> AbstractContextManager[TorchRecording]:
+def record(*, every: int | None = None) -> AbstractContextManager[Any]:
     """Watches the PyTorch program in the block: its operations, and the backward passes that run in it.
 
+    Recorded, a training step takes two to three times as long. With ``every=100`` the first and then each hundredth step is
+    recorded, from one ``zero_grad()`` to the next, and the others run as they are: such a block may stay in a training loop. The recording of the last of them answers.
+
     At most 20,000 rows are written; ``recording.left_out`` counts what came after them. Small tensors are copied, large ones
-    kept as long as nothing changes them, up to 256 MB; of the rest a summary is kept.
+    kept as long as nothing changes them, up to 64 MB; of the rest a summary is kept.
 
     >>> x = torch.ones(3, requires_grad=True)
     >>> with record() as recording:
@@ -86,5 +94,7 @@ def record() -> AbstractContextManager[TorchRecording]:
     >>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
     ['x', 'sin', 'y']
     """
+    if every is not None:
+        return Every(record, every, [(torch.optim.Optimizer, "zero_grad"), (torch.nn.Module, "zero_grad")])  # type: ignore[arg-type]
     recording = TorchRecording()
     return Block(recording, Watcher(recording))

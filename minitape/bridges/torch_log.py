@@ -66,6 +66,7 @@ class Log:
         self.scope: tuple[str, ...] = ()
         self.names: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}  # of parameters and buffers, by identity
         self.left: list[Left] = []
+        self.unseen: set[int] = set()  # rows of what was computed before the block, or by C++ alone: their line is that of the first use
         self.changes: list[tuple[int, int]] = []  # rows before and after a change in place
         self.clearings: dict[int, tuple[weakref.ref[torch.Tensor], Site, int]] = {}  # where .grad was set to None
         self.hooks: dict[int, Site] = {}  # where the program put a hook on what a row stands for
@@ -253,7 +254,9 @@ class Log:
         rows = self.graph.rows_behind([tensor])
         name = tensor.grad_fn.name().rpartition("::")[2]
         head, found, number = name.partition("Backward")
-        return self.write(head if found and (not number or number.isdigit()) else name, rows, [tensor])[0]
+        row = self.write(head if found and (not number or number.isdigit()) else name, rows, [tensor])[0]
+        self.unseen.add(row)
+        return row
 
     def write(self, op: str, inputs: list[int], outputs: list[torch.Tensor], why: str = "", site: Site = NOWHERE) -> list[int]:
         """Rows for the results of a call."""

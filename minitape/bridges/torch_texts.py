@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import torch
 
 from . import edits as edit
@@ -15,7 +19,7 @@ from .patches import Dialect, Whole
 from .texts import table
 
 _HIDDEN = (
-    "{what}(...){line} works with the values alone: inside of it the way from {x} to the target ends.",
+    "{what}(...){line} works with the values of {x} alone. The way to the target ends there.",
     "Leave it out. To compute with tensors as a module's weights, write `torch.func.functional_call(module, {{name: tensor}}, (x,))`, "
     "and dict(module.named_parameters()) for module.state_dict().",
 )
@@ -26,7 +30,7 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Write {x}.requires_grad_() before it is used, or make it with requires_grad=True or as an nn.Parameter.",
     ),
     "requires_grad late": (
-        "{x} was used{line} before requires_grad was set: that use is not differentiated.",
+        "{x} was used{line} before requires_grad was set. That use is not differentiated.",
         "Set requires_grad before {x} is used for the first time, or compute the loss again after it.",
     ),
     "integer_dtype": (
@@ -47,7 +51,7 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Leave out .detach(), or apply it only to the part that should count as a constant.",
     ),
     "data": (
-        ".data{line} gives the values without their history, so the way from {x} to the target ends there.",
+        ".data{line} gives values without their history. The way from {x} to the target ends there.",
         "Leave out .data, and use the tensor itself. To change a parameter in place, write it under torch.no_grad().",
     ),
     "no_grad": (
@@ -55,11 +59,11 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Move the line out of the no_grad block (or off the function's decorator): only what needs no gradient belongs there.",
     ),
     "no_grad source": (
-        "{x} was made by {what}{line} under torch.no_grad(), so it is a new tensor without requires_grad.",
+        "{x} was made by {what}{line} under torch.no_grad(). It is a new tensor without requires_grad.",
         "Change the parameter in place (w.sub_(lr * w.grad), under torch.no_grad()), or write .requires_grad_() behind the line.",
     ),
     "no_grad inside": (
-        "{what}{line} uses {x} inside of its forward(), which runs without autograd, and not as an argument.",
+        "{what}{line} uses {x} inside of its forward(), which runs without autograd. It is no argument of it.",
         "Give {x} to apply() as an argument; for torch.utils.checkpoint, write use_reentrant=False.",
     ),
     "inference_mode": (
@@ -71,11 +75,11 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Leave it out: use the tensor itself, and torch.stack([...]) for a list of tensors.",
     ),
     "copied wrapped": (
-        "A new leaf was made{line} from the values: nn.Parameter(t) and Variable(t) do not know where they came from.",
+        "A new leaf was made{line} of the values. nn.Parameter(t) and Variable(t) do not know where they came from.",
         "Use the tensor itself; as the weight of a module with torch.func.functional_call.",
     ),
     "left_torch": (
-        "The value left PyTorch by {what}{line}; what was computed with it is a constant that knows nothing of {x}.",
+        "The value left PyTorch by {what}{line}. What was computed with it is a constant that knows nothing of {x}.",
         "Stay with tensors: leave out {what} and use torch functions instead of NumPy's and Python's.",
     ),
     "branch": (
@@ -87,7 +91,7 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "If it jumps, use a smooth function of the values instead; if not, compute the same from operations that have a gradient.",
     ),
     "no_derivative sampled": (
-        "{what}{line} draws whole numbers: they do not change smoothly with what they are drawn with.",
+        "{what}{line} draws whole numbers. They do not change smoothly with what they are drawn with.",
         "Choose smoothly: torch.nn.functional.gumbel_softmax(logits, hard=True) for a class, torch.sigmoid(logits) for yes or no; "
         "or keep the draw, and train with -(distribution.log_prob(draw) * reward).mean().",
     ),
@@ -97,7 +101,7 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "weights from torch.softmax(x, -1) instead of the places of the largest.",
     ),
     "non_leaf": (
-        "{x} is not a leaf: {what}{line} computed it, and autograd writes .grad of leaves only.",
+        "{x} is not a leaf: {what}{line} computed it. autograd writes .grad of leaves only.",
         "Call {x}.retain_grad() before backward(). If {x} is to be trained, make it the leaf: compute first, then .requires_grad_().",
     ),
     "in_place": (
@@ -105,11 +109,11 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Compute a new tensor instead of changing this one: write y = y + 1 for y += 1, and relu(y) for relu_(y).",
     ),
     "in_place parameter": (
-        "Parameters were changed{line} between the forward pass and backward(), and autograd needs them as they were.",
+        "Parameters were changed{line} before backward(). autograd needs them as they were in the forward pass.",
         "Call all backward() before that line, or compute the loss again after it.",
     ),
     "backward_twice": (
-        "backward(){line} ran a second time through the same graph, which the first one has freed.",
+        "backward(){line} ran a second time through the same graph. The first one has freed it.",
         "Compute the loss again before each backward(), and detach a state that goes from one step to the next; or write "
         "backward(retain_graph=True) the first time.",
     ),
@@ -126,7 +130,7 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Ask about the object that the program uses, and give its parameters to the optimizer after it was made.",
     ),
     "rebound gone": (
-        "{x} was not used, and no module has it any more: the module was made anew, and {other}{line} was used.",
+        "{x} was not used, and no module has it any more. The module was made anew, and {other}{line} was used.",
         "Give the new module's parameters to the optimizer, and ask about them.",
     ),
     "rebound copied": (
@@ -166,7 +170,7 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Leave out the hook, or return from it what should pass on.",
     ),
     "create_graph": (
-        "{what}{line} gives a gradient as a plain value: the way from {x} to it was not recorded.",
+        "{what}{line} gives a gradient as a plain value. The way from {x} to it was not recorded.",
         "To go on with a gradient, write torch.autograd.grad(..., create_graph=True).",
     ),
     "not_tensor": (
@@ -174,7 +178,7 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Leave out .item(), float() or .numpy() where the target is made.",
     ),
     "zero_derivative": (
-        "{what}{line} is constant in steps: its derivative is zero everywhere, and autograd sends zeros on.",
+        "{what}{line} is constant in steps: its derivative is zero everywhere. autograd sends zeros on.",
         "Leave {what} out while training, or pass the gradient as if it were not there: x + ({what}(x) - x).detach().",
     ),
     "zero_derivative sampled": (
@@ -186,7 +190,7 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Compute this line with float32 inputs (x.float(), outside of autocast), or with dtype=torch.bfloat16.",
     ),
     "nan_forward alone": (
-        "{what}{line} divides by the number of elements less one, and there is one element: 0 / 0.",
+        "{what}{line} divides by the number of elements less one. There is one element: 0 / 0.",
         "Leave out groups of one (drop_last=True in a DataLoader), or write unbiased=False where no gradient has to pass here.",
     ),
     "zero_seed": (
@@ -221,9 +225,21 @@ CANCELS = {"softmax", "log_softmax", "layer_norm", "batch_norm", "group_norm", "
 ZEROS = {"zero_derivative": STEPS | SAMPLES, "saturated": CLAMPS | CURVES, "dead_relu": RELUS - CLAMPS, "not_selected": CHOICES, "zero_factor": PRODUCTS,
          "zero_cancels": CANCELS}  # fmt: skip
 
+def derive(function: Callable[[list[Any]], Any], arrays: list[np.ndarray], seed: np.ndarray | None) -> tuple[np.ndarray, list[np.ndarray | None]]:
+    """A function of tensors, and what comes back from it."""
+    with torch.enable_grad():
+        tensors = [torch.from_numpy(np.array(array)) for array in arrays]
+        leaves = [tensor.requires_grad_() for tensor in tensors if tensor.is_floating_point()]
+        value = function(tensors)
+        fits = seed is not None and seed.shape == tuple(value.shape) and bool(np.isfinite(seed).all())
+        came = torch.from_numpy(np.array(seed)).to(value.dtype) if fits else torch.ones_like(value)
+        given = torch.autograd.grad(value, leaves, came, allow_unused=True) if value.requires_grad else [None] * len(leaves)
+    return value.detach().numpy(), [None if gradient is None else gradient.numpy() for gradient in given]
+
+
 _LOGS = edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")
 _RELU = edit.renamed(relu="torch.nn.functional.leaky_relu", ReLU="torch.nn.LeakyReLU")
-PATCHES = Dialect({"torch": "torch"}, edit.first_of(("torch", torch)), stop="", sigmoid="torch.sigmoid", softmax="torch.softmax", where="torch.where", sums="torch.sum", edits={
+PATCHES = Dialect({"torch": "torch"}, edit.first_of(("torch", torch)), stop="", sigmoid="torch.sigmoid", softmax="torch.softmax", where="torch.where", sums="torch.sum", derive=derive, edits={
     "requires_grad": [edit.keyword("requires_grad", True), edit.frozen, edit.not_a_buffer, edit.with_requires_grad, edit.before_use("{x}.requires_grad_()")],
     "integer_dtype": [edit.with_requires_grad],
     "detach": [Whole(plan.detached_later), edit.method("detach", "detach_"), plan.anywhere(edit.named_parameters)],

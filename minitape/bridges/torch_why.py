@@ -10,9 +10,10 @@ from typing import Any
 
 import torch
 
+from ..explain.source import statement_at
 from ..explain.words import Explanation
-from .inquiry import Inquiry, statement_at
-from .recording import Sweep
+from .inquiry import Inquiry
+from .recording import Number, Sweep
 from .site import NOWHERE, Site, last_return
 from .torch_log import Left, differentiable, dtype_of
 from .torch_texts import CHOICES, CLASSES, HIDES, INDEXED, PATCHES, RANKS, SAMPLES, SPREADS, TEXT, ZEROS
@@ -59,7 +60,7 @@ class TorchInquiry(Inquiry):
     # -- checks: why nothing arrives --------------------------------------------------------------------------------------
 
     def _plain_target(self) -> Explanation | None:
-        if isinstance(self.target, torch.Tensor):
+        if isinstance(self.target, (torch.Tensor, Number)):
             return None
         left = self._exits()
         return self._said_to_leave(left[-1]) if left else self.say("not_tensor", what=type(self.target).__name__)
@@ -78,7 +79,7 @@ class TorchInquiry(Inquiry):
             row = next((row for row in sorted(self.behind) if self.entries[row].extra.node.endswith("NotImplemented")), None)
             return None if row is None else self.say("no_derivative", row=row)
         if "only for scalar outputs" in text:
-            return self.say("not_scalar", site, what=str(self.target.numel()))
+            return self.say("not_scalar", site, what=str(math.prod(self.entries[self.end].shape)) if self.end is not None else "several")
         return None
 
     def _changed(self, text: str) -> Explanation:
@@ -134,7 +135,8 @@ class TorchInquiry(Inquiry):
         if why in ("integer", "no_derivative"):
             kind = "index" if why == "integer" and self._is_index(row) else self._steps(row) if why == "no_derivative" else ""
             return self.say(CAUSES[why], row=row, kind=kind)
-        what = {"create_graph": ".grad", "no_grad": "The assignment"}.get(why, "") if self.entries[row].kind != "operation" else ""
+        copies = [name for name in ("tensor", "as_tensor", "FloatTensor", "Tensor") if at is not None and at.calls(name)]
+        what = {"create_graph": ".grad", "no_grad": "The assignment", "copied": next(iter(copies), "tensor")}.get(why, "") if self.entries[row].kind != "operation" else ""
         return self.say(CAUSES[why], row=row, kind=why if why in ("wrapped", "inside") else "", what=what)
 
     def _steps(self, row: int) -> str:
@@ -225,7 +227,7 @@ class TorchInquiry(Inquiry):
             return self._given_up(sweep)
         asked = sweep.asked
         if not self.source.is_leaf and not self.source.retains_grad and asked != "grad":
-            return self.say("non_leaf", row=row)
+            return self.say("non_leaf", self._made(row), row=row)
         if self.source.is_leaf and self.source.grad is None:
             cleared = self.log.clearings.get(id(self.source))
             if cleared is not None and cleared[0]() is self.source and cleared[2] > self.recording.sweeps.index(sweep):
@@ -233,6 +235,13 @@ class TorchInquiry(Inquiry):
             if row in self.log.hooks and asked != "grad":  # which ran when .grad was written
                 return self.say("grad_cleared", self.log.hooks[row], row=row)
         return self._filled(sweep, row)
+
+    def _made(self, row: int) -> Site:
+        """The line that computed the source; what ran before the block was not seen, and the text tells."""
+        site = self.entries[row].site
+        use = statement_at(site) if row in self.log.unseen and self.path else None
+        made = [s for s in use.source.bound_by(self.path, use) if s is not use and s.before(use)] if use is not None else []
+        return (made[-1].filename, made[-1].line) if made else site
 
     def _filled(self, sweep: Sweep, row: int) -> Explanation | None:
         """What arrived is not zero, and .grad is: something filled it with zeros."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import nbformat
 
+from ..engine.read_data import NOTEBOOK, read_text
 from ..engine.write_beside import write
 from .kernel import kernel_environment
 from .lessons import IN_REPOSITORY, IN_WHEEL, copy_missing, lessons_folder, notebooks_in
@@ -113,7 +114,7 @@ def find_notebooks(given: Sequence[Path]) -> list[Path]:
 def count_runs(path: Path, variants: Sequence[str]) -> int:
     """How many code cells will run when a notebook is checked; 0 if it cannot be read."""
     try:
-        notebook = nbformat.read(path, as_version=4)
+        notebook = nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
     except Exception:
         return 0
     return sum(cell.cell_type == "code" for cell in notebook.cells) * len(_variants_of(notebook, variants))
@@ -197,7 +198,7 @@ def check_notebook(
     result = Result(str(path))
     begin = time.perf_counter()
     try:
-        notebook = nbformat.read(path, as_version=4)
+        notebook = nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
         nbformat.validate(notebook)
     except Exception as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__

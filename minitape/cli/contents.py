@@ -13,6 +13,7 @@ import psutil
 from ipykernel.ipkernel import IPythonKernel
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
+from ..engine.read_data import NOTEBOOK, read_bytes
 from ..engine.write_beside import replacing
 from .rules import LANGUAGE, WIDGET_VIEW
 
@@ -110,8 +111,8 @@ def is_minitapes(notebook: Notebook) -> bool:
 def file_names_minitape(path: Path) -> bool:
     """Whether a notebook's file names minitape. It need not be whole."""
     try:
-        return path.suffix == ".ipynb" and NAME.encode() in path.read_bytes()
-    except OSError:
+        return path.suffix == ".ipynb" and NAME.encode() in read_bytes(path, NOTEBOOK)
+    except (OSError, ValueError):
         return False
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from minitape.course.checker import CORRECT, NOT_YET
 from minitape.course.progress import FILE_NAME, MOST_WRONG, is_progress
 
+from ..engine.read_data import read_json
 from .lessons import FOLDER, lessons_folder, notebooks_in
 from .rules import plain
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 PAUSE = 15 * 60
 """Seconds without an answer after which a learner counts as away."""
-MOST_BYTES = 20_000_000
 """Of one file: as JSON it takes some thirty times as much memory."""
 MOST_EXERCISES = 1000
 """In one file."""
@@ -159,9 +159,7 @@ def _why(error: Exception) -> str:
 
 def _works(path: Path) -> dict[str, Work]:
     """The work that one file tells of. Raises OSError and ValueError where it cannot be read."""
-    if path.stat().st_size > MOST_BYTES:
-        raise ValueError(f"is larger than {MOST_BYTES // 1_000_000} MB")
-    content = json.loads(path.read_bytes())
+    content = read_json(path)
     if path.suffix != ".ipynb" and not is_progress(content):
         raise ValueError("is not a progress file")
     works = _of_notebook(content) if path.suffix == ".ipynb" else _of_progress(content)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
+from ..engine.read_data import NOTEBOOK, read_json
 from .lessons import lesson_of, notebooks_in
 from .rules import is_answers, is_exercise, is_folded
 
@@ -59,7 +60,7 @@ def pages(folder: Path, extra: Path, command: str = "minitape lab") -> dict[str,
         found = list(pool.map(lambda lesson: views_of(lesson, extra / "views"), lessons))
     texts = {}
     for lesson, views in zip(lessons, found, strict=True):
-        cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
+        cells = read_json(lesson, NOTEBOOK)["cells"]
         texts[f"{PLACE}/{lesson.stem}.md"] = page(lesson, cells, views, command)
         for cell in cells:
             if cell["cell_type"] == "markdown":

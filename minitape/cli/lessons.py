@@ -9,6 +9,7 @@ from pathlib import Path
 
 import minitape
 from minitape.course.progress import last_lesson
+from minitape.engine.read_data import NOTEBOOK, read_json
 from minitape.engine.write_beside import write
 
 FOLDER = "minitape-lessons"
@@ -80,7 +81,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _not_run(path: Path) -> bytes:
     """A notebook as it is before anybody ran it."""
-    notebook = json.loads(path.read_bytes())
+    notebook = read_json(path, NOTEBOOK)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None

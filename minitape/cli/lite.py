@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from ..engine.read_data import NOTEBOOK, read_json
 from ..engine.write_beside import write
 from .lessons import copy_missing, notebooks_in
 from .parts import need
@@ -57,7 +58,7 @@ def write_lite(out: Path, wheel: Path) -> int:
 
 def _install(path: Path) -> bool:
     """Let a notebook install minitape before its first program; whether it has one."""
-    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook = read_json(path, NOTEBOOK)
     first = next((at for at, cell in enumerate(notebook["cells"]) if cell["cell_type"] == "code"), None)
     if first is None:
         return False

@@ -17,6 +17,7 @@ import click
 import nbformat
 from nbformat.v4 import new_code_cell
 
+from ..engine.read_data import NOTEBOOK, read_text
 from ..engine.write_beside import write as write_file
 from .lessons import lesson_of, lessons_folder, notebooks_in
 from .rules import is_answers, is_exercise, solution_of
@@ -68,7 +69,7 @@ def export(lesson: str, course: Path) -> tuple[Path, int]:
     if target.exists():
         raise click.ClickException(f"{target} exists already; delete it to export the lesson anew")
     try:
-        notebook = nbformat.read(path, as_version=4)
+        notebook = nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
     except Exception as error:
         raise click.ClickException(f"{path} is not a readable notebook: {error}{advice(path)}") from error
     notebook.cells = list(_cells(notebook.cells, str(path)))
@@ -100,7 +101,7 @@ def settings(course: Path) -> str | None:
     """Write nbgrader's settings where there are none; else give back the lines that are missing in them, if some are."""
     path = course / SETTINGS
     if path.exists():
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
         missing = [line for word, line in (("code_stub", STUB), ("RestoredCells", RESTORE)) if word not in text]
         return "\n".join(missing) or None
     write_file(path, SETTINGS_TEXT)

@@ -20,6 +20,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
+from ..engine.read_data import NOTEBOOK, read_text
 from ..engine.write_beside import write as write_file
 from .kernel import kernel_environment
 from .rules import LANGUAGE, WIDGET_VIEW, place_in, plain, saved_findings
@@ -39,7 +40,7 @@ def save(path: Path, timeout: float = 120) -> None:
     written.
     """
     try:
-        notebook = nbformat.read(path, as_version=4)
+        notebook = nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
     except Exception as error:
         raise click.ClickException(f"{path} is not a readable notebook: {error}{advice(path)}") from error
     execute(notebook, path.absolute().parent, timeout, str(path))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import tempfile
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from ..engine.read_data import NOTEBOOK, read_json
 from ..engine.write_beside import write
 from . import page_links
 from .lesson_pages import PLACE, linked, pages
@@ -36,7 +36,7 @@ the exercises checked, install minitape and type `{command}`.
 {lessons}
 """
 GOALS = re.compile(r"After this lesson you can\s*((?:^- .*\n(?:^  .*\n)*)+)", re.MULTILINE)
-MINUTES = re.compile(r"takes about (\d+) minutes")
+MINUTES = re.compile(r"takes about\s+(\d+) minutes")
 
 
 def contents(title: str, *names: str) -> str:
@@ -48,7 +48,7 @@ def lesson_list(folder: Path) -> str:
     """The lessons in their order, each with its time and with what one can do after it; then the pages beside them."""
     rows: dict[bool, list[str]] = {True: [], False: []}
     for path in notebooks_in(folder):
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        cells = read_json(path, NOTEBOOK)["cells"]
         text = "".join(cells[0]["source"]) + "\n" if cells else ""
         title = re.sub(r"^#\s*", "", text.partition("\n")[0]) or path.stem
         text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)  # links of the lesson do not lead from here

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+from ..engine.read_data import NOTEBOOK, read_json
 from .lessons import notebooks_in
 
 
@@ -28,6 +28,6 @@ def broken_notebooks(folder: Path) -> list[Path]:
 
 def _is_whole(path: Path) -> bool:
     try:
-        return isinstance(json.loads(path.read_bytes()), dict)
-    except (OSError, ValueError, RecursionError):
+        return isinstance(read_json(path, NOTEBOOK), dict)
+    except (OSError, ValueError):
         return False

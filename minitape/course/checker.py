@@ -15,6 +15,7 @@ import numpy as np
 
 from .compare import Comparison, as_array, compare, is_blank, kind, together
 from .exercise import Exercise, exercises_of
+from .near import in_common
 from .progress import note_try, tries_at
 from .seen import Seen, watching
 from .slips import line_of, slip_in, told_of
@@ -33,6 +34,7 @@ TRIES_BEFORE_TELLING = 3
 LONGEST = 200
 FEW = 12
 NEAR = 0.01
+ROUNDING = 1e-5  # what float32 leaves of a right answer
 GREEN, BOLD, PLAIN = "\x1b[32m", "\x1b[1m", "\x1b[0m"
 
 
@@ -98,6 +100,7 @@ class Verdict:
     `given` and `expected` are texts. Where `expected` is None, it is the exercise's answer, which is kept back at first.
     `of_it` is what was looked at, where that is not the answer itself. `hint` is that of a known mistake; where there is none,
     it is one of the exercise's. `slip`: a misspelled name, which is no try. `wrong`: what is kept of the answer, where that is not `given`.
+    `kept_back`: the measures that may be told while the answer is kept back.
     """
 
     right: bool | None
@@ -108,6 +111,7 @@ class Verdict:
     of_it: str = ""
     slip: bool = False
     wrong: str = ""
+    kept_back: Sequence[str] = ()
 
 
 def _exercise(name: str) -> Exercise:
@@ -155,14 +159,14 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         try:
             answer = exercise.view(given)
         except Exception as error:
-            why = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
-            return Verdict(False, [say("{kind} cannot be used here: {why}", kind=kind(given), why=why)])
+            why = f"{type(error).__name__}: {error}"
+            return Verdict(False, [str(error) if type(error) is ValueError else say("{kind} cannot be used here: {why}", kind=kind(given), why=why)])
     comparison = _compare(exercise, answer)
     if comparison.approximate:
         return Verdict(True, _close(comparison))
     hint = _hint(exercise, lambda mistake: _compare(exercise, answer, mistake))
     of_it = "" if kind(given) == kind(answer) else _show(answer)  # it is not the thing itself that is compared
-    return Verdict(False, _measures(comparison), hint, _show(given), of_it=of_it)
+    return Verdict(False, _measures(comparison), hint, _show(given), of_it=of_it, kept_back=_measures(comparison, kept_back=True))
 
 
 def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> Comparison:
@@ -207,10 +211,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
                 return Verdict(None)
             hint = say("Your function gives nothing back: write return before its result.")
             if not empty or _gives_back(source):
-                hint = _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, run.error)
-                if not hint and not run.error and compare(run.value, wanted, NEAR, NEAR).approximate:  # as differences give it
-                    hint = _without_a_tape(exercise, [run.seen for run in runs])
-                hint = hint or (told_of(run.error) if run.error else _nothing_watched(run))
+                hint = _hint_for(exercise, source, runs, expected, run, wanted)
             did = _raised(run.error, answer) if run.error else say("gives {value}", value=_show(run.value))
             call = f"{getattr(answer, '__name__', 'f')}({', '.join(map(_show, case))})"
             return Verdict(False, _measures(part), hint, f"{call} {did}", _show(wanted))
@@ -218,7 +219,21 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
     by_hand = _without_a_tape(exercise, seen) or (say(exercise.also(answer, seen), exercise.lesson) if exercise.also else "")
     if by_hand:
         return Verdict(False, [say("The results are right, and the way is not.")], by_hand)
-    return Verdict(True, [*_close(together(parts)), *filter(None, [seen[0].told() if exercise.order else ""])])
+    most = max(seen, key=lambda run: len(run.calls))
+    return Verdict(True, [*_close(together(parts)), *filter(None, [most.told() if exercise.order else ""])])
+
+
+def _hint_for(exercise: Exercise, source: str, runs: list[Run], expected: list[Answer], failed: Run, wanted: Answer) -> str:
+    """What to say of a function whose result in one case is not the one that is wanted; "" where only the exercise's hints are left."""
+    if any(question.turned for run in runs for question in run.seen.questions):
+        return say("You ask how the input changes when the result does. The result comes first, and then what it depends on.")
+    if hint := _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, failed.error):
+        return hint
+    if failed.error:
+        return told_of(failed.error)
+    if compare(failed.value, wanted, NEAR, NEAR).approximate and (by_hand := _without_a_tape(exercise, [run.seen for run in runs])):
+        return by_hand  # as differences give it
+    return _nothing_watched(failed) or in_common([run.value for run in runs], expected)
 
 
 def _nothing_watched(run: Run) -> str:
@@ -340,7 +355,7 @@ def _blank(exercise: Exercise) -> str:
 def _close(comparison: Comparison) -> list[str]:
     """How far off an answer is that is right, where it is not exactly so."""
     off = comparison.largest_difference
-    return [] if comparison.exact or not off else [say("Close enough: the largest difference is {off}.", off=f"{off:.2g}")]
+    return [] if comparison.exact or not off or off < ROUNDING else [say("Close enough: the largest difference is {off}.", off=f"{off:.2g}")]
 
 
 def _right(exercise: Exercise, verdict: Verdict) -> str:
@@ -349,7 +364,8 @@ def _right(exercise: Exercise, verdict: Verdict) -> str:
 
 
 def _not_yet(exercise: Exercise, verdict: Verdict, tries: int) -> str:
-    lines = list(verdict.measures)
+    kept_back = verdict.expected is None and tries < TRIES_BEFORE_TELLING
+    lines = list(verdict.kept_back if kept_back and verdict.given else verdict.measures)
     if verdict.given:
         of_it = [f"{say('of it:')}    {verdict.of_it}"] if verdict.of_it else []
         lines[:0] = [f"given:    {verdict.given}", *of_it, f"expected: {verdict.expected or _expected(exercise, tries)}"]
@@ -357,13 +373,19 @@ def _not_yet(exercise: Exercise, verdict: Verdict, tries: int) -> str:
     return "\n".join([*text, f"Hint: {say(verdict.hint, exercise.lesson)}"] if verdict.hint else text)
 
 
+def _measures(comparison: Comparison, kept_back: bool = False) -> list[str]:
+    """How far a wrong answer is off, or why that cannot be said; and how much of a list or dict is right.
 
-def _measures(comparison: Comparison) -> list[str]:
-    """How far a wrong answer is off, or why that cannot be said; and how much of a list or dict is right."""
+    Where the answer is kept back, neither how far it is, nor of which kind one of its parts is.
+    """
     right, of = comparison.parts or (0, 0)
-    count = [say("right: {right} of {of}", right=right, of=of)] if right < of else []
+    count = [say("right: {right} of {of}", right=right, of=of)] if 0 < right < of else []
+    if comparison.quoted:
+        return [comparison.quoted, *count]
     if comparison.largest_difference is not None and np.isnan(comparison.largest_difference):
         return [say("one of the numbers is NaN, which is no number"), *count]
+    if kept_back and (comparison.parts or not comparison.problem):
+        return count
     only_text = comparison.largest_difference == 0 and not comparison.approximate
     if comparison.problem or comparison.largest_difference is None or only_text:
         return [comparison.problem, *count] if comparison.problem else count
@@ -404,13 +426,17 @@ def _plainly(value: Answer) -> Answer:
     if isinstance(value, np.ndarray) and value.ndim:
         return _rounded(value) if value.size <= FEW else _Words(kind(value))
     if isinstance(value, (np.generic, np.ndarray)):
-        return value.item()
+        value = value.item()
+    if isinstance(value, float):
+        return float(f"{value:.7g}")
     if type(value) in (list, tuple) and len(value) <= LONGEST:
         return type(value)(map(_plainly, value))
     if type(value) is dict:
         return {key: _plainly(part) for key, part in value.items()}
     if isinstance(value, Unknown):
         return value
+    if inspect.ismethod(value):
+        return _Words(say("the method {name}", name=value.__name__))
     if callable(value) or type(value).__repr__ is object.__repr__:
         return _Words(getattr(value, "__name__", "") or kind(value))
     return value

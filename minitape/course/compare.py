@@ -22,7 +22,8 @@ MANY = 1000
 class Comparison:
     """How an answer compares: `problem` is set where the two cannot be compared number by number.
 
-    `parts` of a list or dict of several answers: how many of them are right, and how many there are.
+    `parts` of a list or dict of several answers: how many of them are right, and how many there are. `quoted`: what stands in quotes
+    and should not.
     """
 
     exact: bool
@@ -30,6 +31,7 @@ class Comparison:
     largest_difference: float | None = None
     problem: str = ""
     parts: tuple[int, int] | None = None
+    quoted: str = ""
 
 
 class Described(dict[str, "Answer"]):
@@ -60,14 +62,14 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Compar
     """Compare two answers; never raises for anything that a learner can hand in."""
     if isinstance(expected, dict):
         if not isinstance(given, dict):
-            return Comparison(False, False, problem=_kinds(given, expected))
+            return _of_another_kind(given, expected)
         if set(given) != set(expected):
             return Comparison(False, False, problem=say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given)))
         parts = [compare(given[key], expected[key], rtol, atol) for key in expected]
         return together(parts) if isinstance(expected, Described) else _counted(parts)
     if isinstance(expected, (list, tuple)) and not _is_numeric(expected):
         if not isinstance(given, (list, tuple)) or len(given) != len(expected):
-            return Comparison(False, False, problem=_kinds(given, expected))
+            return _of_another_kind(given, expected)
         return _counted([compare(a, b, rtol, atol) for a, b in zip(given, expected, strict=True)])
     if _is_numeric(expected):
         return _compare_numbers(given, expected, rtol, atol)
@@ -76,20 +78,20 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Compar
     if isinstance(given, str) and isinstance(expected, str):
         same = _plain(given) == _plain(expected)
         return Comparison(same, same)
-    return Comparison(False, False, problem="" if kind(given) == kind(expected) else _kinds(given, expected))
+    return Comparison(False, False) if kind(given) == kind(expected) else _of_another_kind(given, expected)
 
 
 def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) -> Comparison:
     if isinstance(given, (list, tuple)) and len(given) > MANY and len(given) != _length(expected):
-        return Comparison(False, False, problem=_kinds(given, expected))  # without a look at each of them
+        return _of_another_kind(given, expected)  # without a look at each of them
     if not _is_numeric(given):
-        return Comparison(False, False, problem=_kinds(given, expected))
+        return _of_another_kind(given, expected)
     a, b = np.asarray(as_array(given)), np.asarray(as_array(expected))
-    if (a.shape == ()) != (b.shape == ()):
-        return Comparison(False, False, problem=_kinds(given, expected))
-    if (a.dtype.kind == "b") != (b.dtype.kind == "b"):
-        return Comparison(False, False, problem=_kinds(given, expected))
+    if (a.shape == ()) != (b.shape == ()) or (a.dtype.kind == "b") != (b.dtype.kind == "b"):
+        return _of_another_kind(given, expected)
     if a.shape != b.shape:
+        if kind(given) != kind(expected) and isinstance(given, (list, tuple)):
+            return _of_another_kind(given, expected)
         return Comparison(False, False, problem=say("expected {kind}, got {given}", kind=_block(b.shape), given=_block(a.shape)))
     counted = a.dtype.kind in "biu" and b.dtype.kind in "biu"  # True and False, the numbers of lines
     if counted:
@@ -100,8 +102,9 @@ def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) 
     with np.errstate(invalid="ignore"):
         difference = np.where(same, 0.0, np.abs(a - b))
     largest = float(difference.max(initial=0.0))
-    close = bool(np.all(difference <= atol + rtol * np.abs(np.where(np.isfinite(b), b, 0))))
-    return Comparison(bool(same.all()), close, None if counted else largest)
+    near = difference <= atol + rtol * np.abs(np.where(np.isfinite(b), b, 0))
+    parts = (int(near.sum()), near.size) if isinstance(expected, (list, tuple)) and near.ndim == 1 else None
+    return Comparison(bool(same.all()), bool(near.all()), None if counted else largest, parts=parts)
 
 
 def together(parts: list[Comparison]) -> Comparison:
@@ -112,6 +115,7 @@ def together(parts: list[Comparison]) -> Comparison:
         all(part.approximate for part in parts),
         max(differences, default=None),
         next((part.problem for part in parts if part.problem), ""),
+        quoted=next((part.quoted for part in parts if part.quoted), ""),
     )
 
 
@@ -126,7 +130,21 @@ def in_order(answer: Answer) -> Answer:
     >>> in_order({7, 5}), in_order([7, 5, 7]), in_order("7, 5")
     ([5, 7], [5, 7], '7, 5')
     """
-    return sorted(set(answer)) if isinstance(answer, (list, tuple, set)) else answer
+    if not isinstance(answer, (list, tuple, set)):
+        return answer
+    parts = [part.item() if isinstance(part, (np.generic, np.ndarray)) and part.shape == () else part for part in map(as_array, answer)]
+    return sorted((part for place, part in enumerate(parts) if part not in parts[:place]), key=lambda part: (str(type(part)), part))
+
+
+def with_zero(names: Answer) -> Answer:
+    """Names of variables as TensorFlow writes them, with :0 at the end.
+
+    >>> with_zero(["a", "d:0"])
+    ['a:0', 'd:0']
+    """
+    if not isinstance(names, (list, tuple)):
+        return names
+    return [f"{name.strip().removesuffix(':0')}:0" if isinstance(name, str) else name for name in names]
 
 
 def as_array(value: Answer) -> Answer:
@@ -190,19 +208,18 @@ def _block(shape: tuple[int, ...]) -> str:
     return say("an array of {sizes} numbers", sizes=say(" by ").join(map(str, shape))) if shape else say("a number")
 
 
-def _kinds(given: Answer, expected: Answer) -> str:
-    """That an answer is of another kind than expected, or the first of its parts that is."""
+def _of_another_kind(given: Answer, expected: Answer) -> Comparison:
+    """An answer of another kind than expected, or the first of its parts that is."""
     given, expected = as_array(given), as_array(expected)
     if _length(given) == _length(expected) > 0:
         for part, other in zip(given, expected, strict=True):
             if kind(part) != kind(other):
-                return _kinds(part, other)
+                return _of_another_kind(part, other)
     if kind(given) == kind(expected) == kind(0):
-        return say("expected a number, got one that is too large")
-    quoted = isinstance(given, str) and kind(_without_quotes(given)) == kind(expected)
-    if quoted:
-        return say("expected {kind}, got {given}: leave out the quotes", kind=kind(expected), given=kind(given))
-    return say("expected {kind}, got {given}", kind=kind(expected), given=kind(given))
+        return Comparison(False, False, problem=say("expected a number, got one that is too large"))
+    if isinstance(given, str) and kind(_without_quotes(given)) == kind(expected):
+        return Comparison(False, False, quoted=say("{text} stands in quotes: leave them out", text=given))
+    return Comparison(False, False, problem=say("expected {kind}, got {given}", kind=kind(expected), given=kind(given)))
 
 
 def _without_quotes(text: str) -> Answer:

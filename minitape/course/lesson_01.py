@@ -7,7 +7,7 @@ from .unknown import Polynomial, descend
 
 F, G = Polynomial(1, -3, 0, 1), Polynomial(0, 2, 1, 0, 1)
 BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
-ONE_WATCH = r"(?s)\A(?!.*\.watch\(.*\.watch\()"
+ONE_WATCH = r"(?s)\A(?=.*GradientTape)(?!.*Variable)(?!.*\.watch\(.*\.watch\()"
 
 EXPLAINED = {
     "01.p1": """\
@@ -35,6 +35,7 @@ EXERCISES = (
             Mistake(8.0, "8.0 is y itself. The derivative says how fast y grows while x grows, not how large y is."),
             Mistake(4.0, "You have x * x. The derivative of x * x * x has a factor in front of it."),
             Mistake(6.0, "You have 3 * x. In the derivative of x * x * x, x still appears twice: 3 * x * x."),
+            Mistake(27.0, "In this program x is 2. Does your cell use the x of the program above, which is 3?"),
             Mistake(None, "x is watched before it is used, so there is a path from x to y. The answer is a number."),
         ],
         hint=(
@@ -49,11 +50,6 @@ EXERCISES = (
         expect=lambda f, value: f.derivative(value),
         cases=[(F, 2.0), (F, -1.0), (G, 0.5)],
         mistakes=[
-            Mistake(
-                gives_none,
-                "You ask how x changes when y does. The result comes first, and then what it depends on.",
-                where=r"\.gradient\(\s*x\s*,",
-            ),
             Mistake(
                 gives_none,
                 "The watch comes too late: y is computed by then. It must stand before that, inside the block.",
@@ -156,6 +152,10 @@ EXERCISES = (
             Mistake(
                 lambda f, start, steps: descend(f, start, steps, rate=1.0),
                 "Your ball makes giant steps: multiply the slope by the learning rate, 0.1.",
+            ),
+            Mistake(
+                lambda f, start, steps: descend(f, start, steps, rate=0.3),
+                "Your steps are three times as long: the learning rate is 0.1 here, not 0.3 as in the first picture.",
             ),
             Mistake(
                 lambda f, start, steps: descend(f, start, 1, rate=0.1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .compare import Described, as_array, kind
+from .compare import Described, as_array, kind, with_zero
 from .exercise import Exercise, Mistake, raises
 from .texts import say
 from .unknown import Polynomial, descend
@@ -107,6 +107,11 @@ def learn(loss_of, start, steps):
 """,
         mistakes=[
             Mistake(_holding(_descend, "a tensor"), "The number is right, but w is a tensor by now. Let the variable itself learn: it has a method that subtracts."),
+            Mistake(
+                lambda f, start, steps: raises() if steps > 1 else _holding(_descend)(f, start, steps),
+                "The method is the right one, but w = gives the name w to what it hands back, which no tape watches. Leave out w =.",
+                where=r"\bw = w\.assign",
+            ),
             Mistake(raises, "w -= is not how a variable is changed. The message says which method is.", error="not supported"),
             Mistake(_holding(lambda f, start, steps: start), "The variable still holds what it held at the start. Which method changes it?"),
             Mistake(
@@ -187,6 +192,7 @@ def learn(loss_of, start, steps):
     Exercise(
         "03.5",
         expect=["d:0"],
+        view=with_zero,
         mistakes=[
             Mistake(["a:0", "d:0"], "a is read before the tape is on. What is left in total is a tensor."),
             Mistake(["c:0", "d:0"], "c is read and changed before the tape is on."),
@@ -194,7 +200,6 @@ def learn(loss_of, start, steps):
             Mistake(
                 ["a:0", "b:0", "c:0", "d:0"], "A variable must be trainable, and it must be read inside the block."
             ),
-            Mistake(["d"], "The right variable. TensorFlow writes :0 after the name."),
         ],
         hint=(
             "When is each variable read: before the block, or inside?",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .compare import with_zero
 from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, Unknown, descend
 
@@ -41,6 +42,8 @@ two variables. But nobody watched them, so there are two answers `None`, and no 
 
 def _none_from_the_tape(answer: Answer, seen: list[Seen]) -> str:
     """Whether the tape left `a` alone, so that its None is not one that was typed in."""
+    if not all(call.trainable[0] for run in seen for call in run.calls):
+        return "f did not get the variable a, or a is no longer trainable. Leave the first two lines: which setting keeps the tape from watching a?"
     if any(call.on[0] for run in seen for call in run.calls):
         return "Your tape watched a as well, so the None is not what it says. Which setting keeps it from watching every variable?"
     return ""
@@ -50,13 +53,13 @@ EXERCISES = (
     Exercise(
         "04.1",
         expect=["a:0", "d:0"],
+        view=with_zero,
         mistakes=[
             Mistake(["a:0"], "d is watched by hand. Then it does not matter whether it is trainable."),
             Mistake(["a:0", "c:0"], "c is read after the block, when the tape is off. And what about d?"),
             Mistake(["a:0", "b:0", "d:0"], "b is read, but it is not trainable, and nobody watches it by hand."),
             Mistake(["a:0", "c:0", "d:0"], "c is read after the block, when the tape is off."),
             Mistake(["d:0"], "Watching by hand does not switch the automatic watching off: a is trainable and read."),
-            Mistake(["a", "d"], "The right variables. TensorFlow writes :0 after the names."),
             Mistake(["d:0", "a:0"], "The right two. They are listed in the order in which they were made."),
         ],
         hint=(
@@ -104,14 +107,14 @@ EXERCISES = (
         cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
         also=_none_from_the_tape,
         mistakes=[
-            Mistake(lambda f, a, b: f.slopes(a, b), "a is watched, too: the tape watches every variable that it reads, unless it is told not to."),
+            Mistake(lambda f, a, b: f.slopes(a, b), "a is watched, too: the tape watches every trainable variable that it reads, unless it is told not to."),
             Mistake(lambda f, a, b: [f.slopes(a, b)[0], None], "This tape watches a instead of b."),
             Mistake(lambda f, a, b: [None, None], "Now nobody is watched: call tape.watch(b) before y is computed."),
             Mistake(lambda f, a, b: f.slopes(a, b)[1], "Ask for both gradients, in a list: [a, b]."),
             Mistake(lambda f, a, b: [0.0, f.slopes(a, b)[1]], "What is not watched gives None. A zero hides that."),
         ],
         hint=(
-            "How can a tape be kept from watching every variable that it reads?",
+            "How can a tape be kept from watching every trainable variable that it reads?",
             "Two things: the tape must watch nothing automatically, and then it must be told to watch b.",
             "with tf.GradientTape(watch_accessed_variables=False) as tape: and as the first line of the block tape.watch(b).",
         ),

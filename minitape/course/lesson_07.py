@@ -222,7 +222,7 @@ def second_derivative(f, value):
         "07.6",
         order=2,
         expect=_down,
-        cases=[(G, -2.0, 8), (HILLS, 0.1, 12), (HILLS, -0.3, 12), (HILLS, 0.55, 5), (Polynomial(3, -4, 1, 0, 0.5), 2.0, 8)],
+        cases=[(G, -2.0, 8), (HILLS, 0.1, 12), (HILLS, -0.3, 12), (HILLS, 0.55, 1), (HILLS, 0.55, 5), (Polynomial(3, -4, 1, 0, 0.5), 2.0, 8)],
         rtol=1e-4,
         atol=1e-4,
         mistakes=[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .exercise import Exercise, Mistake, gives_none
+from .exercise import Exercise, Mistake, gives_none, raises
 from .unknown import Polynomial, Unknown, descend
 
 if TYPE_CHECKING:
@@ -73,21 +73,21 @@ EXERCISES = (
     ),
     Exercise(
         "09.2",
-        expect=lambda f, a, b: f.derivative(a + b),
+        expect=lambda f, a, b: 2.0 * f.derivative(a + 2.0 * b),
         cases=[(F, 3.0, 4.0), (G, 1.0, -2.0), (G, 0.5, 0.25)],
         start="""
 def gradient_for_y(f, a, b):
     x = tf.Variable(a)
     y = tf.Variable(b)
     with tf.GradientTape() as tape:
-        x.assign_add(y)
+        x.assign_add(2.0 * y)
         z = f(x)
     return tape.gradient(z, y)
 """,
         mistakes=[
             Mistake(
                 gives_none,
-                "x.assign(x + y) stores the sum, too: the variable forgets where it came from. Who else could hold it?",
+                "x.assign(...) stores the sum, too: the variable forgets where it came from. Who else could hold it?",
                 where=r"\.assign\(",
             ),
             Mistake(
@@ -95,22 +95,23 @@ def gradient_for_y(f, a, b):
                 "assign_add is still there, and no gradient goes back through it.",
                 where=r"\.assign_add\(",
             ),
-            Mistake(lambda f, a, b: f._compute(a + b), "You gave back z. Give back its gradient with respect to y."),
-            Mistake(lambda f, a, b: f.derivative(b), "That is the derivative of f(y). f is called with x + y."),
+            Mistake(lambda f, a, b: f._compute(a + 2.0 * b), "You gave back z. Give back its gradient with respect to y."),
             Mistake(
-                lambda f, a, b: f.derivative(a),
-                "That is the derivative at the old x. f is called with the sum of both.",
+                lambda f, a, b: f.derivative(a + 2.0 * b),
+                "That is the gradient with respect to x, or to the sum. With respect to y: how does the sum grow with y?",
             ),
+            Mistake(lambda f, a, b: 2.0 * f.derivative(2.0 * b), "x is missing: f is called with x + 2 * y."),
+            Mistake(lambda f, a, b: f.derivative(a + b), "The 2 is gone: f is called with x + 2 * y."),
             Mistake(
-                lambda f, a, b: 0.0, "A zero says that z does not depend on y. It does: compute x + y inside the block."
+                lambda f, a, b: 0.0, "A zero says that z does not depend on y. It does: compute x + 2 * y inside the block."
             ),
         ],
         hint=(
             "What does the tape know of the number that assign_add puts into x?",
-            "Do not assign. Compute x + y as a tensor with a name of its own, and hand that to f.",
-            "total = x + y, and then z = f(total)",
+            "Do not assign. Compute x + 2 * y as a tensor with a name of its own, and hand that to f.",
+            "total = x + 2.0 * y, and then z = f(total)",
         ),
-        because="x + y is an operation with two inputs, so a path leads from y to z.",
+        because="The sum is an operation with two inputs, so a path leads from y to z.",
     ),
     Exercise(
         "09.3",
@@ -167,6 +168,17 @@ def gradient_for_y(f, a, b):
                 lambda loss_of, steps: _loop(0.25)(loss_of, 1),
                 "That is w after one step. Does your loop go on from the changed w?",
             ),
+            Mistake(
+                lambda loss_of, steps: raises() if steps > 1 else _loop(0.25)(loss_of, steps),
+                "After w = w - ..., w is a tensor, which no tape watches. Change the variable: it has a method that subtracts.",
+                where=r"\bw = w *-",
+                error="NoneType",
+            ),
+            Mistake(
+                lambda loss_of, steps: raises() if steps > 1 else _loop(0.25)(loss_of, steps),
+                "The method is the right one, but w = gives the name w to what it hands back, which no tape watches. Leave out w =.",
+                where=r"\bw = w\.assign",
+            ),
             Mistake(lambda loss_of, steps: 0.0, "w is still 0: a new value was computed but not stored in w."),
         ],
         hint=(
@@ -204,7 +216,7 @@ def gradient_for_y(f, a, b):
             ),
         ],
         hint=(
-            "Which loss does each step need, and are there enough steps, short enough?",
+            "Is your line on its way, and not there yet? Then it needs more steps, or a larger learning rate.",
             "The loop of this lesson, with the loss loss_of(w * x + b). Try 500 steps with the learning rate 0.1.",
             "dw, db = tape.gradient(loss, [w, b]), and then w.assign_sub(0.1 * dw) and b.assign_sub(0.1 * db)",
         ),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 F, G = Traced(0, 0, 1), Traced(1, -2, 0, 1)
 GROWS, TURNS = Traced(1, 0, 0.5), Traced(-1, 2)
 HILL, STEEP, LINE = Polynomial(0, 12, -4), Polynomial(0, 2, 0, 1), Polynomial(-1, 2)
+FLAT = Polynomial(0, 0, 1)  # where it is 0 it is level, so each correction halves the angle only: ten are not nine
 
 
 def _repeated(f: Polynomial, value: float, times: int) -> float:
@@ -215,13 +216,15 @@ def two_slopes(f, value):
     Exercise(
         "10.6",
         expect=_aimed,
-        cases=[(HILL, 7.0), (STEEP, 3.0), (LINE, 3.0)],
+        cases=[(HILL, 7.0), (STEEP, 3.0), (LINE, 3.0), (FLAT, 0.0)],
         mistakes=[
             Mistake(lambda throw, target: 0.4, "The angle never changes: give the name angle to the corrected one."),
             Mistake(
                 lambda throw, target: _aimed(throw, target, times=1),
                 "The angle was corrected once only. Is the line inside the loop?",
             ),
+            Mistake(lambda throw, target: _aimed(throw, target, times=9), "One correction is missing: there should be ten."),
+            Mistake(lambda throw, target: _aimed(throw, target, times=11), "One correction too many: there should be ten."),
             Mistake(
                 lambda throw, target: _aimed(throw, target, part=-1.0),
                 "The ball goes the wrong way: if the miss is above zero and grows with the angle, the angle must become smaller.",

@@ -143,7 +143,7 @@ EXERCISES = (
     Exercise(
         "11.6",
         expect=_through_sign,
-        cases=[(F, 0.5), (G, 3.0), (REST, -0.25), (REST, -1.5)],
+        cases=[(F, 0.5), (REST, 3.0), (F, -0.25), (F, -1.5)],
         mistakes=[
             Mistake(
                 lambda rest, value: rest.derivative(math.copysign(1.0, value)),

@@ -78,6 +78,9 @@ class Halving(Honest):
     part = 0.5
 
 
+Honest.__name__ = Halving.__name__ = "Tape"  # as what is called is shown
+
+
 class Bowl:
     """A loss of two parameters, which is least at one place."""
 
@@ -244,7 +247,7 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 FILES | {"has the table with the rule": FILES["asks the rule g * y"]},
-                "It asks the rule, and does not have it. The cell with the table says where it stands.",
+                "It asks the rule, and does not have it. Look at the cell that prints the table: which function gives it?",
             ),
             Mistake(
                 FILES | {"asks the rule g * y": FILES["has the table with the rule"]},

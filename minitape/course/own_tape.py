@@ -6,6 +6,7 @@ from functools import partial
 
 from .trials import Trial
 
+FIRST_ROW = "The first row is row 0: one less than len(self.rows) after the append."
 AB = partial(Trial, before="tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\n")
 
 ROWS = (
@@ -22,7 +23,11 @@ ROWS = (
             "A tuple: the name 'watched', an empty list of inputs, the value.",
             "self.rows.append(('watched', [], value))",
         ),
-        slips=[([], "watch wrote no row: it appends one to self.rows."), ([("watched", 2.0)], "The inputs are missing: an empty list.")],
+        slips=[
+            ([], "watch wrote no row: it appends one to self.rows."),
+            ([("watched", 2.0)], "The inputs are missing: an empty list."),
+            ("IndexError", FIRST_ROW),
+        ],
     ),
     Trial(
         "one, two = Tape(), Tape()\none.watch(2.0)\ntwo.rows",
@@ -43,7 +48,7 @@ ROWS = (
         ),
         slips=[
             ("NoneType", "watch gives nothing back: write return before the Number."),
-            ("IndexError", "The first row is row 0: one less than len(self.rows) after the append."),
+            ("IndexError", FIRST_ROW),
         ],
     ),
     Trial(
@@ -116,7 +121,7 @@ OPERATORS = (
         (8.0, 3.0),
         (
             "Whose method does Python call for 4.0 * a?",
-            "It asks 4.0 first, which does not know a Number; then it calls a.__rmul__(4.0).",
+            "Python asks 4.0 first, which does not know a Number; then it calls a.__rmul__(4.0).",
             "__radd__, __rmul__ = __add__, __mul__",
         ),
     ),
@@ -128,6 +133,16 @@ OPERATORS = (
             "apply takes the name of an operation, and what it works on; the operators call it.",
             "def apply(self, name, *things): and then forward, rule = RULES[name]",
         ),
+    ),
+    AB(
+        "RULES['half'] = (lambda x: 0.5 * x, lambda g, z, x: (0.5 * g,))\ntape.apply('half', a).value",
+        1.0,
+        (
+            "Where does apply look an operation up, and how many inputs may it have?",
+            "It looks in the table RULES, and an operation with one input is an operation, too.",
+            "def apply(self, name, *things): and forward(*[n.value for n in numbers])",
+        ),
+        slips=[("argument", "apply takes the name, and as many things as the operation has inputs: *things.")],
     ),
 )
 BACK = (
@@ -141,6 +156,7 @@ BACK = (
         ),
         slips=[
             ("unsupported operand type(s) for +", "None and a number cannot be added: the first amount at a row takes the place of None."),
+            ("KeyError", "What was watched and what is constant has no inputs and no rule. Skip such rows."),
             ([2.0, 3.0], "The two amounts are swapped: a gets g times the value of b."),
             ([None, None], "Nothing arrived anywhere. Is there a 1.0 at the target, and does the loop come past it?"),
         ],
@@ -274,6 +290,15 @@ MORE = (
             "Which method does Python call for -a?",
             "-a calls a.__neg__(). You have all that it needs: -a is 0 - a.",
             "def __neg__(self): return 0.0 - self",
+        ),
+    ),
+    AB(
+        "y = 1.0 + a * b\nz = (2.0 * y - a) / (y * y + b)\nz.value, tape.gradient(z, [b, a])",
+        (0.23076923076923078, [-0.051775147928994084, -0.09023668639053255]),
+        (
+            "Does your tape still do what it did in the step before?",
+            "Here everything comes together. Compare your gradient, + and * with those of exercise 3, line by line.",
+            "Copy RULES and both classes from exercise 3, and add to them only what is new.",
         ),
     ),
 )

@@ -24,6 +24,7 @@ from .texts import say
 if TYPE_CHECKING:
     from .exercise import Answer
 
+DASHES = ' stroke-dasharray="5 4"'
 COLOURS = ("#007cc2", "#c25600", "#008764", "#b5548b", "#777777")  # Okabe and Ito's hues: 4.5 to 1 on white, 4.1 to 1 on a dark page
 GREY = COLOURS[-1]
 LOW, HIGH = np.array([0x1F, 0x4E, 0x79]), np.array([0xF7, 0xF4, 0xE6])
@@ -47,7 +48,7 @@ class Plot:
         """
         self.says, self.x, self.y, self.names, self.size = says, x, y, names, size
         self._parts: list[str] = []
-        self._legend: list[tuple[str, str]] = []
+        self._legend: list[tuple[str, str, bool]] = []
         self._drawn: list[np.ndarray] = []  # where something is, so that the legend is elsewhere
         self._is_map = False
 
@@ -68,12 +69,12 @@ class Plot:
         """A line through points, in their order."""
         places = self._places(xs, ys)
         pairs = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
-        dashes = ' stroke-dasharray="5 4"' if dashed else ""
+        dashes = DASHES if dashed else ""
         if self._is_map:
             self._parts.append(f'<polyline points="{pairs}" fill="none" stroke="white" stroke-width="4"/>')
         self._parts.append(f'<polyline points="{pairs}" fill="none" stroke="{COLOURS[colour]}" stroke-width="2"{dashes}/>')
         self._drawn.append(_dense(places))
-        return self._named(name, colour)
+        return self._named(name, colour, dashed)
 
     def points(self, xs: Answer, ys: Answer, name: str = "", colour: int = 1, radius: float = 4) -> Plot:
         """Points, without a line between them."""
@@ -144,7 +145,7 @@ class Plot:
         if not self._legend:
             return ""
         width, height = self.size
-        wide, high = 30 + 7.6 * max(len(name) for name, _ in self._legend), 8 + LINE * len(self._legend)
+        wide, high = 30 + 7.6 * max(len(name) for name, *_ in self._legend), 8 + LINE * len(self._legend)
         corners = [(x, y) for y in (TOP + 4, height - BOTTOM - high - 4) for x in (width - RIGHT - wide - 4, LEFT + 8)]
         drawn = np.concatenate(self._drawn) if self._drawn else np.zeros((0, 2))
 
@@ -155,9 +156,9 @@ class Plot:
         x, y = min(corners, key=crowd)
         ground = f'<rect x="{x:.0f}" y="{y:.0f}" width="{wide:.0f}" height="{high:.0f}" rx="4" fill="white" fill-opacity="0.9"/>'
         parts = [ground] if self._is_map else []
-        for row, (name, colour) in enumerate(self._legend):
+        for row, (name, colour, dashed) in enumerate(self._legend):
             at = y + 4 + LINE * (row + 0.5)
-            parts.append(f'<path d="M{x + 5:.0f} {at:.1f}h14" stroke="{colour}" stroke-width="4"/>')
+            parts.append(f'<path d="M{x + 5:.0f} {at:.1f}h14" stroke="{colour}" stroke-width="4"{DASHES if dashed else ""}/>')
             font = f'font-family="Arial, sans-serif" font-size="13" font-weight="bold" fill="{colour}"'
             parts.append(f'<text x="{x + 24:.0f}" y="{at + 4.5:.1f}" {font}>{escape(name)}</text>')
         return "".join(parts)
@@ -176,9 +177,9 @@ class Plot:
     def _repr_mimebundle_(self, **options: Answer) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
 
-    def _named(self, name: str, colour: int) -> Plot:
+    def _named(self, name: str, colour: int, dashed: bool = False) -> Plot:
         if name:
-            self._legend.append((name, COLOURS[colour]))
+            self._legend.append((name, COLOURS[colour], dashed))
         return self
 
     def _scale(self) -> np.ndarray:

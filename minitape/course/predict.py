@@ -120,7 +120,10 @@ class Revealed:
         if said is None:
             return "\n\n".join(filter(None, [answer, self.explanation]))
         predicted = mark(say(said, self.lesson))
-        if said in (_text(self.truth), _as_list(self.truth)) or _same_number(said, self.truth):
+        if _asked[self.name].choices and not any(_is(choice, self.truth) for choice in _asked[self.name].meant.values()):
+            changed = say("That was none of the choices. Was a line of the program changed? As it stands in the lesson, the answer is one of them.")
+            return "\n\n".join([answer, changed])
+        if _is(said, self.truth):
             return "\n\n".join(filter(None, [say("You predicted {predicted}, and so it is.", predicted=predicted), self.explanation]))
         first = say("You predicted {predicted}.", predicted=predicted)
         stop = say("Stop here for a moment: which step did you see differently?")
@@ -164,6 +167,11 @@ def reveal(name: str, truth: Answer, explanation: str = "") -> None:
 def _marked(text: str) -> str:
     """A text set off in Markdown: words in bold, a program as code."""
     return f"**{text}**" if re.fullmatch(r"[\w .,;:'%+-]+", text) else f"`{' '.join(text.replace('`', chr(39)).split())}`"
+
+
+def _is(choice: str, truth: Answer) -> bool:
+    """Whether a choice is the truth."""
+    return choice in (_text(truth), _as_list(truth)) or _same_number(choice, truth)
 
 
 def _text(value: Answer) -> str:

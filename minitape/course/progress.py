@@ -8,9 +8,11 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Required, TypeAlias, TypedDict
 
+from ..engine.read_data import read_json
 from ..engine.write_beside import replacing
 from .exercise import exercises_of, own_lessons
 from .texts import say
@@ -73,7 +75,7 @@ def read_progress() -> Progress:
     empty: Progress = {"version": VERSION, "exercises": {}, "predictions": {}}
     file = progress_file()
     try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
+        kept = read_json(file)
         if not is_progress(kept):
             raise ValueError("not a progress file")
     except OSError:
@@ -116,7 +118,7 @@ def last_lesson(folder: Path) -> str:
     """The lesson that a learner last answered something in, whose notebooks lie in `folder`; "" where none is known."""
     file = Path(folder, progress_file())
     try:
-        last = json.loads(file.read_text(encoding="utf-8"))["last"]
+        last = read_json(file)["last"]
     except (OSError, KeyError, RecursionError, TypeError, ValueError):
         return ""
     return last if isinstance(last, str) else ""
@@ -163,6 +165,18 @@ def note_try(name: str, solved: bool, wrong: tuple[str, str] | None = None) -> i
 
     change_progress(name, change)
     return tries
+
+
+def forget_tries(*names: str) -> None:
+    """Count the tries at these exercises anew, where they are not solved: they ask something else by now."""
+    for name in names:
+        if tries_at(name):
+            change_progress(name, partial(_forget, name))
+
+
+def _forget(name: str, kept: Progress) -> None:
+    entry = kept["exercises"][name]
+    entry["tries"] = entry["tries"] if entry["solved"] else 0
 
 
 def tries_at(name: str) -> int:

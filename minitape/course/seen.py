@@ -21,15 +21,20 @@ from .texts import say
 if TYPE_CHECKING:
     from .exercise import Answer
 
+MANY = 10_000
 QUESTIONS, CHANGES = ("gradient", "jacobian", "batch_jacobian"), ("assign", "assign_add", "assign_sub")
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call of an unknown function: of each input, on how many of the tapes it was; and whether it stands in a graph."""
+    """One call of an unknown function: of each input, on how many of the tapes it was, and whether it is a trainable variable.
+
+    `in_graph`: whether the call stands in a graph.
+    """
 
     on: tuple[int, ...]
     in_graph: bool
+    trainable: tuple[bool, ...] = ()
 
     @property
     def recorded(self) -> bool:
@@ -39,11 +44,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Question:
-    """One question to a tape, such as "gradient" or "jvp": how many tapes recorded it in turn, and whether a number came out."""
+    """One question to a tape, such as "gradient" or "jvp": how many tapes recorded it in turn, and whether a number came out.
+
+    `turned`: no number came out, and the target had been there before its source was computed.
+    """
 
     name: str
     within: int
     answered: bool
+    turned: bool = False
 
 
 @dataclass
@@ -79,8 +88,11 @@ _runs: list[Seen] = []
 def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
     """Notes that an unknown function was called just now, where somebody watches."""
     if _runs:
+        if len(_runs[-1].calls) >= MANY:
+            raise RuntimeError(say("the function was called {n} times: does the loop around it end?", n=MANY))
         on = tuple(sum(_tracks(tape, value) for tape in state.tapes) for value in inputs)
-        _runs[-1].calls.append(Call(on, hasattr(result, "graph")))
+        trainable = tuple(bool(getattr(value, "trainable", False)) for value in inputs)
+        _runs[-1].calls.append(Call(on, hasattr(result, "graph"), trainable))
 
 
 def _tracks(tape: GradientTape, value: Answer) -> bool:
@@ -104,11 +116,13 @@ def watching() -> Iterator[Seen]:
                 return method(tape, *given, **named)
             busy[0] = True
             within = sum(other is not tape or tape._persistent for other in state.tapes)
+            rows = _rows(tape, given[:2])
             try:
                 found = method(tape, *given, **named)
             finally:
                 busy[0] = False
-            seen.questions.append(Question(name, within, _holds_a_number(found)))
+            answered = _holds_a_number(found)
+            seen.questions.append(Question(name, within, answered, not answered and bool(rows) and rows[0] < rows[-1]))
             return found
 
         return ask
@@ -129,6 +143,15 @@ def watching() -> Iterator[Seen]:
         for (owner, name), method in before.items():
             setattr(owner, name, method)
         _runs.pop()
+
+
+def _rows(tape: Answer, given: tuple[Answer, ...]) -> tuple[int, ...]:
+    """The rows of a target and a source; none where one of them is several, or on no tape. A variable stands before all rows."""
+    record = getattr(tape, "_record", None)
+    if record is None or not all(hasattr(value, "numpy") for value in given):
+        return ()
+    rows = [-1 if hasattr(value, "assign") else record.find(value) for value in given]
+    return tuple(rows) if len(rows) == 2 and None not in rows else ()
 
 
 def _holds_a_number(found: Answer) -> bool:

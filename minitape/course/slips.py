@@ -12,6 +12,8 @@ from .texts import say
 if TYPE_CHECKING:
     from ..engine.typed import Function
 
+NONE = "Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function give nothing back?"
+
 
 def slip_in(error: BaseException, function: Function) -> str:
     """What to say of a misspelled name in the learner's own code; "" for every other error.
@@ -24,10 +26,11 @@ def slip_in(error: BaseException, function: Function) -> str:
     ...     print(slip_in(error, half))
     Python does not know the name 'too'. Is it misspelled, or is it made in a cell that has not run?
     """
-    name = getattr(error, "name", None)
+    unbound = isinstance(error, UnboundLocalError)  # has no name before Python 3.12
+    name = str(error).split("'")[1] if unbound and "'" in str(error) else getattr(error, "name", None)
     if not isinstance(name, str) or not name:
         return ""
-    if isinstance(error, UnboundLocalError):
+    if unbound:
         return say("The name {name} is used before it gets a value.", name=repr(name))
     if isinstance(error, NameError):
         near = _nearest(name, _names_near(error.__traceback__, function))
@@ -43,15 +46,21 @@ def told_of(error: BaseException) -> str:
     """What to say of an error that many a first program with a tape raises; "" for every other one.
 
     >>> told_of(TypeError("unsupported operand type(s) for *: 'float' and 'NoneType'"))
-    'A gradient was None, and one cannot compute with None. Was its target computed from its source, and did the tape watch that?'
+    'Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function give nothing back?'
     """
     said = str(error)
     if "non-persistent GradientTape" in said:
         return say("This tape was asked a second time, and it answers once. Which of your questions needs a tape of its own?")
     if isinstance(error, TypeError) and "received None" in said:
-        return say("The target of a gradient was None: the gradient before it found no path.")
+        return say("The target of a gradient was None. Did a gradient before it find no path, or does a function give nothing back?")
     if isinstance(error, TypeError) and "NoneType" in said:
-        return say("A gradient was None, and one cannot compute with None. Was its target computed from its source, and did the tape watch that?")
+        return say(NONE)
+    if "'_tape'" in said:
+        return say("A tape was asked to watch while it was off. Is it the tape of this block?")
+    if isinstance(error, AttributeError) and getattr(error, "name", "").startswith("assign"):
+        return say("Only a variable can be assigned to. Of a tensor compute a new one, and give it the name: x = x - ...")
+    if "this function takes tensors" in said:
+        return say("The function got a plain number. Hand it the tensor or the variable that the tape watches.")
     if isinstance(error, TypeError) and "positional argument" in said:
         return say("The function is called with other values than it takes. Leave its first line as it was.")
     if isinstance(error, TypeError) and "'type' object" in said and "context manager" in said:

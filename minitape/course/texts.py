@@ -11,10 +11,11 @@ notebook: "Exercise 01.1: correct.", "given:", "Hint:".
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 from string import Formatter
+
+from ..engine.read_data import read_json
 
 LONGEST = 200  # of a text in a warning
 FOLDER = "texts"
@@ -63,7 +64,7 @@ def _translations(lesson: str) -> dict[str, str]:
         return {}
     file = Path(FOLDER, f"{lesson}.json")
     try:
-        texts = json.loads(file.read_text(encoding="utf-8"))
+        texts = read_json(file)
         if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
             raise ValueError("it maps no texts to texts")
     except FileNotFoundError:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..engine.read_data import NOTEBOOK, read_json
 from .exercise import exercises_of, explanations_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def texts_of(lesson: str) -> list[str]:
 
 def texts_in(notebook: Path) -> list[str]:
     """The texts of a notebook's predictions: each question, and the choices that are words."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    cells = read_json(notebook, NOTEBOOK)["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     calls = [call for source in code if "predict(" in source for call in _calls(source, "predict")]
     texts = [text for call in calls for text in _texts(call) if not _is_number(text)]

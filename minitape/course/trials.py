@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -83,13 +83,25 @@ def is_empty(answer: Answer) -> bool:
 
 
 def try_out(name: str, answer: Answer, trials: Sequence[Trial]) -> list[Outcome]:
-    """The outcomes up to the first that failed; the answer has this name in the programs."""
+    """The outcomes up to the first that failed; the answer has this name in the programs, and its table the name RULES."""
     outcomes: list[Outcome] = []
+    rules = next((globals_of["RULES"] for globals_of in _globals_of(answer) if "RULES" in globals_of), None)
     for trial in trials:
-        outcomes.append(_outcome(trial, {name: answer, "math": math}))
+        names = {name: answer, "math": math}
+        before = dict(rules) if isinstance(rules, dict) else {}
+        outcomes.append(_outcome(trial, names if rules is None else names | {"RULES": rules}))
+        if isinstance(rules, dict):
+            rules.clear()
+            rules.update(before)  # what a trial puts in is for itself
         if not outcomes[-1].passed:
             break
     return outcomes
+
+
+def _globals_of(answer: Answer) -> Iterator[dict[str, Answer]]:
+    """What the methods of a class find outside of it."""
+    for owner in getattr(answer, "__mro__", ()):
+        yield from (method.__globals__ for method in vars(owner).values() if hasattr(method, "__globals__"))
 
 
 def _outcome(trial: Trial, names: dict[str, Answer]) -> Outcome:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from .plot import Plot
+from .progress import forget_tries
 from .texts import say
 
 if TYPE_CHECKING:
@@ -181,8 +182,7 @@ class Case:
 
     def _told(self) -> str:
         first, middle, last = (f"{self.losses[k]:.3f}" for k in (0, STEPS // 2, STEPS))
-        loss = say("loss: {first} at first, {middle} after half of the steps, {last} at the end", first=first, middle=middle, last=last)
-        return f"{self.program}\n{loss}" if self.program else loss
+        return say("loss: {first} at first, {middle} after half of the steps, {last} at the end", first=first, middle=middle, last=last)
 
     def __repr__(self) -> str:
         return f"{self._told()}\n{self.chart()!r}"
@@ -217,13 +217,16 @@ class Ward:
         global _here
         self.beds = order_for(name)
         self.new_network, self.answer, self.x, self.t = new_network, answer, x, t
-        self.cured: list[int] = _here.cured if _here and _here.beds == self.beds else []  # the cell may run twice
+        same = _here is not None and _here.beds == self.beds  # the cell may run twice
+        self.cured: list[int] = _here.cured if _here and same else []
+        if _here and not same:
+            forget_tries(*(f"13.{number}" for number in range(2, len(self.beds) + 3)))
         self.healthy: Case | None = None
         self.healthy = Case(self, say("healthy"), _step(HEALTHY, "healthy.py"))
         _here = self
 
     def admit(self, bed: int) -> Case:
-        """The patient in a bed: its program runs, and is shown with its curve."""
+        """The patient in a bed: its program runs, and its loss and its curve are shown; `program` is its text."""
         program = self.patient(bed).program
         return Case(self, _bed(bed), _step(program, f"bed_{bed}.py"), program)
 

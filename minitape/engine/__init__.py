@@ -20,5 +20,5 @@ knows only those before it.
                  ``custom``, ``pyfunction``: gradients and functions of the user's own
 
 ``above`` is what the engine asks of the rooms above it; ``namespace`` gives public names when they are first used;
-``write_beside`` writes files that are never half; ``typed`` is what type checkers see.
+``write_beside`` writes files that are never half, ``read_data`` reads those of others; ``typed`` is what type checkers see.
 """

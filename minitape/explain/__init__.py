@@ -22,7 +22,8 @@ The question
     ``bodies``     into functions, loops and branches of graphs
     ``reasons``    which break is to blame; ``objects``, ``names``, ``owners``: another object, a name bound anew, a layer's
     ``parts``      ways that are cut beside one that holds
-    ``zeros``, ``nonfinite``, ``replay``   gradients that are zero, NaN or infinite: the sweep once more; ``again`` inside of a call
+    ``values``, ``families``   what is zero, NaN or infinite: one way for a tape and for every framework
+    ``arrived``, ``replay``, ``again``   the tape as entries for that, the sweep once more, and inside of a call
     ``missing``    what a cut way would have added
     ``wrong``      gradients that are there, and not those that were meant
 
@@ -31,7 +32,8 @@ The user's text
     ``flow``, ``arrivals``   where a value goes that left to Python, and where one may have come in
 
 The answer
-    ``words``, ``texts``, ``describe``   a finding as sentences; ``source_names`` what the user calls a source; ``page`` several of them
+    ``kinds``      what sort of thing a cause is
+    ``words``, ``texts``, ``value_texts``, ``describe``   a finding as sentences; ``source_names`` what the user calls a source; ``page`` several of them
     ``advice``, ``absent``, ``remedies``   what exactly happened at a break, and what to write instead
     ``patches``    the line to blame as it should be
 """

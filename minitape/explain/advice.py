@@ -84,6 +84,8 @@ class Advice(Absent):
             if type(self.source).__name__ == "KerasTensor":
                 layer = getattr(self.source._keras_history, "layer", None)
                 return "symbol" if layer is None or type(layer).__name__ == "InputLayer" else "symbol inside"
+            if hasattr(self.source, "trainable") and hasattr(self.source, "value"):
+                return "layer"
             return "model" if hasattr(self.source, "trainable_variables") else "plain"
         return "None" if self.what == "None" else ""
 

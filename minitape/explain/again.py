@@ -47,18 +47,18 @@ def opened(inquiry: Inquiry, row: int) -> tuple[Inquiry, list[End]] | None:
     return inner, inputs
 
 
-def swept(inquiry: Inquiry, step: Step) -> tuple[Inquiry, list[End], Iterator[Step]] | None:
-    """The sweep inside of a call, from the adjoints of its results to its inputs, with the question about it and these."""
-    inside = opened(inquiry, step.row)
+def swept(inquiry: Inquiry, row: int, adjoint: Array) -> tuple[Inquiry, list[End], dict[int, Array], Iterator[Step]] | None:
+    """The sweep inside of a call, from the adjoints of its results to its inputs, with the question about it, these, and what it begins with."""
+    inside = opened(inquiry, row)
     if inside is None:
         return None
     inner, inputs = inside
-    adjoints = several(step.adjoint)
+    adjoints = several(adjoint)
     rows = [inner.tape._rows_of(out)[-1:] for out in inner.targets]
     seeds = {row[0]: g for row, g, out in zip(rows, adjoints, inner.targets, strict=False) if row and out.dtype.differentiable}
     wanted = {row for one in inputs if one.dtype.differentiable for row in inner.tape._rows_of(one)}
     steps = sweep_of(inner, seeds, wanted) if seeds and wanted else None
-    return inner, inputs, iter(()) if steps is None else steps
+    return inner, inputs, seeds, iter(()) if steps is None else steps
 
 
 def several(adjoint: Array) -> list[Array]:

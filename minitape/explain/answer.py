@@ -108,7 +108,7 @@ def warn(on: bool = True) -> None:
     >>> with warnings.catch_warnings(record=True, action="always") as told:
     ...     tape.gradient(y, x)
     >>> print(told[0].message)
-    The gradient is None (not_watched): x is a tensor that the tape does not watch, ...
+    The gradient is None (not_watched): The tape does not watch x, a tensor, so its use ...
     >>> tf.explain.warn(False)
     """
     _WARNS[:] = [True] if on else []

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from ..engine.back.reach import differentiable, on_tape
-from ..engine.recording.rows import CALL, CHUNK, LEAF
+from ..engine.recording.rows import CALL, CHUNK, LEAF, operation_of
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from .nodes import Break, Node, Place
 from .owners import Owners
@@ -16,10 +16,10 @@ from .trace import Trace
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.recording.record import Record
-    from ..engine.typed import End
+    from ..engine.typed import Array, End
+    from .arrived import Rows
     from .flow import Flow
     from .nodes import Subject
-    from .zeros import Sweep as ZeroSweep
 
 # of each scalar operation whether its first and its second input get something
 _PASSES = [(False, False)] * FIRST_CODE + [(p.texts[1] != "-", len(p.texts) > 2 and p.texts[2] != "-") for p in BY_CODE]
@@ -48,7 +48,7 @@ class Connection:
 
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
         read_again()
-        self.owners = Owners(sources or [])
+        self.owners = Owners()
         self.tape, self.targets, self.sources = tape, targets, sources or []
         self.trace = Trace(tape)
         self.record = tape._record
@@ -58,7 +58,8 @@ class Connection:
         self._reached: dict[Hashable, bool] = {}  # and whether they reach something
         self.keys = {}
         self._followed = 0  # how many statements were looked at for that
-        self.sweep: ZeroSweep | Literal[False] | None = None  # see zeros.py
+        self.sums: dict[int, Array] | Literal[False] | None = None  # what arrives at the sources, see arrived.py
+        self.rows: Rows | None = None
         self._live: bytearray | None = None
         self._ancestors: dict[Hashable, Node] | None = None
         self._on: bytearray | None = None
@@ -148,8 +149,6 @@ def is_leaf(node: Node) -> bool:
 def operations(record: Record, start: int) -> Iterator[tuple[int, tuple[int, ...]]]:
     """(row, input rows) of each operation from a row on."""
     for row in range(start, len(record)):
-        op, a, b, _ = record.cell(row)
-        if op >= FIRST_CODE:
-            yield row, (a, b)
-        elif op == CALL and a < len(record.calls):
-            yield row, record.calls[a].inputs
+        primitive, inputs = operation_of(record, row)
+        if primitive is not None:
+            yield row, inputs

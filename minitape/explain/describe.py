@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from .arrived import arrived
 from .missing import added
 from .replay import EAGERLY
 from .source_names import name_of
-from .words import AT_SOURCE, Explanation, in_words, say_unwatched
+from .words import AT_SOURCE, Explanation, in_words, mistaken, say_unwatched
 from .wrong import wrong
-from .zeros import structural_zero
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
@@ -44,25 +44,37 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
 
 def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: Inquiry) -> None:
     """What is to be said of a gradient that is there: that it is zero, not finite, a sum, or that a part is missing."""
-    if finding.what == "cut":
-        answer.message += f" Its gradient is zero, though: {answer.others[0].message}"
-        answer.fix = answer.others[0].fix
+    found = None if finding.what == "cut" else _value(inquiry, source, answer.name)
+    if finding.what == "cut" or (found is not None and found.fix == EAGERLY and answer.others):
+        found = _cut_to_zero(answer)  # the way through the function that was taken is one of those that are cut
+    if found is not None:
+        answer.cause, answer.message, answer.fix = found.cause, found.message, found.fix
+        answer.filename, answer.line = found.filename, found.line
         return
-    zero, answer.fix = _zero(inquiry, source)
-    if answer.fix == EAGERLY and answer.others:  # the way through the function that was taken is one of those that are cut
-        answer.message += f" Its gradient is zero, though: {answer.others[0].message}"
-        answer.fix = answer.others[0].fix
-        return
-    if not zero:
-        with suppress(Exception):
-            zero, answer.fix = wrong(inquiry, source)
-    answer.message += " " + zero if zero else _sum_of(inquiry.targets)
+    with suppress(Exception):
+        said, answer.fix = wrong(inquiry, source)
+        answer.message += " " + said if said else _sum_of(inquiry.targets)
     for other, cut in zip(answer.others, finding.breaks, strict=True):
         with suppress(Exception):
             other.message = f"{other.message} {added(inquiry, source, cut)}".rstrip()
     if answer.others:
         ways = "One way is cut" if len(answer.others) == 1 else f"{len(answer.others)} ways are cut"
         answer.message += f" {ways} beside it, and the gradient lacks what comes along {'it' if len(answer.others) == 1 else 'them'}."
+
+
+def _cut_to_zero(answer: Explanation) -> Explanation:
+    """The break that makes a gradient zero where TensorFlow gives no None: in the bodies of loops and branches."""
+    first = answer.others[0]
+    return Explanation(first.cause, f"The gradient of {answer.name} is zero. {first.message}", first.fix, first.filename, first.line)
+
+
+def _value(inquiry: Inquiry, source: End, name: str) -> Explanation | None:
+    """Why the gradient is zero or not finite; None where it is neither."""
+    try:
+        return arrived(inquiry, source, name)
+    except Exception as error:
+        mistaken("explain() could not look at the values of a gradient", error)
+        return None
 
 
 def _broken_rows(finding: Finding, tape: GradientTape | None) -> list[int]:
@@ -83,11 +95,3 @@ def _sum_of(targets: list[End]) -> str:
     if len(sizes) > 1:
         return f" There are {len(sizes)} targets: this is the gradient of the sum of all their elements."
     return f" The target has {sizes[0]} elements: this is the gradient of their sum; tape.jacobian keeps them apart."
-
-
-def _zero(inquiry: Inquiry, source: End) -> tuple[str, str]:
-    """Says when the gradient of a connected source is zero for a structural reason or not finite, and what mends it."""
-    try:
-        return structural_zero(inquiry, source)
-    except Exception:
-        return "", ""

@@ -15,8 +15,9 @@ import numpy as np
 from ..engine.recording.evidence import Exit
 from ..engine.table.primitives import TABLE
 from .parts import VALUED
-from .replay import MOST, finite, seeds_of, shown, sweep_of
+from .replay import MOST, seeds_of, shown, sweep_of
 from .statement import Statement, last_name
+from .values import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ def added(inquiry: Inquiry, source: End, b: Break) -> str:
     if not found or len(shares) < len(found):
         return "What it would add cannot be told: no tape follows what NumPy and Python compute." if isinstance(b.subject, Exit) else ""
     total = np.asarray(sum(shares[1:], start=shares[0]))
-    if not finite(total):
+    if not facts_of(total)[1]:
         return ""
     if not np.any(total):
         return "It would add nothing here."
@@ -127,5 +128,5 @@ def _arrives(inquiry: Inquiry, seeds: dict[int, Array], wanted: set[int]) -> Arr
     """The adjoint that a sweep brings to these rows together; None where none arrives."""
     found = [seed for row, seed in seeds.items() if row in wanted]
     for step in sweep_of(inquiry, seeds, wanted) or ():
-        found += [share for row, share in step.shares if row in wanted]
+        found += [share for row, share, _ in step.shares if row in wanted]
     return sum(found[1:], start=found[0]) if found else None

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
     from ..engine.typed import End
 
+_TERMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)  # something can be added to them as they are
+_LONG = 40  # characters of an expression that is repeated
+
 
 class Names(Connection):
     """Where values were made, and which names were bound to them."""
@@ -36,9 +39,20 @@ class Names(Connection):
 
     def called_at(self, place: Place | None) -> str:
         """The last name of the function that the user's text calls at a place; empty for an operator."""
+        call = self._call_at(place)
+        return "" if call is None else last_name(call.func)
+
+    def given_at(self, place: Place | None) -> str:
+        """What the call at a place is given first, as the user writes it; empty for an operator."""
+        call = self._call_at(place)
+        first = call.args[0] if call is not None and call.args else None
+        text = unparse(first) if isinstance(first, _TERMS) else ""
+        return text if len(text) <= _LONG else ""
+
+    def _call_at(self, place: Place | None) -> ast.Call | None:
         found = next(self.statements(place), None)
         call = None if found is None else found[0].expression(found[1].span)
-        return last_name(call.func) if isinstance(call, ast.Call) else ""
+        return call if isinstance(call, ast.Call) else None
 
     def in_stream(self, place: Place | None) -> bool:
         """Whether a place stands in a function that the text gives to a dataset: ``ds.map(lambda x: x * w)``."""
@@ -146,9 +160,13 @@ class Names(Connection):
         return bool(binds & (read - around)) and not binds.intersection(statement.binds())
 
     def was_variable(self, statement: Statement) -> bool:
-        """Whether an earlier statement bound the same name to a new ``tf.Variable``."""
+        """Whether an earlier statement bound the same name to a new ``tf.Variable``.
+
+        One in another cell is a program of its own, unless the statement reads what the name held.
+        """
+        again = statement.reads_itself()
         return not statement.calls("Variable") and any(
-            other.calls("Variable") and other.order < statement.order
+            other.calls("Variable") and other.order < statement.order and (again or other.filename == statement.filename)
             for text in statement.binds() for other in statement.source.bound_by(text, statement)
         )  # fmt: skip
 

@@ -16,7 +16,7 @@ from ..engine.tensor.variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
 from .names import Names
 from .nodes import Node, Place
-from .owners import Owners, variables_of
+from .owners import variables_of
 from .source import RUN_ONCE
 from .statement import Statement
 from .trace import COPIES
@@ -396,8 +396,7 @@ class Objects(Names):
         """Where the layers were made that were called on the way to the target."""
         if self._births is None:
             used = [n.variable for n in self.ancestors().values() if n.variable is not None]
-            owners = Owners(used)
-            births = (birth_of(owners.of(v)) or getattr(getattr(v, "_born", None), "stack", ()) for v in used)
+            births = (birth_of(self.owners.of(v)) or getattr(getattr(v, "_born", None), "stack", ()) for v in used)
             self._births = [frames for frames in births if frames]
         return self._births
 

@@ -1,98 +1,95 @@
-"""Which layer or module a variable belongs to: the nearest callable object that holds it."""
+"""Which layer or module a variable belongs to: the nearest callable object that holds it.
+
+Objects are asked by their class. Python's collector would find who refers to a variable, but it looks into every object of every
+library for that, and with TensorFlow loaded the process can crash.
+"""
 
 from __future__ import annotations
 
 import gc
+import sys
 import types
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..engine.recording.frames import own_file
 from ..engine.tensor.variable import ResourceVariable
 
 if TYPE_CHECKING:
     from ..engine.typed import End, Object
 
-_PASSED = (dict, list, tuple, set)
-_NEVER = (types.FrameType, types.FunctionType, types.MethodType, types.ModuleType, types.CellType, type)
-
-MANY = 30  # objects whose referrers are asked for at once
+_KERAS = "minitape.keras"
+_VARIABLE = f"{_KERAS}.variable"
+_DEEP = 4  # lists in lists, and parts that are no layers, which are looked into
+_MANY = 10_000  # what a container has at most that is looked into
 
 
 class Owners:
     """The layers, modules and other callable objects that hold variables as attributes; all are looked for at once."""
 
-    def __init__(self, asked: list[End]) -> None:
-        self._asked = asked
-        self._owner: dict[int, Object] = {}  # identity of a variable -> its owner, None when it has none
+    def __init__(self) -> None:
+        self._found: dict[int, tuple[int, Object]] | None = None  # identity of a variable -> how deep in what it lies
         self._keras: set[int] = set()  # the variables that stand behind one of Keras
 
     def of(self, variable: End) -> Object:
         """The nearest callable object that holds a variable; None when there is none."""
-        self._look(variable)
-        return self._owner.get(id(variable))
+        return self._look().get(id(variable), (0, None))[1]
 
     def in_layer(self, variable: End) -> bool:
         """Whether a variable is behind one of Keras, which ``tape.watch`` refuses: its ``value`` wants to be watched."""
-        self._look(variable)
+        self._look()
         return id(variable) in self._keras
 
-    def _look(self, variable: End) -> None:
-        """Goes from the variables to what refers to them, and on, level by level."""
-        if id(variable) in self._owner:
-            return
-        level: list[Object] = [v for v in (variable, *self._asked) if isinstance(v, ResourceVariable)]
-        leads = {id(v): {id(v)} for v in level}  # identity of an object -> the variables that it leads to
-        self._owner.update(dict.fromkeys([id(variable), *leads]))
-        seen = {*leads, id(level), id(self._asked)}
-        for _ in range(5):
-            found: list[Object] = []
-            seen.add(id(found))
-            for referrer in _referrers(level):
-                if id(referrer) in seen or isinstance(referrer, _NEVER):
-                    continue
-                seen.add(id(referrer))
-                kind = _kind(referrer)
-                if kind != "other":
-                    held = set().union(*(leads.get(id(r), ()) for r in gc.get_referents(referrer)))
-                    self._hold(referrer, kind, held)
-                    if kind == "passed":
-                        leads[id(referrer)] = held
-                        found.append(referrer)
-            if not found:
-                return
-            level = found
-            seen.add(id(level))
+    def _look(self) -> dict[int, tuple[int, Object]]:
+        """Goes through all objects that live, once."""
+        if self._found is None:
+            self._found, owns = {}, dict[type, bool]()
+            for one in gc.get_objects():
+                kind = type(one)
+                if kind not in owns:
+                    owns[kind] = _owns(kind)
+                if owns[kind]:
+                    for depth, variable in self._parts(one, owns):
+                        if depth < self._found.get(id(variable), (_DEEP + 1,))[0]:
+                            self._found[id(variable)] = depth, one
+                elif kind.__module__ == _VARIABLE:
+                    self._keras.add(id(one._gradient_leaf()))
+        return self._found
 
-    def _hold(self, referrer: Object, kind: str, held: set[int]) -> None:
-        if type(referrer).__module__ == "minitape.keras.variable":
-            self._keras |= held
-        for one in held if kind == "owner" else ():
-            if self._owner[one] is None:
-                self._owner[one] = referrer
+    def _parts(self, owner: Object, owns: dict[type, bool]) -> Iterator[tuple[int, ResourceVariable]]:
+        """The variables in an owner, but for those of the owners in it, and how deep they lie."""
+        level, seen = [*_held(owner)], set[int]()
+        for depth in range(_DEEP):
+            inner: list[Object] = []
+            for part in level:
+                leaf = _plain(part)
+                if isinstance(leaf, ResourceVariable):
+                    yield depth, leaf
+                elif id(part) not in seen and not owns.get(type(part), False):
+                    seen.add(id(part))
+                    inner += _passed(part)
+            level = inner
 
 
-def _referrers(level: list[Object]) -> list[Object]:
-    """The objects that refer to one of these; of many ones in a single walk, where gc compares each with each."""
-    if len(level) <= MANY:
-        return gc.get_referrers(*level)
-    wanted = {id(one) for one in level}
-    return [
-        one for one in gc.get_objects()
-        if type(one) not in _NEVER and not wanted.isdisjoint(map(id, gc.get_referents(one)))
-    ]  # fmt: skip
-
-
-def _kind(referrer: Object) -> str:
-    """Whether an object owns what it refers to, passes it on to what refers to itself, or says nothing."""
-    kind = type(referrer)
-    if kind in _PASSED or isinstance(referrer, (dict, list)):
-        space = isinstance(referrer, dict) and "__builtins__" in referrer
-        return "other" if space or len(referrer) >= 10_000 else "passed"
-    if kind.__module__.startswith("minitape.") and not kind.__module__.startswith("minitape.keras"):
-        return "other"
-    if kind.__module__.startswith("minitape.keras") and "__call__" not in dir(kind):
-        return "passed"
+def _owns(kind: type) -> bool:
+    """Whether objects of a class own what they hold: they are called, and are the user's, or Keras's."""
     called = any(isinstance(vars(c).get("__call__"), types.FunctionType) for c in kind.__mro__)
-    return "owner" if called else "other"
+    module = kind.__module__ if isinstance(kind.__module__, str) else ""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return called and not issubclass(kind, type) and (module.startswith(_KERAS) or not own_file(file or ""))
+
+
+def _held(one: Object) -> list[Object]:
+    """The attributes of an object."""
+    slots = [name for c in type(one).__mro__ for name in vars(c).get("__slots__", ()) if isinstance(vars(c).get(name), types.MemberDescriptorType)]
+    return [*getattr(one, "__dict__", {}).values(), *(getattr(one, name, None) for name in slots)]
+
+
+def _passed(part: Object) -> list[Object]:
+    """What is in a container, or in a part of Keras that is not called itself, such as an optimizer."""
+    if isinstance(part, (list, tuple, set, dict)):
+        return [*(part.values() if isinstance(part, dict) else part)] if len(part) < _MANY else []
+    return _held(part) if type(part).__module__.startswith(_KERAS) and not isinstance(part, type) else []
 
 
 def reached(variable: ResourceVariable, names: dict[str, Object]) -> tuple[str, str]:

@@ -78,5 +78,5 @@ def _heading(same: list[Explanation], total: int) -> str:
 
 def _paragraph(same: list[Explanation], total: int) -> str:
     first = same[0]
-    plain = first.connected and not first.fix and not first.others
-    return _heading(same, total) if plain and "though" not in first.message else f"{_heading(same, total)}\n{first}"
+    plain = first.cause == "connected" and not first.fix and not first.others and "though" not in first.message
+    return _heading(same, total) if plain else f"{_heading(same, total)}\n{first}"

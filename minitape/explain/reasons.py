@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ..engine.recording.evidence import Exit, Origin, all_exits
@@ -17,7 +17,7 @@ from .flow import Flow
 from .nodes import Break, Node, Place
 from .objects import Objects, same_value
 from .parts import Parts
-from .source import CALLED, RUN_ONCE, source_of, sources_of
+from .source import CALLED, RUN_ONCE, source_of, sources_of, statement_at
 from .statement import Statement, last_name
 from .trace import COPIES, Trace
 
@@ -44,7 +44,7 @@ class Inquiry(Objects):
 
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
         super().__init__(tape, targets, sources)
-        self._leads: tuple[list[End], list[int]] | None = None  # the sources asked for, and by exit which of them lead there
+        self._leads: tuple[dict[int, tuple[End, int]], Callable[[Node], int]] | None = None  # sources with a bit each, and who leads where
 
     def ask(self, source: End) -> Finding:
         """Why no gradient reaches ``source``, or that one does."""
@@ -257,8 +257,8 @@ class Inquiry(Objects):
     def through_python(self, source: End) -> Finding | None:
         """The exit by which the source's value left and came back as a number, if a flow in the text joins the two."""
         found: list[tuple[int, Exit, Path]] = []  # those of one call, with their numbers of breaks
-        for exit in self.leading_to(source):
-            if (found and exit.stack != found[0][1].stack) or not (found or self.arrived(exit)):
+        for exit in self.in_time():
+            if (found and exit.stack != found[0][1].stack) or not self.leads(exit, source) or not (found or self.arrived(exit)):
                 continue
             path = self.trace.path([self.trace.of_ref(exit.value)], source)
             if path is not None:
@@ -270,19 +270,18 @@ class Inquiry(Objects):
         _, exit, path = min(found, key=lambda one: one[0])
         return self.by_exit(source, exit, path)
 
-    def leading_to(self, source: End) -> Iterator[Exit]:
-        """The exits in time of values that were computed from a source, the last first."""
-        if self._leads is None or not any(one is source for one in self._leads[0]):
-            asked = [s for s in self.sources if s is not source] + [source]
-            starts = [self.trace.of_ref(exit.value) for exit in self.in_time()]
+    def leads(self, exit: Exit, source: End) -> bool:
+        """Whether a value that left was computed from a source."""
+        if self._leads is None or id(source) not in self._leads[0]:
+            asked = {id(one): one for one in (*self.sources, source)}
             if self.record is not None and len(self.record) > LONG:
-                self.trace.look_for(*asked)
-                self.trace.keep(node.row for node in starts if node.record is self.record)
-                starts = [self.trace.of_ref(exit.value) for exit in self.in_time()]
-            self._leads = asked, self.trace.leads(starts, asked)
-        asked, bits = self._leads
-        mine = 1 << next(i for i, one in enumerate(asked) if one is source)
-        return (exit for exit, those in zip(self.in_time(), bits, strict=True) if those & mine)
+                self.trace.look_for(*asked.values())
+                left = [self.trace.of_ref(one.value) for one in self.in_time()]
+                self.trace.keep(node.row for node in left if node.record is self.record)
+            bits = {key: (one, 1 << i) for i, (key, one) in enumerate(asked.items())}
+            self._leads = bits, self.trace.leads(asked.values())
+        known, bits_of = self._leads
+        return bool(bits_of(self.trace.of_ref(exit.value)) & known[id(source)][1])
 
     def in_time(self) -> list[Exit]:
         """What left before the targets had been computed, the last first: names are used again, and that is meant."""
@@ -330,7 +329,7 @@ class Inquiry(Objects):
         """Whether the text lets a value decide what ran; with ``chose`` also in the statement by which it left."""
         if (flow, chose) not in self._reached:  # a conditional expression, max, tf.cond
             lines = () if self._arrivals is None else self._arrivals.lines
-            ran = (self.statement(name, line) for name, line in lines)
+            ran = map(statement_at, lines)
             self._reached[flow, chose] = any(
                 flow.decides(s) or flow.chooses(s) or (chose and s is flow.start) for s in ran if s is not None
             )
@@ -359,7 +358,7 @@ class Inquiry(Objects):
         if flow is None:
             return bool(exit.stack)
         if (flow, places) not in self._reached:
-            there = (self.statement(name, line) for name, line in places)
+            there = map(statement_at, places)
             self._reached[flow, places] = any(flow.reaches(s) for s in there if s is not None)
         return self._reached[flow, places]
 
@@ -382,12 +381,6 @@ class Inquiry(Objects):
             self._flows[key] = flow = Flow(start, origin, sources_of(key[1]))
             self._followed += flow.steps
         return self._flows[key]
-
-    def statement(self, filename: str, line: int) -> Statement | None:
-        """The statement on a line."""
-        source = source_of(filename)
-        return None if source is None else source.at(filename, line)
-
 
 def of_call(path: Path) -> Break | None:
     """The break of the first step; where it is inside a tf.function that of the call, for nothing in there was recorded."""

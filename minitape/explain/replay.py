@@ -12,12 +12,10 @@ from ..engine.back.reach import propagate, reach
 from ..engine.back.sweep import Sweep
 from ..engine.more.pyfunction import only_looking
 from ..engine.recording.record import SMALL
-from ..engine.recording.rows import operation_of
 from ..engine.table.fp import OFF, WARNINGS, restore
 from ..engine.tensor.slices import IndexedSlices
 
 if TYPE_CHECKING:
-    from ..engine.recording.record import Record
     from ..engine.typed import Adjoint, Array, End
     from .reasons import Inquiry
 
@@ -27,11 +25,11 @@ _USERS = {"custom_gradient", "py_function"}  # their rules are the user's functi
 
 
 class Step(NamedTuple):
-    """One row of a sweep: its adjoint, and the shares (input row, array) that it handed on."""
+    """One row of a sweep: its adjoint, and the shares (input row, array, sum so far) that it handed on."""
 
     row: int
     adjoint: Array
-    shares: list[tuple[int, Array]]
+    shares: list[tuple[int, Array, Array]]
 
 
 def replay(inquiry: Inquiry, sources: list[End]) -> Iterator[Step] | None:
@@ -91,27 +89,13 @@ def _steps(sweep: Sweep, marks: bytearray) -> Iterator[Step]:
             restore(before)
         if row is None:
             return
-        shares = [(r, dense(share)) for r, share, _ in sweep.edges if marks[r]]
+        shares = [(r, dense(share), dense(total)) for r, share, total in sweep.edges if marks[r]]
         yield Step(row, dense(sweep.adjoint(row)), shares)
 
 
 def dense(g: Adjoint) -> Array:
     """An adjoint as an array."""
     return g.dense() if isinstance(g, IndexedSlices) else g
-
-
-def finite(value: Array) -> bool:
-    """Whether an adjoint, or each of those of several results, has neither NaN nor infinity."""
-    if isinstance(value, (tuple, list)):
-        return all(map(finite, value))
-    array = np.asarray(value)
-    return array.dtype.kind not in "fc" or bool(np.all(np.isfinite(array)))
-
-
-def operation(record: Record, row: int) -> tuple[str, list[int]]:
-    """(name, input rows) of the operation that wrote a row; an empty name for a leaf."""
-    primitive, inputs = operation_of(record, row)
-    return "" if primitive is None else primitive.name, list(inputs)
 
 
 def shown(value: Array) -> str:

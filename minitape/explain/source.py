@@ -38,6 +38,13 @@ def source_of(filename: str) -> Source | None:
     return _read[filename]
 
 
+def statement_at(site: tuple[str | None, int | None]) -> Statement | None:
+    """The statement at (file, line)."""
+    file, line = site
+    source = source_of(file) if file else None
+    return None if source is None or file is None or line is None else source.at(file, line)
+
+
 def read_again() -> None:
     """Texts may have changed: begins to answer another question."""
     _read.clear()

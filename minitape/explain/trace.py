@@ -6,7 +6,7 @@ gradient cannot pass, the edge carries a :class:`Break`. `explain` looks for the
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..engine.more.pyfunction import last_run
@@ -449,29 +449,35 @@ class Trace:
             self.nodes.clear()
             self._searches.clear()
 
-    def leads(self, starts: list[Node], values: list[End]) -> list[int]:
-        """From which values each of the nodes was computed, breaks or not: a bit for each value, the first one's lowest."""
-        asked: dict[Hashable, int] = {}
+    def leads(self, values: Iterable[End]) -> Callable[[Node], int]:
+        """Tells of a node from which values it was computed, breaks or not: a bit for each value, the first one's lowest.
 
+        What one answer has visited the next ones know; together they visit at most ``LIMIT`` nodes, so the most likely are asked first.
+        """
+        asked: dict[Hashable, int] = {}
         for i, value in enumerate(values):
             for name in self.names(value):
                 asked[name] = asked.get(name, 0) | 1 << i
         found: dict[Hashable, int] = {}
-        waiting = [*starts]
-        while waiting and len(found) < LIMIT:
-            node = waiting[-1]
-            if node.key not in found:  # first what it was computed from, then itself
-                found[node.key] = 0
-                waiting += [parent for parent, _ in self.edges(node) if parent.key not in found]
-                continue
-            waiting.pop()
-            bits = found[node.key]
-            for name in self.stands_for(node):
-                bits |= asked.get(name, 0)
-            for parent, _ in self.edges(node):
-                bits |= found.get(parent.key, 0)
-            found[node.key] = bits
-        return [found.get(node.key, 0) for node in starts]
+
+        def of(start: Node) -> int:
+            waiting = [start]
+            while waiting and len(found) < LIMIT:
+                node = waiting[-1]
+                if node.key not in found:  # first what it was computed from, then itself
+                    found[node.key] = 0
+                    waiting += [parent for parent, _ in self.edges(node) if parent.key not in found]
+                    continue
+                waiting.pop()
+                bits = found[node.key]
+                for name in self.stands_for(node):
+                    bits |= asked.get(name, 0)
+                for parent, _ in self.edges(node):
+                    bits |= found.get(parent.key, 0)
+                found[node.key] = bits
+            return found.get(start.key, 0)
+
+        return of
 
     def stands_for(self, node: Node) -> Iterator[tuple[str, int]]:
         """What :meth:`names` calls the tensor, the variable and the row of a node."""

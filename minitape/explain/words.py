@@ -12,6 +12,7 @@ from ..engine.above import above
 from ..engine.recording.frames import lines_of
 from ..engine.tensor.tensor import Tensor
 from .asking import where
+from .kinds import KINDS
 from .source_names import name_of
 from .texts import TEXT
 
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 class Explanation:
     """Why one gradient is None, or that it is not.
 
-    ``connected`` says whether there is a gradient; ``cause`` is one word; ``filename`` and ``line`` are the statement
-    to blame (None when there is no single one); ``message`` and ``fix`` are sentences; ``others`` are further breaks on
+    ``connected`` says whether there is a gradient; ``cause`` is one word, and ``kind`` the sort of it, which is said in the
+    same words in every framework; ``filename`` and ``line`` are the statement to blame (None when there is no single one); ``message`` and ``fix`` are sentences; ``others`` are further breaks on
     the way, and those of ways beside it, each an Explanation of its own. ``name`` is what the source is called, and
     ``patch`` the line as it should be, where one line is enough: the line to blame, or the one that ``patch_line`` names.
 
@@ -37,15 +38,15 @@ class Explanation:
     >>> with tf.GradientTape() as tape:
     ...     y = x * x
     >>> why = tape.explain(y, x)
-    >>> why.connected, why.cause
-    (False, 'not_watched')
+    >>> why.connected, why.cause, why.kind
+    (False, 'not_watched', 'not_tracked')
     >>> print(why.fix)
     Call tape.watch(x) inside the block before x is used, or make it a tf.Variable.
     """
 
     def __init__(self, cause: str, message: str, fix: str, filename: str | None = None, line: int | None = None,
-                 others: list[Explanation] | None = None) -> None:  # fmt: skip
-        self.connected = cause == "connected"
+                 others: list[Explanation] | None = None, connected: bool | None = None) -> None:  # fmt: skip
+        self.connected = cause == "connected" if connected is None else connected
         self.cause, self.message, self.fix = cause, message, fix
         self.filename, self.line = filename, line
         self.others = others or []
@@ -55,6 +56,11 @@ class Explanation:
         self._steps: list[Any] | None = None  # what a bridge found to change, see minitape/bridges/patches.py
         self._tape: GradientTape | None = None
         self._rows: list[int] = []
+
+    @property
+    def kind(self) -> str:
+        """Which sort of cause it is: one of the words of :mod:`kinds`."""
+        return KINDS[self.cause]
 
     @property
     def code(self) -> str:

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..engine.recording.evidence import Ref, origin_of, read
-from ..engine.recording.rows import CALL
+from ..engine.recording.rows import operation_of
 from ..engine.recording.state import state
-from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from .asking import warn_user
 from .bodies import INTO, assigns, read_by
 from .nodes import Node, Place
@@ -118,13 +117,8 @@ def _twice(inquiry: Inquiry, node: Node) -> Said | None:
 
 def _operation(record: Record, row: int) -> tuple[str, tuple[int, ...]]:
     """The name and the input rows of an operation; empty for a leaf."""
-    op, a, b, _ = record.cell(row)
-    if op >= FIRST_CODE:
-        return BY_CODE[op - FIRST_CODE].name, (a, b)
-    if op == CALL and a < len(record.calls):
-        call = record.calls[a]
-        return call.primitive.name, tuple(call.inputs)
-    return "", ()
+    primitive, inputs = operation_of(record, row)
+    return ("", ()) if primitive is None else (primitive.name, tuple(inputs))
 
 
 # -- after the gradient -----------------------------------------------------------------------------------------------

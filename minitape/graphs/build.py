@@ -17,6 +17,7 @@ import numpy as np
 
 from ..engine.above import above
 from ..engine.recording.block import During, Elsewhere
+from ..engine.recording.columns import CONTINUOUS
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL, LEAF, Call, Leaf
 from ..engine.recording.state import more, state
@@ -24,10 +25,12 @@ from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.tensor import EagerTensor, wrap
 from ..engine.values import dtypes
 from ..engine.values.dtypes import DType
+from ..engine.values.invalid import AtRun
 from ..engine.values.shape import TensorShape
 from . import infer
 from .named import Named
 from .naming import caller, default_name, name_within
+from .refusals import refused
 from .symbolic import InaccessibleTensorError, Operation, SymbolicTensor, out_of_scope, plain_shape
 
 _UNKNOWN = ((), np.dtype(np.float32))  # of a row that stands for a state of a variable
@@ -60,7 +63,7 @@ class Graph(Named, Record):
     """
 
     building_function = False
-    lasting, eager = True, False
+    eager = False
 
     def __init__(self, outer: Graph | None = None) -> None:
         super().__init__()
@@ -112,6 +115,12 @@ class Graph(Named, Record):
 
     def free(self) -> None:
         """Nothing to let go of: there are no values."""
+
+    def note_gradients(self, gradients: list[Any], sources: list[Any]) -> None:
+        """Notes whose gradients these tensors are."""
+        for g, source in zip(gradients, sources, strict=True):
+            if getattr(g, "graph", None) is self and hasattr(g, "_row"):  # slices have none
+                self.gradients.setdefault(g._row, []).append(weakref.ref(source))
 
     def notify(self) -> None:
         """Live pictures follow eager recordings only."""
@@ -201,6 +210,7 @@ class Graph(Named, Record):
         infer.fold(self, call)
         if not outputs:
             self.meta[first] = ((), np.dtype(bool))
+            self.discrete.add(first)
             op.count = 0
         return [self.tensors[first + i] for i in range(len(outputs))]
 
@@ -208,7 +218,10 @@ class Graph(Named, Record):
         op = Operation(self, self.unique_name(name), kind, row, call, len(outputs))
         self.op_of[row] = self.by_name[op.name] = op
         for index, (shape, dtype) in enumerate(outputs):
-            self.meta[row + index] = (plain_shape(shape), np.dtype(dtype.as_numpy_dtype))
+            real = np.dtype(dtype.as_numpy_dtype)
+            self.meta[row + index] = plain_shape(shape), real
+            if real.kind not in CONTINUOUS:
+                self.discrete.add(row + index)
             self.tensors[row + index] = SymbolicTensor(self, row + index, op, index, shape, dtype)
         return op
 
@@ -294,6 +307,9 @@ class Graph(Named, Record):
             outputs, several = infer.outputs(primitive, tensors, attrs)
         except infer.Mismatch as error:
             raise ValueError(error.text(self.unique_name(name, False), primitive, tensors)) from None
+        except AtRun as error:
+            primitive, attrs = refused(primitive, error, tensors), {}
+            outputs, several = primitive.infer(tensors, attrs), False
         made = self.call_row(primitive, rows, attrs, outputs, name)
         if several:
             self.tuples.add(self.calls[-1].row)

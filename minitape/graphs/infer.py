@@ -33,7 +33,6 @@ ELEMENTWISE = set(
 )
 _BY_VALUE = {"Unique", "UniqueV2", "UniqueWithCounts", "Where", "Bincount", "Range", "Mask"}  # also for float inputs
 _ROWS_BY_VALUE = {"SegmentSum", "SegmentMean", "SegmentProd", "SegmentMax", "SegmentMin"}  # TensorFlow never knows how many
-_AT_RUN = {"MatrixBandPart", "SegmentSum"}  # of which TensorFlow's graphs know too little to refuse them as ValueErrors
 _SHORTER = {"MatrixDiagPartV3", "Qr", "Svd"}  # as long as the shorter of two axes
 _LARGE = 1 << 16  # elements from which on stand-ins are made smaller for elementwise operations
 
@@ -142,8 +141,6 @@ def _unknown(tensors: list[Any]) -> list[set[tuple[int, int]]]:
 def _refusal(primitive: Primitive, tensors: list[Any], error: Exception, known: bool) -> Exception:
     if isinstance(error, OpError):
         return error
-    if primitive.op in _AT_RUN:
-        return at_run(str(error), primitive.op)
     refusal: Any = ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})")
     refusal.unsettled = not known  # another size may do: the run will say
     refusal.__cause__ = error

@@ -35,7 +35,7 @@ _NAMES_WITHIN = {
     ("multiply_no_nan", "MulNoNan"): "multiply_no_nan", ("divide_no_nan", "DivNoNan"): "div_no_nan",
     ("sigmoid_cross_entropy_with_logits", "Add"): "logistic_loss", ("concat", "Identity"): "concat/concat",
     ("softmax_cross_entropy_with_logits", "SoftmaxCrossEntropyWithLogits"): "softmax_cross_entropy_with_logits/Reshape_2",
-    ("check_numerics", "Identity"): "CheckNumerics", ("floordiv", "FloorDiv"): "floordiv", ("reverse", "Identity"): "ReverseV2",
+    ("floordiv", "FloorDiv"): "floordiv", ("reverse", "Identity"): "ReverseV2",
     ("global_norm", "Sqrt"): "global_norm/global_norm",
     ("batch_normalization", "Add"): "batchnorm/add", ("ensure_shape", "Identity"): "EnsureShape",
     ("pad", "PadV2"): "Pad", ("sort", "TopKV2"): "sort/TopKV2", ("argsort", "TopKV2"): "argsort/TopKV2",

@@ -10,12 +10,14 @@ import numpy as np
 
 from ..engine.recording.block import no_tapes
 from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
 from ..engine.values import nest
 from ..engine.values.shape import TensorShape
 from .effects import later
 from .infer import filled, sizes_to_try, trying
 from .program import Program, needed
+from .refusals import refused
 from .slicing import Place
 from .symbolic import SymbolicTensor
 
@@ -39,6 +41,15 @@ _NAMES = {
     "sparse_softmax_cross_entropy_with_logits": "SparseSoftmaxCrossEntropyWithLogits/Reshape_2",
     "reduce_join": "ReduceJoin", "substr": "Substr", "join": "StringJoin", "length": "StringLength",
 }  # fmt: skip
+
+
+def refuse(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Any:
+    """Adds a row that raises an error which TensorFlow does not see while it traces a call of ``function``."""
+    tensors = [t for leaf in nest.flatten([list(args), kwargs]) if isinstance(t := _entered(leaf), Tensor)]
+    if not tensors:
+        raise error
+    row = refused(TABLE["identity"], error, tensors)
+    return state.graph.apply(row, tuple(tensors), {}, _NAMES.get(getattr(function, "__name__", "")))[0]
 
 
 class Postponed:
@@ -114,8 +125,9 @@ def _tried(run: Any, symbolic: list[Any], has_windows: bool, by_values: bool) ->
         known = True  # as far as other trials can tell
     if not results:
         return None, None
-    if not known:  # sizes that are equal above may differ
+    if not known:  # sizes that are equal above may differ; and a branch that the graph took above gives one of several shapes
         results += trials((2, guess[1]), 2, 3)
+        results += [r for other in itertools.islice(sizes_to_try(symbolic), 2) if (r := _trial(run, symbolic, other, 0, apart=True)) is not None]
         if has_windows:  # and reach beyond them
             results += trials((40, guess[1]), 0)
     if any(t.dtype.is_integer and t.shape.rank == 0 for t in symbolic):  # a size, perhaps: others show what comes of it

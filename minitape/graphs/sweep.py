@@ -77,6 +77,10 @@ class GraphSweep(Sweep):
     missing = "gradient registry has no entry for: {1}"  # what a tape says
     verifies = False  # no tape looks at the shapes that custom gradients return
 
+    def tensor(self, row: int) -> Any:
+        """The tensor of a row."""
+        return self.record.tensor_at(row)
+
     def _values(self) -> Any:
         return _Symbolic(self.record)
 
@@ -85,8 +89,8 @@ class GraphSweep(Sweep):
         self.low = 0
         return super().steps()
 
-    def _parts(self) -> Iterable[Any]:
-        return [([row for row in rows if row not in self.stops], *rest) for rows, *rest in super()._parts()]
+    def _cells(self) -> Iterable[Any]:
+        return [cells for cells in super()._cells() if cells[0] not in self.stops]
 
     def _dense(self, g: Any, row: int) -> Any:
         if g is None:
@@ -110,13 +114,13 @@ class GraphSweep(Sweep):
                 total = state.graph.apply(TABLE["add"], (before, share), {}, "AddN")
         self.adjoints[row] = total
 
-    def _call(self, call: Any, wanted: Sequence[int]) -> bool:
+    def _call(self, call: Any) -> bool:
         graph = self.record
         if not any(r in self.adjoints for r in range(call.row, call.row + call.outputs)):
             return False
         op = graph.op_of[call.row]
         with state.graph.name_scope(self._scope(op.name)):
-            self._apply_rule(call, op, wanted)
+            self._apply_rule(call, op)
         return True
 
     def _shares(self, primitive: Any, wanted: Sequence[int], g: Any, z: Any, inputs: list[Any], attrs: Any) -> Any:
@@ -134,15 +138,15 @@ class GraphSweep(Sweep):
             return f"{self.prefix}/{name}_grad/"
         return f"gradient_tape/{name.rpartition('/')[0]}".rstrip("/") + "/"
 
-    def _apply_rule(self, call: Any, op: Any, wanted: Sequence[int]) -> None:
+    def _apply_rule(self, call: Any, op: Any) -> None:
         name = op.gradient or (op.type if op.type in GRADIENTS else None)
         if name is not None:
             self._registered(call, op, name)
         elif call.primitive.rules is None and call.primitive.missing == "unregistered":
-            if wanted:
+            if self.marks is None or any(self.marks[r] for r in call.inputs):
                 raise LookupError(self.missing.format(op.name, op.type))
         elif self._shapes_known(call):
-            super()._call(call, wanted)
+            super()._call(call)
         elif self._slices(call):
             pass
         else:

@@ -16,7 +16,7 @@ from ..engine.tensor.operation import apply
 from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
 from ..engine.values import dtypes
-from ..engine.values.invalid import invalid, shown
+from ..engine.values.invalid import at_run, invalid, shown
 from ..engine.values.shape import TensorShape, as_shape
 from .convert import convert_to_tensor
 from .opdefs import accept_attr
@@ -156,7 +156,7 @@ def _reshape_sizes(dims: Sequence[int], sizes: list[int]) -> list[int]:
     for i, n in enumerate(sizes):
         if n == -1:
             if unknown is not None:
-                raise invalid(f"Only one input size may be -1, not both {unknown} and {i}", "Reshape")
+                raise at_run(f"Only one input size may be -1, not both {unknown} and {i}", "Reshape")
             unknown = i
         elif n < 0:
             raise invalid(f"Size {i} must be non-negative, not {n}", "Reshape")

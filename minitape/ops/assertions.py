@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.above import above
+from ..engine.more.custom import for_batches
 from ..engine.recording.state import state
-from ..engine.table.primitives import TABLE
+from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
 from ..engine.values import dtypes
@@ -196,8 +197,27 @@ def assert_near(
 # -- numbers ----------------------------------------------------------------------------------------------------------
 
 
+def _finite(array: Any, message: str) -> None:
+    found = [label for label, test in (("Inf", np.isinf), ("NaN", np.isnan)) if test(array).any()]
+    if found:
+        raise invalid(f"{message} : Tensor had {' and '.join(found)} values", "CheckNumerics")
+
+
+@for_batches
+def _finite_gradient(gs: Any, z: Any, x: Any, *, message: str) -> list[Any]:
+    """What arrives must be finite, too."""
+    (g,), told = gs, f"Not a number (NaN) or infinity (Inf) values detected in gradient. {message.encode()!r}"
+    if isinstance(g, Tensor):
+        return [check_numerics(g, told)]
+    _finite(g, told)
+    return [g]
+
+
+_CHECKED = Primitive("check_numerics", lambda x, *, message: x, _finite_gradient, keep="")
+
+
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
-    """The tensor itself; InvalidArgumentError with ``message`` when it holds NaN or an infinity. Differentiable.
+    """The tensor itself; InvalidArgumentError with ``message`` when it, or a gradient that arrives at it, holds NaN or an infinity.
 
     >>> import minitape as tf
     >>> tf.debugging.check_numerics([1.0, 2.0], "loss").numpy()
@@ -205,14 +225,8 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
     """
     x = tensor_of(tensor)
     accept("CheckNumerics", x.dtype)
-
-    def check(t: Any) -> None:
-        found = [label for label, test in (("Inf", np.isinf), ("NaN", np.isnan)) if test(t.array).any()]
-        if found:
-            raise invalid(f"{message} : Tensor had {' and '.join(found)} values", "CheckNumerics")
-
-    _with_values(check, x)
-    return apply(TABLE["identity"], (x,), {})
+    _with_values(lambda t: _finite(t.array, message), x)
+    return apply(_CHECKED, (x,), {"message": message})
 
 
 # -- ranks, shapes and types ------------------------------------------------------------------------------------------

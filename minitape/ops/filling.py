@@ -125,7 +125,7 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
         if given.ndim > 1:
             raise invalid(f"dims must represent a vector, got shape {shown(given.shape)}", "Fill")
     x = tensor_of(value)
-    if x.ndim:
+    if x.ndim and (state.graph is not None or x.shape != (1,)):
         raise invalid(f"value must represent a scalar, got shape {shown(x.shape)}", "Fill")
     return apply(TABLE["broadcast_to"], (x,), {"shape": fill_sizes(dims)})
 

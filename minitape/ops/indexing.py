@@ -20,7 +20,7 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import invalid, shown
+from ..engine.values.invalid import at_run, invalid, shown
 from .opdefs import accept_attr
 from .operands import deferred, tensor_of
 
@@ -221,9 +221,9 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
     spec = []
     for i, (n, b, c) in enumerate(zip(x.shape, begins.tolist(), counts.tolist(), strict=True)):
         if not 0 <= b <= n:
-            raise invalid(f"Expected begin[{i}] in [0, {n}], but got {b}", "Slice")
+            raise at_run(f"Expected begin[{i}] in [0, {n}], but got {b}", "Slice")
         if not -1 <= c <= n - b:
-            raise invalid(f"Expected size[{i}] in [0, {n - b}], but got {c}", "Slice")
+            raise at_run(f"Expected size[{i}] in [0, {n - b}], but got {c}", "Slice")
         spec.append(slice(b, n if c == -1 else b + c))
     return apply(TABLE["slice"], (x,), {"spec": tuple(spec)})
 

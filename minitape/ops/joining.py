@@ -250,7 +250,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
         raise invalid(f"Expected multiples argument to be a vector of length {x.ndim} but got length {counts.size}", "Tile")
     for i, n in enumerate(counts.tolist()):
         if n < 0:
-            raise invalid(f"Expected multiples[{i}] >= 0, but got {n}", "Tile")
+            raise at_run(f"Expected multiples[{i}] >= 0, but got {n}", "Tile")
     return apply(TABLE["tile"], (x,), {"multiples": tuple(int(n) for n in counts)})
 
 
@@ -285,7 +285,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     if counts.size not in (1, size) and size is not None:
         raise ValueError(f"Dimensions {size} and {counts.size} are not compatible")
     if np.any(counts < 0):
-        raise invalid(f"Expected multiples[1] >= 0, but got {int(np.min(counts))}", "Tile")
+        raise at_run(f"Expected multiples[1] >= 0, but got {int(np.min(counts))}", "Tile")
     times = int(counts.reshape(-1)[0]) if counts.size == 1 else tuple(counts.tolist())
     return apply(TABLE["repeat"], (x,), {"repeats": times, "axis": axis % x.ndim})
 

@@ -16,7 +16,7 @@ from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.typed import Given, Made, Same
 from ..engine.values.dtypes import int32
-from ..engine.values.invalid import invalid
+from ..engine.values.invalid import AtRun, invalid
 from ..engine.values.shape import TensorShape
 from .convert import convert_to_tensor
 from .opdefs import accept_attr, has_default
@@ -119,6 +119,11 @@ def deferred(function: Callable[Given, Made]) -> Callable[Given, Made]:
             if found is None:
                 raise
             return found[0]
+        except AtRun as error:
+            if state.graph is None:
+                raise
+            made: Made = above.refuse(function, args, kwargs, error)
+            return made
 
     return checked
 

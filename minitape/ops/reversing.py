@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor
@@ -23,7 +24,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     array([3, 2, 1], dtype=int32)
     """
     x, axes = tensor_of(tensor), integers(axis, "ReverseV2", "Tidx")
-    if x.ndim == 0 or x.shape.num_elements() == 0:
+    if state.graph is None and (x.ndim == 0 or x.shape.num_elements() == 0):
         return identity(x)
     if axes.ndim != 1:
         raise invalid(f"'dims' must be 1-dimension, not {axes.ndim}", "ReverseV2")

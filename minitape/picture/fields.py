@@ -124,6 +124,7 @@ class SourceFields(TypedDict):
     reason: str | None
     blame: int | None
     now: Shown | None
+    assigned: int
 
 
 class Alarm(TypedDict):
@@ -146,6 +147,7 @@ class ResultFields(TypedDict, total=False):
     known: bool
     shown: bool
     call: str
+    element: list[int]
     sweep: SweepFields
 
 

@@ -76,13 +76,18 @@ class Placement:
         if all(self._leaf[i] for i in inputs):  # it stands with what ran before it, and its leaves just before it
             column = max(column, self._now)
         self._now = column
-        self._put(index, column, 0 if main < 0 else self.slot[main])
+        self._put(index, column, 0 if main < 0 else self._beside(main, placed))
         for i in waiting:
             self._put(i, column - 1, self.slot[index] + 2 * inputs.index(i) - (len(inputs) - 1))
         if waiting:
             self._pending = [i for i in self._pending if self.column[i] < 0]
         for i in placed:
             self._route(i, index)
+
+    def _beside(self, main: int, inputs: list[int]) -> int:
+        """The height of the last input; of three or more leaves in its column that of the middle one."""
+        slots = sorted(self.slot[i] for i in inputs if self._leaf[i] and self.column[i] == self.column[main])
+        return self.slot[main] if len(slots) < 3 else slots[(len(slots) - 1) // 2]
 
     def _route(self, start: int, end: int) -> None:
         """Keeps one half-slot free in each column that a near edge passes."""

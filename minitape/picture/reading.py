@@ -24,7 +24,7 @@ from ..engine.recording.rows import CALL, LEAF, REALS, Outline
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.values.dtypes import as_dtype
 from .events import events_of
-from .replay import is_small, missing_bytes, recomputed
+from .replay import is_small, missing_bytes, recomputed, values_of
 from .rows import Around, Row, fields_of, first_of, last_of
 from .short import short_lines, short_name
 from .values import pack_value, show_value
@@ -477,7 +477,7 @@ class Reader:
         if record is not None:
             held = ROW_BYTES * sum(b - a for a, b in spans)
             if record.large and (not tape._recording or len(record) < MANY):  # counting must not slow a recording down
-                arrays = [v for low, high in spans for v in record.columns(low, high)[-1] if type(v) is np.ndarray]
+                arrays = [v for low, high in spans for v in values_of(record, low, high) if type(v) is np.ndarray]
                 held += sum(array.nbytes for array in arrays)
         if type(tape) is _Gone or (state == "used" and held == 0):
             state, held = "released", 0

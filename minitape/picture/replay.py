@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.recording.rows import CALL, operation_of
+from ..engine.recording.rows import CALL, CHUNK, operation_of
 from ..engine.table.primitives import TABLE
 from ..engine.table.primitives.elementwise import form_of
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
     from ..engine.table.primitives import Primitive
-    from ..engine.typed import Array
+    from ..engine.typed import Array, Object
 
 SMALL = 16_000_000  # bytes that a picture computes again without being asked
 MANY = 20_000  # rows of which it does
 
 
+def values_of(record: Record, low: int = 0, high: int | None = None) -> Iterator[Object]:
+    """The values of some rows, block by block: all at once would take the room of another recording."""
+    end = len(record) if high is None else high
+    for first in range(low, end, CHUNK):
+        yield from record.columns(first, min(first + CHUNK, end))[-1]
+
+
 def missing_bytes(record: Record) -> int:
     """How large the arrays are of which the recording keeps nothing but their shapes."""
-    held = record.columns()[-1] if record.large or not record.open else ()
+    held = values_of(record) if record.large or not record.open else ()
     return sum(math.prod(v.shape) * v.dtype.itemsize for v in held if type(v) is not np.ndarray and getattr(v, "shape", None))
 
 
@@ -48,7 +56,7 @@ def recomputed(record: Record | None) -> dict[int, Array]:
     if record is None or record.open:
         return {}
     found: dict[int, Array] = {}
-    missing = [row for row, value in enumerate(record.columns()[-1]) if record.value(row) is None]
+    missing = [row for row, value in enumerate(values_of(record)) if record.value(row) is None]
     wanted = _needed(record, missing)
     with np.errstate(all="ignore"):
         for row in wanted:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from ..engine.back.endpoints import ends_of
 from .short import short_name
-from .stepping import stepper_of
+from .stepping import element_of, seeds_of, stepper_of
 from .values import show_value
 
 if TYPE_CHECKING:
-    from ..engine.back.tape import GradientTape
-    from ..engine.typed import Adjoint, Array, End, Object, Structure
+    from ..engine.back.tape import GradientTape, Question
+    from ..engine.typed import Array, End, Object, Structure
     from .fields import EndFields, ResultFields, Shown, SourceFields
 
 CALLS = 16  # of one tape that are shown, the last ones
@@ -46,7 +46,8 @@ def results_of(
     if tape._record is None:
         return []
     if target is not None:
-        calls: list[tuple[list[End], list[End], list[Adjoint] | None]] = [(ends_of(target)[1], ends_of(sources)[1], None)]
+        ends = ends_of(target)[1]
+        calls: list[Question] = [(ends, ends_of(sources)[1], [None] * len(ends))]
     else:
         calls = [*tape.asked[-CALLS:]] or ([tape.last] if tape.last is not None else [])
     names = _Names(namespaces)
@@ -61,46 +62,49 @@ def results_of(
 
 
 def _result(
-    tape: GradientTape, call: tuple[list[End], list[End], list[Adjoint] | None], held: dict[int, Array] | None, names: _Names, last: bool
+    tape: GradientTape, call: Question, held: dict[int, Array] | None, names: _Names, last: bool
 ) -> ResultFields:
-    targets, sources, seeds = call
+    targets, sources, _ = call
     jacobian = next((found for found in tape.jacobians if found[0] is call), None)
-    stepper = stepper_of(tape, targets, sources, held, show_value, seeds)
+    stepper = stepper_of(tape, targets, sources, held, show_value, seeds_of(tape, call))
     steps = stepper.take() if stepper is not None and stepper.rest <= LONG else None
     known = steps is not None
     parts = stepper.parts() if stepper is not None and known else [[] for _ in sources]
     shown: list[SourceFields] = []
     for source, own in zip(sources[:SOURCES], parts, strict=False):
         row: SourceFields = {"name": names.of(source), "rows": list(tape._rows_of(source)), "parts": [show_value(p) for _, p in own],
-               "gradient": show_value(sum((p for _, p in own[1:]), own[0][1])) if own else None, "reason": None, "blame": None, "now": None}  # fmt: skip
+               "gradient": show_value(sum((p for _, p in own[1:]), own[0][1])) if own else None, "reason": None, "blame": None, "now": None, "assigned": 0}  # fmt: skip
         if known and not own:
             row["rows"], (row["reason"], row["blame"]) = [], _reason(tape, targets, source)
         elif own:
             row["rows"] = [r for r, _ in own]
-        row["now"] = _stored(tape, source, row["rows"])
+        row["now"], row["assigned"] = _stored(tape, row["rows"])
         if jacobian is not None:
             row["parts"], row["gradient"] = [], _returned(jacobian[2], len(shown))
         shown.append(row)
     ends: list[EndFields] = [{"name": names.of(t), "row": (tape._rows_of(t) or (-1,))[-1]} for t in targets[:SOURCES]]
     result: ResultFields = {"target": ends, "sources": shown, "more": max(0, len(sources) - SOURCES), "known": known or jacobian is not None, "shown": last,
                             "call": "gradient" if jacobian is None else jacobian[1]}  # fmt: skip
+    if element := element_of(tape, call):
+        result["element"] = list(element)
     if stepper is not None and steps is not None and not last:
         result["sweep"] = stepper.head | {"steps": steps, "gradients": stepper.gradients()}
     return result
 
 
-def _stored(tape: GradientTape, source: End, rows: list[int]) -> Shown | None:
-    """What a variable holds now, where it was assigned behind its last state on the tape: the optimizer's step."""
+def _stored(tape: GradientTape, rows: list[int]) -> tuple[Shown | None, int]:
+    """What a variable holds now, and how often it was assigned behind its last state on the tape: the optimizer's step."""
     record = tape._record
     leaf = record.leaves.get(rows[-1]) if record is not None and rows else None
     if record is None or leaf is None or leaf.variable is None or tape._recording:
-        return None
+        return None, 0
+    times = leaf.variable._version - leaf.version
     states = dict.get(record.variables, id(leaf.variable), (None, rows))[1]
-    if leaf.variable._version <= max(record.leaves[r].version for r in states):
-        return None
+    if times < 1 or any(record.leaves[r].version > leaf.version for r in states):
+        return None, 0
     with suppress(Exception):  # a variable of a graph has no value
-        return show_value(leaf.variable.numpy())
-    return None
+        return show_value(leaf.variable.numpy()), times
+    return None, 0
 
 
 def _returned(results: list[Object], k: int) -> Shown | None:

@@ -65,11 +65,13 @@ A RESULT is what a ``gradient`` call gave::
                   "gradient": VALUE | null,                    their sum, which the call returned
                   "reason": null | "...",                      why it is None,
                   "blame": null | 3,                           and because of which row
-                  "now": null | VALUE}],                       what the variable holds now, after the optimizer's step
+                  "now": null | VALUE,                         what the variable holds now, after the optimizer's step,
+                  "assigned": 1}],                             and how often it was assigned after its last state on the tape
      "more": 0,                                                sources that are not listed
      "known": true,                                            false where the sweep is too long, or cannot be repeated
      "shown": true,                                            the call whose sweep is "sweep"
      "call": "gradient",                                       which call it was: jacobian, backward, grad, ...
+     "element": [0],                                           of a Jacobian's target the one whose sweep is shown
      "sweep": SWEEP}                                           of an earlier call, where it is not too long
 
 An ALARM is ``{"kind": "gradient", "title": "The gradient is NaN from row 4, line 9", "text": "..." (in the words of explain),

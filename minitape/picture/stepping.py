@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import EllipsisType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.back.backward import rows_of, seed_of
-from ..engine.back.endpoints import ends_of
+from ..engine.back.backward import rows_of
+from ..engine.back.endpoints import ends_of, seed_of
 from ..engine.back.reach import reach
 from ..engine.back.sweep import Sweep
 from ..engine.more.pyfunction import only_looking
@@ -19,7 +21,7 @@ from ..engine.values.errors import OpError
 from .values import show_value
 
 if TYPE_CHECKING:
-    from ..engine.back.tape import GradientTape
+    from ..engine.back.tape import GradientTape, Question
     from ..engine.table.primitives import Rule, Rules
     from ..engine.typed import Adjoint, Array, End, Object, Structure
     from .fields import Share, Shown, Step, SweepFields
@@ -56,11 +58,40 @@ def stepper_of(
         return tape.picture_steps(target, sources)
     record: Record | None = tape._record
     if target is None and tape.last is not None:
-        target, sources, seeds = tape.last
+        target, sources, _ = tape.last
+        seeds = seeds_of(tape, tape.last)
     if record is None or target is None or sources is None:
         return None
     stepper = Stepper(tape, ends_of(target)[1], ends_of(sources)[1], seeds, held or {}, show)
     return stepper if stepper.whole() else None
+
+
+def seeds_of(tape: GradientTape, call: Question) -> list[Adjoint]:
+    """The output gradients with which a call began; of a Jacobian those of the one element whose sweep is shown."""
+    element = element_of(tape, call)
+    if element is None:
+        return call[2]
+    seed = np.zeros(call[0][0].shape.as_list(), call[0][0].dtype.as_numpy_dtype)
+    where: tuple[int | EllipsisType, ...] = (..., *element)
+    seed[where] = 1
+    return [seed[()]]
+
+
+def element_of(tape: GradientTape, call: Question) -> tuple[int, ...] | None:
+    """Which element of a Jacobian's target has its sweep shown: the first of which a derivative is not finite, else the first.
+
+    A Jacobian has one sweep for each. None for other calls.
+    """
+    found = next((found for found in tape.jacobians if found[0] is call), None)
+    if found is None:
+        return None
+    shape = call[0][0].shape.as_list()
+    examples, shape = (shape[0], shape[1:]) if found[1] == "batch_jacobian" else (1, shape)
+    bad = np.zeros(max(1, math.prod(shape)), bool)
+    for result in found[2]:
+        if result is not None and result.shape.num_elements():
+            bad |= ~np.isfinite(result.numpy().reshape(examples, bad.size, -1)).all((0, 2))
+    return tuple(int(k) for k in np.unravel_index(int(bad.argmax()), shape)) if math.prod(shape) else (0,) * len(shape)
 
 
 class Stepper:
@@ -79,7 +110,7 @@ class Stepper:
                 if t.dtype.differentiable:
                     one = seed_of(t, seed, False)
                     starts[row] = starts[row] + one if row in starts else one
-        found = rows_of(tape, sources)
+        found = [rows_of(tape, source) for source in sources]
         self.sources = [rows if s.dtype.differentiable else () for s, rows in zip(sources, found, strict=True)]
         self._target = sorted(starts)
         wanted = {r for rows in self.sources for r in rows}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -128,15 +129,17 @@ def warmup(progress: Callable[[str, int, int], None] | None = None) -> str:
 # -- when they pay ----------------------------------------------------------------------------------------------------
 
 FEW = 24  # numbers from which on a kernel that is loaded already is faster than Python
-LONG = 512  # numbers that earn the loading of numba, which takes about half a second
-MANY = 100_000  # rows swept in Python after which it is worth its loading time, too
-_swept = [0]  # numbers that this process swept without kernels
+MANY = 100_000  # rows swept in Python that earn the loading of numba, which takes half a second: who swept so many will sweep more
+LONG = 10_000  # ... and that of the kernels alone, in a program that has loaded numba itself
+WIDE, AGAIN = 512, 20  # of a sweep of so many rows more are expected: each counts so many times
+LAST = 4096  # rows in which numbers are counted
+_swept = [0]  # rows that this process swept without kernels
 
 
 def for_rows(record: Any, rows: int, name: str) -> Any:
     """A kernel for so many rows of a recording, which is packed then; None where the walk in Python is the better way."""
     real = record.real
-    if real is None or (name == "backward" and not _earned(record, real, rows)):
+    if real is None or not _earned(record, real, rows):
         return None
     found = kernel(real, name)
     return found if found is not None and record.pack() else None
@@ -147,13 +150,14 @@ def _earned(record: Any, real: Any, rows: int) -> bool:
         return False
     if loaded():
         return True
-    _swept[0] += rows
-    return rows >= LONG or _swept[0] > MANY
+    _swept[0] += rows * AGAIN if rows >= WIDE else rows
+    return _swept[0] > (LONG if "numba" in sys.modules else MANY)
 
 
 def _numbers(record: Any, real: Any) -> int:
-    """How many rows are operations on numbers."""
+    """How many of the last rows are operations on numbers."""
     from ..engine.recording.rows import CALL
 
-    ops, _, _, _, values = record.columns()
-    return sum(op > CALL and type(value) is real for op, value in zip(ops, values, strict=True))
+    ops, _, _, _, values = record.columns(max(len(record) - LAST, 0))
+    numbers = [*map(type, values)].count(real)  # also those that calls made: mostly they are few already
+    return numbers if numbers < FEW else sum(op > CALL and type(value) is real for op, value in zip(ops, values, strict=True))

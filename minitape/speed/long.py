@@ -30,8 +30,8 @@ class LongSweep:
             if self.add(row, seed):
                 del sweep.adjoints[row]
 
-    def parts(self) -> Iterator[Any]:
-        """The rows that the loop does not know, calls and arrays, each as a part of its own. It goes on below each of them."""
+    def cells(self) -> Iterator[Any]:
+        """The rows that the loop does not know, calls and arrays. It goes on below each of them."""
         record, low = self.sweep.record, self.sweep.low
         for first, block, _ in reversed(record.blocks):
             end, row = max(first, low), min(first + len(block) - 1, self.sweep.high)
@@ -39,7 +39,7 @@ class LongSweep:
                 row = self.kernel(block, first, row, end, self.values, self.column, self.reach)
                 if row < end:
                     break
-                yield (row,), row, *[[cell] for cell in record.cell(row)[:3]]
+                yield row, *record.cell(row)[:3]
                 row -= 1
 
     def add(self, row: int, share: Any) -> bool:

@@ -378,4 +378,38 @@ twin = copy.deepcopy([w])[0] #! #- twin = w
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(twin * twin)
 grad = tape.gradient(y, w)
+
+#@ eager_tensor_is_assigned variable_assign
+w = tf.constant([1.0, 2.0])
+state = tf.Variable([0.0, 0.0])
+with tf.GradientTape() as tape:
+    tape.watch(w)
+    state.assign(w) #! #- state = w * 1.0
+    y = tf.reduce_sum(state * state)
+grad = tape.gradient(y, w)
+
+#@ copy_of_a_model wrong_object
+net = tf.keras.Sequential([tf.keras.layers.Input((2,)), tf.keras.layers.Dense(1)])
+w = net.layers[0].kernel
+copy = tf.keras.models.clone_model(net) #! #- copy = net
+with tf.GradientTape() as tape:
+    y = tf.reduce_mean(copy(tf.ones((3, 2))) ** 2)
+grad = tape.gradient(y, w)
+
+#@ penalty_of_what_is_not_watched not_watched
+real, fake = tf.ones((3, 2)), tf.zeros((3, 2))
+w = 0.5 * real + 0.5 * fake
+with tf.GradientTape() as tape:
+    #+ tape.watch(w)
+    y = tf.reduce_sum(tf.tanh(w)) #!
+grad = tape.gradient(y, w)
+
+#@ forward_pass_before_the_watch computed_before_tape
+w = tf.constant([1.0, 2.0])
+h = w * 3.0 #! #-
+with tf.GradientTape() as tape:
+    tape.watch(w)
+    #+ h = w * 3.0
+    y = tf.reduce_sum(h)
+grad = tape.gradient(y, w)
 '''

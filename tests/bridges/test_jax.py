@@ -40,8 +40,15 @@ def test_value_and_gradient_are_jax_s(name):
     found, asked = jax.tree.flatten((recording.value, recording.gradient)), jax.tree.flatten(wanted)
     assert found[1] == asked[1]
     assert all(same(a, b) for a, b in zip(found[0], asked[0], strict=True))
+
+
+@pytest.mark.long(sample=8)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_compiled_the_program_gives_nearly_the_same(name):
+    function, args, options = PROGRAMS[name]()
+    recording = record(name)
     compiled = jax.tree.leaves(jax.jit(jax.value_and_grad(function, **options))(*args))
-    for a, b in zip(asked[0], compiled, strict=True):
+    for a, b in zip(jax.tree.leaves((recording.value, recording.gradient)), compiled, strict=True):
         np.testing.assert_allclose(np.float64(a), np.float64(b), rtol=0.1 if name == "mixed_dtypes" else 2e-4, atol=1e-5)
 
 
@@ -211,6 +218,54 @@ def test_a_loop_that_would_have_too_many_rows_is_one(monkeypatch):
     recording = bridge.record(function, *args, **options)
     assert [entry.op for entry in recording.entries].count("scan") == 2  # its two results
     assert recording.error is None and recording.gradient["h"].any()
+
+
+def repeated(x, n, f=jnp.sin):
+    for _ in range(n):
+        x = f(x)
+    return jnp.sum(x)
+
+
+def branching(x):
+    if (total := jnp.sum(x)) > 0 and total.item() < 10:
+        return total**2
+    return total
+
+
+X = jnp.array([0.5, 2.0])
+HEALTHY = {  # what jax.grad takes without jit
+    "a_number_of_steps": (repeated, X, 3),
+    "a_function_as_an_argument": (repeated, X, 2, jnp.cos),
+    "a_text": (lambda x, act: jnp.sum(jnp.tanh(x) if act == "tanh" else x), X, "tanh"),
+    "a_switch_in_a_dictionary": (lambda p, c: jnp.sum(p["w"]) * c["scale"] if c["on"] else 0.0, {"w": X}, {"scale": 2, "on": True}),
+    "a_condition_on_a_value": (branching, X),
+    "a_condition_on_data": (lambda x, d: jnp.sum(x * d) if d[0] > 0 else jnp.sum(x), X, jnp.ones(2)),
+    "a_mask_as_an_index": (lambda x: jnp.sum(x[x > 1.0] ** 2), X),
+    "numpy_of_the_data": (lambda x, d: jnp.sum(x * np.mean(np.asarray(d))), X, jnp.arange(3.0)),
+}
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_what_jax_grad_takes_is_not_refused(name):
+    function, *args = HEALTHY[name]
+    recording = bridge.record(function, *args)
+    assert recording.error is None, recording.error
+    wanted = jax.grad(function)(*args)
+    assert jax.tree.all(jax.tree.map(same, recording.gradient, wanted)), (recording.gradient, wanted)
+    assert recording.explain(recording.value, args[0]).connected
+
+
+def test_under_jit_a_condition_is_refused_as_jax_refuses_it():
+    compiled = jax.jit(lambda x: x**2 if jnp.sum(x) > 0 else x)
+    assert bridge.record(compiled, X).explain(None, X).cause == "branch"
+
+
+def test_a_snapshot_of_a_long_loop_is_bounded():
+    def loss(w, x):
+        return jnp.sum(jax.lax.scan(lambda h, _: (jnp.tanh(h @ w), None), x, None, length=200)[0])
+
+    recording = bridge.record(loss, jnp.eye(40), jnp.ones((40, 40)))
+    assert len(recording) > 400 and len(json.dumps(recording.snapshot())) < 10e6
 
 
 def test_one_number_and_floats_or_jax_s_own_error():

@@ -60,3 +60,31 @@ def test_watched_late_and_recorded_all_the_same():
         slope = tape.gradient(y, x)
     assert slope.numpy().tolist() == [2.0, 3.0]
     assert recording.explain(y, x).connected
+
+
+def test_the_tape_of_minitape_is_asked_beside_tensorflow():
+    """Who holds a variable is looked for among all objects that live; Python's collector crashed on some of TensorFlow's."""
+    import minitape as tf
+
+    kept = [tensorflow.keras.Sequential([tensorflow.keras.layers.Dense(2)])(tensorflow.ones([1, 3])), tensorflow.function(halved)]
+    used, unused = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)
+    unused.build((None, 2))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(used(tf.ones([1, 2])))
+    whys = tape.explain(loss, [used.kernel, unused.kernel])
+    assert [why.cause for why in whys] == ["connected", "unused_layer"]
+    assert len(kept) == 2
+
+
+def test_a_dataset_that_was_made_before_the_block_reads_a_variable():
+    w = tensorflow.Variable([1.0, 2.0], name="w")
+    data = tensorflow.data.Dataset.from_tensor_slices([1.0, 2.0]).map(lambda x: x * w)
+    made = test_a_dataset_that_was_made_before_the_block_reads_a_variable.__code__.co_firstlineno + 2
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            loss = tensorflow.constant(0.0)
+            for row in data:
+                loss += tensorflow.reduce_sum(row)
+        assert tape.gradient(loss, w) is None
+    why = recording.explain(loss, w)
+    assert (why.cause, why.line) == ("left_through_numpy", made), str(why)

@@ -44,7 +44,7 @@ def test_the_name_of_a_parameter_is_that_in_its_module():
         loss = model(torch.ones(1, 2)).mean()
     why = recording.explain(loss, model.decoder.weight)
     assert why.message.startswith("detach (test_torch_explain.py, line ")
-    assert why.message.endswith("cuts the way from decoder.weight to the target.")
+    assert why.message.endswith("cuts the way from model.decoder.weight to the target.")
 
 
 def test_a_further_break_is_said_too():
@@ -53,6 +53,38 @@ def test_a_further_break_is_said_too():
         loss = (w.detach() * 2).data.sum()
     why = recording.explain(loss, w)
     assert why.cause == "detach" and [other.cause for other in why.others] == ["data"]
+
+
+def test_a_step_that_remains_when_the_first_break_is_mended_is_said():
+    w = torch.tensor([0.4, 1.6], requires_grad=True)
+    with bridge.record() as recording:
+        steps = torch.round(w * 3)
+        loss = (steps.detach() * 2).sum()
+    why = recording.explain(loss, w)
+    assert why.cause == "detach" and [other.cause for other in why.others] == ["zero_derivative"]
+    assert "That alone is not enough: round" in why.fix and why.patch is None
+
+
+def test_what_was_computed_before_the_block_is_blamed_where_it_was_made(tmp_path, monkeypatch):
+    program = tmp_path / "before.py"
+    program.write_text(
+        "import torch\nfrom minitape.bridges import torch as bridge\n\n"
+        "W = torch.ones(3, requires_grad=True) * 0.01\nwith bridge.record() as recording:\n"
+        "    loss = (W * 2).sum()\n    loss.backward()\nwhy = recording.explain(W)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import before
+
+    assert (before.why.cause, before.why.kind, before.why.line) == ("non_leaf", "not_tracked", 4)
+
+
+def test_a_patch_that_leaves_nothing_to_do_deletes_the_line():
+    w = torch.ones(2, requires_grad=True)
+    with bridge.record() as recording:
+        h = w * 2
+        h = h.detach()
+        loss = h.sum()
+    assert re.search(r"Delete line \d+\.$", recording.explain(loss, w).fix)
 
 
 def test_the_example_of_the_readme_prints_what_stands_below_it(repository, tmp_path):

@@ -68,6 +68,11 @@ def cell(page, text):
     return found
 
 
+def first_question(page):
+    """The cell of the first prediction, before the one that reveals it: its code is folded away."""
+    return cell(page, 'reveal("01.p1"').locator("xpath=preceding-sibling::div[contains(@class, 'jp-CodeCell')][1]")
+
+
 def top(page):
     page.locator(".jp-WindowedPanel-outer").first.evaluate("panel => panel.scrollTo(0, 0)")
 
@@ -107,12 +112,12 @@ def test_who_goes_on_in_the_middle_of_a_lesson_is_told_what_to_run(opened):
 @pytest.mark.long
 def test_a_fresh_lesson_shows_questions_and_no_answers(opened):
     expect(opened.locator(".jp-OutputArea-output")).to_have_count(0)
-    question = cell(opened, '"01.p1"')
-    expect(question).to_contain_text("What does the next cell print for the gradient of y")
     cell(opened, "import minitape as tf").locator(".cm-content").click()
     opened.keyboard.press("Control+Enter")
-    cell(opened, '"01.p1"').locator(".cm-content").click()
+    question = first_question(opened)
+    question.locator(".jp-InputPrompt").click()
     opened.keyboard.press("Control+Enter")
+    expect(question).to_contain_text("What does the next cell print for the gradient of y", timeout=LONG)
     question.get_by_role("button", name="9.0").click()
     expect(question).to_contain_text("You predict: 9.0. Now run the next cell.", timeout=LONG)
     expect(opened.locator(".jp-Notebook")).not_to_contain_text("The answer:")
@@ -158,7 +163,7 @@ def test_lesson_1_runs_and_its_exercises_answer(kept):
     assert lesson.locator(f".jp-OutputArea-output[data-mime-type='{mime}.error']").count() == 0
 
     top(lesson)
-    question, reveal = cell(lesson, '"01.p1"'), cell(lesson, 'reveal("01.p1"')
+    question, reveal = first_question(lesson), cell(lesson, 'reveal("01.p1"')
     expect(reveal).to_contain_text("Choose an answer above first.")
     expect(reveal.get_by_text("The answer:")).not_to_be_visible()
     question.get_by_role("button", name="6.0").click()
@@ -186,7 +191,7 @@ BROKEN = """() => [...document.querySelectorAll(".jupyter-widgets-disconnected")
 @pytest.mark.long
 def test_after_a_restart_nothing_looks_broken_and_after_another_load_neither(lesson):
     top(lesson)
-    question = cell(lesson, '"01.p1"')
+    question = first_question(lesson)
     question.get_by_role("button", name="6.0").click()
     expect(question).to_contain_text("You predict: 6.0.")
     lesson.get_by_role("menuitem", name="Kernel").click()
@@ -197,8 +202,8 @@ def test_after_a_restart_nothing_looks_broken_and_after_another_load_neither(les
     for button in question.get_by_role("group").get_by_role("button").all():
         expect(button).to_be_disabled()
     assert lesson.evaluate(BROKEN) == []
-    for text in ("import minitape as tf", '"01.p1"'):
-        cell(lesson, text).locator(".cm-content").click()
+    for place in (cell(lesson, "import minitape as tf").locator(".cm-content"), question.locator(".jp-InputPrompt").first):
+        place.click()
         lesson.keyboard.press("Control+Enter")
     expect(question).to_contain_text("Last time you predicted: 6.0. What do you say today?", timeout=LONG)
     expect(question.get_by_role("button", pressed=True)).to_have_count(0)

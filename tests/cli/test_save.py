@@ -144,11 +144,12 @@ def test_the_next_commands_can_be_typed_as_they_stand(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "message"), [("here", "exists already"), ("no/where", "make it first"), ("___", "makes no lesson name"), ("14_mine", "14_other.ipynb has the number 14 already")]
 )
-def test_names_that_make_no_lesson(tmp_path, name, message):
+def test_names_that_make_no_lesson(tmp_path, monkeypatch, name, message):
     for taken in ("here.ipynb", "14_other.ipynb"):
         (tmp_path / taken).write_text("mine")
-    done = run("new-lesson", name, cwd=tmp_path)
-    assert done.returncode == 1
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["new-lesson", name])
+    assert done.exit_code == 1
     assert message in done.stderr
     assert (tmp_path / "here.ipynb").read_text() == "mine"
 

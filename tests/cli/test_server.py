@@ -61,11 +61,15 @@ class Server(Talk):
             command, env=self.environment, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
-    def __enter__(self) -> Server:
+    def start(self) -> Server:
+        """Lets it begin; `with` waits until it answers, so that two can begin together."""
         root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
         self.process = self.jupyter(
             "server", "--no-browser", "--port=0", "--ServerApp.ip=127.0.0.1", *root, *self.settings
         )
+        return self
+
+    def __enter__(self) -> Server:
         self.said = ""
         for line in self.process.stdout:
             self.said += line
@@ -95,22 +99,28 @@ def write(folder: Path, name: str, source: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def on(tmp_path_factory, repository):
-    server = Server(tmp_path_factory.mktemp("on"), repository)
-    write(server.root, "ours.ipynb", "import minitape as tf\n[x](02_next.ipynb)")
-    write(server.root, "other.ipynb", "import numpy")
-    with server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def off(tmp_path_factory, repository):
-    server = Server(tmp_path_factory.mktemp("off"), repository)
-    write(server.root, "ours.ipynb", "import minitape as tf")
-    done = server.jupyter("server", "extension", "disable", "--user", EXTENSION)
+def servers(tmp_path_factory, repository):
+    """A server with the extension, and one that it was switched off for."""
+    on, off = (Server(tmp_path_factory.mktemp(name), repository) for name in ("on", "off"))
+    write(on.root, "ours.ipynb", "import minitape as tf\n[x](02_next.ipynb)")
+    write(on.root, "other.ipynb", "import numpy")
+    write(off.root, "ours.ipynb", "import minitape as tf")
+    on.start()
+    done = off.jupyter("server", "extension", "disable", "--user", EXTENSION)
     assert done.communicate(timeout=60) and done.returncode == 0
-    with server:
-        yield server
+    off.start()
+    with on, off:
+        yield on, off
+
+
+@pytest.fixture
+def on(servers):
+    return servers[0]
+
+
+@pytest.fixture
+def off(servers):
+    return servers[1]
 
 
 def test_the_server_says_that_it_is_on(on, off):
@@ -165,7 +175,7 @@ def test_the_servers_own_settings_come_first(tmp_path, repository):
     manager = "--ServerApp.contents_manager_class=jupyter_server.services.contents.largefilemanager.LargeFileManager"
     server = Server(tmp_path, repository, manager, "--LabApp.news_url=http://127.0.0.1:9/feed")
     write(server.root, "ours.ipynb", "import minitape as tf")
-    with server:
+    with server.start():
         assert "LargeFileManager is not asynchronous; lessons are handed out as they are saved" in server.said
         assert server.notebook("ours.ipynb")["metadata"]["language_info"] == LANGUAGE
         assert '"news": {"disabled": false}' in server.text("lab")

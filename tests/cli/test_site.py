@@ -10,9 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from minitape.cli import main
+from minitape.cli.lessons import IN_REPOSITORY
 from minitape.cli.page_links import broken
 from minitape.cli.pages import LessonPage
 from minitape.cli.save import save
+from minitape.cli.site import lesson_list
 from minitape.cli.skeleton import write_skeleton
 
 pytestmark = pytest.mark.skipif(
@@ -56,6 +58,12 @@ def site(lessons, tmp_path_factory):
 def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site):
     assert broken(site) == []
     assert '<a class="reference internal" href="notebooks/en/01_a_topic.html' in (site / "index.html").read_text()
+
+
+def test_the_list_says_of_each_lesson_how_long_it_takes_and_what_is_learnt():
+    rows = lesson_list(IN_REPOSITORY).partition("\n\nBeside the lessons")[0].removeprefix("- ").split("\n- ")
+    assert len(rows) == 15
+    assert [row for row in rows if " minutes\\\n  " not in row] == []
 
 
 ANSWERS = ("expect=", "Mistake(8.0", "answer = 4.0", "then put x = 2 in")

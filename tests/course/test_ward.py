@@ -158,6 +158,14 @@ def test_a_cure_that_was_only_said_is_none(ward):
     assert f"{len(sick) - 1} patients are well" in said and "Hint: " in said
     ward_module._here.cured = sick
     assert "correct" in feedback("13.11", [*sick, sick[0]])
+
+
+def test_a_new_ward_counts_tries_anew(ward):
+    """Else its first answer would be told at the first try."""
+    for name in ("Grace", "Ada"):
+        Ward(name, ward.new_network, ward.answer, ward.x, ward.t)
+        wrong = [("rate", 1)]  # a disease that nobody has
+        assert "2 more tries" in feedback("13.2", wrong) and "1 more try" in feedback("13.2", wrong)
     ward_module._here = ward
 
 

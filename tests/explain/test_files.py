@@ -130,6 +130,13 @@ def test_a_name_that_another_cell_binds_anew(shell: Any) -> None:
     assert (why.cause, why.code) == ("rebound", "w = tf.Variable(3.0)")
 
 
+def test_a_constant_in_a_program_of_its_own_is_not_bound_anew(shell: Any) -> None:
+    """A variable of another cell had this name; no tape watches it any more."""
+    used = ("w = tf.Variable(2.0)", "with tf.GradientTape() as tape:\n    y = w ** 2")
+    why = ask(shell, *used, "w = tf.constant(3.0)", used[1])
+    assert (why.cause, why.code) == ("not_watched", "y = w ** 2")
+
+
 def test_a_cell_replaces_a_variable_by_a_tensor(shell: Any) -> None:
     used = "with tf.GradientTape() as tape:\n    y = w ** 2"
     why = ask(shell, "w = tf.Variable(2.0)", "w = w - 0.1 * w", used)

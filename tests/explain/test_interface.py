@@ -7,13 +7,17 @@ import inspect
 import linecache
 import warnings
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import minitape as tf
 from minitape import explain
+from minitape.bridges.texts import SHARED
 from minitape.engine.recording.evidence import exits, origin_of, read
+from minitape.explain.kinds import KINDS
+from minitape.explain.texts import TEXT
 
 
 def stopped() -> tuple[tf.GradientTape, tf.Tensor, tf.Variable]:
@@ -137,24 +141,25 @@ def test_nonfinite(function, value, cause, word) -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "word"),
+    ("function", "cause", "word"),
     [
-        (lambda x: tf.sign(x) * 3.0, "sign is flat"),
-        (lambda x: tf.maximum(x, 0.0) * 2.0, "the larger one"),
-        (lambda x: 0.0 * x, "a factor is 0"),
-        (lambda x: x - x, "cancels out"),
-        (lambda x: (x * 3.0 - x * 3.0) * 2.0, "cancels out"),
-        (tf.function(lambda x: 0.0 * x), "a factor is 0"),
-        (lambda x: x * x, ""),
+        (lambda x: tf.sign(x) * 3.0, "zero_derivative", "sign is flat"),
+        (lambda x: tf.maximum(x, 0.0) * 2.0, "dead_relu", "the larger one"),
+        (lambda x: 0.0 * x, "zero_factor", "a factor of multiply is 0"),
+        (lambda x: x - x, "zero_sum", "cancels out"),
+        (lambda x: (x * 3.0 - x * 3.0) * 2.0, "zero_cancels", "cancels out"),
+        (lambda x: tf.abs(x - x + 0.0 * x), "zero_derivative", "abs has a corner at 0"),
+        (tf.function(lambda x: 0.0 * x), "zero_factor", "a factor of multiply is 0"),
+        (lambda x: x * x, "connected", ""),
     ],
 )
-def test_zero_for_a_structural_reason(function, word) -> None:
+def test_zero_for_a_structural_reason(function, cause, word) -> None:
     x = tf.Variable(-2.0)
     with tf.GradientTape() as tape:
         y = function(x)
     answer = tape.explain(y, x)
-    assert answer.connected and answer.line is None
-    assert ("is zero" in answer.message) == bool(word) and word in answer.message
+    assert answer.connected and (answer.cause, answer.kind, answer.line is None) == (cause, "zero" if word else "connected", not word)
+    assert ("The gradient of x is zero: " in answer.message) == bool(word) and word in answer.message
 
 
 def test_a_gradient_that_is_not_finite_has_a_remedy() -> None:
@@ -312,22 +317,21 @@ def test_after_a_jacobian_the_answer_is_that_of_the_jacobian() -> None:
 
 def test_many_sources_are_swept_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """One sweep tells of all connected sources where their gradients became zero or infinite."""
-    from minitape.explain import zeros
+    from minitape.explain import arrived
 
     swept = []
-    replay = zeros.replay
-    monkeypatch.setattr(zeros, "replay", lambda *args: swept.append(args) or replay(*args))
+    replay = arrived.replay
+    monkeypatch.setattr(arrived, "replay", lambda *args: swept.append(args) or replay(*args))
     vs = [tf.Variable(float(i + 1)) for i in range(40)]
     with tf.GradientTape() as tape:
         y = tf.add_n([v * v for v in vs[:-4]]) + tf.sign(vs[-4] * 2.0) + tf.nn.relu(-vs[-3]) * 3.0
         y += (vs[-2] - vs[-2]) * 5.0 + tf.sqrt(vs[-1] - 40.0) * 2.0
     said = tape.explain(y, vs)
     assert all(why.connected for why in said)
-    words = [why.message.partition("though: ")[2].partition(" (")[0] for why in said]
-    assert words[:37] == [""] * 36 + ["sign is flat: its derivative is 0 everywhere"]
-    assert words[37].startswith("relu passes nothing") and words[38].startswith("what arrives along several paths")
-    assert words[39].startswith("The derivative of sqrt at 0 turned the adjoint 2 into infinity")
-    assert len(swept) == 1
+    assert [why.cause for why in said] == ["connected"] * 36 + ["zero_derivative", "dead_relu", "zero_sum", "nan_backward"]
+    assert "relu passes nothing" in said[37].message and "what arrives along several paths" in said[38].message
+    assert "the derivative of sqrt at 0 turned the adjoint 2 into infinity" in said[39].message
+    assert len(swept) == 2  # what arrives, and how it came to that
 
 
 def test_the_owners_of_many_variables() -> None:
@@ -364,3 +368,12 @@ def test_a_loss_that_is_noted_after_each_step_cuts_no_way():
         losses.append(float(loss))
         w.assign_sub(0.1 * gradient)
     assert losses and tape.explain(loss, w).others == []
+
+
+def test_every_cause_has_a_kind() -> None:
+    """The same word for what is the same in a tape and in the bridges, whose causes stand in the table of their page."""
+    causes = {key.split()[0] for key in (*TEXT, *SHARED)}
+    assert causes <= set(KINDS), causes - set(KINDS)
+    pages = "".join((Path(__file__).parents[2] / "docs" / name).read_text() for name in ("explain.md", "bridges.md"))
+    unsaid = [cause for cause in KINDS if not cause.startswith(("nonfinite", "finite")) and f"`{cause}`" not in pages]
+    assert not unsaid, f"no page says what {unsaid} mean"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import minitape as tf
-from minitape.explain import reasons, source
+from minitape.explain import reasons, source, trace
 from minitape.explain.flow import Flow
 from minitape.explain.search import Search
 
@@ -112,3 +112,17 @@ def test_a_loop_whose_steps_were_logged_is_walked_once(monkeypatch: pytest.Monke
     monkeypatch.setattr(Search, "_visit", lambda self: visits.append(None) or visit(self))
     assert tape.explain(y, other).cause == "independent"
     assert len(visits) < 3 * len(tape._record)
+
+
+def test_a_long_tape_that_is_still_there_does_not_hide_what_left_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, limit, x = tf.Variable(1.0), tf.Variable(0.5), tf.constant(2.0)
+    with tf.GradientTape() as old:
+        y = a * 1.0
+        for _ in range(1000):
+            y = y * 1.0
+    assert float(y) == 1.0 and old is not None
+    monkeypatch.setattr(trace, "LIMIT", 500)
+    with tf.GradientTape() as tape:
+        while x > limit:
+            x = x * 0.5
+    assert tape.explain(x, limit).cause == "nondifferentiable_op"

@@ -48,8 +48,10 @@ WIDE = 140  # letters in such a line
 
 
 def height(cell: Any) -> int:
-    """How many lines a cell takes in a fresh copy, which has no outputs."""
+    """How many lines a cell takes in a fresh copy, which has no outputs; of a folded question, as it is when it is seen, with its buttons."""
     if cell.cell_type == "code":
+        if cell.source.startswith("predict("):
+            return 8
         return 2 if cell.metadata.get("jupyter", {}).get("source_hidden") else cell.source.count("\n") + 3
     return sum(1 + len(block) // WIDE + block.count("\n|") + block.count("\n- ") + 1 for block in cell.source.split("\n\n"))
 

@@ -390,7 +390,7 @@ def trace(frame, event, arg):
 threading.settrace(trace)
 sys.settrace(trace)
 try:
-    gradient()
+    compiled()
     outcome = "not interrupted"
 except KeyboardInterrupt:
     outcome = "interrupted"

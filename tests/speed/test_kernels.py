@@ -29,8 +29,10 @@ with tf.GradientTape() as tape:
 print([float(g) for g in tape.gradient(v, [x, w])], "numba" in sys.modules and sys.modules["numba"] is not None)
 """
 
+KERNELS = "import numpy\nfrom minitape.speed.kernels import load\nload(numpy.float32)"  # as a long program loads them
 
-def run(before="", lines=0, **environment):
+
+def run(before=KERNELS, lines=0, **environment):
     done = subprocess.run([sys.executable, "-c", PROGRAM.format(before=before)], capture_output=True, text=True,
                           env={**os.environ, **environment})  # fmt: skip
     assert done.returncode == 0 and len(done.stderr.splitlines()) == lines, done.stderr
@@ -49,7 +51,11 @@ def test_numba_switched_off_gives_the_same_numbers(usual):
 
 
 def test_without_numba_the_same_numbers(usual):
-    assert run("sys.modules['numba'] = None") == (usual[0], False)
+    assert run("sys.modules['numba'] = None\n" + KERNELS) == (usual[0], False)
+
+
+def test_a_short_program_does_not_wait_for_numba(usual):
+    assert run("") == (usual[0], False)
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owners here")
@@ -85,7 +91,7 @@ def test_two_processes_fill_an_empty_cache_at_once(usual, tmp_path):
     environment = {**os.environ, "MINITAPE_CACHE": str(tmp_path / "cache")}
     both = [
         subprocess.Popen(
-            [sys.executable, "-c", PROGRAM.format(before="")], stdout=subprocess.PIPE, text=True, env=environment
+            [sys.executable, "-c", PROGRAM.format(before=KERNELS)], stdout=subprocess.PIPE, text=True, env=environment
         )
         for _ in range(2)
     ]

@@ -140,7 +140,6 @@ def test_bands():
     x = RNG.normal(size=(3, 4))
     assert np.array_equal(tf.linalg.band_part(x, -1, 0).numpy(), np.tril(x))
     assert np.array_equal(tf.linalg.band_part(x, 0, -1).numpy(), np.triu(x))
-    assert np.array_equal(tf.linalg.tensor_diag_part(tf.linalg.tensor_diag(x)).numpy(), x)
 
 
 @pytest.mark.parametrize(("call", "words"), [

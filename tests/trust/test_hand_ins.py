@@ -56,7 +56,7 @@ FILES = {
     "a line of blanks": ("a.ipynb", notebook("Exercise 01.1: not yet.\n  given:" + " " * 2_000_000), None),
     "a long name": ("a.ipynb", notebook(f"Exercise {'a' * 2_000_000}.1: correct."), None),
     "colours that never end": ("a.ipynb", notebook("\x1b[" * 500_000 + ";" * 500_000), None),
-    "a nest": ("a.ipynb", "[" * 200_000, "recursion depth"),
+    "a nest": ("a.ipynb", "[" * 200_000, "is nested too deeply"),
     "a large file": ("a.ipynb", "[" + " " * 20_000_000 + "]", "is larger than 20 MB"),
 }  # fmt: skip
 

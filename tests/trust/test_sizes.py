@@ -152,7 +152,7 @@ class Unwilling:
 
 ANSWERS = {
     "a million": lambda: [1.0] * 10**6,
-    "a million texts": lambda: dict.fromkeys(map(str, range(10**6))),
+    "100,000 texts": lambda: dict.fromkeys(map(str, range(10**5))),
     "a long text": lambda: "a" * 10**7,
     "long texts": lambda: np.array(["a" * 10**5] * 50),
     "a large array": lambda: np.zeros((2000, 2000)),
@@ -176,7 +176,7 @@ def test_an_answer_is_shown_in_a_few_lines(what, capsys):
     predict("sizes.p1", "What is it?", ["this", "that"]).commit("this")
     reveal("sizes.p1", ANSWERS[what]())
     said = capsys.readouterr().out
-    assert said.startswith("You predicted this. The answer: ") and len(said) < 1200
+    assert said.startswith("The answer: ") and len(said) < 1200
 
 
 def test_a_tape_is_shown_in_a_line(long_tape):

@@ -31,6 +31,7 @@ def graphs() -> list[list[Any]]:
             items.append([near, leaf, i // 40])
         made.append(items)
     made.append([[[], True, 0]] + [[[0], False, 0] for _ in range(80)])
+    made.append([*([[], True, 0] for _ in range(6)), [list(range(6)), False, 1], [[6], False, 1]])  # beside the middle one of its leaves
     return made
 
 

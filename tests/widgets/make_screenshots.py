@@ -72,6 +72,16 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.square(model(x) - 1.0))
 g = tape.gradient(loss, model.trainable_variables)"""
 
+TRAINED = LAYERED + """
+tf.keras.optimizers.SGD(0.1).apply_gradients(zip(g, model.trainable_variables))"""
+RATES = """def step(rate):
+    w = tf.Variable(2.0, name="w")
+    with tf.GradientTape() as tape:
+        loss = tf.sin(w * rate) ** 2
+    tape.gradient(loss, w)
+    return tape
+one, other = step(1.0), step(1.5)"""
+
 # name -> (program, what to show, keys to press, dark theme)
 PICTURES: dict[str, tuple[str, str, list[str], bool]] = {
     "tapeview": (SHARED, "TapeView(tape)", ["End", "ArrowLeft"], False),
@@ -81,6 +91,8 @@ PICTURES: dict[str, tuple[str, str, list[str], bool]] = {
     "tapeview-lines": (TURNS, "TapeView(tape)", ["End", "PageUp"], False),
     "tapeview-inside": (CALLED, "TapeView(tape)", ["Home", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "Enter", "End", "ArrowLeft"], False),
     "tapeview-layers": (LAYERED, "TapeView(tape)", ["End", "ArrowLeft", "ArrowLeft", "ArrowLeft"], False),
+    "tapeview-update": (TRAINED, "TapeView(tape)", ["End"], False),
+    "tapeview-compare": (RATES, "TapeView.compare(one, other)", ["End", "ArrowLeft"], False),
     "tapeview-dark": (NEURON, "TapeView(tape)", ["End", "ArrowLeft", "ArrowLeft"], True),
 }
 
@@ -103,7 +115,7 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     page.wait_for_timeout(500)
     if name in ("tapeview-layers", "tapeview-lines"):
         page.get_by_label("Folding").select_option("layers" if name == "tapeview-layers" else "none")
-    page.locator(".mt-view").focus()
+    page.locator(".mt-view").first.focus()
     for key in keys:
         page.keyboard.press(key)
         page.wait_for_timeout(200)
@@ -113,7 +125,7 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
         page.get_by_label("value of a").fill("1.4")
         page.keyboard.press("Enter")
     page.wait_for_timeout(500)
-    page.locator(".mt-view").first.screenshot(path=DOCS / f"{name}.png")
+    page.locator(".widget-gridbox" if name == "tapeview-compare" else ".mt-view").first.screenshot(path=DOCS / f"{name}.png")
     page.close()
 
 
@@ -126,11 +138,11 @@ def sweep(browser: Browser, folder: Path) -> None:
     space: dict[str, Any] = {"tf": tf, "TapeView": TapeView}
     exec(compile(program + "view = TapeView(tape)\n", folder / "first.py", "exec"), space)
     space["view"].save(folder / "sweep.html")
-    page: Any = browser.new_page(viewport={"width": 800, "height": 640})
+    page: Any = browser.new_page(viewport={"width": 900, "height": 640})
     page.goto((folder / "sweep.html").as_uri())
     page.wait_for_selector(".mt-node")
     view = page.locator(".mt-view")
-    page.add_style_tag(content="body { margin: 0 } .mt-view { height: 550px !important }")
+    page.add_style_tag(content="body { margin: 0 } .mt-view { height: 430px !important }")
     view.focus()
     pictures = []
     for key in ["Home", *["ArrowRight"] * 5]:

@@ -8,6 +8,7 @@ import pytest
 
 import minitape as tf
 from minitape_widgets import TapeView
+from minitape_widgets.wire import encode
 
 from .conftest import accumulation, press
 
@@ -81,6 +82,33 @@ def test_two_tapes_step_together_on_a_page_that_is_saved(show, page, tmp_path):
     assert counts.all_inner_texts()[0].startswith("forward 0")
     with pytest.raises(ValueError, match="saved as a page"):
         found.save(tmp_path / "both.svg")
+
+
+@pytest.mark.browser
+def test_they_stand_side_by_side_where_both_have_room(page, tmp_path):
+    TapeView.compare(rate(2.0), rate(2.5)).save(tmp_path / "both.html")
+    places = []
+    for width in (1920, 1366):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
+        page.locator(".mt-view").nth(1).wait_for()
+        places.append(page.locator(".mt-view").evaluate_all("els => els.map(e => { const b = e.getBoundingClientRect(); return [b.left, b.right, b.top, b.bottom] })"))
+    (one, other), (above, below) = places
+    assert one[1] < other[0] and one[2] == other[2]
+    assert above[3] < below[2] and above[0] == below[0]
+
+
+def test_the_browser_hears_with_the_first_rows_that_they_go_together(monkeypatch):
+    sent = []
+    monkeypatch.setattr("minitape_widgets.view.encode", lambda part: sent.append(part) or encode(part))
+    TapeView.compare(rate(2.0), rate(2.5))
+    assert [part["differs"]["row"] for part in sent] == [4, 4] and sent[0]["linked"] == sent[1]["linked"] != ""
+
+
+def test_a_notebook_keeps_both_pictures():
+    data, _ = TapeView.compare(rate(2.0), rate(2.5))._repr_mimebundle_()
+    assert data["text/plain"].startswith("Row 4 is the first") and data["text/html"].count("<img") == 2
+    assert "application/vnd.jupyter.widget-view+json" in data
 
 
 def test_something_else_is_refused():

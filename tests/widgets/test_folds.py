@@ -218,6 +218,49 @@ def test_a_program_opens_as_a_poster(program, names, show, page):
     assert shown.locator(".mt-node.mt-constant").count() >= (program is model)  # what the network is given
 
 
+def several_states() -> tuple[Any, Any, Any]:
+    v, u = tf.Variable(1.0, name="v"), tf.Variable(2.0, name="u")
+    with tf.GradientTape() as tape:
+        y = v * 3.0 * u
+        v.assign_add(u * 2.0)
+        z = y * v + tf.sin(v)
+        v.assign(z * 0.5)
+        q = z * v * tf.cos(u)
+    return tape, q, [u, v]
+
+
+def pitfall() -> tuple[Any, Any, Any]:
+    w = tf.Variable(2.0, name="w")
+    with tf.GradientTape() as tape:
+        y = w * 3.0
+        w.assign_add(w * 2.0)
+        z = w * y
+    return tape, z, w
+
+
+AROUND = """() => [...document.querySelectorAll(".mt-assign")].map(way => {
+  const matrix = way.getScreenCTM(), whole = way.getTotalLength(), points = [];
+  for (let at = 12; at < whole - 16; at += 3) points.push(way.getPointAtLength(at).matrixTransform(matrix));
+  const pane = document.querySelector(".mt-pane").getBoundingClientRect();
+  return [...document.querySelectorAll(".mt-node .mt-box")].filter(node => {
+    const { left, right, top, bottom } = node.getBoundingClientRect();
+    return points.some(p => p.x > left && p.x < right && p.y > top && p.y < bottom);
+  }).length + points.filter(p => p.y < pane.top || p.y > pane.bottom).length;
+})"""
+
+
+@pytest.mark.parametrize(("program", "ways"), [(several_states, 4), (pitfall, 2)], ids=["several_states", "pitfall"])
+def test_ways_between_the_states_of_a_variable_go_around_the_nodes(program, ways, show):
+    page = show(tf.snapshot(*program()))
+    assert page.evaluate(AROUND) == [0] * ways
+    crosses = page.locator(".mt-assigned .mt-cross").evaluate_all("els => els.map(e => { const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] })")
+    edges = page.locator("path.mt-edge[data-edge]").evaluate_all(
+        "els => els.map(e => { const m = e.getScreenCTM(), found = []; for (let at = 0; at < e.getTotalLength(); at += 3) { const p = e.getPointAtLength(at).matrixTransform(m); found.push([p.x, p.y]); } return found })"
+    )
+    for x, y in crosses:  # a cross is not taken for one of the edge that passes there
+        assert min(abs(x - a) + abs(y - b) for points in edges for a, b in points) > 6
+
+
 def test_an_assigned_value_has_a_crossed_edge_to_the_new_state(show):
     w = tf.Variable(2.0, name="w")
     with tf.GradientTape() as tape:

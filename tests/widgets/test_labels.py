@@ -92,7 +92,7 @@ MORE = {f.__name__: f for f in (network, many_inputs, polynomial, rosenbrock)}
 @pytest.mark.long(sample=4)
 @pytest.mark.parametrize("name", [*PROGRAMS, *MORE])
 def test_every_product_stands_on_its_own_edge(name, show, page):
-    page.set_viewport_size({"width": 2600, "height": 900})  # so wide that columns need not come closer, where a card may touch its nodes
+    page.set_viewport_size({"width": 1366, "height": 900})
     tape, target, sources = {**PROGRAMS, **MORE}[name]()
     snapshot = tf.snapshot(tape, target, sources)
     page = show(snapshot, fold="none")

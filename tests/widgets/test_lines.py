@@ -52,6 +52,18 @@ def test_a_program_of_30_to_300_rows_is_read_at_nearly_natural_size(turns, width
                 assert one == other or apart > 0
 
 
+def test_lines_are_equally_long_and_seen_whole(show, page):
+    """Nine columns in the pane that JupyterLab has on a small screen: five and four, none alone in a third line."""
+    x = tf.ones([4, 3])
+    w, b, v, c = (tf.Variable(tf.ones(shape)) for shape in ([3, 5], [5], [5, 1], [1]))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(tf.tanh(x @ w + b) @ v + c - tf.zeros([4, 1])))
+    page.set_viewport_size({"width": 966, "height": 768})
+    seen = show(tf.snapshot(tape, loss, [w, b, v, c])).evaluate(LOOK)
+    assert len({round(box["left"]) for box in seen["nodes"]}) == 5 and seen["scale"] >= 0.72
+    assert all(within(box, seen["pane"]) for box in seen["nodes"])
+
+
 def test_what_fits_into_one_line_stays_in_one(show, page):
     page.set_viewport_size({"width": 1100, "height": 900})
     shown = show(tf.snapshot(*accumulation()))

@@ -229,7 +229,7 @@ def extent(node: dict[str, Any]) -> range:
     return range(int(node["id"][1:]), int(node["id"][1:]) + 1)
 
 
-@pytest.mark.parametrize(("name", "fold"), [*((name, "all") for name in FOLDED), ("sines_60", "auto"), ("recurrent", "auto"), ("layers", "layers")])
+@pytest.mark.parametrize(("name", "fold"), [*(pytest.param(name, "all", marks=[pytest.mark.long] * (name == "sines_333")) for name in FOLDED), ("sines_60", "auto"), ("recurrent", "auto"), ("layers", "layers")])
 def test_each_number_of_each_step(name: str, fold: str, show: Any) -> None:
     snapshot = tf.snapshot(*FOLDED[name]())
     page = show(snapshot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import minitape as tf
@@ -23,7 +24,7 @@ def test_states_add_up_and_none_has_its_reason(show):
     page = show(tf.snapshot(tape))
     lines = [" ".join(text.split()) for text in page.locator(".mt-result").all_inner_texts()]
     assert lines[0] == "call 1 ∂y / ∂v = 3.0 show its steps"
-    assert lines[1].startswith("call 2 ∂z / ∂v = 15.0 (9.0 at row 0 + 6.0 at row 3) ∂z / ∂u = None")
+    assert lines[1].startswith("call 2, shown: ∂z / ∂v = 15.0 (9.0 at row 0 + 6.0 at row 3) ∂z / ∂u = None")
     message = tape.explain(z, u).message
     page.locator(".mt-reason summary").click()
     assert message in page.locator(".mt-reason").inner_text()
@@ -31,17 +32,42 @@ def test_states_add_up_and_none_has_its_reason(show):
     page.locator(".mt-node.mt-selected[data-id=r3]").wait_for()
 
 
-def test_the_optimizers_step_stands_behind_the_gradient(show):
+@pytest.mark.parametrize("how", ["keras", "assign_sub"])
+def test_the_last_step_is_the_optimizers(how, show):
+    w, b = tf.Variable([2.0, 4.0], name="w"), tf.Variable(-1.0, name="b")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w * w) * b
+    gradients = tape.gradient(loss, [w, b])
+    assert [source["now"] for source in tf.snapshot(tape)["results"][0]["sources"]] == [None, None]
+    if how == "keras":
+        tf.keras.optimizers.SGD(0.25).apply_gradients(zip(gradients, [w, b], strict=True))
+    else:
+        for variable, gradient in zip([w, b], gradients, strict=True):
+            variable.assign_sub(0.25 * gradient)
+    snapshot = tf.snapshot(tape)
+    assert [source["now"]["data"] for source in snapshot["results"][0]["sources"]] == [w.numpy().tolist(), b.numpy()] == [[3.0, 6.0], -6.0]
+    page = show(snapshot)
+    press(page, "End")
+    assert position(page) == "update"
+    assert page.locator(".mt-node[data-id=r0] .mt-value").text_content() == "→ [3. 6.]"
+    assert page.locator(".mt-node.mt-variable .mt-value").all_text_contents()[1] == "-1.0 → -6.0"
+    words = " ".join(page.locator(".mt-step").inner_text().split())
+    assert "(w) [2. 4.] − 0.25 × [-4. -8.] = [3. 6.]" in words and "(b) -1.0 − 0.25 × 20.0 = -6.0" in words
+    press(page, "ArrowLeft")
+    assert position(page).startswith("backward") and page.locator(".mt-node[data-id=r0] .mt-value").text_content() == "[2. 4.]"
+
+
+def test_another_rule_of_update_is_shown_without_a_rate(show):
     w = tf.Variable([2.0, 4.0], name="w")
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(w * w)
     gradient = tape.gradient(loss, w)
-    assert tf.snapshot(tape)["results"][0]["sources"][0]["now"] is None
-    tf.keras.optimizers.SGD(0.25).apply_gradients([(gradient, w)])
-    snapshot = tf.snapshot(tape)
-    assert snapshot["results"][0]["sources"][0]["now"]["data"] == w.numpy().tolist() == [1.0, 2.0]
-    text = " ".join(show(snapshot).locator(".mt-result").inner_text().split())
-    assert text == "∂loss / ∂w = [4. 8.] then [2. 4.] → [1. 2.]"
+    for factor in (0.5, 0.25):
+        w.assign(w * tf.constant([factor, 1.0]) - gradient)
+    page = show(tf.snapshot(tape))
+    press(page, "End")
+    words = " ".join(page.locator(".mt-step").inner_text().split())
+    assert "(w), assigned 2 times value [2. 4.], gradient [4. 8.], new value [ -4.75 -12. ]" in words
 
 
 def test_many_sources_are_shown_when_somebody_asks(show):
@@ -109,6 +135,8 @@ def test_a_jacobian_is_what_was_returned(show, how):
     page = show(snapshot)
     line = page.locator(".mt-result.mt-shown")
     assert how.replace("_", " ") in line.inner_text()
+    swept = np.array(snapshot["sweep"]["gradients"][0]["data"])
+    assert second["element"] == [0] and np.array_equal(swept, returned.numpy()[0] if how == "jacobian" else returned.numpy()[:, 0])
     assert line.locator("b").get_attribute("title") == str(returned.numpy())
     assert line.locator(".mt-shape").inner_text() == str(tuple(returned.shape))
 
@@ -126,5 +154,5 @@ def test_the_backward_passes_of_another_framework_are_results(show):
     recording.close()
     page = show(recording.snapshot())
     lines = [" ".join(text.split()) for text in page.locator(".mt-result").all_inner_texts()]
-    assert lines == ["call 1 backward ∂(row 1) / ∂x = 6.0 show its steps", "call 2 backward ∂(row 1) / ∂x = 12.0"]
+    assert lines == ["call 1 backward ∂(row 1) / ∂x = 6.0 show its steps", "call 2, shown: backward ∂(row 1) / ∂x = 12.0"]
     assert "results" in TapeView(recording)._snapshot() and len(TapeView(recording)._snapshot()["results"]) == 2

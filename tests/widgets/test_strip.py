@@ -79,7 +79,7 @@ def causal_mask() -> Made:
 
 
 def mean_of_many() -> Made:
-    x = tf.Variable(np.linspace(-1, 1, 4_000_000).astype(np.float32), name="x")
+    x = tf.Variable(np.linspace(-1, 1, 1_200_000).astype(np.float32), name="x")
     with tf.GradientTape() as tape:
         y = tf.reduce_mean(x * x)
     return tape, y, x
@@ -109,6 +109,9 @@ def test_each_alarm_leads_to_its_place(program, show):
     assert f"row {row['row']}, line {row['line']}" in alarm["title"] and alarm["text"]
     page = show(snapshot)
     page.locator(".mt-alarm").click()
+    assert page.locator(".mt-line.mt-blamed").get_attribute("data-row") == str(row["row"])
+    assert page.locator(".mt-codeline.mt-blamed").get_attribute("data-line") == str(row["line"])
+    assert "mt-blamed" in (page.locator(".mt-node.mt-current").first.get_attribute("class") or "")
     assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == str(alarm["row"])
     assert position(page).startswith("backward" if back else "forward")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gc
 import hashlib
 import json
@@ -20,6 +21,7 @@ import minitape as tf
 from minitape.cli.server import LAB_EXTENSIONS
 from minitape.picture import replay
 from minitape_widgets import TapeView, live, wire
+from minitape_widgets import view as view_module
 from minitape_widgets.engine import BUNDLE
 from minitape_widgets.page import page
 
@@ -111,6 +113,32 @@ def test_rows_are_sent_once_in_order_and_then_the_sweep(sent):
     assert not any("sweep" in part for part in parts[:-1])
     assert parts[-1]["sweep"]["gradients"][0]["text"] == str(g.numpy())
     assert parts[-1]["tapes"][0]["state"] == "used"
+
+
+def test_the_optimizers_step_is_sent_when_it_is_done(sent):
+    """Also where the static picture, or a page, read it before; while a training goes on nothing is sent for each of its steps."""
+    w, b = tf.Variable(2.0, name="w"), tf.Variable(1.0, name="b")
+    with tf.GradientTape() as tape:
+        y = w * w * b
+    view = TapeView(tape)
+    gradients = tape.gradient(y, [w, b])
+    live.flush(view)
+    before = len(sent)
+    for variable, gradient in zip([w, b], gradients, strict=True):
+        variable.assign_sub(0.1 * gradient)
+        view._flow(None)  # it may look between two of the variables
+    assert len(sent) == before
+    view._snapshot()
+    live.flush(view)
+    (part,) = decoded(sent[before:])
+    assert [source["now"]["data"] for source in part["results"][0]["sources"]] == [w.numpy(), b.numpy()]
+    for _ in range(50):
+        w.assign_sub(0.01)
+        view._flow(None)
+    assert len(sent) == before + 1
+    for _ in range(3):
+        view._flow(None)
+    assert decoded(sent)[-1]["results"][0]["sources"][0]["assigned"] == 51 and len(sent) == before + 2
 
 
 def test_what_is_asked_again_is_sent_again(sent):
@@ -347,6 +375,22 @@ def test_save_writes_a_page_or_a_picture(tmp_path):
     view.save(tmp_path / "a.svg")
     assert (tmp_path / "a.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (tmp_path / "a.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_very_long_page_is_written_row_by_row_and_holds_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(view_module, "LOOKED", 100)
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = x * 1.0
+        for _ in range(2 * view_module.LOOKED):
+            y = y * 0.999 + x
+    tape.gradient(y, x)
+    view = TapeView(tape)
+    view.save(tmp_path / "long.html")
+    packed = re.search(r'id="data" data-packed>([^<]*)<', (tmp_path / "long.html").read_text(encoding="utf-8"))
+    held = json.loads(zlib.decompress(base64.b64decode(packed[1])))
+    whole = json.loads(json.dumps(view._snapshot()))
+    assert held.pop("insides") is not None and held == whole
 
 
 def pages(sent):

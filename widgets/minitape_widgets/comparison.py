@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
+from minitape.course.widget import MISSING
 from minitape.engine.write_beside import write
 
 from .page import page
@@ -30,8 +32,16 @@ class Comparison:
         both = [view._fresh() for view in self.views]
         write(path, page({"both": both}))
 
-    def _ipython_display_(self) -> None:
-        from IPython.display import display
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """Both views, beside each other where there is room; and their static pictures, which notebooks show without a kernel."""
+        bundles: list[Any] = [view._repr_mimebundle_(**options) or ({}, {}) for view in self.views]
+        data = {"text/plain": repr(self)}
+        if any("text/html" in one for one, _ in bundles):
+            data["text/html"] = f"<p>{escape(repr(self))}</p>" + "".join(one.get("text/html", "") for one, _ in bundles)
+        if MISSING:
+            return data, {}
+        from ipywidgets import GridBox, Layout
 
-        print(repr(self))
-        display(*self.views)
+        self._box = GridBox(self.views, layout=Layout(grid_template_columns="repeat(auto-fit, minmax(min(100%, 740px), 1fr))", grid_gap="8px"))
+        box = self._box._repr_mimebundle_(**options) or {}
+        return box | data, {}

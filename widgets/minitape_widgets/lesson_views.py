@@ -14,6 +14,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from minitape.course import Moving
+from minitape.engine.read_data import NOTEBOOK, read_json
 from minitape_widgets import TapeView
 
 # a page tells the lesson around it how high it is
@@ -36,7 +37,7 @@ def main(lesson: Path, folder: Path) -> dict[str, list[tuple[str, str]]]:
     for kind in (TapeView, Moving):
         shell.display_formatter.mimebundle_formatter.for_type(kind, show)
     found: dict[str, list[tuple[str, str]]] = {}
-    for cell in json.loads(lesson.read_text(encoding="utf-8"))["cells"]:
+    for cell in read_json(lesson, NOTEBOOK)["cells"]:
         if cell["cell_type"] != "code":
             continue
         result = shell.run_cell("".join(cell["source"]), store_history=True)

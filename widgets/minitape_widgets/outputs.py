@@ -14,6 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from .live import wake
+
 GROWN = {"minitape": {"grown": True}}  # in an output's metadata: it was replaced after its cell had run
 
 
@@ -77,6 +79,7 @@ def _after_cell(*_: Any) -> None:
         return
     with suppress(Exception):  # a picture never disturbs the program
         _close_replaced(shell)
+    wake()  # a variable may have been assigned: nobody else tells of it
     for output in list(_outputs):
         with suppress(Exception):
             _redraw(output)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from minitape.picture.rows import Row
 
 from .engine import BUNDLE
 
@@ -51,9 +54,16 @@ def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
     """The HTML text of a page of one snapshot, or of ``{"both": [one, other]}``, whose views go together. Nothing of the snapshot can end its script element: ``<`` is written as an escape.
 
     A large snapshot travels compressed. Of one that would make a page of more than 10 MB the arrays are summaries: their
-    small pictures, and of those of the sweep not more than the product and the adjoints.
+    small pictures, and of those of the sweep not more than the product and the adjoints. The rows of a very large one are
+    given as the view keeps them: they are written out one by one, never all at once.
     """
     bundle = _inert(BUNDLE.read_text(encoding="utf-8"))
+    rows: Any = snapshot.get("rows")
+    if rows and isinstance(rows[0], Row):
+        data = _streamed(snapshot)
+        if len(data) + len(bundle) > MOST:
+            data = _streamed(snapshot, summary)
+        return PAGE.format(data=data, packed=" data-packed", bundle=bundle)
     data, packed = _inert(snapshot), ""
     if len(data) > SMALL:
         packed = " data-packed"
@@ -64,7 +74,21 @@ def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
 
 
 def _packed(snapshot: Any) -> str:
-    return base64.b64encode(zlib.compress(json.dumps(snapshot, allow_nan=False, separators=(",", ":")).encode(), 6)).decode()
+    return base64.b64encode(zlib.compress(_short(snapshot), 6)).decode()
+
+
+def _short(part: Any) -> bytes:
+    return json.dumps(part, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _streamed(snapshot: Any, change: Callable[[Any], Any] = lambda part: part) -> str:
+    """The same of rows that are made as they are packed."""
+    packer = zlib.compressobj(6)
+    begin = _short(change({key: part for key, part in snapshot.items() if key != "rows"}))
+    parts = [packer.compress(begin[:-1] + b',"rows":[')]
+    for number, row in enumerate(snapshot["rows"]):
+        parts.append(packer.compress((b"," if number else b"") + _short(change(row.full()))))
+    return base64.b64encode(b"".join([*parts, packer.compress(b"]}"), packer.flush()])).decode()
 
 
 def summary(part: Any) -> Any:

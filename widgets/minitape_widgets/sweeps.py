@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from minitape.engine.back.endpoints import ends_of
 from minitape.picture.results import results_of
 from minitape.picture.stepping import MOST, Stepper, stepper_of
 from minitape.picture.values import pack_value, unpack_value
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from minitape.picture.fields import ResultFields
 
 PAGE = 2000  # steps of a long sweep that travel at once
+UPDATES = 3  # of the variables that are read after one gradient: a long training has others to look at
 
 
 class Sweeps:
@@ -27,30 +29,43 @@ class Sweeps:
         self._pages: list[bytes] = []
         self._made = 0  # steps on these pages
         self._key: Any = None
-        self._number = 0
+        self.number = 0  # of sweeps that were read
+        self._updates = 0  # how often the same gradient was read again, as variables had been assigned
+        self._read: list[int] = []  # how often each source had been assigned when it was read,
+        self._seen: list[int] = []  # and at the last look
 
     def follow(
-        self, tape: Any, target: Any, sources: Any, rows: int, held: dict[int, Any], spaces: list[dict[str, Any]]
+        self, tape: Any, target: Any, sources: Any, rows: int, held: dict[int, Any], spaces: list[dict[str, Any]], now: bool = False
     ) -> bool:
-        """Looks for a new gradient; True when there is one. ``held`` are arrays that the tape may have released.
+        """Looks for a new gradient, or an optimizer's step behind it; True when there is one.
 
-        ``spaces`` are dictionaries to find the names of targets and sources in.
+        ``held`` are arrays that the tape may have released, ``spaces`` dictionaries to find the names of targets and sources in.
+        ``now`` says that nobody will look again.
         """
         last = (target, sources) if target is not None else tape.last
-        key = (rows, *map(id, last)) if last is not None else None
-        if last is None or key == self._key:
+        if last is None:
             return False
+        key, versions = (rows, *map(id, last)), [getattr(source, "_version", 0) for source in ends_of(last[1])[1]]
+        if key == self._key and not self._assigned(versions, now):
+            return False
+        self._updates = self._updates + 1 if key == self._key else 0
+        self._read = self._seen = versions
         self._key, self.sweep, self.wanted, self._pages, self._made = key, None, False, [], 0
-        self._number += 1
+        self.number += 1
         self.results = results_of(tape, target, sources, held, spaces)
         self._stepper = stepper = stepper_of(tape, target, sources, held, pack_value)
         if stepper is None or stepper.high >= rows:  # the target is not among the rows that are shown
             return True
-        head = stepper.head | {"id": self._number}
+        head = stepper.head | {"id": self.number}
         steps = stepper.take() if stepper.rest <= MOST else []
         if steps is not None:
             self.sweep = head | {"rest": stepper.rest, "steps": steps, "gradients": stepper.gradients()}
         return True
+
+    def _assigned(self, versions: list[int], now: bool) -> bool:
+        """Whether the optimizer has made its step: variables were assigned, and no more since the last look."""
+        settled, self._seen = versions == self._seen and self._updates < UPDATES, versions
+        return versions != self._read and (settled or now)
 
     def page(self) -> bytes | None:
         """The next steps of a long sweep, as they travel; None when there are none or nobody asked for them."""
@@ -58,7 +73,7 @@ class Sweeps:
         if not self.wanted or stepper is None or not stepper.rest or self.sweep is None:
             return None
         steps = stepper.take(PAGE) or []
-        page = {"id": self._number, "first": self._made, "rest": stepper.rest, "steps": pack_steps(steps),
+        page = {"id": self.number, "first": self._made, "rest": stepper.rest, "steps": pack_steps(steps),
                 "gradients": [] if stepper.rest else stepper.gradients()}  # fmt: skip
         self._made += len(steps)
         self._pages.append(compress(page))
@@ -66,7 +81,7 @@ class Sweeps:
 
     def pages_after(self, number: Any, steps: int) -> list[bytes]:
         """Pages that were made, from the one on that holds step ``steps``, for a reader of sweep ``number``."""
-        return self._pages[steps // PAGE :] if number == self._number and steps < self._made else []
+        return self._pages[steps // PAGE :] if number == self.number and steps < self._made else []
 
     def snapshot(self) -> dict[str, Any] | None:
         """The SWEEP as a snapshot documents it."""

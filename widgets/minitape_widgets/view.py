@@ -18,6 +18,7 @@ from minitape.picture.diagnosis import alarms_of
 from minitape.picture.difference import first_difference
 from minitape.picture.drawing import WHOLE, Picture
 from minitape.picture.reading import EMPTY, Reader, Row, followed, reader_of, spaces
+from minitape.picture.snapshots import snapshot
 from minitape.picture.whatif import what_if
 
 from .comparison import Comparison
@@ -66,13 +67,14 @@ class TapeView(AnyWidget):
     _knobs = Unicode("[]").tag(sync=True)
     _given: Any = None  # its first layout
     _lock: Any = None
-    _linked = ""  # the name that the views of a comparison have
+    _linked = ""  # the name that both views of a comparison have
     _differs: dict[str, Any] | None = None  # where the tape that it is compared with is another one
     _told = ""  # what a closed view says of itself
 
     def __init__(
-        self, tape: Any, target: Any = None, sources: Any = None, *, again: bool | None = None, _rerun: Rerun | None = None
-    ) -> None:
+        self, tape: Any, target: Any = None, sources: Any = None, *, again: bool | None = None, _rerun: Rerun | None = None,
+        _linked: str = "", _differs: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         tape = followed(tape)
         self._reader = reader_of(tape, spaces(sys._getframe(1)), "TapeView takes")
         self._tape, self._target, self._sources = tape, target, sources
@@ -80,10 +82,12 @@ class TapeView(AnyWidget):
         self._sweeps = Sweeps()
         self._arrays = self._reader.held  # kept from being released, or computed again, so that the sweep can be shown
         self._again = again
+        self._linked, self._differs = _linked, _differs
         self._lock = threading.RLock()
         self._rerun = _rerun
         self._sequence = 0  # of the messages sent
         self._files = 0  # of which the browser has the text
+        self._heard = 0  # the number of the sweep that it has
         self._state = (tape._used, tape._recording)  # as the browser last heard it
         self._note()
         self._recompute()
@@ -143,17 +147,13 @@ class TapeView(AnyWidget):
         >>> TapeView.compare(record(tf.sin), record(tf.cos))
         Row 1 is the first that differs: sin of row 0 = 0.9092974, but cos of row 0 = -0.41614684.
         """
-        views = cls(first), cls(second)
-        linked = uuid4().hex
-        for view in views:
-            view._linked = linked
-            view._wire = encode(view._whole())
-        found = first_difference(*(view._snapshot() for view in views))
-        if found is not None:
-            row, *words = found
-            for view, here, there in zip(views, words, reversed(words), strict=True):
-                view._differs = {"row": row, "text": f"{here} here, {there} there"}
-                view._wire = encode(view._whole())
+        for tape in (first, second):
+            reader_of(followed(tape), [], "TapeView takes")
+        found = first_difference(snapshot(first), snapshot(second))
+        row, *words = found or (0, "", "")
+        differs = [None if found is None else {"row": row, "text": f"{here} here, {there} there"} for here, there in (words, words[::-1])]
+        linked = uuid4().hex  # the browser reads both with the first rows: what came later could be too late
+        views = cls(first, _linked=linked, _differs=differs[0]), cls(second, _linked=linked, _differs=differs[1])
         return Comparison(views, found)
 
     def _run_again(self, values: Any) -> None:
@@ -223,10 +223,10 @@ class TapeView(AnyWidget):
                 changed.append({"row": row, "name": name})
         return changed
 
-    def _step_sweep(self) -> bool:
+    def _step_sweep(self, now: bool = False) -> bool:
         """Follows the tape's last gradient; True when there is a new sweep."""
         spaces = self._reader.namespaces
-        return self._sweeps.follow(self._tape, self._target, self._sources, len(self._rows), self._arrays, spaces)
+        return self._sweeps.follow(self._tape, self._target, self._sources, len(self._rows), self._arrays, spaces, now)
 
     def _whole(self) -> dict[str, Any]:
         """Everything read so far, as it travels."""
@@ -239,19 +239,22 @@ class TapeView(AnyWidget):
         part.pop("results")
         if sweep:
             part["alarms"] = self._alarms(part["events"])
+            self._heard = self._sweeps.number
         if self._linked:
             part["linked"] = self._linked
         if self._differs is not None:
             part["differs"] = self._differs
         return part | {"sweep": self._sweeps.sweep, "results": self._sweeps.results} if sweep else part
 
-    def _snapshot(self, most: int | None = None) -> Snapshot:
-        """The snapshot of everything read so far; of more than ``most`` rows the first and the last ones."""
-        self._step_sweep()
+    def _snapshot(self, most: int | None = None, full: bool = True) -> Snapshot:
+        """The snapshot of everything read so far; of more than ``most`` rows the first and the last ones. Unless they are
+        wanted in ``full``, the rows of a very long one are those of the view itself."""
+        self._step_sweep(now=True)
         rows = self._rows
         if most is not None and len(rows) > most:
             rows = rows[: most // 2] + rows[-(most // 2) :]
-        found: Any = self._reader.frame_of([row.full() for row in rows], 0)
+        as_they_are = not full and len(rows) > LOOKED
+        found: Any = self._reader.frame_of(rows if as_they_are else [row.full() for row in rows], 0)
         if self._linked:
             found["linked"] = self._linked
         if self._differs is not None:
@@ -357,7 +360,8 @@ class TapeView(AnyWidget):
                 return False
             rows, changed = self._pull(limit)
             recording = self._tape._recording
-            swept = not recording and not self._behind() and self._step_sweep()
+            ended = not recording and not self._behind()
+            swept = ended and (self._step_sweep() or self._sweeps.number != self._heard)
             state = (self._tape._used, recording)
             if rows or changed or swept or state != self._state:
                 self._state = state
@@ -393,15 +397,15 @@ class TapeView(AnyWidget):
             if step is not None or width is not None:
                 raise ValueError("step= and width= are for figures (.svg, .pdf, .png): a page shows all steps, as wide as its window.")
             with self._lock:
-                text = page(self._fresh() | {"insides": self._reader.insides(self._target, self._sources)})
+                text = page(self._fresh(full=False) | {"insides": self._reader.insides(self._target, self._sources)})
             write(path, text)
         else:
             Picture(self._fresh(WHOLE), step).save(path, width=width)
 
-    def _fresh(self, most: int | None = None) -> Snapshot:
+    def _fresh(self, most: int | None = None, full: bool = True) -> Snapshot:
         with self._lock:
             self._pull()
-            return self._snapshot(most)
+            return self._snapshot(most, full)
 
     def __repr__(self) -> str:
         if self._told:

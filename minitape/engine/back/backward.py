@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from sys import _getframe
 from typing import TYPE_CHECKING
@@ -14,15 +13,12 @@ from ..recording.frames import user_frame
 from ..recording.record import Record
 from ..recording.state import more, state
 from ..table.accelerator import filled
-from ..table.primitives import BATCHES, TABLE
-from ..tensor.operation import check_broadcast, check_same_dtype
+from ..table.primitives import BATCHES
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, Tensor, bare, wrap
-from ..values.invalid import invalid
-from .endpoints import NO_SEED, no_tensor, reads_target
+from .endpoints import NO_SEED, no_tensor, reads_target, seed_of
 from .reach import breadth_first, differentiable, on_tape, reach
 from .sweep import Sweep
-from .values import unbroadcast
 
 if TYPE_CHECKING:
     from ..typed import Adjoint, End, Result
@@ -30,12 +26,11 @@ if TYPE_CHECKING:
 
 ONE = {np.dtype(real): real(1) for real in (np.float32, np.float64)}
 PLAIN = (np.ndarray, np.float32, np.float64)
-FINAL = (EagerTensor, IndexedSlices)
 
 
 def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], seeds: list[Adjoint]) -> list[Result]:
     """The gradients of targets that start with these adjoints (None: ones) with respect to each source; None for some."""
-    recorded = bool(state.tapes) or state.graph is not None
+    recorded = state.record is not None and (bool(state.tapes) or not state.record.eager)
     record = tape._record
     assert record is not None
     starts: dict[int, Adjoint] = {}
@@ -48,7 +43,7 @@ def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], see
             if one is not None and (shape := value.shape):
                 one = filled(shape, value.dtype, 1)
         if one is None:
-            (rows,) = rows_of(tape, [target])
+            rows = rows_of(tape, target)
             if not rows or target.dtype.kind == "s":  # integers pass: the operation that made them says what passes
                 continue
             row = rows[-1]
@@ -62,27 +57,26 @@ def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], see
     ends: list[tuple[int, ...]] = []
     wanted: set[int] = set()
     for source in sources:
-        if type(source) is EagerTensor and record is source._record:
-            rows = (source._row,)
-            if source._value.dtype.kind in "fcV":
-                wanted.add(source._row)
-        else:
-            (rows,) = rows_of(tape, [source])
-            wanted.update([row for row in rows if differentiable(record, row)])
+        rows = (source._row,) if type(source) is EagerTensor and record is source._record else rows_of(tape, source)
+        wanted.update(rows)
         ends.append(rows)
+    wanted -= record.discrete
     found = sweep(tape, starts, wanted, recorded) if starts else None
     gradients: list[Result] = []
     for source, rows in zip(sources, ends, strict=True):
         g: Result = None
         if found is not None:
             g = found.adjoint(rows[0]) if len(rows) == 1 and rows[0] in found.sources else None
+            if type(g) in PLAIN and not passed:
+                gradients.append(bare(g))
+                continue
             if len(rows) > 1 or type(g) is IndexedSlices or type(g) in BATCHES:
                 g = _total(found, rows)
         if g is None:
             g = _same(tape, source, targets, seeds)
         elif passed and (parts := [seeds[i] for i in passed if targets[i] is source]):
             g = _add_n([*parts, g])
-        gradients.append(g if g is None or type(g) in FINAL or isinstance(g, Tensor) else bare(g))
+        gradients.append(g if g is None or type(g) is IndexedSlices or isinstance(g, Tensor) else bare(g))
     return gradients
 
 
@@ -122,24 +116,14 @@ def _add_n(gradients: list[Result]) -> Result:
     return gradients[0] if len(gradients) == 1 else above.add_n(gradients)
 
 
-def rows_of(tape: GradientTape, values: list[End]) -> list[tuple[int, ...]]:
-    """The rows that hold these tensors, or the states of these variables, in a tape's recording.
-
-    Raises what TensorFlow raises for anything else.
-    """
-    record = tape._record
-    found: list[tuple[int, ...]] = []
-    for value in values:
-        if type(value) is EagerTensor:
-            if value._record is record is not None:
-                found.append((value._row,))
-                continue
-            row = None if record is None else record.find(value)
-            found.append(() if row is None else (row,))
-        elif hasattr(value, "_tape_rows"):
-            found.append(value._tape_rows(tape))
-        else:
-            raise no_tensor(values)
+def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:
+    """The rows that hold a tensor, or the states of a variable, in a tape's recording. Raises what TensorFlow raises for anything else."""
+    if type(value) is EagerTensor:
+        row = None if tape._record is None else tape._record.find(value)
+        return () if row is None else (row,)
+    if not hasattr(value, "_tape_rows"):
+        raise no_tensor(value)
+    found: tuple[int, ...] = value._tape_rows(tape)
     return found
 
 
@@ -202,62 +186,11 @@ def _total(found: Sweep, rows: Sequence[int]) -> Result:
     """What has arrived at the rows of a source, together."""
     parts = [(row, a) for row in rows if row in found.sources and (a := found.adjoint(row)) is not None]
     if len(parts) != 1 or type(parts[0][1]) is not IndexedSlices:
-        total = _sum([a.dense() if type(a) is IndexedSlices else a for _, a in parts])
+        dense = [a.dense() if type(a) is IndexedSlices else a for _, a in parts]
+        total: Adjoint = sum(dense[1:], dense[0]) if dense else None
     elif type(parts[0][1].values) in BATCHES:
         total = parts[0][1].dense()
     else:
         slices = found.slices_at(parts[0][0])
         return slices if isinstance(slices.values, Tensor) else IndexedSlices(*map(wrap, slices._components()))
     return wrap(total.data) if type(total) in BATCHES else total
-
-
-def _sum(parts: list[Adjoint]) -> Adjoint:
-    return sum(parts[1:], parts[0]) if parts else None
-
-
-# -- adjoints of targets, zeros for sources --------------------------------------------------------------------------
-
-
-def seed_of(target: End, seed: Adjoint, recorded: bool) -> Adjoint:
-    """The adjoint that a target starts with: ones, or what the user gave."""
-    if seed is not None:
-        if not isinstance(seed, Tensor):
-            return seed  # a batch of adjoints
-        if seed.dtype is not target.dtype:
-            check_same_dtype("Mul", seed, target)
-        if seed.shape != target.shape:
-            check_broadcast("Mul", seed, target)
-            _refuse_other_size(seed, target)
-        return seed if recorded else unbroadcast(seed.array, tuple(target.shape))
-    if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
-        return TABLE["ones_like"](target)
-    shape = target._dims if type(target) is EagerTensor else tuple(target.shape)
-    one = filled(shape, target.dtype.as_numpy_dtype, 1)[()]
-    return wrap(one) if recorded else one
-
-
-def _refuse_other_size(seed: Tensor, target: End) -> None:
-    """InvalidArgumentError for an output gradient that makes its target larger, or empty: no rule could place the elements."""
-    if seed.shape.is_fully_defined() and target.shape.is_fully_defined():
-        a, b = (tuple(n for n in shape if n is not None) for shape in (seed.shape, target.shape))  # all are known
-        given, wanted = math.prod(np.broadcast_shapes(a, b)), math.prod(b)
-        if given != wanted:
-            raise invalid(f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}",
-                          "Reshape")  # fmt: skip
-
-
-def unconnected_zeros(source: End) -> Tensor:
-    """What a source without a gradient gets where zeros are asked for; open tapes record how it was made."""
-    if state.graph is None:
-        value = source._read() if hasattr(source, "_read") else source  # which tapes count as an access
-        if state.tapes and type(value) is EagerTensor and source.dtype.kind != "s":
-            return TABLE["zeros_like"](value)
-    return zeros_of(source)
-
-
-def zeros_of(source: End) -> Tensor:
-    """Zeros in the shape and dtype of a source, which no tape knows."""
-    if state.graph is not None and isinstance(source, Tensor):
-        return TABLE["stop_gradient"](TABLE["zeros_like"](source))  # a constant: nothing follows from the source
-    zero = b"" if source.dtype.kind == "s" else 0
-    return wrap(np.full(tuple(source.shape), zero, source.dtype.as_numpy_dtype))

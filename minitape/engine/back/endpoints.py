@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from enum import Enum
 from operator import is_
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..above import above
-from ..tensor.tensor import EagerTensor
+from ..recording.recorder import recorder
+from ..recording.state import state
+from ..table.accelerator import filled
+from ..table.primitives import TABLE
+from ..tensor.operation import check_broadcast, check_same_dtype
+from ..tensor.tensor import EagerTensor, Tensor, wrap
 from ..values import nest
+from ..values.invalid import invalid
+from .values import unbroadcast
 
 if TYPE_CHECKING:
     from ..typed import Adjoint, End, Object, Result, Structure
@@ -30,35 +39,22 @@ class UnconnectedGradients(Enum):
     ZERO = "zero"
 
 
-def no_tensor(values: Sequence[object]) -> Exception:
-    """The error for targets or sources of which some are no tensors: TensorFlow takes each for a dtype first."""
-    plain = next((v for v in values if type(v) is not EagerTensor and not hasattr(v, "_tape_rows")), None)
-    return above.why_no_tensor(_for_no_tensor(values), plain)
-
-
-def _for_no_tensor(values: Sequence[Object]) -> Exception:
+def no_tensor(value: Object) -> Exception:
+    """The error for a target or a source that is no tensor: TensorFlow takes it for a dtype first."""
     from ..values.dtypes import as_dtype
 
-    first = None
-    for value in values:
-        if type(value) is EagerTensor or hasattr(value, "_tape_rows"):
-            continue
-        missing = "_id"
-        if not hasattr(value, "dtype"):
-            try:
-                number = isinstance(value, float) and value.is_integer()
-                missing = "_id" if as_dtype(int(value) if number else value).differentiable else "dtype"
-            except TypeError as error:
-                return error
-        kind = type(value)
-        plain = kind.__module__ == "builtins" or kind.__flags__ & 1 << 9  # classes of Python go without their module
-        name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"
-        owner = f"type object {value.__name__!r}" if isinstance(value, type) else f"{name!r} object"
-        found = AttributeError(f"{owner} has no attribute {missing!r}")
-        if missing == "dtype":
-            return found
-        first = first or found
-    return first or AttributeError("no tensor")
+    missing = "_id"
+    if not hasattr(value, "dtype"):
+        try:
+            number = isinstance(value, float) and value.is_integer()
+            missing = "_id" if as_dtype(int(value) if number else value).differentiable else "dtype"
+        except TypeError as error:
+            return above.why_no_tensor(error, value)
+    kind = type(value)
+    plain = kind.__module__ == "builtins" or kind.__flags__ & 1 << 9  # classes of Python go without their module
+    name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"
+    owner = f"type object {value.__name__!r}" if isinstance(value, type) else f"{name!r} object"
+    return above.why_no_tensor(AttributeError(f"{owner} has no attribute {missing!r}"), value)
 
 
 def wants_zeros(unconnected_gradients: object) -> bool:
@@ -124,3 +120,51 @@ def packed(structure: Structure, values: list[End], gradients: list[Result]) -> 
     elif values and structure is values[0]:
         return gradients[0]
     return nest.pack_sequence_as(structure, gradients)
+
+
+# -- what targets start with, and zeros for sources -----------------------------------------------------------------
+
+
+def seed_of(target: End, seed: Adjoint, recorded: bool) -> Adjoint:
+    """The adjoint that a target starts with: ones, or what the user gave."""
+    if seed is not None:
+        if not isinstance(seed, Tensor):
+            return seed  # a batch of adjoints
+        if seed.dtype is not target.dtype:
+            check_same_dtype("Mul", seed, target)
+        if seed.shape != target.shape:
+            check_broadcast("Mul", seed, target)
+            _refuse_other_size(seed, target)
+        return seed if recorded else unbroadcast(seed.array, tuple(target.shape))
+    if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
+        return TABLE["ones_like"](target)
+    shape = target._dims if type(target) is EagerTensor else tuple(target.shape)
+    one = filled(shape, target.dtype.as_numpy_dtype, 1)[()]
+    return wrap(one) if recorded else one
+
+
+def _refuse_other_size(seed: Tensor, target: End) -> None:
+    """InvalidArgumentError for an output gradient that makes its target larger, or empty: no rule could place the elements."""
+    if seed.shape.is_fully_defined() and target.shape.is_fully_defined():
+        a, b = (tuple(n for n in shape if n is not None) for shape in (seed.shape, target.shape))  # all are known
+        given, wanted = math.prod(np.broadcast_shapes(a, b)), math.prod(b)
+        if given != wanted:
+            raise invalid(f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}",
+                          "Reshape")  # fmt: skip
+
+
+def unconnected_zeros(source: End) -> Tensor:
+    """What a source without a gradient gets where zeros are asked for; open tapes record how it was made."""
+    if recorder().eager:
+        value = source._read() if hasattr(source, "_read") else source  # which tapes count as an access
+        if state.tapes and type(value) is EagerTensor and source.dtype.kind != "s":
+            return TABLE["zeros_like"](value)
+    return zeros_of(source)
+
+
+def zeros_of(source: End) -> Tensor:
+    """Zeros in the shape and dtype of a source, which no tape knows."""
+    if isinstance(source, Tensor) and not recorder().eager:
+        return TABLE["stop_gradient"](TABLE["zeros_like"](source))  # a constant: nothing follows from the source
+    zero = b"" if source.dtype.kind == "s" else 0
+    return wrap(np.full(tuple(source.shape), zero, source.dtype.as_numpy_dtype))

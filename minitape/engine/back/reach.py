@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,14 +10,11 @@ import numpy as np
 from ..recording.record import Record
 from ..recording.rows import CALL, CHUNK, LEAF, operation_of
 from ..table.accelerator import fast
-from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE, compile_recorded
-from ..tensor.functions import function_of
+from ..table.primitives.elementwise import STOP_CODE
 
 if TYPE_CHECKING:
-    from ..more.batch import Batch
     from ..recording.rows import Call
-    from ..table.primitives import Rule
-    from ..typed import Array, Function
+    from ..typed import Function
     from .tape import GradientTape
 
 FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
@@ -110,7 +107,7 @@ def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytea
     if run is not None:
         _propagate_long(run, record, marks, low, high, gate)
         return
-    calls = record.calls
+    calls, discrete = record.calls, record.discrete
     for first in range(low, high, CHUNK):
         last = min(first + CHUNK, high)
         ops, left, right, _, _ = record.columns(first, last)
@@ -118,8 +115,11 @@ def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytea
             if op == LEAF or (gate is not None and not gate[row]):
                 continue
             if op == CALL:
-                if _any_marked(record, marks, calls[a]):
-                    marks[row] = 1
+                call = calls[a]
+                for i in call.inputs if call.primitive.code != STOP_CODE else ():
+                    if marks[i] and i not in discrete:
+                        marks[row] = 1
+                        break
             elif (marks[a] or marks[b]) and op != STOP_CODE:
                 marks[row] = 1
 
@@ -139,14 +139,12 @@ def _propagate_long(run: Function, record: Record, marks: bytearray, low: int, h
 
 def _any_marked(record: Record, marks: bytearray, call: Call) -> bool:
     """True when an input of the call is marked and of a dtype through which gradients flow."""
-    if call.primitive.code == STOP_CODE:
-        return False
-    return any(marks[row] and differentiable(record, row) for row in call.inputs)
+    return call.primitive.code != STOP_CODE and any(marks[row] and differentiable(record, row) for row in call.inputs)
 
 
 def differentiable(record: Record, row: int) -> bool:
     """True for a row of a dtype through which gradients flow."""
-    return record.shape_dtype(row)[1].kind in "fcV"  # V is bfloat16's
+    return row not in record.discrete
 
 
 # -- which comes first ------------------------------------------------------------------------------------------------
@@ -181,26 +179,3 @@ def breadth_first(record: Record, targets: Iterable[int]) -> list[int]:
 def _first_row(record: Record, row: int) -> int:
     op, number, _, _ = record.cell(row)
     return record.calls[number].row if op == CALL else row
-
-
-# -- the rules of elementwise rows ------------------------------------------------------------------------------------
-
-
-def in_batches(rule: Rule) -> Rule:
-    """An elementwise rule for a batch of adjoints: it broadcasts over their leading axis by itself."""
-
-    def batched(g: Batch, *values: Array) -> Batch:
-        share = rule(g.data, *values)
-        if np.ndim(share) < g.data.ndim:  # the rule does not read g: the same for all
-            share = np.broadcast_to(share, (g.data.shape[0], *np.shape(share)))
-        return type(g)(share)
-
-    return batched
-
-
-def recorded_rules(code: int) -> Sequence[Rule | None]:
-    """The rules of an elementwise row for a sweep that is recorded."""
-    primitive = BY_CODE[code - FIRST_CODE]
-    if not primitive._table_rules:
-        compile_recorded(lambda p: function_of(p, "rule", p, signature="x, y" if len(p.texts) == 3 else "x"))
-    return primitive._table_rules

@@ -8,30 +8,31 @@ Adjoints that do not have the shape of their input, because the operation broadc
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy import ndarray
 
 from ..recording.record import Record
-from ..recording.rows import CALL, CHUNK, LEAF, Call
+from ..recording.rows import CALL, CHUNK, LEAF, WIDTH, Call
 from ..table.accelerator import fast
 from ..table.fp import OFF, WARNINGS, restore
 from ..table.primitives import BATCHES, TABLE
 from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, RULES, form_of
+from ..tensor.functions import compile_recorded
 from ..tensor.slices import IndexedSlices, join
 from ..tensor.tensor import EagerTensor, wrap
-from .reach import breadth_first, in_batches, recorded_rules
-from .values import Held, Kept, Tensors, unbroadcast
+from .reach import breadth_first
+from .values import Held, Kept, Tensors, fitted, in_batches, unbroadcast
 
 if TYPE_CHECKING:
     from ..table.primitives import Primitive, Rule, Rules
-    from ..typed import Adjoint, Array, Attributes, Object, Result, Values
+    from ..typed import Adjoint, Array, Attributes, Object, Values
 
-Part: TypeAlias = "tuple[Sequence[int], int, list[int], list[int], list[int]]"
+Cells: TypeAlias = tuple[int, int, int, int]  # of a row: its number, op, a and b
 
 FEW = 24  # rows from which on an accelerator is asked
-
 
 
 class Sweep:
@@ -59,20 +60,21 @@ class Sweep:
         self.targets = seeds
         if BATCHES:
             self.batched = any(type(s) in BATCHES for s in seeds.values())
+        if recorded:
+            compile_recorded()
         self.plain = not (recorded or stepwise or self.batched)
         if self.plain and self.high - self.low >= FEW:
             self.long = fast.long(self)
             self.plain = self.long is None
-        self.columns = None if record.base else record.columns()
         self.values = self._values()
         if held:
             self.values = Kept(self.values, held)
 
     def _values(self) -> Values:
         """The value of each row: as NumPy holds it, or as the tensor that an outer tape knows."""
-        if self.recorded:
-            return Tensors(self)
-        return Held(self.record) if self.columns is None else self.columns[-1]
+        record = self.record
+        column: Values = Held(record) if record.base else record.rows[WIDTH - 1 :: WIDTH]
+        return Tensors(record, column) if self.recorded else column
 
     def run(self) -> None:
         """Runs the sweep to its end."""
@@ -84,73 +86,73 @@ class Sweep:
             restore(before)
 
     def steps(self) -> Iterator[int]:
-        """Hands on the adjoint of each row that has one, from the last row to the first; yields the row after it."""
-        marks, adjoints, values, plain, low = self.marks, self.adjoints, self.values, self.plain, self.low
-        arrived, kept, stepwise = adjoints.get, self.sources, self.stepwise
-        for rows, first, ops, left, right in self._parts() if self.long is None else self.long.parts():
-            for row in rows:
-                op = ops[row - first]
-                if op == LEAF or (marks is not None and marks[row] != 1):
-                    continue
-                a, b = left[row - first], right[row - first]
-                if op == CALL:
-                    call = self.record.calls[a]
-                    if b or not self._call(call, [i for i, r in enumerate(call.inputs) if r >= low and (marks is None or marks[r])]):
-                        continue  # of several outputs, the first is met last
-                    for at in range(row, row + call.outputs) if not stepwise else ():
-                        if at not in kept:
-                            adjoints.pop(at, None)
+        """Hands on the adjoint of each row that has one, from the last row to the first; ``stepwise`` yields the row after it."""
+        marks, adjoints, values, plain = self.marks, self.adjoints, self.values, self.plain
+        arrived, kept, stepwise, calls = adjoints.get, self.sources, self.stepwise, self.record.calls
+        for row, op, a, b in self._cells() if self.long is None else self.long.cells():
+            if op == LEAF or (marks is not None and marks[row] != 1):
+                continue
+            if op == CALL:
+                if b or not self._call(call := calls[a]):
+                    continue  # of several outputs, the first is met last
+                if stepwise:
                     yield row
                     continue
-                g = arrived(row)
-                if g is None:
-                    continue
-                if type(g) is IndexedSlices:
-                    g = g.dense()
-                z, x, y = values[row], values[a], values[b]
-                to, like, kind, self.edges = a, x, type(z), []
-                quick = plain and kind in RULES and (kind is not ndarray or z.size < LARGE)
-                for rule in RULES[kind][op] if quick else self._rules(op, z):
-                    if rule is not None and (marks is None or marks[to]) and (share := rule(g, z, x, y)) is not None:
-                        if not plain:
-                            self._add(to, share)
+                for at in (row,) if call.outputs == 1 else range(row, row + call.outputs):
+                    if at not in kept:
+                        adjoints.pop(at, None)
+                continue
+            g = arrived(row)
+            if g is None:
+                continue
+            if type(g) is IndexedSlices:
+                g = g.dense()
+            z, x, y = values[row], values[a], values[b]
+            to, like, kind = a, x, type(z)
+            if stepwise:
+                self.edges = []
+            quick = plain and kind in RULES and (kind is not ndarray or z.size < LARGE)
+            for rule in RULES[kind][op] if quick else self._rules(op, z):
+                if rule is not None and (marks is None or marks[to]):
+                    share = rule(g, z, x, y)
+                    if not plain:
+                        self._add(to, share)
+                    else:
+                        if type(share) is ndarray and share.shape != like.shape:
+                            share = unbroadcast(share, like.shape)
+                        before = arrived(to)
+                        if before is None:
+                            adjoints[to] = share
+                        elif type(before) is ndarray or type(before) is IndexedSlices:
+                            adjoints[to] = self._sum(to, before, share)
                         else:
-                            if share.shape != like.shape:
-                                share = unbroadcast(share, like.shape)
-                            before = arrived(to)
-                            if before is None:
-                                adjoints[to] = share
-                            elif type(before) is ndarray or type(before) is IndexedSlices:
-                                adjoints[to] = self._sum(to, before, share)
-                            else:
-                                adjoints[to] = before + share
-                    to, like = b, y
-                if row not in kept and not stepwise:
-                    del adjoints[row]
+                            adjoints[to] = before + share
+                to, like = b, y
+            if stepwise:
                 yield row
+            elif row not in kept:
+                del adjoints[row]
 
-    def _parts(self) -> Iterable[Part]:
-        """The rows to visit, in this order, in parts: numbers of rows, the first in the columns, the columns op, a and b."""
-        rows: Sequence[int] = range(self.high, self.low - 1, -1) if self.order is None else [r for r in self.order if r >= self.low]
-        if self.columns is not None:
-            return ((rows, 0, self.columns[0], self.columns[1], self.columns[2]),)
-        record = self.record
+    def _cells(self) -> Iterable[Cells]:
+        """The rows to visit."""
+        record, low, high = self.record, self.low, self.high
         if self.order is not None:
-            return [((row,), row, [op], [a], [b]) for row in rows for op, a, b, _ in (record.cell(row),)]
-        return self._packed(self.low, self.high + 1)
+            return [(row, *record.cell(row)[:3]) for row in self.order if row >= low]
+        if record.base:
+            return chain.from_iterable(map(self._chunk, range(high + 1, low, -CHUNK)))
+        cells = record.rows[WIDTH * low : WIDTH * high + WIDTH]
+        return zip(range(high, low - 1, -1), cells[-5::-WIDTH], cells[-4::-WIDTH], cells[-3::-WIDTH])  # noqa: B905 - slow
 
-    def _packed(self, low: int, high: int) -> Iterator[Part]:
-        """The rows of a packed recording, unpacked in part."""
-        while high > low:
-            first = max(low, high - CHUNK)
-            ops, left, right, _, _ = self.record.columns(first, high)
-            yield range(high - 1, first - 1, -1), first, ops, left, right
-            high = first
+    def _chunk(self, end: int) -> Iterable[Cells]:
+        """The rows before ``end`` in a recording that is packed, at most ``CHUNK`` of them."""
+        first = max(self.low, end - CHUNK)
+        ops, left, right, _, _ = self.record.columns(first, end)
+        return zip(range(end - 1, first - 1, -1), ops[::-1], left[::-1], right[::-1], strict=True)
 
     def _rules(self, op: int, value: Array) -> Sequence[Rule | None]:
         """The rules of an elementwise row, for what the adjoints are."""
         if self.recorded:
-            return recorded_rules(op)
+            return BY_CODE[op - FIRST_CODE].recorded_rules
         if self.batched:
             rules: Object = BY_CODE[op - FIRST_CODE].rules  # a line of the table has one for each input
             return [None if r is None else in_batches(r) for r in rules]
@@ -162,14 +164,15 @@ class Sweep:
 
     # -- one call -----------------------------------------------------------------------------------------------------
 
-    def _call(self, call: Call, wanted: Sequence[int]) -> bool:
-        """Hands the adjoints of a call's outputs on to the ``wanted`` of its inputs; False when there are none."""
-        primitive, values, row = call.primitive, self.values, call.row
+    def _call(self, call: Call) -> bool:
+        """Hands the adjoints of a call's outputs on to those of its inputs that matter; False when there are none."""
+        primitive, values, row, marks, low = call.primitive, self.values, call.row, self.marks, self.low
         g: Adjoint
         z: Adjoint
-        self.edges = []
+        if self.stepwise:
+            self.edges = []
         if call.outputs == 1:
-            g = self.adjoint(row)
+            g = self.adjoints.get(row) if self.long is None else self.long.adjoint(row)
             if g is None:
                 return False
             if type(g) is IndexedSlices:
@@ -181,27 +184,35 @@ class Sweep:
             if all(g is None for g in adjoints):
                 return False
             g, z = [self._dense(g, r) for g, r in zip(adjoints, rows, strict=True)], [values[r] for r in rows]
+        wanted, inputs = [], []
+        for i, r in enumerate(call.inputs):
+            inputs.append(values[r])
+            if r >= low and (marks is None or marks[r]):
+                wanted.append(i)
         if primitive.rules is None:
             if primitive.missing == "unregistered" and wanted:
                 raise LookupError(f"gradient registry has no entry for: {primitive.op}")
             return True
-        for i, share in self._shares(primitive, wanted, g, z, [values[r] for r in call.inputs], call.attrs):
+        for i, share in self._shares(primitive, wanted, g, z, inputs, call.attrs):
             if share is not None:
                 to = call.inputs[i]
-                self._add(to, share, primitive.name == "custom_gradient" and self._is_leaf(to))
+                self._add(to, share, primitive.asked and self.long is None and self.record.cell(to)[0] == LEAF)
                 if type(share) is IndexedSlices:
                     self.slices.setdefault(to, []).append((row, share.indices.shape[0]))
         return True
 
-    def _is_leaf(self, row: int) -> bool:
-        return self.long is None and self.record.cell(row)[0] == LEAF
-
     def _shares(self, primitive: Primitive, wanted: Sequence[int], g: Adjoint, z: Adjoint, inputs: list[Adjoint], attrs: Attributes) -> Iterable[tuple[int, Adjoint]]:
         """(position, share) for each wanted input of a call."""
         rules: Rules = primitive.rules
+        if type(rules) is tuple and not primitive.code:
+            shares = []
+            for i in wanted:
+                if (rule := rules[i]) is not None:
+                    shares.append((i, rule(g, z, *inputs, **attrs)))
+            return shares
         if primitive.code and rules is not None and not callable(rules):  # of the table of derivatives
             if self.recorded:
-                rules = recorded_rules(primitive.code)
+                rules = primitive.recorded_rules
             elif self.batched:
                 rules = [None if r is None else in_batches(r) for r in rules]
             if _is_complex(inputs):  # d/dz of an analytic function: g * conj(f'(z))
@@ -217,10 +228,6 @@ class Sweep:
             return wrap(zeros) if self.recorded else zeros[()]
         return g.dense() if type(g) is IndexedSlices else g
 
-    def tensor(self, row: int) -> Result:
-        """The value of a row as the tensor that an outer tape knows."""
-        return self.values[row]
-
     # -- adding up ----------------------------------------------------------------------------------------------------
 
     def _add(self, row: int, share: Adjoint, as_given: bool = False) -> None:
@@ -230,8 +237,13 @@ class Sweep:
         """
         if type(share) is not IndexedSlices:
             value = self.values[row]
-            if not as_given and (type(share) is EagerTensor or share.shape != value.shape or share.dtype is not value.dtype):
-                share = _fitted(share, value)
+            if as_given:
+                pass
+            elif type(share) is EagerTensor:
+                if share._value.shape != value._value.shape:
+                    share = unbroadcast(share, value._value.shape)
+            elif share.shape != value.shape or share.dtype is not value.dtype:
+                share = fitted(share, value)
             if self.long is not None and self.long.add(row, share):
                 return
         before = self.adjoints.get(row)
@@ -266,17 +278,6 @@ class Sweep:
         else:
             values, indices = slices.values[order], slices.indices[order]
         return IndexedSlices(values, indices, slices.dense_shape)
-
-
-def _fitted(share: Adjoint, value: Adjoint) -> Adjoint:
-    """A share in the shape and dtype of the value that it belongs to."""
-    if type(share) is EagerTensor:
-        return share if share._value.shape == value._value.shape else unbroadcast(share, value._value.shape)
-    if share.shape != value.shape:
-        share = unbroadcast(share, tuple(value.shape))
-    if share.dtype is not value.dtype and isinstance(share, (np.ndarray, np.generic)):
-        share = share.astype(value.dtype)  # NumPy computes some of the half types in float32
-    return share
 
 
 def _is_complex(values: list[Adjoint]) -> bool:

@@ -26,8 +26,8 @@ from ..recording.rows import WIDTH
 from ..recording.state import more, state
 from ..tensor.tensor import EagerTensor, Tensor
 from ..values import nest
-from .backward import gradients_of, rows_of, unconnected_zeros
-from .endpoints import UnconnectedGradients, ends_of, given_seeds, packed, wants_zeros
+from .backward import gradients_of, rows_of
+from .endpoints import UnconnectedGradients, ends_of, given_seeds, packed, unconnected_zeros, wants_zeros
 
 if TYPE_CHECKING:
     from ..recording.evidence import Stack, TapeNote
@@ -163,7 +163,7 @@ class GradientTape:
                 if self._recording and self in state.tapes:
                     state.tapes.remove(self)
                 record.tapes -= 1
-                if record.tapes <= 0 and not record.lasting:
+                if record.tapes <= 0 and record.eager:
                     release(record)
         except KeyboardInterrupt:  # which Python would drop here: so it is raised anew in a moment
             start_new_thread(interrupt_main, ())
@@ -471,7 +471,7 @@ class GradientTape:
 
     def _rows_of(self, value: End) -> tuple[int, ...]:
         """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
-        return rows_of(self, [value])[0]
+        return rows_of(self, value)
 
 
 def _option(options: dict[str, object]) -> bool:

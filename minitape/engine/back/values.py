@@ -10,12 +10,13 @@ import numpy as np
 from ..recording.record import Record
 from ..recording.rows import Outline
 from ..table.primitives import TABLE
-from ..tensor.tensor import EagerTensor, bare
+from ..tensor.tensor import EagerTensor
 
 if TYPE_CHECKING:
+    from ..more.batch import Batch
+    from ..table.primitives import Rule
     from ..tensor.tensor import Tensor
     from ..typed import Adjoint, Array, Values
-    from .sweep import Sweep
 
 
 class Held:
@@ -41,30 +42,20 @@ class Kept:
 class Tensors(dict[int, "Tensor"]):
     """The values of rows as tensors that an outer tape knows: made when they are asked for."""
 
-    def __init__(self, sweep: Sweep) -> None:
-        self.record, self.columns = sweep.record, sweep.columns
+    def __init__(self, record: Record, column: Values) -> None:
+        self.record, self.column = record, column
 
     def __missing__(self, row: int) -> Tensor:
-        if self.columns is None or row in self.record.leaves or type(value := self.columns[-1][row]) is Outline:
-            tensor = tensor_of(self.record, row)
-        else:
+        """The tensor of a leaf, or one with the same value in the same place."""
+        leaf = self.record.leaves.get(row)
+        tensor = None if leaf is None or leaf.held is None else leaf.held()
+        if tensor is None:
+            value = self.column[row]
             tensor = made = EagerTensor()
-            made._value, made._record, made._row, made._origin = value, self.record, row, None
+            made._value = value if type(value) is not Outline else value.zeros
+            made._record, made._row, made._origin = self.record, row, None
         self[row] = tensor
         return tensor
-
-
-def tensor_of(record: Record, row: int) -> Tensor:
-    """The tensor of a row: that of a leaf, or one with the same value in the same place."""
-    leaf = record.leaves.get(row)
-    if leaf is not None and leaf.tensor is not None:
-        return leaf.tensor
-    value = record.held(row)
-    if type(value) is Outline:
-        value = np.broadcast_to(np.zeros((), value.dtype), value.shape)
-    tensor = bare(value)
-    tensor._record, tensor._row = record, row
-    return tensor
 
 
 def unbroadcast(g: Adjoint, shape: tuple[int, ...]) -> Adjoint:
@@ -78,7 +69,7 @@ def unbroadcast(g: Adjoint, shape: tuple[int, ...]) -> Adjoint:
     """
     if type(g) is np.ndarray and not shape:  # a number
         return np.add.reduce(g, None, g.dtype)
-    have = tuple(g.shape)
+    have = g._value.shape if type(g) is EagerTensor else tuple(g.shape)
     extra = len(have) - len(shape)
     if extra == 1 and have[1:] == shape and type(g) is np.ndarray:  # a bias: the usual case
         return np.add.reduce(g, 0, g.dtype)
@@ -100,3 +91,24 @@ def unbroadcast(g: Adjoint, shape: tuple[int, ...]) -> Adjoint:
     if g.shape != tuple(shape):
         g = g.reshape(shape) if g.size == math.prod(shape) else np.broadcast_to(g, shape)
     return g
+
+
+def fitted(share: Adjoint, value: Adjoint) -> Adjoint:
+    """A share in the shape and dtype of the value that it belongs to."""
+    if share.shape != value.shape:
+        share = unbroadcast(share, tuple(value.shape))
+    if share.dtype is not value.dtype and isinstance(share, (np.ndarray, np.generic)):
+        share = share.astype(value.dtype)  # NumPy computes some of the half types in float32
+    return share
+
+
+def in_batches(rule: Rule) -> Rule:
+    """An elementwise rule for a batch of adjoints: it broadcasts over their leading axis by itself."""
+
+    def batched(g: Batch, *values: Array) -> Batch:
+        share = rule(g.data, *values)
+        if np.ndim(share) < g.data.ndim:  # the rule does not read g: the same for all
+            share = np.broadcast_to(share, (g.data.shape[0], *np.shape(share)))
+        return type(g)(share)
+
+    return batched

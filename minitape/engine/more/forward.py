@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..above import above
-from ..back.backward import gradients_of, unconnected_zeros, zeros_of
-from ..back.endpoints import UnconnectedGradients
+from ..back.backward import gradients_of
+from ..back.endpoints import UnconnectedGradients, unconnected_zeros, zeros_of
 from ..back.reach import FOREIGN, reach
 from ..back.sweep import Sweep
 from ..back.tape import GradientTape

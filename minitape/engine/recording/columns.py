@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..typed import Array, Columns
 
 SMALL = 1024  # arrays up to this size are kept for the picture even where no rule reads them
+CONTINUOUS = "fcV"  # the kinds of dtypes through which gradients flow; V is bfloat16's
 _first = itemgetter(0)
 Span = TypeVar("Span", bound=tuple[Any, ...])  # it begins with its first row
 
@@ -42,6 +43,7 @@ class ColumnStore:
         self.put = self.rows.extend
         self.base = 0  # number of packed rows
         self.large = False  # whether arrays beyond SMALL are held
+        self.discrete: set[int] = set()  # rows of a dtype through which no gradient flows
         self.kinds: set[type] = set()  # the types in the column of values: operators make no other numbers from them
         self.thread = get_ident()
 
@@ -50,13 +52,14 @@ class ColumnStore:
 
     def append(self, op: int, a: int, b: int, site: int, value: Array = None) -> int:
         """Writes a row and returns its number."""
-        place = len(self.rows)
-        if place >= FULL:
+        if len(self.rows) >= FULL:
             self.pack()
-            place = 0
+        row = self.base + len(self.rows) // WIDTH
+        if value is not None and value.dtype.kind not in CONTINUOUS:
+            self.discrete.add(row)
         self.kinds.add(type(value))
         self.put((op, a, b, site, value))
-        return self.base + place // WIDTH
+        return row
 
     def pack(self) -> bool:
         """Moves the rows since the last block into a block of 32-bit integers; numbers of one type become an array.

@@ -68,7 +68,7 @@ class Origin(NamedTuple):
 
     def again(self, detail: object) -> Origin:
         """The origin of another value that was made of the same inputs by the same statement."""
-        return _new(Origin, (clock(), self.kind, self.stack, self.inputs, detail, self.depth))
+        return self._replace(when=clock(), detail=detail)
 
 
 # Operators and functions write their origins down in short, for they run often: (when, frames, primitive or
@@ -118,9 +118,11 @@ def computed(primitive: Primitive | Made, frame: FrameType, a: Tensor, b: Tensor
 
 def frames(frame: FrameType) -> Stack:
     """The user's statement that runs in ``frame`` or around it, and the call around that: what is noted often."""
+    if state.frames is not None:
+        return state.frames[:OFTEN]
     code = frame.f_code
-    if _OWN[code.co_filename] or state.frames is not None:
-        return stack(frame)[:OFTEN]
+    if _OWN[code.co_filename]:
+        return stack(frame, OFTEN)
     outer = None if code.co_name == "<module>" else frame.f_back
     if outer is None or _OWN[outer.f_code.co_filename]:
         return ((code, frame.f_lasti),)
@@ -251,7 +253,7 @@ def site() -> Stack:
     return ((frame.f_code, frame.f_lasti),)
 
 
-def stack(frame: FrameType | None = None) -> Stack:
+def stack(frame: FrameType | None = None, most: int = STACK) -> Stack:
     """The user's frames from this one (None: the caller's) outwards, without those of minitape and of libraries."""
     if state.frames is not None:
         return state.frames
@@ -264,7 +266,7 @@ def stack(frame: FrameType | None = None) -> Stack:
         if not own[code.co_filename]:
             sites += ((code, frame.f_lasti),)
             found += 1
-            if found == STACK or code.co_name == "<module>":
+            if found == most or code.co_name == "<module>":
                 break
         frame = frame.f_back
     return sites
@@ -319,12 +321,9 @@ _GRADIENT = "gradient", None
 
 def note_gradients(gradients: list[Result], targets: list[End], sources: list[End]) -> Stack:
     """Notes on gradients that no tape recorded what they came from, and whose they are; returns the user's frames."""
-    graph = state.graph
-    if graph is not None:
-        known = graph.gradients
-        for g, source in zip(gradients, sources, strict=True):
-            if getattr(g, "graph", None) is graph and hasattr(g, "_row"):  # slices have none
-                known.setdefault(g._row, []).append(weakref.ref(source))
+    record = state.record
+    if record is not None and not record.eager:
+        record.note_gradients(gradients, sources)
         return stack()
     if len(targets) == 1 and type(targets[0]) is EAGER[0]:
         when, place, _, *rest = computed(_GRADIENT, _getframe(2), targets[0])
@@ -375,8 +374,7 @@ EAGER: list[type[EagerTensor]] = []  # the class of tensors, put here by minitap
 def moved(tensor: Tensor, old: Record) -> Origin:
     """The origin of a tensor that leaves a released recording for another one: its row there."""
     site = old.site(tensor._row)
-    row = _new(Ref, (_nothing, None, weakref.ref(old), tensor._row))
-    return _new(Origin, (clock(), "row", () if site is None else (site,), (row,), None, 0))
+    return Origin(clock(), "row", () if site is None else (site,), (Ref(_nothing, None, weakref.ref(old), tensor._row),))
 
 
 def _nothing() -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from ..table.primitives.elementwise import STOP_CODE
-from .columns import SMALL
+from .columns import CONTINUOUS, SMALL
 from .frames import user_frame
 from .recorder import Recorder
 from .rows import (
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..typed import Array, Attributes
+    from ..typed import Array, Attributes, End, Result
     from .evidence import Origin
 
 EVENTS = 10_000  # events kept by one recording
@@ -58,7 +58,6 @@ ORIGINS: list[Callable[[Tensor, Record], Origin]] = []  # what minitape.engine.r
 class Record(Sites, Recorder):
     """The table: operations append to it, a sweep reads it backwards."""
 
-    lasting = False  # whether it outlives its tapes, as a graph does
     sweeper: type[Sweep]  # of a graph alone
     tapes = 0  # tapes that may still ask for gradients
     paused = 0  # tapes inside stop_recording()
@@ -93,19 +92,21 @@ class Record(Sites, Recorder):
 
     def enter(self, tensor: Tensor, variable: ResourceVariable | None = None, site: int | None = None) -> int:
         """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable's state, where it is one)."""
-        row = self.find(tensor) if tensor._record is self or id(tensor) in self.leaf_of or self.merged else None
-        if row is not None:
-            if variable is not None and self.leaves[row].owner is None:
-                self.leaves[row] = _leaf_of(tensor, variable)
-            return row
-        old = tensor._record
-        stays = old is not None and old.tapes > 0 and tensor._row not in old.leaves  # a row of that recording
-        if old is not None and not stays and tensor._origin is None:
-            tensor._origin = ORIGINS[0](tensor, old)
-        site = self.here() if site is None else site
-        row = self.leaf_of[id(tensor)] = self._write_leaf(_leaf_of(tensor, variable), tensor._value, site)
-        if not stays:
-            tensor._record, tensor._row = self, row
+        old, me = tensor._record, id(tensor)
+        row = self.find(tensor) if old is self or me in self.leaf_of or self.merged else None
+        stays = False  # as a row of another recording
+        if row is None and old is not None:
+            stays = old.tapes > 0 and tensor._row not in old.leaves
+            if not stays and tensor._origin is None:
+                tensor._origin = ORIGINS[0](tensor, old)
+        owner, version = (None, 0) if variable is None else (ref(variable), variable._version)
+        leaf = _new(Leaf, (ref(tensor), owner, version, None, tensor._origin))
+        if row is None:
+            row = self.leaf_of[me] = self._write_leaf(leaf, tensor._value, self.here() if site is None else site)
+            if not stays:
+                tensor._record, tensor._row = self, row
+        elif owner is not None and self.leaves[row].owner is None:
+            self.leaves[row] = leaf
         return row
 
     def enter_number(self, tensor: Tensor, number: float, frame: FrameType | None = None) -> None:
@@ -117,8 +118,7 @@ class Record(Sites, Recorder):
 
     def _write_leaf(self, leaf: Leaf, value: Array, site: int) -> int:
         """Writes the row of a leaf, which no tape watches yet, and returns its number."""
-        row = self.append(LEAF, 0, 0, site, value)
-        self.leaves[row] = leaf
+        self.leaves[row := self.append(LEAF, 0, 0, site, value)] = leaf
         self.untracked.add(row)
         return row
 
@@ -171,58 +171,54 @@ class Record(Sites, Recorder):
     def write(self, primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, tensors: tuple[Tensor, ...],
               frame: FrameType | None = None) -> None:  # fmt: skip
         """Writes one row for each output of an operation that has just computed ``tensors``, by a statement in ``frame`` or around it."""
-        site = frame.f_lasti if frame is not None and frame is self.frame else self.here(frame)
-        untracked, tracked = self.untracked, False
+        site = self.fixed
+        if site is None:
+            site = frame.f_lasti if frame is not None and frame is self.frame else self.here(frame)
         rows: tuple[int, ...] = ()
         for t in inputs:
-            row = t._row if t._record is self else self.enter(t, None, site)
-            rows += (row,)
-            if row not in untracked and t._value.dtype.kind in "fcV":  # V is bfloat16's: gradients flow through these
-                tracked = True
+            rows += (t._row if t._record is self else self.enter(t, None, site),)
         if len(self.rows) >= FULL:
             self.pack()
-        row = self.base + len(self.rows) // WIDTH
-        code, a, b = primitive.code, 0, 0
-        tracked = tracked and code != STOP_CODE
+        row, code, b = self.base + len(self.rows) // WIDTH, primitive.code, 0
+        untracked = code == STOP_CODE or self.untracked.issuperset(rows)
+        if not untracked and self.discrete:
+            untracked = all(r in self.untracked or r in self.discrete for r in rows)
         if code and not attrs and tensors[0]._value.dtype in FLOATS:
             a, b = rows[0], rows[-1]
         else:
             code, a = CALL, len(self.calls)
-            call = Call(row, primitive, rows, attrs, len(tensors))
-            self.calls.append(call)
+            self.calls.append(call := Call(row, primitive, rows, attrs, len(tensors)))
             if primitive.asked:
                 self.asked = more(self.asked, call)
         for tensor in tensors:
             value = tensor._value
-            if value.size > SMALL or self.large:
-                value = self._kept(primitive, rows, inputs, value, tracked and bool(state.tapes))
+            if value.dtype.kind not in CONTINUOUS:
+                self.discrete.add(row)
+            if self.large or value.size > SMALL:
+                value = self._kept(primitive, rows, inputs, value, not untracked and bool(state.tapes))
             self.kinds.add(type(value))
             self.put((code, a, b, site, value))
             tensor._record, tensor._row = self, row
-            if not tracked:
-                untracked.add(row)
+            if untracked:
+                self.untracked.add(row)
             row, b = row + 1, b + 1  # b: the number of the output; an elementwise operation has one
 
     def _kept(self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool) -> Array:
         """What stands in the column for a result; sees to it that the arrays that its rules read are held."""
-        if tracked:
-            self._hold_inputs(primitive, rows, inputs)
+        if tracked and (primitive.keeps is None or primitive.keeps):
+            for i, t in enumerate(inputs):
+                if t._value.size > SMALL and type(self.held(rows[i])) is Outline and i in self.read_inputs(primitive, rows):
+                    self.hold(rows[i], t._value)
         if value.size <= SMALL:
             return value
         self.large = True
         return value if (tracked and primitive.keeps_output) or self.watchers else outline(value.shape, value.dtype)
 
-    def _hold_inputs(self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor]) -> None:
-        """Sees to it that the arrays that the rules of an operation read are held."""
-        for i, t in enumerate(inputs):
-            if t._value.size > SMALL and type(self.held(rows[i])) is Outline and i in self.read_inputs(primitive, rows):
-                self.hold(rows[i], t._value)
-
     def read_inputs(self, primitive: Primitive, rows: Sequence[int]) -> Iterable[int]:
         """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other one reads."""
-        if primitive.code and len(rows) == 2:
+        if primitive.keeps_beside:
             for i, row in enumerate(rows):
-                if self.is_number(row):
+                if row in self.leaves and self.leaves[row].number is not None:
                     return primitive.keeps_beside[i]
         return range(len(rows)) if primitive.keeps is None else primitive.keeps
 
@@ -267,14 +263,10 @@ class Record(Sites, Recorder):
         self.watchers = [*self.watchers, *(w for w in watchers if w not in self.watchers)]
         self.notify()
 
+    def note_gradients(self, gradients: list[Result], sources: list[End]) -> None:
+        """A graph notes that ``gradients`` are those of ``sources``; an eager recording knows it by its rows."""
+
     def notify(self) -> None:
         """Tells live pictures to look for new rows, and to go on doing so while their tapes record."""
         for watcher in list(self.watchers):
             watcher()
-
-
-def _leaf_of(tensor: Tensor, variable: ResourceVariable | None) -> Leaf:
-    """What the row of a tensor that came in from outside stands for; ``variable`` is that whose state it is."""
-    if variable is None:
-        return _new(Leaf, (ref(tensor), None, 0, None, tensor._origin))
-    return _new(Leaf, (ref(tensor), ref(variable), variable._version, None, tensor._origin))

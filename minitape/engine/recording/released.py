@@ -40,7 +40,7 @@ def release(record: Record) -> None:
     cells = record.rows
     if record.large or len(cells) > WIDTH * FEW:
         cells[WIDTH - 1 :: WIDTH] = map(_outlined, cells[WIDTH - 1 :: WIDTH])
-    else:
+    elif np.ndarray in record.kinds:
         for row in record.leaves:
             if cells[WIDTH * row + WIDTH - 1].size > SMALL:
                 record.hold(row, _outlined(cells[WIDTH * row + WIDTH - 1]))
@@ -57,6 +57,7 @@ def release(record: Record) -> None:
 def _forget(record: Record) -> None:
     record.blocks = record.rows = record.calls = record.asked = record.segments = _NOTHING
     record.base, record.leaves, record.untracked = 0, _GONE, _NO_ROWS
+    record.discrete = _NO_ROWS
 
 
 def _outlined(value: Array) -> Array:

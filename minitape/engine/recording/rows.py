@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -33,18 +33,19 @@ FULL = WIDTH * CHUNK
 Subject: TypeAlias = Any  # what an event is about, which its kind says: a row, a tensor, a variable and its version, a tape
 
 
-
-
 class Outline:
     """The shape and dtype of an array that nobody kept, because no rule reads its elements."""
-
-    __slots__ = ("shape", "dtype")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self.shape, self.dtype = shape, dtype
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))
+
+    @cached_property
+    def zeros(self) -> np.ndarray:
+        """An array of this shape, for who needs one and reads no element."""
+        return np.broadcast_to(np.zeros((), self.dtype), self.shape)
 
     def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
         raise RuntimeError("a rule reads an array that nobody kept: its primitive's `keep` does not name it")

@@ -46,7 +46,7 @@ class State(threading.local):
     @scope.setter
     def scope(self, path: tuple[str, ...]) -> None:
         self._scope = path
-        if self.record is not None and not self.record.lasting:
+        if self.record is not None and self.record.eager:
             self.record.scopes = more(self.record.scopes, (len(self.record), path))
 
 

@@ -6,20 +6,21 @@ tensor gets a note for `explain` instead. All else is left to ``general``, which
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from sys import _getframe
 from types import FrameType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..recording.columns import SMALL
 from ..recording.evidence import computed
 from ..recording.rows import FULL, WIDTH
 from ..recording.state import state
-from ..table.code import define
+from ..table.code import compile_text, define, names_in
 from ..table.fp import OFF, WARNINGS, restore
 from ..table.primitives import Primitive
-from ..table.primitives.elementwise import LARGE, form_of
+from ..table.primitives.elementwise import BY_CODE, LARGE, RECORDED, form_of
 from .tensor import EagerTensor, Tensor
 
 if TYPE_CHECKING:
@@ -28,13 +29,15 @@ if TYPE_CHECKING:
 PYTHON = (float, int)
 
 # ``x`` and ``y`` are the arrays of the operands in the order of the formula, ``a`` and ``b`` what was given. Where the recording
-# knows two numbers the row is written here, else by ``record.write``.
+# knows two numbers, or small arrays, the row is written here, else by ``record.write``.
 _TEXT = """
 def {name}({signature}):
 {named}    record, frame, {x} = a._record, _getframe(1), a._value
     kind = type({x})
-    if record is not None and (kind is float32 or kind is float64) and (frame is record.frame or (record.fixed is not None and state.record is record)):
-{known}        if type({y}) is kind and (place := len(record.rows)) < FULL:
+    if record is not None and (frame is record.frame or (record.fixed is not None and state.record is record)):
+{known}        if (place := len(record.rows)) < FULL and (
+            ((kind is float32 or kind is float64) and type({y}) is kind) or ({y} is not None and not record.large and fits(x, {last}, SMALL))
+        ):
             site = frame.f_lasti if record.fixed is None else record.fixed
             before = WARNINGS[OFF]
             try:
@@ -44,6 +47,8 @@ def {name}({signature}):
             record.put(({code}, {rows}, site, value))
             made = EagerTensor()
             made._value, made._record, made._row, made._origin = value, record, record.base + place // WIDTH, None
+            if type(value) is ndarray and record.untracked.issuperset(({rows})):
+                record.untracked.add(made._row)
             return made
     record = state.record
 {second}    if kind is ndarray or type({y}) is ndarray:
@@ -51,7 +56,7 @@ def {name}({signature}):
             return general({arguments})
     elif not ({numbers}):
         return general({arguments})
-    if record is not None and record.lasting:  # a graph
+    if record is not None and not record.eager:  # a graph
         return general({arguments})
     before = WARNINGS[OFF]
     try:
@@ -100,7 +105,7 @@ def function_of(primitive: Primitive, name: str, general: Function, reflected: b
     if operands:
         named = f"    {arguments} = {', '.join(operands)}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
     if "(" in formula or "z" in formula:  # more than Python's operators: the functions differ by the kind of value
-        formula = "compute(x, y)" if binary else "compute(x)"
+        formula = f"forward[{'ndarray if type(y) is ndarray else type(x)' if binary else 'kind'}](None, None, x, {'y' if binary else 'None'})"
     first, second = ("y", "x") if reflected else ("x", "y")
     texts = {"name": name, "arguments": arguments, "signature": signature or arguments, "named": named, "code": primitive.code,
              "formula": formula, "x": first}  # fmt: skip
@@ -114,30 +119,43 @@ def function_of(primitive: Primitive, name: str, general: Function, reflected: b
                   "numbers": "kind is float32 or kind is float64"}  # fmt: skip
     space: dict[str, Object] = {
         "general": general, "number": number, "primitive": primitive, "EagerTensor": EagerTensor, "FULL": FULL, "WIDTH": WIDTH,
-        "compute": _compute(primitive.code), "OFF": OFF, "WARNINGS": WARNINGS, "restore": restore, "state": state, "computed": computed, "fits": fits,
+        "forward": _Forward(primitive.code), "SMALL": SMALL + 1, "OFF": OFF, "WARNINGS": WARNINGS, "restore": restore, "state": state, "computed": computed, "fits": fits,
         "float32": np.float32, "float64": np.float64, "ndarray": np.ndarray, "NONE": {}, "_getframe": _getframe,
     }  # fmt: skip
     return define(_TEXT.format(**texts), "<formula function>", space)[name]
 
 
-def _compute(code: int) -> Function:
-    """The forward function of a line of the table, for numbers and arrays that fit."""
+class _Forward(dict[type, "Function"]):
+    """The forward functions of a line of the table, for numbers and arrays that fit, by the type of value."""
 
-    def compute(x: Array, y: Array = None) -> Array:
-        return form_of(code, x if type(y) is not np.ndarray else y).forward(None, None, x, y)
+    def __init__(self, code: int) -> None:
+        self.code = code
 
-    return compute
+    def __missing__(self, kind: type) -> Function:
+        self[kind] = found = form_of(self.code, np.empty(0) if kind is np.ndarray else kind()).forward
+        return found
 
 
-def fits(x: Array, y: Array) -> bool:
-    """Whether two operands, of which one is an array, are floats of one dtype, not large, and broadcast in the usual way."""
+def fits(x: Array, y: Array, bound: float = LARGE) -> bool:
+    """Whether two operands, of which one is an array, are floats of one dtype, smaller than ``bound``, and broadcast in the usual way."""
     if type(x) in PYTHON or type(y) in PYTHON:
         array = x if type(y) in PYTHON else y
-        return array.dtype.char in "fd" and array.size < LARGE
-    if x.dtype is not y.dtype or x.dtype.char not in "fd" or x.size >= LARGE or y.size >= LARGE:
+        return array.dtype.char in "fd" and array.size < bound
+    if x.dtype is not y.dtype or x.dtype.char not in "fd" or x.size >= bound or y.size >= bound:
         return False
     m, n = x.shape, y.shape
     return m == n or not m or not n or m[len(m) - len(n) :] == n
+
+
+@cache
+def compile_recorded() -> None:
+    """Compiles the rules of the table for sweeps that are recorded, when the first one begins."""
+    called = {name for p in BY_CODE for text in p.texts[1:] if text != "-" for name in names_in(text)}
+    functions = RECORDED | {
+        p.name: function_of(p, "rule", p, signature="x, y" if len(p.texts) == 3 else "x") for p in BY_CODE if p.name in called
+    }
+    for p in BY_CODE:
+        p.recorded_rules = [None if text == "-" else compile_text(text, functions) for text in p.texts[1:]]
 
 
 def number(x: Tensor, y: float, frame: FrameType | None = None) -> Value:

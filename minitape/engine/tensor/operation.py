@@ -21,7 +21,7 @@ from ..values.invalid import invalid
 from .tensor import EagerTensor, Tensor, bare
 
 if TYPE_CHECKING:
-    from ..typed import Attributes, Result, Value
+    from ..typed import Array, Attributes, Result, Value
 
 
 def apply(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None) -> Result:
@@ -30,17 +30,19 @@ def apply(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, f
     Returns one tensor, or a tuple when the forward function returned several arrays. ``frame`` is the caller's, where a
     function of minitape's is sure that it is, or is inside, the user's statement: it need not be looked for then.
     """
-    if state.graph is not None:
-        return _symbolic(primitive, inputs, attrs)
-    arrays, kinds = [], []
+    record = state.record
+    if record is not None and not record.eager:  # a graph
+        return above.build(primitive, inputs, attrs)
+    arrays: list[Array] = []
+    kinds: tuple[np.dtype, ...] = ()
     for t in inputs:
         if type(t) is not EagerTensor:
-            return _symbolic(primitive, inputs, attrs)
+            return above.build(primitive, inputs, attrs)
         value = t._value
         arrays.append(value)
-        kinds.append(value.dtype)
-    if tuple(kinds) not in primitive.accepted:
-        _accept(primitive, tuple(kinds))
+        kinds += (value.dtype,)
+    if kinds not in primitive.accepted:
+        _accept(primitive, kinds)
     before = WARNINGS[OFF]
     try:
         if primitive.code:
@@ -57,7 +59,10 @@ def apply(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, f
     else:
         made = bare(out)
         tensors = (made,)
-    finish(primitive, inputs, attrs, tensors, frame or _getframe(1))
+    if record is None:
+        finish(primitive, inputs, attrs, tensors, frame or _getframe(1))
+    else:
+        record.write(primitive, inputs, attrs, tensors, frame or _getframe(1))
     return made
 
 
@@ -74,10 +79,6 @@ def finish(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, 
         origin = born("op", inputs, primitive)
     for tensor in tensors:
         tensor._origin = origin
-
-
-def _symbolic(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes) -> Result:
-    return above.build(primitive, inputs, attrs)
 
 
 def _accept(primitive: Primitive, kinds: tuple[np.dtype, ...]) -> None:

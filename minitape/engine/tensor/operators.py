@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..above import above
-from ..recording.state import state
+from ..recording.recorder import recorder
 from ..table.primitives import TABLE, Primitive
 from ..values import dtypes
 from ..values.invalid import invalid
@@ -71,7 +71,7 @@ def _pair(name: str, primitive: Primitive, prepare: Function | None = None, stri
             try:
                 b = _other(a, b, strict and not (prepare is _multiply and _is_bool(a)))
             except (TypeError, ValueError) as error:
-                asked = strict and state.graph is not None and not (prepare is _multiply and _is_bool(a))
+                asked = strict and not recorder().eager and not (prepare is _multiply and _is_bool(a))
                 refused = above.refused_operand(primitive.op, a, b, error) if asked else error
                 return _left_to_other(name, a, b, refused)
             if b is NotImplemented:
@@ -144,7 +144,7 @@ def _matmul_operator(general: Function) -> None:
     primitive = TABLE["matmul"]
 
     def __matmul__(a: EagerTensor, b: Value) -> Result:
-        b = b._read() if hasattr(b, "_read") else b
+        b = b if type(b) is EagerTensor or not hasattr(b, "_read") else b._read()
         return apply(primitive, (a, b), {}, _getframe(1)) if fit_matrices(a, b) else general(a, b)
 
     setattr(EagerTensor, __matmul__.__name__, __matmul__)
@@ -169,7 +169,7 @@ def _compared(a: Tensor, b: Value, op: str) -> Value:
     try:
         return _other(a, b)
     except (TypeError, ValueError) as error:
-        raise error if state.graph is None else above.refused_operand(op, a, b, error) from None
+        raise error if recorder().eager else above.refused_operand(op, a, b, error) from None
 
 
 def _comparison(name: str, primitive: Primitive) -> None:

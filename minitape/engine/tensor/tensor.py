@@ -13,6 +13,7 @@ import numpy as np
 
 from ..above import above
 from ..recording.evidence import EAGER, born, left
+from ..recording.recorder import recorder
 from ..recording.state import state
 from ..typed import TensorMembers
 from ..values.dtypes import _BY_NUMPY, DType
@@ -44,6 +45,7 @@ class Tensor(TensorMembers):
 
 
 _MODULE = "tensorflow.python.framework.ops"
+_new = TensorShape.__new__
 
 
 class _Named(type):
@@ -97,8 +99,10 @@ class EagerTensor(Tensor, metaclass=_Named):
 
     @property
     def shape(self) -> TensorShape:
-        """The sizes of the axes."""
-        return TensorShape.of(self._dims)
+        """The sizes of the axes."""  # TensorShape.of, written out: it is asked often
+        made = _new(TensorShape)
+        made._dims = self._value.shape
+        return made
 
     @property
     def ndim(self) -> int:
@@ -166,11 +170,11 @@ class EagerTensor(Tensor, metaclass=_Named):
         ...     print((tf.constant(2.0) * 3.0).eval())
         6.0
         """
-        if state.graph is None:
+        if recorder().eager:
             raise NotImplementedError(
                 "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
             )
-        return above.default_session(session, "evaluate tensor using `eval()`", state.graph).run(self, feed_dict)
+        return above.default_session(session, "evaluate tensor using `eval()`", state.record).run(self, feed_dict)
 
     @property
     def _id(self) -> int:
@@ -341,11 +345,9 @@ def wrap(value: Array) -> EagerTensor:
 
 def bare(value: Array) -> EagerTensor:
     """The same as ``wrap`` without a note of where the tensor was made: for results whose row says so."""
-    if type(value) is np.ndarray:
-        if not value.ndim and value.dtype != object:
-            value = value[()]
-    elif not isinstance(value, np.generic):
-        value = np.asarray(value, object if isinstance(value, bytes) else None)
+    if not isinstance(value, np.generic):
+        if type(value) is not np.ndarray:
+            value = np.asarray(value, object if isinstance(value, bytes) else None)
         if not value.ndim and value.dtype != object:
             value = value[()]
     tensor = EagerTensor()

@@ -18,9 +18,9 @@ def invalid(message: str, op: str = "", name: str = "") -> Exception:
 
     While a graph is being built the same mistake is a ValueError.
     """
-    from ..recording.state import state
+    from ..recording.recorder import recorder
 
-    if state.graph is not None:
+    if not recorder().eager:
         return ValueError(message)
     return InvalidArgumentError(None, None, f"{message} [Op:{op}] name: {name}" if op else message)
 

@@ -21,7 +21,6 @@ from minitape.tf.linalg.decompositions import (
     slogdet as slogdet,
     solve as solve,
     tensor_diag as tensor_diag,
-    tensor_diag_part as tensor_diag_part,
     trace as trace,
     triangular_solve as triangular_solve,
 )

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ...engine.table.primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
 from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import Tensor
-from ...engine.values.invalid import invalid, shown
 from ...ops.operands import call, deferred, tensor_of, together
 from ...ops.reductions import reduce_sum
 from .products import swapped
@@ -210,29 +207,6 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
     x = tensor_of(diagonal)
     shape = tuple(x.shape)
     return call("reshape", diag(call("reshape", x, shape=(-1,))), shape=shape + shape)
-
-
-@deferred
-def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
-    """The diagonal of a tensor whose shape is a shape twice, the opposite of ``tensor_diag``. Differentiable.
-
-    Raises InvalidArgumentError for other shapes.
-
-    >>> import minitape as tf
-    >>> print(tf.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy())
-    [1 4]
-    """
-    x = tensor_of(input)
-    sizes: list[Any] = list(x.shape)
-    half = x.ndim // 2
-    if x.ndim % 2 or x.ndim == 0:
-        raise invalid("The rank of the tensor should be                                          even and positive, "
-                      f"got shape {shown(sizes)}", "DiagPart")  # fmt: skip
-    for i in range(half):
-        if sizes[i] != sizes[i + half]:
-            raise invalid(f"Invalid shape {shown(sizes)}: dimensions {i} and {i + half} do not match.", "DiagPart")
-    n = int(np.prod(sizes[:half]))
-    return call("reshape", diag_part(call("reshape", x, shape=(n, n))), shape=tuple(sizes[:half]))
 
 
 @deferred

@@ -201,8 +201,11 @@ def einsum(equation: str, *inputs: Any, optimize: str = "greedy", name: str | No
     [4. 6.] 5.0
     """
     text = equation.replace(" ", "")
-    left, right = parse_equation(text, [len(x.shape) for x in inputs])
     tensors = [tensor_of(x) for x in inputs]
+    if state.graph is not None and len({t.dtype for t in tensors}) > 1:
+        found = f"[{', '.join(t.dtype.name for t in tensors)}]"
+        raise TypeError(f"Tensors in list passed to 'inputs' of 'Einsum' Op have types {found} that don't all match.")
+    left, right = parse_equation(text, [len(x.shape) for x in inputs])
     for i, t in enumerate(tensors):
         if t.dtype is not tensors[0].dtype:
             raise invalid(

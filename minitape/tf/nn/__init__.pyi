@@ -32,7 +32,6 @@ from minitape.tf.nn.crossentropy import (
     sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits,
-    weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits,
 )
 from minitape.tf.nn.embeddings import (
     embedding_lookup as embedding_lookup,
@@ -42,9 +41,6 @@ from minitape.tf.nn.normalization import (
     bias_add as bias_add,
     dropout as dropout,
     moments as moments,
-)
-from minitape.tf.nn.transposed import (
-    conv2d_transpose as conv2d_transpose,
 )
 def elu(features: _Any, name: _Any = None) -> _Tensor:
     """x where it is positive, else exp(x) - 1, elementwise."""

@@ -113,21 +113,6 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, na
 
 
 @deferred
-def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight: Any, name: str | None = None) -> Tensor:
-    """Sigmoid cross entropy in which the share of positive labels is multiplied by ``pos_weight``. Differentiable.
-
-    >>> import minitape as tf
-    >>> print(tf.nn.weighted_cross_entropy_with_logits([1.0], [0.0], 2.0).numpy())
-    [1.3862944]
-    """
-    x, y = tensor_of(logits), tensor_of(labels)
-    _same_shape(x, y)
-    weight = 1 + (pos_weight - 1) * y
-    small = apply(TABLE["log1p"], (apply(TABLE["exp"], (-apply(TABLE["abs"], (x,), {}),), {}),), {})
-    return (1 - y) * x + weight * (small + apply(TABLE["relu"], (-x,), {}))
-
-
-@deferred
 def l2_loss(t: Any, name: str | None = None) -> Tensor:
     """Half the sum of the squares of all elements. Differentiable; floats only.
 

@@ -3,8 +3,9 @@ import { Camera } from "./camera";
 import { h } from "./dom";
 import { encodeGif } from "./gif";
 import { PAD, stage, type Graph } from "./graph";
+import { Marks } from "./marks";
 import { pageText } from "./page";
-import { Scene, type Marks } from "./scene";
+import { Scene } from "./scene";
 import type { Store } from "./store";
 import { Timeline } from "./timeline";
 import type { Value } from "./schema";
@@ -63,10 +64,9 @@ class Studio {
     private view: Source,
     private graph: Graph,
   ) {
-    const marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null, lit: null };
     const nothing = { pick: () => undefined, open: () => undefined, hover: () => undefined, close: () => undefined, grab: () => undefined, tell: () => undefined };
     this.timeline = new Timeline(view.store);
-    this.scene = new Scene(view.store, this.timeline, this.camera, marks, nothing);
+    this.scene = new Scene(view.store, this.timeline, this.camera, new Marks(view.store), nothing);
     this.home.append(this.scene.svg);
     view.el.after(this.home);
   }
@@ -125,7 +125,8 @@ class Studio {
     const row = view.store.rows[timeline.current];
     const value = (one: Value | null): string => brief(one, row, 24);
     if (!row) return "before the first row";
-    if (timeline.step) return `backward ${timeline.position - timeline.forward} of ${timeline.length - timeline.forward}: ${title(row)}, adjoint ${value(timeline.step.adjoint)}`;
+    if (timeline.updating) return "update";
+    if (timeline.step) return `backward ${timeline.position - timeline.forward} of ${timeline.swept - timeline.forward}: ${title(row)}, adjoint ${value(timeline.step.adjoint)}`;
     return `forward ${timeline.position} of ${timeline.forward}: ${title(row)} ${row.inputs.length ? `of row ${row.inputs.join(", ")} ` : ""}= ${value(row.value)}`;
   }
 

@@ -7,8 +7,8 @@ import type { Store } from "./store";
 import { title } from "./value";
 import { isMovable, numberOf, WhatIf } from "./whatif";
 
-const HERE = "It cannot be moved here: an operation that is not elementwise, or an array, depends on it. With a kernel it can, and TapeView.interact runs the program again.";
-const FAR = "It cannot be moved: what depends on it cannot be computed again by itself (a Python function, a call of a function, other shapes). TapeView.interact runs the program again.";
+const HERE = "It cannot be moved here: an array, or an operation that is not elementwise, depends on it. With a kernel it can.";
+const FAR = "It cannot be moved: what depends on it cannot be computed by itself (a Python function, a call, other shapes). TapeView.interact can.";
 
 export class FeelPanel {
   readonly el = h("div", { class: "mt-feelings", hidden: true });
@@ -64,7 +64,7 @@ export class FeelPanel {
         this.mover = new Mover(shown.row, title(shown), value, this.starts.get(shown.row) ?? value, (to) => this.move(shown.row, to), () => this.back());
         this.place.replaceChildren(this.mover.el);
       } else this.mover.show(numberOf(shown.value));
-      if (this.store.moved) this.note.textContent = "These are not the program's numbers. Branches and loops go the way that was recorded.";
+      if (this.store.moved) this.note.textContent = "These are not the program's numbers. Branches and loops go as recorded.";
     } else {
       this.mover = null;
       this.place.replaceChildren();

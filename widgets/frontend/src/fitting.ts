@@ -1,26 +1,34 @@
 // How the camera takes a graph: all of it, or at first the part that can be read.
 import type { Camera } from "./camera";
-import { buildGraph, columnsPerLine, NODE_H, NODE_W, PAD, SMALLEST, type Graph } from "./graph";
+import { holding } from "./cards";
+import { buildGraph, columnsPerLine, LINES, NODE_H, NODE_W, PAD, SMALLEST, stage, type Graph } from "./graph";
 import type { Layout } from "./layout";
+import type { Present } from "./present";
+import type { Scene } from "./scene";
 import type { Store } from "./store";
+import type { Timeline } from "./timeline";
+
+const LARGE = 70; // pixels around the present step, for a projector
 
 export class Fitting {
   /** how the camera takes the next graph; null: it stays where it is */
   next: "first" | "all" | null = "first";
   private fitted = 1; // the camera's scale when all was shown last
 
-  /** `row` is the one that matters; `reveal` brings it into view with what stands around it; `busy` says that nodes are being placed. */
+  /** `busy` says that nodes are being placed. */
   constructor(
     private camera: Camera,
-    private row: () => number,
-    private reveal: () => void,
+    private store: Store,
+    private timeline: Timeline,
+    private scene: Scene,
+    private present: Present,
     private busy: () => boolean,
   ) {}
 
   /** The graph of a layout, in lines that the pane has room for. */
-  wrapped(store: Store, layout: Layout): Graph {
+  wrapped(layout: Layout): Graph {
     const columns = 1 + layout.column.reduce((most, column) => Math.max(most, column), 0);
-    return buildGraph(store, layout, ...(this.camera.width ? columnsPerLine(columns, this.camera.width) : ([] as const)));
+    return buildGraph(this.store, layout, ...(this.camera.width ? columnsPerLine(columns, this.camera.width, this.store.recording) : ([] as const)));
   }
 
   /** How many pixels of the graph are above and below the pane. */
@@ -45,10 +53,30 @@ export class Fitting {
     if (!this.ready(graph)) return;
     this.next = null;
     const box = this.box(graph);
-    this.camera.fit(box, graph.tops.length > 1 ? Math.min(1, this.camera.width / box.w) : SMALLEST);
-    const node = graph.nodeOf(this.row());
+    const { width, height } = this.camera;
+    this.camera.fit(box, graph.tops.length > 1 && height / box.h < LINES ? Math.min(1, width / box.w) : SMALLEST);
+    const node = graph.nodeOf(this.row);
     if (node) this.camera.around(node.x + NODE_W / 2, node.y + NODE_H / 2, box);
-    this.reveal();
+    this.reveal(graph, this.row, false);
+  }
+
+  /** The row at which a picture is looked at first: the target, where nothing was stepped yet. */
+  private get row(): number {
+    const { position, forward, current } = this.timeline;
+    return position === forward && !this.store.recording ? (this.store.sweep?.target.at(-1) ?? current) : current;
+  }
+
+  /** Brings a row into view, at the present step with what stands on its edges. */
+  reveal(graph: Graph | null, row: number, smooth = true): void {
+    if (!graph) return;
+    const { camera, timeline } = this;
+    const [width, height] = [camera.width / camera.scale, camera.height / camera.scale];
+    const large = this.present.on;
+    const box = stage(graph, timeline, row, large ? Infinity : width - 2 * PAD, large ? Infinity : height - 2 * PAD);
+    if (!box) return;
+    if (large) return camera.fit({ x: box.x - LARGE, y: box.y - LARGE, w: box.w + 2 * LARGE, h: box.h + 2 * LARGE }, 0.8, 2.6);
+    if (row === timeline.current) holding(this.scene.placed, box, width, height);
+    camera.reveal(box, smooth);
   }
 
   /** Shows the whole graph, and when nodes are being placed also the one that comes. */

@@ -1,6 +1,7 @@
 // What is folded: a tree over the rows. Name scopes become groups; a pattern of operations that repeats becomes one
 // group of iterations; very long runs of iterations are split into pages, so that no unfolding draws thousands.
-import type { Skeleton } from "./skeleton";
+import { Is, type Skeleton } from "./skeleton";
+import { count } from "./value";
 
 export interface Group {
   id: string;
@@ -44,7 +45,7 @@ export function foldTree(rows: Skeleton, patterns = true): FoldTree {
   const top: Token[] = [];
   let i = 0;
   while (i < rows.count) {
-    if (rows.leaf[i]) i++;
+    if (rows.is(i, Is.LEAF)) i++;
     else if (rows.scope[i] > 0) {
       const [token, next] = scopeGroup(builder, rows, i, 0);
       top.push(token);
@@ -73,7 +74,7 @@ function scopeGroup(builder: Builder, rows: Skeleton, start: number, depth: numb
   let end = start + 1;
   let i = start;
   while (i < rows.count) {
-    if (rows.leaf[i]) {
+    if (rows.is(i, Is.LEAF)) {
       i++;
       continue;
     }
@@ -199,11 +200,11 @@ function hang(builder: Builder, part: Part, parent: Group | null): void {
 function adoptLeaves(rows: Skeleton, tree: FoldTree): void {
   let next = rows.count; // the first operation after row i
   for (let i = rows.count - 1; i >= 0; i--) {
-    if (!rows.leaf[i]) next = i;
-    if (!rows.leaf[i] || rows.readFirst[i] < 0) continue;
+    if (!rows.is(i, Is.LEAF)) next = i;
+    if (!rows.is(i, Is.LEAF) || rows.readFirst[i] < 0) continue;
     let home: Group | null = tree.home[rows.readFirst[i]];
     const last = rows.readLast[i];
-    const before = rows.source[i] ? -1 : next; // weights and constants are made right before they are read
+    const before = rows.is(i, Is.SOURCE) ? -1 : next; // weights and constants are made right before they are read
     const holds = (group: Group): boolean => last < group.end && (i >= group.start || (group.kind === "scope" && before >= group.start));
     while (home && !holds(home)) home = home.parent;
     tree.home[i] = home;
@@ -222,5 +223,5 @@ export function hiddenBy(tree: FoldTree, row: number, open: (group: Group) => bo
 export function groupTitle(group: Pick<Group, "kind" | "label" | "count">): string {
   if (group.kind !== "repeat") return group.label;
   const name = group.label || (group.count < 100000 ? "loop" : ""); // a node has no room for more digits
-  return `${name} × ${group.count.toLocaleString("en")}`.trim();
+  return `${name} × ${count(group.count)}`.trim();
 }

@@ -10,7 +10,7 @@ import { extentsOf, lanesOf } from "./wrap";
 export const NODE_W = 124;
 export const NODE_H = 52;
 export const COLUMN = 226; // leaves room for the widest card on an edge, and for the edge on both sides of it
-const TIGHT = 186; // the same where there would be no room for all columns otherwise
+const TIGHT = 200; // the same where there would be no room for all columns otherwise
 export const HALF = 35; // height of a half-slot
 export const PAD = 18;
 const GUTTER = 34; // between two lines
@@ -83,19 +83,26 @@ export interface Lane {
   left: number;
 }
 
-/** How many columns of a graph a line has in a pane of this width, 0 for all of them; and how far apart they are. */
-export function columnsPerLine(columns: number, width: number): [number, number] {
+/** How many columns of a graph a line has in a pane of this width, 0 for all of them; and how far apart they are. Few lines are
+    equally long, unless the graph grows: then what was drawn would move. */
+export function columnsPerLine(columns: number, width: number, grows: boolean): [number, number] {
   const needed = (pitch: number): number => columns * pitch - (pitch - NODE_W) + 4 * PAD;
+  const apart = (room: number, gaps: number): number => Math.max(TIGHT, Math.min(COLUMN, Math.floor(room / Math.max(1, gaps))));
   if (needed(COLUMN) <= width / EASY) return [0, COLUMN];
-  if (needed(TIGHT) <= width / SMALLEST) return [0, Math.max(TIGHT, Math.min(COLUMN, Math.floor((width / EASY - 4 * PAD - NODE_W) / Math.max(1, columns - 1))))];
-  const fitting = (scale: number, pitch: number): number => Math.floor((width / scale - INDENT - 4 * PAD + pitch - NODE_W) / pitch);
-  return [Math.max(fitting(WRAPPED, COLUMN), Math.min(2, fitting(NARROW, COLUMN)), 1), COLUMN];
+  if (needed(TIGHT) <= width / SMALLEST) return [0, apart(width / EASY - 4 * PAD - NODE_W, columns - 1)];
+  const room = (scale: number): number => width / scale - INDENT - 4 * PAD - NODE_W; // right of the first node of a line
+  const most = Math.max(1 + Math.floor(room(WRAPPED) / TIGHT), Math.min(2, 1 + Math.floor(room(NARROW) / COLUMN)), 1);
+  const lines = Math.ceil(columns / most);
+  const per = grows || lines > FEW ? most : Math.ceil(columns / lines);
+  return [per, apart(room(WRAPPED), per - 1)];
 }
 
-const EASY = 0.85; // at this scale all is easy to read: columns come closer before it gets smaller
-export const SMALLEST = 0.7; // a strip that needs less than this scale is wrapped
-const WRAPPED = 0.84; // and its lines then fit at this one,
+const EASY = 0.8; // at this scale all is easy to read: columns come closer before it gets smaller
+export const SMALLEST = 0.66; // a strip that needs less than this scale is wrapped
+const WRAPPED = 0.8; // and its lines then fit at this one,
 const NARROW = 0.66; // or, in a narrow pane, two columns at this
+const FEW = 4; // lines
+export const LINES = 0.72; // at this scale lines are still read: smaller only a part of them is shown at first
 
 /** The graph of a layout of the store's first rows, in lines of so many columns; 0 for one line. */
 export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUMN): Graph {

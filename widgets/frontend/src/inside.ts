@@ -3,14 +3,14 @@ import { button, h } from "./dom";
 import type { Inside } from "./schema";
 import { Store } from "./store";
 import type { ViewOptions } from "./options";
-import { title } from "./value";
+import { count, title } from "./value";
 import { View } from "./view";
 
 /** Shows the inside of the call at a row of `outer`; Escape, or the button, leads back. */
 export async function openInside(outer: View, row: number, options: ViewOptions): Promise<void> {
   const found = await insideOf(outer.store, row, options);
   if (outer.inner) return;
-  if (!found) return void outer.say("What happened inside of this call cannot be shown: without a kernel, after a change of what it read, or for a call on no tape.");
+  if (!found) return void outer.say("The inside of this call cannot be shown: without a kernel, after a change of what it read, or on no tape.");
   const store = new Store();
   // the sweep through it is that of the last gradient
   store.take(outer.store.chosen < 0 ? found.snapshot : { ...found.snapshot, sweep: null });
@@ -39,7 +39,7 @@ async function insideOf(store: Store, row: number, options: ViewOptions): Promis
 
 function crumb(outer: View, row: number, found: Inside, out: () => void): HTMLElement {
   const call = outer.store.rows[row];
-  const cut = (found.snapshot.total ?? 0) > found.snapshot.rows.length ? `, the first ${found.snapshot.rows.length.toLocaleString("en")} rows` : "";
+  const cut = (found.snapshot.total ?? 0) > found.snapshot.rows.length ? `, the first ${count(found.snapshot.rows.length)} rows` : "";
   const back = button("", "Back to the tape (Esc)", out, "← back");
   return h("div", { class: "mt-crumb", role: "status" }, back, h("span", {}, "inside of ", h("b", {}, title(call)), `, called at row ${found.row}${call.line ? `, line ${call.line}` : ""}${cut}: what ran in this call, with its values`));
 }

@@ -6,8 +6,9 @@ import { heatmap } from "./heatmap";
 import type { Row, SweepEdge, Value } from "./schema";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
+import { updateParts } from "./update";
 import { formula } from "./formula";
-import { cutWords, full, rounded, shapeText, title, toNumber, withNumbers, withRows } from "./value";
+import { count, cutWords, full, rounded, shapeText, title, toNumber, withNumbers, withRows } from "./value";
 
 // operations whose derivative is no formula of the engine: where it comes from
 const OWN: Record<string, string> = { custom_gradient: "by its own gradient function", py_function: "by a tape inside the Python function" };
@@ -48,6 +49,7 @@ export class Inspector {
     if (store.rows.length === 0) return [h("p", { class: "mt-empty" }, "Nothing recorded yet.")];
     if (timeline.position === 0) return [h("p", { class: "mt-what" }, "Before the first row.")];
     const row = store.rows[timeline.current];
+    if (timeline.updating) return this.updateLines();
     const lines = timeline.backward ? this.backwardLines(row) : this.forwardLines(row);
     if (store.differs?.row === row.row) lines.push(h("p", { class: "mt-note" }, `The first difference: ${store.differs.text}.`));
     if (timeline.position === timeline.length) lines.push(...this.sweepNote());
@@ -81,6 +83,20 @@ export class Inspector {
       note.append(h("button", { type: "button", class: "mt-button mt-small mt-again", onclick: tell }, "compute this again, keeping the sweep"));
     }
     return [note];
+  }
+
+  /** The optimizer's step: value, gradient, new value. */
+  private updateLines(): HTMLElement[] {
+    const lines = [h("p", { class: "mt-what" }, h("b", {}, "Update"), " · after the gradient, these variables were assigned")];
+    for (const [at, source] of this.timeline.updates) {
+      const row = this.store.rows[at];
+      const { before, by, gradient, now, times } = updateParts(row, source);
+      const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, this.link(at), ` (${title(row)})${times}`));
+      if ([before, gradient, now].some((text) => text.includes("\n") || text.length > LONG)) line.append(h("div", { class: "mt-break" }), block("value", before), block(by ? `${by}gradient` : "gradient", gradient), block(by ? "= new value" : "new value", now, true));
+      else line.append(h("span", { class: "mt-num" }, by ? `${before} ${by}${gradient.startsWith("-") ? `(${gradient})` : gradient} = ` : `value ${before}, gradient ${gradient}, new value `, h("b", {}, now)));
+      lines.push(line);
+    }
+    return lines;
   }
 
   private forwardLines(row: Row): HTMLElement[] {
@@ -182,10 +198,6 @@ export class Inspector {
     const unfold = h("button", { type: "button", class: "mt-button mt-small", onclick: () => this.actions.unfold(node) }, "unfold");
     return [h("p", { class: "mt-what" }, h("b", {}, groupTitle(group)), ` · rows ${group.start} to ${group.end - 1}`), h("p", { class: "mt-acts" }, unfold)];
   }
-}
-
-function count(n: number): string {
-  return n.toLocaleString("en");
 }
 
 function pre(value: string, strong = false): HTMLElement {

@@ -26,9 +26,11 @@ const LINE = 12; // height of a line of text
 export const LETTER = 6;
 export const MAP = 14; // height of the picture of an array
 const ROOM = 12; // characters of a line
+const FREE = 100; // labels that cost less found room
 const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82]; // of the edge's length, the best first
 const AWAY = [0, 4, -4, 8, -8, 16, -16, 26, -26, 38, -38, 52, -52, 70, -70, 90, -90, 115, -115]; // from the edge, in pixels
 const GAP = 3; // between two labels
+const FOREIGN = 300; // what it costs that another edge is nearer
 const NEAR = 3; // an edge that is only so much nearer runs beside the own one
 
 /** Tells the edges of a graph apart. */
@@ -45,8 +47,10 @@ export function drawnEdge(graph: Graph, node: Node, step: Pick<SweepEdge, "input
   return alike[Math.min(rank, alike.length - 1)] ?? null;
 }
 
-/** Places a label for each of these edges, which all end in one node. */
-export function placeLabels(graph: Graph, node: Node, wanted: { edge: Edge; texts: string[]; map: Value | null }[]): Label[] {
+type Wanted = { edge: Edge; texts: string[]; map: Value | null };
+
+/** Places a label for each of these edges, which all end in one node: where columns are near wide or narrow ones, as they find room. */
+export function placeLabels(graph: Graph, node: Node, wanted: Wanted[]): Label[] {
   const around = neighbours(graph, node, wanted, 1);
   const curves = new Map<string, Point[]>();
   for (const other of neighbours(graph, node, wanted, FAR)) // whose edges may pass here
@@ -55,25 +59,33 @@ export function placeLabels(graph: Graph, node: Node, wanted: { edge: Edge; text
   const boxes: Box[] = around.map((one) => ({ x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: NODE_H }));
   for (const chip of chips.values()) boxes.push({ x: chip.x + chip.w / 2, y: chip.y, w: chip.w, h: 15 });
   for (const { x, y, label, line } of graph.frames) if (Math.abs(line - node.line) < 2) boxes.push({ x: x + 12 + 3.5 * label.length, y: y + 12, w: 7 * label.length, h: 14 });
-  const placed: Label[] = [];
-  const labels = wanted.map(({ edge, texts, map }) => {
-    const lines = together(texts);
-    const [w, h] = [Math.max(...lines.map((line) => line.join(" ").length)) * LETTER + 10, 6 + LINE * lines.length + (map ? MAP + 3 : 0)];
-    const id = edgeId(edge);
-    const chip = chips.get(id) ?? [...chips.values()][0];
-    const at: Point = chip ? [Math.min(chip.x + chip.w / 2, node.x - 8 - w / 2), chip.y] : [node.x - 40, node.y + NODE_H / 2];
-    const own = edge.far ? [at] : (curves.get(id) ?? edgeCurve(graph, edge));
-    const [x, y] = own[own.length >> 1];
-    return { id, lines, map, x, y, w, h, own, edge, aside: y };
-  });
-  spread(labels);
-  // those on short edges have the least choice
-  for (const label of labels.sort((a, b) => Number(a.edge.far) - Number(b.edge.far) || a.edge.via.length - b.edge.via.length || a.edge.port - b.edge.port)) {
-    const others = [...curves].filter(([id]) => id !== label.id).map(([, curve]) => curve);
-    [label.x, label.y] = best(label, label.own, others, placed, boxes, label.y - label.aside);
-    placed.push(label);
-  }
-  return placed;
+  const placing = (room: number): [number, Label[]] => {
+    const labels = wanted.map(({ edge, texts, map }) => {
+      const lines = together(texts, room);
+      const [w, h] = [Math.max(...lines.map((line) => line.join(" ").length)) * LETTER + 10, 6 + LINE * lines.length + (map ? MAP + 3 : 0)];
+      const id = edgeId(edge);
+      const chip = chips.get(id) ?? [...chips.values()][0];
+      const at: Point = chip ? [Math.min(chip.x + chip.w / 2, node.x - 8 - w / 2), chip.y] : [node.x - 40, node.y + NODE_H / 2];
+      const own = edge.far ? [at] : (curves.get(id) ?? edgeCurve(graph, edge));
+      const [x, y] = own[own.length >> 1];
+      return { id, lines, map, x, y, w, h, own, edge, aside: y };
+    });
+    spread(labels);
+    const placed: Label[] = [];
+    let total = 0;
+    // those on short edges have the least choice
+    for (const label of labels.sort((a, b) => Number(a.edge.far) - Number(b.edge.far) || a.edge.via.length - b.edge.via.length || a.edge.port - b.edge.port)) {
+      const others = [...curves].filter(([id]) => id !== label.id).map(([, curve]) => curve);
+      const [x, y, cost] = best(label, label.own, others, placed, boxes, label.y - label.aside);
+      [label.x, label.y, total] = [x, y, total + cost];
+      placed.push(label);
+    }
+    return [total, placed];
+  };
+  const wide = placing(ROOM);
+  if (wide[0] < FREE) return wide[1];
+  const narrow = placing(Math.floor((graph.pitch - NODE_W - 2 * GAP - 10) / LETTER));
+  return narrow[0] < wide[0] ? narrow[1] : wide[1];
 }
 
 /** Pushes labels that overlap apart, upwards and downwards alike. */
@@ -90,18 +102,18 @@ function spread(labels: (Box & { edge: Edge })[]): void {
 }
 
 /** The texts in lines: short ones share a line, the factors with each other, the product with the sum. */
-function together(texts: string[]): string[][] {
+function together(texts: string[], room: number): string[][] {
   const lines: string[][] = [];
   for (const text of texts) {
     const last = lines[lines.length - 1];
-    if (last && !text.startsWith("=") && [...last, text].join(" ").length <= ROOM) last.push(text);
+    if (last && !text.startsWith("=") && [...last, text].join(" ").length <= room) last.push(text);
     else lines.push([text]);
   }
   return lines;
 }
 
 /** The nodes between the columns of the step, and in `more` columns behind it. */
-function neighbours(graph: Graph, node: Node, wanted: { edge: Edge }[], more: number): Node[] {
+function neighbours(graph: Graph, node: Node, wanted: Wanted[], more: number): Node[] {
   const near = wanted.filter(({ edge }) => !edge.far).map(({ edge }) => graph.nodes[edge.from].column);
   const first = Math.max(0, Math.min(node.column - 1, ...near));
   const found: Node[] = [];
@@ -111,8 +123,8 @@ function neighbours(graph: Graph, node: Node, wanted: { edge: Edge }[], more: nu
   return found;
 }
 
-/** The best place of a label: at the middle of its edge, or `aside` of it. */
-function best(label: Box, own: Point[], others: Point[][], placed: Label[], boxes: Box[], aside: number): Point {
+/** The best place of a label, at the middle of its edge or `aside` of it; and what is wrong with it, as a number. */
+function best(label: Box, own: Point[], others: Point[][], placed: Label[], boxes: Box[], aside: number): [number, number, number] {
   let [found, cost] = [own[0], Infinity];
   for (const share of own.length > 1 ? SHARES : [0]) {
     const [x, y] = own[Math.round(share * (own.length - 1))];
@@ -120,15 +132,14 @@ function best(label: Box, own: Point[], others: Point[][], placed: Label[], boxe
       const at: Box = { x, y: y + aside + away, w: label.w, h: label.h };
       let sum = 60 * Math.abs(share - 0.5) * Number(own.length > 1) + Math.abs(away);
       if (sum >= cost) continue;
-      for (const other of placed) sum += 40 * overlap(at, other, GAP - 0.5);
-      for (const box of boxes) sum += 25 * overlap(at, box, 2);
+      for (const box of [...placed, ...boxes]) sum += 40 * overlap(at, box, 2);
       if (sum >= cost) continue;
       const mine = distance(own, at);
-      for (const curve of others) if (distance(curve, at) < mine - NEAR) sum += 300;
+      if (others.some((curve) => distance(curve, at) < mine - NEAR)) sum += FOREIGN;
       if (sum < cost) [found, cost] = [[at.x, at.y], sum];
     }
   }
-  return found;
+  return [...found, cost];
 }
 
 /** How deep two boxes are in each other. */

@@ -1,7 +1,7 @@
 // Folding and placing in one go: from a skeleton to flat arrays. It runs in the worker, or here in slices of time.
 import { foldTree, hiddenBy, type FoldTree, type Group } from "./fold";
 import { Placement, type Edge } from "./place";
-import type { Skeleton } from "./skeleton";
+import { Is, type Skeleton } from "./skeleton";
 
 export interface Wish {
   patterns: boolean; // fold what repeats
@@ -55,7 +55,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
   for (let i = 0; i < rows.count; i++) {
     if ((i & 255) === 255) yield;
     const group = hiddenBy(tree, i, open);
-    if (wish.hide && rows.plumb[i] && shown[rows.inputs[i][0]] >= 0) {
+    if (wish.hide && rows.is(i, Is.PLUMB) && shown[rows.inputs[i][0]] >= 0) {
       shown[i] = shown[rows.inputs[i][0]];
       continue;
     }
@@ -63,10 +63,10 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
       const inputs: number[] = [];
       for (let k = 0; k < rows.inputs[i].length; k++) if (shown[rows.inputs[i][k]] >= 0) inputs.push(shown[rows.inputs[i][k]]);
       shown[i] = node.push(i) - 1;
-      placement.add({ inputs, leaf: rows.leaf[i], section: sections(i) });
+      placement.add({ inputs, leaf: rows.is(i, Is.LEAF), section: sections(i) });
       continue;
     }
-    if (rows.leaf[i] || idle.has(group)) continue; // inside a folded group: its readers carry it
+    if (rows.is(i, Is.LEAF) || idle.has(group)) continue; // inside a folded group: its readers carry it
     const known = nodeOf.get(group);
     if (known === undefined) {
       for (const leaf of hoisted(rows, tree, group, open, wish.blocks ? FEW : HOISTED)) {
@@ -132,7 +132,7 @@ function levels(tree: FoldTree, blocks = false): Set<Group> {
 function idleParts(rows: Skeleton, tree: FoldTree): Map<Group, Group> {
   const scopes = [...tree.groups.values()].filter((group) => group.kind === "scope");
   const isIdle = (group: Group): boolean => {
-    for (let i = group.start; i < group.end; i++) if ((!rows.leaf[i] && !rows.ghost[i]) || rows.readLast[i] >= group.end) return false;
+    for (let i = group.start; i < group.end; i++) if ((!rows.is(i, Is.LEAF) && !rows.is(i, Is.GHOST)) || rows.readLast[i] >= group.end) return false;
     return true;
   };
   const found = new Map<Group, Group>();
@@ -152,19 +152,20 @@ function shownIn(group: Group, shown: Int32Array): number {
 
 const [HOISTED, FEW] = [16, 3]; // of one group, and of a block: more would hide what folding is for
 
-/** The leaves inside a folded group that are seen all the same: what a gradient is asked for, and what a layer is given. */
+/** The leaves inside a folded group that are seen all the same: what a gradient is asked for, and what a layer is given; of many weights none. */
 function hoisted(rows: Skeleton, tree: FoldTree, group: Group, open: (g: Group) => boolean, most: number): number[] {
   const found: number[] = [];
-  const seen = (i: number): boolean => rows.param[i] || (group.kind === "scope" && rows.data[i]);
+  const seen = (i: number): boolean => rows.is(i, Is.PARAM) || (group.kind === "scope" && rows.is(i, Is.DATA));
   for (let i = group.start; i < group.end; i++) if (seen(i) && hiddenBy(tree, i, open) === group) found.push(i);
   for (const part of group.children) if (typeof part === "number" && part < group.start && seen(part)) found.unshift(part);
-  return found.length <= most ? found : [];
+  const few = found.length <= most ? found : found.filter((i) => !rows.is(i, Is.PARAM));
+  return few.length <= most ? few : [];
 }
 
 /** Where the iterations of a folded group begin. */
 function startsOf(group: Group, rows: Skeleton): number[] {
   if (group.kind !== "repeat" && group.kind !== "page") return [];
-  return group.children.flatMap((part) => (typeof part === "number" ? (rows.leaf[part] ? [] : [part]) : part.kind === "page" ? startsOf(part, rows) : [part.start])).sort((a, b) => a - b);
+  return group.children.flatMap((part) => (typeof part === "number" ? (rows.is(part, Is.LEAF) ? [] : [part]) : part.kind === "page" ? startsOf(part, rows) : [part.start])).sort((a, b) => a - b);
 }
 
 /** What a folded group reads from outside, each once, in order of first use. */
@@ -173,7 +174,7 @@ function groupInputs(rows: Skeleton, tree: FoldTree, group: Group, shown: Int32A
   for (let i = group.start; i < group.end; i++) {
     if (hiddenBy(tree, i, open) !== group) continue;
     const inputs = rows.inputs[i];
-    for (let k = 0; k < inputs.length; k++) if ((inputs[k] < group.start || rows.leaf[inputs[k]]) && shown[inputs[k]] >= 0) found.add(shown[inputs[k]]);
+    for (let k = 0; k < inputs.length; k++) if ((inputs[k] < group.start || rows.is(inputs[k], Is.LEAF)) && shown[inputs[k]] >= 0) found.add(shown[inputs[k]]);
   }
   return [...found];
 }
@@ -197,13 +198,13 @@ function sectionReader(rows: Skeleton, borders: number[], tree: FoldTree, open: 
     while (passed < sorted.length && sorted[passed] <= i) passed++;
     if (next <= i) {
       next = i;
-      while (next < rows.count && rows.leaf[next]) next++;
+      while (next < rows.count && rows.is(next, Is.LEAF)) next++;
       const now = next < rows.count ? path(next) : inside;
       outside = shared(inside, now);
       inside = now;
       next++;
     }
-    const own = !rows.leaf[i] || path(i).startsWith(inside);
+    const own = !rows.is(i, Is.LEAF) || path(i).startsWith(inside);
     const key = `${passed}|${rows.by[i]}|${own ? inside : outside}`;
     if (key !== before) number++;
     before = key;

@@ -6,6 +6,8 @@ import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
 const [LONG, SHORT] = [150, 56]; // as wide as this and as high as that, or the other way round
 
 const EDGE = 16; // from the edge of the pane, with its own
+const MANY = 500; // nodes: of more nobody asks which the map covers
+const CORNERS = [[false, false], [true, false], [false, true], [true, true]]; // left, and at the top; the first is the best
 
 export class Minimap {
   readonly el = h("canvas", { class: "mt-minimap", "aria-hidden": "true" });
@@ -61,12 +63,7 @@ export class Minimap {
     context.clearRect(0, 0, 2 * width, 2 * height);
     context.drawImage(this.base, 0, 0);
     const node = graph.nodeOf(current);
-    const right = node !== null && this.covers(node, camera.width - width - EDGE, Infinity);
-    const left = right && this.covers(node, 0, width + EDGE);
-    const over = (from: number, to: number): number => (graph.nodes.length > 500 ? 0 : graph.nodes.filter((one) => this.covers(one, from, to)).length);
-    const freer = !right && !(node && this.covers(node, 0, width + EDGE)) && over(0, width + EDGE) < over(camera.width - width - EDGE, Infinity);
-    this.el.classList.toggle("mt-left", freer || (right && !left));
-    this.el.classList.toggle("mt-away", right && left); // a narrow pane has room for the node only
+    this.stand(graph, node);
     context.setTransform(2, 0, 0, 2, 0, 0);
     if (node) {
       context.fillStyle = style.getPropertyValue("--mt-current");
@@ -81,11 +78,23 @@ export class Minimap {
     context.strokeRect(x, y, Math.max(2, east - x), Math.max(2, south - y));
   }
 
-  /** Is a node where the map is, if that stands between these pixels? */
-  private covers(node: Node, from: number, to: number): boolean {
-    const { x, y, scale, height } = this.camera;
-    const [left, right, bottom] = [(node.x - x) * scale, (node.x + NODE_W - x) * scale, (node.y + NODE_H - y) * scale];
-    return right > from && left < to && bottom > height - this.height - EDGE;
+  /** In the corner where the fewest nodes are, and not the current one; in none where it would be in the way everywhere. */
+  private stand(graph: Graph, current: Node | null): void {
+    const near = graph.nodes.length > MANY ? [] : graph.nodes;
+    const costs = CORNERS.map(([left, top]) => near.filter((node) => this.covers(node, left, top)).length + (current && this.covers(current, left, top) ? Infinity : 0));
+    const least = Math.min(...costs);
+    const [left, top] = CORNERS[costs.indexOf(least)];
+    this.el.classList.toggle("mt-left", left);
+    this.el.classList.toggle("mt-top", top);
+    this.el.classList.toggle("mt-away", least === Infinity); // a narrow pane has room for the node only
+  }
+
+  /** Is a node where the map would be in this corner? */
+  private covers(node: Node, atLeft: boolean, atTop: boolean): boolean {
+    const { camera } = this;
+    const [x, y, scale] = [(node.x - camera.x) * camera.scale, (node.y - camera.y) * camera.scale, camera.scale];
+    const [w, h] = [this.width + EDGE, this.height + EDGE];
+    return (atLeft ? x < w && x + NODE_W * scale > 0 : x + NODE_W * scale > camera.width - w && x < camera.width) && (atTop ? y < h && y + NODE_H * scale > 0 : y + NODE_H * scale > camera.height - h && y < camera.height);
   }
 
   private drawBase(graph: Graph, colour: string): HTMLCanvasElement {

@@ -1,7 +1,7 @@
 // Choosing a source and a target, and what lies between them.
 import { h, reducedMotion } from "./dom";
 import { findPaths, type Path, type Paths } from "./paths";
-import type { Marks } from "./scene";
+import type { Marks } from "./marks";
 import { isLeaf, type Store } from "./store";
 import { title, withNumbers } from "./value";
 

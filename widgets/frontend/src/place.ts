@@ -88,7 +88,7 @@ export class Placement {
     // what reads leaves only has no place of its own in time: it stands with what ran before it, and its leaves just before it
     if (inputs.every((i) => this.items[i].leaf)) column = Math.max(column, this.now);
     this.now = column;
-    this.put(index, column, main < 0 ? 0 : this.slot[main]);
+    this.put(index, column, main < 0 ? 0 : this.beside(main, placed));
     for (const i of waiting) this.put(i, column - 1, this.slot[index] + 2 * inputs.indexOf(i) - (inputs.length - 1));
     if (waiting.length) this.pending = this.pending.filter((i) => this.column[i] < 0);
     this.edges[index] = item.inputs.map((from, port) => ({
@@ -100,6 +100,12 @@ export class Placement {
       via: [],
     }));
     for (const from of placed) this.route(from, index);
+  }
+
+  /** The height of the last input; of three or more leaves in its column that of the middle one. */
+  private beside(main: number, inputs: number[]): number {
+    const slots = inputs.filter((i) => this.items[i].leaf && this.column[i] === this.column[main]).map((i) => this.slot[i]).sort((a, b) => a - b);
+    return slots.length < 3 ? this.slot[main] : slots[(slots.length - 1) >> 1];
   }
 
   /** Keeps one half-slot free in each column that a near edge passes. */

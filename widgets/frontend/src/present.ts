@@ -3,6 +3,7 @@ import { fullScreen, h, setText } from "./dom";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import { cutWords, shapeText, title, withNumbers, written } from "./value";
+import { updateParts } from "./update";
 import type { Row, Value } from "./schema";
 
 const ROOM = 40; // characters of a value
@@ -17,9 +18,19 @@ export class Present {
     private view: HTMLElement,
     private store: Store,
     private timeline: Timeline,
+    private end: () => void,
   ) {
     this.el.append(this.code, this.words);
+    document.addEventListener("fullscreenchange", this.leftScreen);
   }
+
+  stop(): void {
+    document.removeEventListener("fullscreenchange", this.leftScreen);
+  }
+
+  private leftScreen = (): void => {
+    if (!document.fullscreenElement && this.on) this.end();
+  };
 
   get on(): boolean {
     return this.view.classList.contains("mt-present");
@@ -40,6 +51,14 @@ export class Present {
     const value = (one: Value | null, of: Row | undefined = row): string => (one && of ? (written(one, ROOM) ?? shapeText(of)) : "");
     const { step } = timeline;
     if (!row) return this.words.replaceChildren("before the first row");
+    if (timeline.updating) {
+      const lines = [...timeline.updates].slice(0, EDGES).map(([at, source]) => {
+        const { by, gradient } = updateParts(store.rows[at], source);
+        const [before, now] = [store.rows[at].value, source.now ?? null].map((one) => value(one, store.rows[at]));
+        return h("p", {}, `${title(store.rows[at])}: ${by && gradient.length < ROOM ? `${before} ${by}${gradient} = ` : `${before} → `}`, h("b", {}, now));
+      });
+      return this.words.replaceChildren(...lines);
+    }
     if (!step) return this.words.replaceChildren(`${row.formula ? withNumbers(row, store.rows) : title(row)} = `, h("b", {}, value(row.value)));
     const lines = step.edges.slice(0, EDGES).map((edge, k) => {
       const input = store.rows[edge.input];

@@ -12,11 +12,11 @@ const MAP = [56, 12]; // pixels of the picture of one that is larger
 const FEW = 8; // sources that are shown before somebody asks for all
 const CALLS = 3; // the same of calls
 
-const NOTES: Record<string, string> = {
-  jacobian: "The steps show the sweep of the sum of all elements of the target: the Jacobian has one such sweep for each.",
-  batch_jacobian: "The steps show the sweep of the sum of all elements of the target: the Jacobian has one such sweep for each.",
-  backward: "What this pass added to .grad",
-};
+/** What to know about a call that is no tape.gradient. */
+function noteOf({ call, element }: Result): string | null {
+  if (element) return "A Jacobian has one sweep for each element of the target: the steps show that of this one";
+  return call === "backward" ? "What this pass added to .grad" : null;
+}
 
 export class Results {
   readonly el = h("div", { class: "mt-results", role: "group", "aria-label": "What tape.gradient returned", hidden: true });
@@ -55,8 +55,8 @@ export class Results {
     const el = h("div", { class: `mt-result${call.shown ? " mt-shown" : ""}` });
     if (call.shown && this.store.moved) el.append(h("i", { class: "mt-whatif" }, "what if"));
     const at = this.store.results.indexOf(call);
-    if (this.store.results.length > 1) el.append(h("i", {}, `call ${at + 1}`));
-    if (call.call && call.call !== "gradient") el.append(h("i", { title: NOTES[call.call] ?? null }, call.call.replace("_", " ")));
+    if (this.store.results.length > 1) el.append(h("i", {}, `call ${at + 1}`, call.shown && ", shown:"));
+    if (call.call && call.call !== "gradient") el.append(h("i", { title: noteOf(call) }, call.call.replace("_", " "), call.element ? `, steps of ${targets}[${call.element.join(", ")}]` : ""));
     sources.forEach((source, k) => el.append(this.source(call, targets, source, k, hide)));
     if (call.more) el.append(` and ${call.more} more`);
     if (!call.shown && call.sweep) el.append(h("button", { type: "button", class: "mt-button mt-small", title: "Step through the sweep of this call", onclick: () => this.store.choose(at) }, "show its steps"));
@@ -72,7 +72,7 @@ export class Results {
   private assigned({ row, file, line }: Row): string {
     const text = (file !== null && line !== null && this.store.sources[file]?.split("\n")[line - 1]) || "";
     const next = this.store.rows[row + 1];
-    return next?.file === file && next?.line === line ? "" : (/^\s*([A-Za-z_]\w*)\s*=[^=;]*$/.exec(text)?.[1] ?? "");
+    return next?.file === file && next?.line === line ? "" : (/^(?:.*;|\s*(?:for|if|while|with)\b.*:)?\s*([A-Za-z_]\w*)\s*=[^=;]*$/.exec(text)?.[1] ?? "");
   }
 
   private source(call: Result, targets: string, source: Result["sources"][number], k: number, hide: boolean): HTMLElement {
@@ -85,8 +85,6 @@ export class Results {
     else if (gradient) el.append(h("b", { title: full(gradient), class: notFinite(gradient) && "mt-none" }, ...this.seen(gradient, row, call)));
     else if (!call.known) el.append(h("i", { title: "The sweep is too long, or cannot be repeated: print it in the program." }, "not computed here"));
     else el.append(h("b", { class: "mt-none" }, "None"));
-    const before = this.store.rows[row]?.value;
-    if (source.now && before && !moved) el.append(h("span", { class: "mt-parts", title: `then ${name} was assigned: ${full(before)} → ${full(source.now)}` }, " then ", ...this.seen(before, row), " → ", ...this.seen(source.now, row)));
     if (!hide && !moved && source.parts.length > 1) el.append(h("span", { class: "mt-parts" }, ` (${source.parts.map((part, i) => `${this.brief(part, row)} at row ${source.rows[i]}`).join(" + ")})`));
     if (!hide && call.known && !gradient && source.reason) el.append(h("details", { class: "mt-reason" }, h("summary", {}, source.reason.split(/(?<=\.)\s/)[0]), source.reason));
     return el;

@@ -1,7 +1,8 @@
 // How high the parts of a view are whose edge can be drawn.
-import { PAD, type Graph } from "./graph";
+import { LINES, PAD, type Graph } from "./graph";
 
 const [LOW, HIGH] = [310, 520]; // of the drawing: of a line, and of several where something was unfolded
+const [WHOLE, PART] = [0.56, 0.45]; // of the window, for a drawing that can be seen whole then, and for another: the table is to be seen, too
 
 export class Rooms {
   private given = new Map<HTMLElement, number>();
@@ -10,8 +11,9 @@ export class Rooms {
   share(pane: HTMLElement, below: HTMLElement, graph: Graph, rows: number, unfolded: boolean): void {
     const lines = graph.tops.length > 1;
     const scale = pane.clientWidth ? Math.min(1, pane.clientWidth / (graph.right - graph.left + 2 * PAD)) : 1;
-    const inWindow = Math.max(LOW, Math.min(HIGH, 0.45 * window.innerHeight)); // the table is to be seen, too
-    this.take(pane, scale * (graph.bottom - graph.top) + (lines ? 40 : 84), 150, unfolded ? HIGH : lines ? inWindow : LOW);
+    const wanted = scale * (graph.bottom - graph.top) + (lines ? 40 : 84);
+    const share = LINES * (graph.bottom - graph.top) + 40 < WHOLE * window.innerHeight ? WHOLE : PART;
+    this.take(pane, wanted, 150, unfolded ? HIGH : lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : LOW);
     this.take(below, 22 * rows + 60, 190, LOW);
   }
 

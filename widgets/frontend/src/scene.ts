@@ -4,12 +4,15 @@ import { label, mapOf, onEdge, PRODUCT } from "./cards";
 import { s, setText } from "./dom";
 import { NODE_H, NODE_W, type Frame, type Graph, type Group, type Link, type Node } from "./graph";
 import { drawnEdge, edgeId, placeLabels, type Label } from "./labels";
+import { linkWay } from "./links";
+import type { Marks } from "./marks";
 import { FAR, type Edge } from "./place";
-import { assignPath, CHARS, SIDES, edgePath, farChips, isShort, linkPath, nodeText, nodeValue, portY, valueText } from "./shapes";
+import { CHARS, SIDES, edgePath, farChips, isShort, nodeText, nodeValue, portY, valueText } from "./shapes";
 import { signedMap } from "./heatmap";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import { describe, elide, full, shapeText, title } from "./value";
+import { updateText } from "./update";
 import { edgeWidth, notFinite } from "./scale";
 import type { Row, SweepEdge, Value } from "./schema";
 
@@ -22,16 +25,6 @@ const MOST_INSIDE = 3000; // rows of a folded part of which the edges are follow
 
 type Handed = { last: SweepEdge; alone: boolean }; // the last that went over an edge, and whether it was the only one
 type Wanted = { edge: Edge; texts: string[]; map: Value | null };
-
-export interface Marks {
-  hover: number; // row, or -1
-  selected: number;
-  found: Set<number>; // rows that the search found
-  path: Set<number> | null; // rows on the chosen paths
-  pathEdges: Set<string> | null; // "from>to"
-  near: Set<number> | null; // rows in focus
-  lit: Set<string> | null; // edges, "from>to", on the ways from the source under the pointer
-}
 
 interface Drawn {
   el: SVGGElement;
@@ -227,6 +220,7 @@ export class Scene {
     if (row && row.by !== null) name += " mt-written";
     if (this.store.differs && node === this.graph?.nodeOf(this.store.differs.row)) name += " mt-differs";
     if (row && done && this.alarming(row)) name += " mt-nan";
+    if (this.store.blamed(node.first, node.group?.end)) name += " mt-blamed";
     if (this.timeline.badIn(node.first, node.group ? node.group.end : node.first + 1)) name += " mt-bad";
     if (adjoint) name += " mt-has-adjoint";
     if (node.group && node === current && !this.timeline.backward) name += " mt-inside";
@@ -236,19 +230,21 @@ export class Scene {
     if (this.marks.near && !this.any(this.marks.near, node)) name += " mt-off";
     const inside = node === current && node.group ? this.inside(node.group) : null;
     const output = node.group?.kind === "scope" && this.timeline.done(last) ? this.store.rows[last] : null; // what a layer gave
-    const value = inside ? inside[0] : output ? nodeValue(output.value, output, CHARS) : (drawn.value && done) || node.group ? valueText(this.store, node) : "";
+    const update = this.timeline.updating ? this.timeline.updates.get(last) : undefined;
+    if (update && node !== current) name += " mt-current mt-backward";
+    const value = update && row ? updateText(row, update, CHARS) : inside ? inside[0] : output ? nodeValue(output.value, output, CHARS) : (drawn.value && done) || node.group ? valueText(this.store, node) : "";
     const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done && !value.endsWith("released") ? "released" : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
     const seen = row ?? output;
     const here = inside ? this.store.rows[this.timeline.current] : null; // its number, or its adjoint, stands in the third line
     if (!this.plain && (seen?.shape.length || here?.shape.length || drawn.mapped[0] || drawn.mapped[1]))
-      this.paintMaps(drawn, here ?? seen, seen && done && !inside ? seen.value : null, here ? (this.timeline.adjoint(here.row) ?? here.value) : seen ? adjoint : null);
+      this.paintMaps(drawn, here ?? seen, seen && done && !inside ? (update?.now ?? seen.value) : null, here ? (this.timeline.adjoint(here.row) ?? here.value) : seen ? adjoint : null);
     const key = `${name}|${value}|${adjointText}`;
     if (key === drawn.key) return;
     drawn.key = key;
     drawn.el.setAttribute("class", name);
     if (drawn.value) setText(drawn.value, value);
     if (drawn.adjoint) setText(drawn.adjoint, adjointText);
-    drawn.value?.classList.toggle("mt-shape", /^\(/.test(value));
+    drawn.value?.classList.toggle("mt-shape", /^(→ )?\(/.test(value));
     drawn.adjoint?.classList.toggle("mt-shape", /^(∂ )?\(/.test(adjointText));
     if (!row) return;
     const words = adjoint ? `${describe(row)}, adjoint ${elide(full(adjoint).replace(/\s+/g, " "), 60)}` : describe(row);
@@ -354,11 +350,10 @@ export class Scene {
   }
 
   /** A dashed way to a state of a variable: crossed where it comes from what was assigned. */
-  private link({ from, to, name, value }: Link): SVGElement {
-    if (!value) return s("path", { class: "mt-assign", d: linkPath(from, to) }, s("title", {}, `the next state of ${name}`));
-    const words = `assigned to ${name}: the gradient does not go back through an assignment`;
-    const { d, middle } = assignPath(from, to);
-    return s("g", { class: "mt-assigned" }, s("path", { class: "mt-assign", d }), this.cross(...middle), s("title", {}, words));
+  private link(link: Link): SVGElement {
+    const { d, cross } = linkWay(this.graph as Graph, link);
+    const words = link.value ? `assigned to ${link.name}: the gradient does not go back through an assignment` : `the next state of ${link.name}`;
+    return s("g", { class: link.value ? "mt-assigned" : "" }, s("path", { class: "mt-assign", d }), link.value ? this.cross(...cross) : null, s("title", {}, words));
   }
 
   private cross(x: number, y: number): SVGPathElement {

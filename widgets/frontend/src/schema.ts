@@ -85,11 +85,12 @@ export interface Sweep {
 /** What a gradient call gave. */
 export interface Result {
   target: { name: string | null; row: number }[];
-  sources: { name: string | null; rows: number[]; parts: (Value | null)[]; gradient: Value | null; reason: string | null; now?: Value | null }[];
+  sources: { name: string | null; rows: number[]; parts: (Value | null)[]; gradient: Value | null; reason: string | null; now?: Value | null; assigned?: number }[];
   more: number; // sources that are not listed
   known: boolean; // false where the sweep is too long, or cannot be repeated
   shown: boolean; // its sweep is the one to step through
   call?: string; // which call it was; none for tape.gradient
+  element?: number[]; // of a Jacobian's target the one whose sweep is shown
   sweep?: Sweep; // of an earlier call
 }
 

@@ -90,31 +90,6 @@ export function edgeCurve(graph: Graph, edge: Edge): Point[] {
   return found;
 }
 
-/** The dashed curve from a value to the state that it was assigned to, from side to side; and its middle, where a cross stands. */
-export function assignPath(from: Node, to: Node): { d: string; middle: Point } {
-  const after = to.x >= from.x + NODE_W;
-  const before = from.x >= to.x + NODE_W;
-  const [x0, y0] = [before ? from.x : from.x + NODE_W, from.y + NODE_H / 2];
-  const [x1, y1] = [after ? to.x - 2 : to.x + NODE_W + 2, to.y + NODE_H / 2];
-  const bend = after ? (x1 - x0) / 2 : before ? (x1 - x0) / 2 : ROUND;
-  const [bx0, bx1] = [x0 + bend, after || before ? x1 - bend : x1 + bend];
-  return { d: `M${round(x0)} ${round(y0)}C${round(bx0)} ${round(y0)} ${round(bx1)} ${round(y1)} ${round(x1)} ${round(y1)}`, middle: [(x0 + x1 + 3 * (bx0 + bx1)) / 8, (y0 + y1) / 2] };
-}
-
-const ROUND = 36; // how far the curve between two nodes above each other bends
-
-/** The dashed curve from one version of a variable to the next. */
-export function linkPath(from: Node, to: Node): string {
-  const [x0, y0] = [from.x + NODE_W / 2, from.y + NODE_H];
-  if (to.line !== from.line) {
-    const [x1, y1] = [to.x + NODE_W / 2, to.y];
-    return `M${round(x0)} ${round(y0)}C${round(x0)} ${round(y0 + 40)} ${round(x1)} ${round(y1 - 40)} ${round(x1)} ${round(y1)}`;
-  }
-  const [x1, y1] = [to.x + NODE_W / 2, to.y + NODE_H];
-  const deep = Math.max(y0, y1) + 26;
-  return `M${round(x0)} ${round(y0)}C${round(x0)} ${round(deep)} ${round(x1)} ${round(deep)} ${round(x1)} ${round(y1)}`;
-}
-
 let ruler: CanvasRenderingContext2D | null = null;
 
 /** The longest form of a name that is no wider than this many pixels in the font of titles. */
@@ -154,7 +129,7 @@ export function nodeText(store: Store, node: Node): NodeText {
   const { row, group } = node;
   if (row) return { title: fitting(title(row), NODE_W - (row.kind === "source" ? 38 : 24) - 6 * String(row.row).length), value: valueText(store, node), kind: row.kind };
   if (!group) return { title: "", value: "", kind: "group" };
-  return { title: fitting(groupTitle(group), NODE_W - 20), value: valueText(store, node), kind: "group" };
+  return { title: fitting(groupTitle(group), NODE_W - 14), value: valueText(store, node), kind: "group" };
 }
 
 /** Its value: of a folded group the first operations in it. */

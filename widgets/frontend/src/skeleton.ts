@@ -4,69 +4,68 @@ import { isLeaf } from "./store";
 
 export const WRITTEN = "\u2202"; // begins the name of the part that a tape's gradient wrote on an outer one; its number follows
 
+/** What is known of a row, as bits of one number. */
+export const enum Is {
+  LEAF = 1, // it has no inputs on the tape
+  SOURCE = 2, // a leaf that was watched: it is nobody's own
+  DATA = 4, // an array that is no weight: what a network is given is seen where its layers are folded
+  PARAM = 8, // a leaf that a gradient is asked for: it is seen even where its readers are folded
+  GHOST = 16, // it ran, but no tape recorded it
+  PLUMB = 32, // it hands its input on: nobody wants to see it inside of a call
+}
+
 /** The rows from `first` on, as they travel to the worker. */
 export interface SkeletonPart {
   first: number;
   counts: Int32Array; // inputs of each row
   inputs: Int32Array;
-  leaf: Uint8Array;
-  source: Uint8Array;
-  data: Uint8Array;
-  param: Uint8Array;
-  sign: Int32Array;
-  scope: Int32Array;
-  by: Int32Array;
-  ghost: Uint8Array;
-  plumb: Uint8Array;
+  facts: Int32Array; // FACTS numbers for each row
   scopes: string[][]; // all of them
 }
 
+const FACTS = 4; // of a row: its bits, sign, scope, and the tape that wrote it
+
 export class Skeleton {
   inputs: ArrayLike<number>[] = [];
-  leaf: boolean[] = [];
-  source: boolean[] = []; // a leaf that was watched: it is nobody's own
-  data: boolean[] = []; // an array that is no weight: what a network is given is seen where its layers are folded
-  param: boolean[] = []; // a leaf that a gradient is asked for: it is seen even where its readers are folded
   sign: number[] = []; // equal for rows of the same operation at the same place
   scope: number[] = []; // a number in `scopes`
   scopes: string[][] = [[]];
   by: number[] = []; // the tape whose gradient wrote the row, -1 for none
-  ghost: boolean[] = []; // it ran, but no tape recorded it
-  plumb: boolean[] = []; // it hands its input on: nobody wants to see it inside of a call
   readFirst: number[] = []; // the first and the last row that reads it, -1 for none
   readLast: number[] = [];
+  private bits: number[] = [];
   private signs = new Map<string, number>();
   private scopeOf = new Map<string, number>([["", 0]]);
 
   get count(): number {
-    return this.leaf.length;
+    return this.bits.length;
+  }
+
+  is(row: number, what: Is): boolean {
+    return (this.bits[row] & what) !== 0;
   }
 
   /** Takes the rows that are not there yet. */
   grow(rows: Row[]): void {
     for (let i = this.count; i < rows.length; i++) {
       const row = rows[i];
+      const leaf = isLeaf(row);
       const sign = number(this.signs, `${row.op}|${row.inputs.length}|${row.line}|${row.file}|${row.by}`);
-      const path = row.by === null || isLeaf(row) ? row.scope : [`${WRITTEN}${row.by}`, ...row.scope];
+      const path = row.by === null || leaf ? row.scope : [`${WRITTEN}${row.by}`, ...row.scope];
       const scope = path.length ? number(this.scopeOf, path.join("\0")) : 0;
       this.scopes[scope] ??= path;
-      const param = row.kind === "source" || (row.kind === "variable" && row.watched !== null);
-      this.plumb.push(row.op === "identity" || row.op === "logical_not");
-      this.push(row.inputs, isLeaf(row), row.kind === "source", row.kind === "constant" && row.shape.length > 0, param, sign, scope, row.by ?? -1, row.status === "ghost");
+      const source = row.kind === "source";
+      const bits = [leaf, source, row.kind === "constant" && row.shape.length > 0, source || (row.kind === "variable" && row.watched !== null), row.status === "ghost", row.op === "identity" || row.op === "logical_not"];
+      this.push(row.inputs, [bits.reduce((sum, bit, k) => sum + (Number(bit) << k), 0), sign, scope, row.by ?? -1]);
     }
   }
 
-  private push(inputs: ArrayLike<number>, leaf: boolean, source: boolean, data: boolean, param: boolean, sign: number, scope: number, by: number, ghost: boolean): void {
-    const row = this.leaf.length;
+  private push(inputs: ArrayLike<number>, [bits, sign, scope, by]: ArrayLike<number> & Iterable<number>): void {
+    const row = this.bits.push(bits) - 1;
     this.inputs.push(inputs);
-    this.leaf.push(leaf);
-    this.source.push(source);
-    this.data.push(data);
-    this.param.push(param);
     this.sign.push(sign);
     this.scope.push(scope);
     this.by.push(by);
-    this.ghost.push(ghost);
     this.readFirst.push(-1);
     this.readLast.push(-1);
     for (let k = 0; k < inputs.length; k++) {
@@ -82,23 +81,12 @@ export class Skeleton {
 
   part(first: number): SkeletonPart {
     const some = this.inputs.slice(first);
-    const flat: number[] = [];
-    for (const inputs of some) for (let k = 0; k < inputs.length; k++) flat.push(inputs[k]);
-    return {
-      first,
-      counts: Int32Array.from(some, (inputs) => inputs.length),
-      inputs: Int32Array.from(flat),
-      leaf: Uint8Array.from(this.leaf.slice(first), Number),
-      source: Uint8Array.from(this.source.slice(first), Number),
-      data: Uint8Array.from(this.data.slice(first), Number),
-      param: Uint8Array.from(this.param.slice(first), Number),
-      sign: Int32Array.from(this.sign.slice(first)),
-      scope: Int32Array.from(this.scope.slice(first)),
-      by: Int32Array.from(this.by.slice(first)),
-      ghost: Uint8Array.from(this.ghost.slice(first), Number),
-      plumb: Uint8Array.from(this.plumb.slice(first), Number),
-      scopes: this.scopes,
-    };
+    const [flat, facts]: number[][] = [[], []];
+    some.forEach((inputs, i) => {
+      for (let k = 0; k < inputs.length; k++) flat.push(inputs[k]);
+      for (const column of [this.bits, this.sign, this.scope, this.by]) facts.push(column[first + i]);
+    });
+    return { first, counts: Int32Array.from(some, (inputs) => inputs.length), inputs: Int32Array.from(flat), facts: Int32Array.from(facts), scopes: this.scopes };
   }
 
   /** Takes what another skeleton's `part` gave. */
@@ -106,8 +94,7 @@ export class Skeleton {
     let at = 0;
     this.scopes = part.scopes;
     part.counts.forEach((count, i) => {
-      this.plumb.push(part.plumb[i] === 1);
-      this.push(part.inputs.subarray(at, at + count), part.leaf[i] === 1, part.source[i] === 1, part.data[i] === 1, part.param[i] === 1, part.sign[i], part.scope[i], part.by[i], part.ghost[i] === 1);
+      this.push(part.inputs.subarray(at, at + count), part.facts.subarray(FACTS * i, FACTS * (i + 1)));
       at += count;
     });
   }

@@ -10,6 +10,8 @@ export class SourcePane {
   private code = h("div", { class: "mt-code", tabindex: 0, role: "group", "aria-label": "Source" });
   private file = "";
   private text = "";
+  private blamed: Element[] = [];
+  private height = 0;
   private lit: HTMLElement | null = null;
 
   constructor(
@@ -27,13 +29,32 @@ export class SourcePane {
   show(file: string | null, line: number | null, backward: boolean): void {
     const wanted = file !== null && file in this.store.sources ? file : (Object.keys(this.store.sources)[0] ?? "");
     this.load(wanted);
+    this.mark();
     this.lit?.classList.remove("mt-current", "mt-backward");
     this.lit = file === wanted && line !== null ? ((this.code.children[line - 1] as HTMLElement | undefined) ?? null) : null;
     if (!this.lit) return;
     this.lit.classList.add("mt-current");
     this.lit.classList.toggle("mt-backward", backward);
-    const [top, height] = [this.lit.offsetTop, this.code.clientHeight];
-    if (top < this.code.scrollTop || top + 2 * LINE > this.code.scrollTop + height) this.code.scrollTop = this.code.firstElementChild instanceof HTMLElement ? this.code.firstElementChild.offsetTop + LINE * Math.max(0, Math.round((top - height / 2) / LINE)) : 0;
+    const { code, lit } = this;
+    const [before, beyond] = [this.height, lit.offsetTop + lit.offsetHeight + LINE - code.clientHeight];
+    this.height = code.clientHeight;
+    if (lit.offsetTop < code.scrollTop || beyond > code.scrollTop || this.height !== before) code.scrollTop = Math.max(this.block(line as number), beyond);
+  }
+
+  /** Marks the lines that are to blame for something. */
+  private mark(): void {
+    for (const line of this.blamed) line.classList.remove("mt-blamed");
+    this.blamed = this.store.alarms.flatMap(({ row, line }) => (this.store.blamed(row) && this.store.rows[row]?.file === this.file && this.code.children[(line ?? 0) - 1]) || []);
+    for (const line of this.blamed) line.classList.add("mt-blamed");
+  }
+
+  /** Where the block begins that a line is in: the tape's `with`, or the function. */
+  private block(line: number): number {
+    const lines = this.text.split("\n");
+    const indent = lines[line - 1].search(/\S/);
+    let at = line - 1;
+    while (at > 0 && !(/^\s*(with|def)\b/.test(lines[at]) && lines[at].search(/\S/) < indent)) at--;
+    return (this.code.children[at] as HTMLElement).offsetTop;
   }
 
   private load(file: string): void {

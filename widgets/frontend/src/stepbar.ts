@@ -88,7 +88,8 @@ export class StepBar {
     this.goBack.hidden = this.gone || !(length > forward || timeline.unfinished);
     if (this.slider.max !== String(length)) this.slider.max = String(length);
     if (this.slider.value !== String(position)) this.slider.value = String(position);
-    const text = timeline.backward ? `backward ${position - forward} / ${length - forward}${timeline.unfinished ? "+" : ""}` : `forward ${position} / ${forward}`;
+    const steps = timeline.swept - forward;
+    const text = timeline.updating ? "update" : timeline.backward ? `backward ${position - forward} / ${steps}${timeline.unfinished ? "+" : ""}` : `forward ${position} / ${forward}`;
     setText(this.count, text);
     this.count.classList.toggle("mt-back", timeline.backward);
     this.slider.setAttribute("aria-valuetext", text);

@@ -71,7 +71,7 @@ export class Stepping {
     const group = graph?.nodeOf(rowAt(position))?.group;
     const backward = position > timeline.forward;
     const within = (row: number): boolean => !!group && row >= group.start && row < group.end; // with the weights that stand beside it
-    const goesOn = (next: number): boolean => next >= 0 && next <= timeline.length && within(rowAt(next)) && next > timeline.forward === backward;
+    const goesOn = (next: number): boolean => next >= 0 && next <= timeline.swept && within(rowAt(next)) && next > timeline.forward === backward;
     while (group && goesOn(position + by)) position += by;
     this.moveTo(position);
   }

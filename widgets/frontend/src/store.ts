@@ -49,19 +49,11 @@ export class Store {
     if (other) this.clear(part.record);
     for (const row of part.rows) if (row.row >= this.rows.length) this.append(completeRow(row));
     for (const change of part.changed ?? []) this.change(change);
-    this.tapes = part.tapes;
-    this.events = part.events;
     Object.assign(this.sources, part.sources_text);
     const known = this.sweep?.id !== undefined && this.sweep.id === part.sweep?.id && this.sweep.steps.length > part.sweep.steps.length;
     if (part.sweep !== undefined && !known) [this.sweep, this.chosen] = [part.sweep, -1];
-    this.results = part.results ?? this.results;
-    this.alarms = part.alarms ?? this.alarms;
     if (part.sweep !== undefined) this.insides.clear(); // another sweep goes through them
-    for (const one of part.insides ?? []) this.insides.set(one.row, one);
-    this.missing = part.missing ?? 0;
-    this.differs = part.differs ?? this.differs;
-    this.linked = part.linked ?? this.linked;
-    this.total = Math.max(part.total ?? 0, this.rows.length);
+    this.know(part);
     this.tell(replaced ? "reset" : part.sweep ? "sweep" : "rows");
     return true;
   }
@@ -91,18 +83,28 @@ export class Store {
     this.recorded();
     this.clear(part.record);
     for (const row of part.rows) this.append(completeRow(row));
-    this.tapes = part.tapes;
-    this.events = part.events;
     this.sources = { ...part.sources_text };
     this.sweep = part.sweep ?? null;
-    this.results = part.results ?? [];
-    this.alarms = part.alarms ?? [];
+    this.know(part);
+    this.tell("reset");
+  }
+
+  /** Takes what a part says of the whole recording. */
+  private know(part: Snapshot): void {
+    this.tapes = part.tapes;
+    this.events = part.events;
+    this.results = part.results ?? this.results;
+    this.alarms = part.alarms ?? this.alarms;
     for (const one of part.insides ?? []) this.insides.set(one.row, one);
     this.missing = part.missing ?? 0;
     this.differs = part.differs ?? this.differs;
     this.linked = part.linked ?? this.linked;
     this.total = Math.max(part.total ?? 0, this.rows.length);
-    this.tell("reset");
+  }
+
+  /** Is this row, or one up to `end`, to blame for something? */
+  blamed(first: number, end = first + 1): boolean {
+    return !this.moved && this.alarms.some(({ row }) => row >= first && row < end);
   }
 
   get recording(): boolean {

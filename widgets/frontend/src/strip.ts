@@ -18,7 +18,7 @@ export class Strip {
     this.drawn = alarms;
     this.el.hidden = alarms.length === 0;
     this.el.replaceChildren(
-      ...alarms.map((alarm) => h("button", { type: "button", class: "mt-alarm", title: `${alarm.title}. ${alarm.text}`, onclick: () => this.go(alarm) }, h("b", {}, alarm.title.replace(/:$/, "")), ` ${alarm.text}`)),
+      ...alarms.map((alarm) => h("button", { type: "button", class: "mt-alarm", title: `${alarm.title}. ${alarm.text}`, onclick: () => this.go(alarm) }, h("b", {}, ...alarm.title.replace(/:$/, "").split(/(row \d+(?:, line \d+)?)$/).map((part, k) => (k === 1 ? h("u", {}, part) : part))), ` ${alarm.text}`)),
     );
   }
 }

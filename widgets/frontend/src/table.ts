@@ -1,9 +1,10 @@
 // The Wengert list: one line per row, only the visible ones in the page.
 import { h, setText } from "./dom";
-import type { Row } from "./schema";
+import type { Row, Value } from "./schema";
+import { CHARS } from "./shapes";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { brief, gone, shortName, title } from "./value";
+import { brief, gone, shortName, title, written } from "./value";
 
 const LINE = 22;
 const LETTER = 6.95; // pixels
@@ -101,8 +102,8 @@ export class Table {
     const done = this.timeline.done(row.row);
     const adjoint = this.timeline.adjoint(row.row);
     const name = title(row);
-    const value = row.released && !row.value ? gone(row, this.room.value) : brief(row.value, row, this.room.value);
-    const texts = [String(row.row), shortName(name, this.room.operation), row.inputs.join(" "), done ? value : "", adjoint ? brief(adjoint, row, this.room.adjoint) : "", row.line === null ? "" : String(row.line)];
+    const value = row.released && !row.value ? gone(row, this.room.value) : cell(row.value, row, this.room.value, CHARS);
+    const texts = [String(row.row), shortName(name, this.room.operation), row.inputs.join(" "), done ? value : "", adjoint ? cell(adjoint, row, this.room.adjoint, CHARS - 2) : "", row.line === null ? "" : String(row.line)];
     texts.forEach((text, k) => setText(line.children[k + 1], text));
     let names = `mt-line mt-k-${row.kind}`;
     if (!done) names += " mt-todo";
@@ -111,6 +112,7 @@ export class Table {
     if (row.row === this.marks.selected) names += " mt-selected";
     if (this.marks.found.has(row.row)) names += " mt-found";
     if (row.row === this.store.differs?.row) names += " mt-differs";
+    if (this.store.blamed(row.row)) names += " mt-blamed";
     if (row.status === "ghost") names += " mt-ghost";
     if (line.className !== names) line.className = names;
     if (row.row === this.timeline.current) line.setAttribute("aria-current", "step");
@@ -125,4 +127,9 @@ export class Table {
     if (row * LINE < top + LINE) this.scroller.scrollTop = Math.max(0, (row - 2) * LINE);
     else if ((row + 2) * LINE > top + height) this.scroller.scrollTop = (row + 3) * LINE - height;
   }
+}
+
+/** A value in its cell: with the digits that it has in its node, which has room for so many characters, where it is written out there. */
+function cell(value: Value | null, row: Row, room: number, inNode: number): string {
+  return (value && written(value, Math.min(room, inNode))) ?? brief(value, row, room);
 }

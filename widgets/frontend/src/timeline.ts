@@ -1,6 +1,7 @@
-// Stepping: position 0 is before the first row, 1..N after row N-1, N+1..N+S after step S of the backward sweep.
+// Stepping: position 0 is before the first row, 1..N after row N-1, N+1..N+S after step S of the backward sweep; and where
+// variables were assigned after it, as an optimizer does, one step more.
 import { notFinite } from "./scale";
-import type { SweepEdge, SweepStep, Value } from "./schema";
+import type { Result, SweepEdge, SweepStep, Value } from "./schema";
 import type { Store } from "./store";
 
 export class Timeline {
@@ -11,6 +12,8 @@ export class Timeline {
   private bad = new Map<number, number>(); // rows whose adjoint is not finite, from which step on
 
   private indexed = 0;
+  /** the variables that were assigned after the gradient, by their last row */
+  readonly updates = new Map<number, Result["sources"][number]>();
 
   constructor(private store: Store) {
     this.index();
@@ -22,6 +25,8 @@ export class Timeline {
     this.stepOf.clear();
     this.bad.clear();
     this.indexed = 0;
+    this.updates.clear();
+    for (const source of this.store.moved ? [] : (this.store.results.find((call) => call.shown)?.sources ?? [])) if (source.now) this.updates.set(source.rows[source.rows.length - 1], source);
     this.more();
     this.position = Math.min(this.position, this.length);
   }
@@ -50,8 +55,18 @@ export class Timeline {
     return this.store.rows.length;
   }
 
-  get length(): number {
+  /** The position after the last step of the sweep. */
+  get swept(): number {
     return this.forward + (this.store.sweep?.steps.length ?? 0);
+  }
+
+  get length(): number {
+    return this.swept + Number(this.updates.size > 0 && this.swept > this.forward && !this.unfinished);
+  }
+
+  /** At the optimizer's step. */
+  get updating(): boolean {
+    return this.position > this.swept;
   }
 
   get backward(): boolean {
@@ -64,6 +79,7 @@ export class Timeline {
 
   /** The row that the current position is at, or -1 before the first one. */
   get current(): number {
+    if (this.updating) return this.updates.keys().next().value ?? -1;
     return this.step?.row ?? Math.min(this.position, this.forward) - 1;
   }
 

@@ -2,6 +2,7 @@
 import { button, h, setText } from "./dom";
 import type { Tape } from "./schema";
 import type { Store } from "./store";
+import { count } from "./value";
 
 export type FoldMode = "auto" | "all" | "layers" | "none";
 
@@ -37,7 +38,7 @@ export class Toolbar {
   private chips = h("span", { class: "mt-chips" });
   private difference = h("button", { type: "button", class: "mt-badge mt-difference", hidden: true }, "first difference");
   private found = h("span", { class: "mt-found-count", role: "status" });
-  private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, h("option", { value: "auto" }, "fold: auto"), h("option", { value: "layers" }, "fold: layers"), h("option", { value: "all" }, "fold: all"), h("option", { value: "none" }, "fold: none"));
+  private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, ...["auto", "layers", "all", "none"].map((mode) => h("option", { value: mode }, `fold: ${mode}`)));
   private stop: HTMLButtonElement;
   private focusButton: HTMLButtonElement;
   private pathsButton: HTMLButtonElement;
@@ -98,9 +99,9 @@ export class Toolbar {
   draw(state: { fold: FoldMode; focus: boolean; paths: boolean; predict: boolean; busy: boolean }): void {
     const { rows, tapes } = this.store;
     const recording = tapes.some((tape) => tape.state === "recording");
-    const more = this.store.total > rows.length && !recording ? ` of ${this.store.total.toLocaleString("en")}` : "";
-    const count = `${rows.length.toLocaleString("en")}${more} row${rows.length === 1 && !more ? "" : "s"}`;
-    setText(this.title, count);
+    const more = this.store.total > rows.length && !recording ? ` of ${count(this.store.total)}` : "";
+    const text = `${count(rows.length)}${more} row${rows.length === 1 && !more ? "" : "s"}`;
+    setText(this.title, text);
     this.stop.hidden = !state.busy;
     const { differs } = this.store;
     this.difference.hidden = !differs;
@@ -119,12 +120,11 @@ export class Toolbar {
 
 function chip(tape: Tape): HTMLElement {
   const state = { recording: "recording", closed: "", used: "gave its gradient", released: "released" }[tape.state] ?? tape.state;
-  const held = tape.bytes > 0 && tape.state !== "released" ? `holds ${bytes(tape.bytes)}` : "";
+  const held = tape.bytes >= 1000 && tape.state !== "released" ? `holds ${bytes(tape.bytes)}` : "";
   const text = [tape.persistent ? "persistent" : "", state, held].filter(Boolean).join(", ");
   return h("span", { class: `mt-tape mt-lane-${tape.id % 4} mt-tape-${tape.state}`, title: `${tape.name}: ${text || "closed"}` }, h("i", {}), h("b", {}, tape.name || "tape"), text ? ` ${text}` : "");
 }
 
 function bytes(n: number): string {
-  if (n < 1000) return `${n} B`;
   return n < 1e6 ? `${(n / 1e3).toFixed(1)} kB` : `${(n / 1e6).toFixed(1)} MB`;
 }

@@ -74,6 +74,11 @@ export function shortName(name: string, room: number): string {
   return `${last.slice(0, room - 1 - end)}…${last.slice(-end)}`;
 }
 
+/** How many: `1,003`. */
+export function count(n: number): string {
+  return n.toLocaleString("en");
+}
+
 export function elide(text: string, room: number): string {
   return text.length <= room ? text : `${text.slice(0, Math.max(1, room - 1))}…`;
 }
@@ -133,7 +138,7 @@ export function matrix(value: Value | null): number[][] | null {
 
 /** The name that a row goes by: its own, or its operation's label, behind the Python name of what it computed. */
 export function title(row: Row): string {
-  if (row.kind === "operation") return `${row.name ? `${row.name} = ` : ""}${shortNumbers(row.label || row.op)}`;
+  if (row.kind === "operation") return `${row.name ? `${row.name} = ` : ""}${shortNumbers(row.label || row.op).replace(/^-$/, "−").replace("^2", "²")}`;
   const name = row.name || (row.kind === "constant" ? "const" : row.label || row.kind);
   if (row.kind === "variable") return row.version > 0 ? `${name.replace(/:0$/, "")} v${row.version}` : name.replace(/:0$/, "");
   return name;

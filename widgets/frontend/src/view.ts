@@ -1,25 +1,24 @@
 // The view: puts the parts together and holds what the reader chose.
 import { Camera } from "./camera";
-import { holding } from "./cards";
 import { divider } from "./divider";
 import { fullScreen, h } from "./dom";
 import { exportAs } from "./export";
-import { matching, neighbourhood, waysOf } from "./find";
-import { PAD, renewed, stage, type Graph, type Group, type Node } from "./graph";
+import { renewed, type Graph, type Group, type Node } from "./graph";
 import { FeelPanel } from "./feelpanel";
 import { Fitting } from "./fitting";
+import { Folding } from "./folding";
 import { Help } from "./help";
 import { Inspector } from "./inspector";
 import { Keys } from "./keys";
 import type { Layout } from "./layout";
+import { Marks } from "./marks";
 import { Minimap } from "./minimap";
 import { PathsPanel } from "./pathspanel";
-import { Planner, wishOf, type Level } from "./planner";
 import { panAndZoom } from "./pointer";
 import { Predict } from "./predict";
 import { Present } from "./present";
 import { Results } from "./results";
-import { Scene, type Marks } from "./scene";
+import { Scene } from "./scene";
 import { SourcePane } from "./source";
 import { Rooms } from "./rooms";
 import { StepBar } from "./stepbar";
@@ -33,8 +32,6 @@ import { Timeline } from "./timeline";
 import { Tip } from "./tip";
 import { Toolbar, type FoldMode } from "./toolbar";
 
-const LARGE = 70; // pixels around the present step, for a projector
-
 export class View {
   readonly el: HTMLElement;
   readonly timeline: Timeline;
@@ -42,15 +39,10 @@ export class View {
   inner: View | null = null; // of the rows inside of a call
   private layout: Layout | null = null;
   private camera = new Camera(() => this.schedule("scene"));
-  private marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null, lit: null };
-  private mode: FoldMode = "auto";
-  private level: Level = "none"; // that "auto" has chosen
-  private toggled = new Map<string, boolean>();
+  private marks: Marks;
+  readonly folding: Folding;
   private rooms = new Rooms();
-  private planner = new Planner();
-  private drawn: { mode: FoldMode; toggled: Map<string, boolean> } = { mode: "auto", toggled: new Map() }; // what the graph shows
   private anchor: { row: number; x: number; y: number } | null = null; // stays where it is on the screen
-  private recast = 0; // how often rows became leaves of another kind
   private scene: Scene;
   private table: Table;
   private sourcePane: SourcePane;
@@ -72,7 +64,7 @@ export class View {
   private present: Present;
   private pending = new Set<string>();
   private frame = 0;
-  private fitting = new Fitting(this.camera, () => this.first, () => this.revealRow(this.first, false), () => this.planner.busy);
+  private fitting: Fitting;
   private following = true; // the position follows the recording as it grows
   private stepping: Stepping;
   private stopListening: () => void;
@@ -82,8 +74,13 @@ export class View {
     readonly store: Store,
     private options: ViewOptions,
   ) {
+    this.marks = new Marks(store);
     this.timeline = new Timeline(store);
     this.timeline.position = this.timeline.forward;
+    this.folding = new Folding(store, !!options.out, (layout) => {
+      this.layout = layout;
+      this.placed(this.fitting.wrapped(layout));
+    });
     this.scene = new Scene(store, this.timeline, this.camera, this.marks, {
       pick: (node) => this.pick(node),
       open: (node) => (node.group ? this.toggle(node.group, true) : this.enter(node.first)),
@@ -105,8 +102,8 @@ export class View {
     });
     this.stepbar = new StepBar(this.timeline, (position) => this.stepping.moveTo(position), (row) => this.goRow(row));
     this.toolbar = new Toolbar(store, {
-      search: (text) => this.search(text),
-      next: () => this.nextFound(),
+      search: (text) => (this.schedule("all"), this.marks.search(text)),
+      next: () => this.marks.next >= 0 && this.select(this.marks.next),
       fold: (mode) => this.fold(mode),
       zoom: (factor) => this.camera.zoom(factor),
       fit: () => this.fitting.all(this.graph),
@@ -116,7 +113,7 @@ export class View {
       full: () => fullScreen(this.el),
       present: () => this.show(),
       go: (row) => this.goRow(row),
-      save: (kind) => void this.save(kind),
+      save: (kind) => this.save(kind),
       stop: () => this.stopPlacing(),
       help: () => this.el.classList.toggle("mt-show-help"),
     });
@@ -160,9 +157,9 @@ export class View {
       this.results.el,
       this.below,
     );
-    this.present = new Present(this.el, store, this.timeline);
+    this.present = new Present(this.el, store, this.timeline, () => this.show());
+    this.fitting = new Fitting(this.camera, store, this.timeline, this.scene, this.present, () => this.folding.busy);
     this.stepbar.el.before(this.present.el);
-    document.addEventListener("fullscreenchange", this.leftScreen);
     panAndZoom(this.pane, this.camera, () => (this.el.contains(document.activeElement) ? this.fitting.beyond(this.graph) : [0, 0])); // others scroll the page
     this.keys = new Keys(this.el, this.actions(), (field) => field === this.toolbar.search && this.toolbar.forget());
     this.stopListening = store.listen((change) => this.changed(change));
@@ -175,7 +172,7 @@ export class View {
 
   /** A small tape needs less room; after something was unfolded it needs more. */
   private takeRoom(): void {
-    if (this.graph) this.rooms.share(this.pane, this.below, this.graph, this.store.rows.length, [...this.toggled.values()].includes(true));
+    if (this.graph) this.rooms.share(this.pane, this.below, this.graph, this.store.rows.length, this.folding.unfolded);
   }
 
   /** Light or dark, as the page is. */
@@ -200,9 +197,9 @@ export class View {
   destroy(): void {
     this.inner?.destroy();
     this.keys.stop();
-    document.removeEventListener("fullscreenchange", this.leftScreen);
+    this.present.stop();
     this.stepping.stop();
-    this.planner.destroy();
+    this.folding.destroy();
     this.stepbar.stop();
     this.camera.stop();
     this.stopListening();
@@ -230,7 +227,7 @@ export class View {
     this.timeline.index();
     if (change === "reset") {
       this.table.reset();
-      this.planner.reset();
+      this.folding.reset();
       if (!this.graph || !renewed(this.graph, store)) this.layOut();
       else this.scene.setGraph(this.graph);
     } else this.layOut(true);
@@ -238,38 +235,31 @@ export class View {
     if (atEnd && backward === 0) {
       this.timeline.position = this.timeline.forward;
       if (this.camera.touched) return this.schedule("all");
-      if (this.store.recording) this.revealRow(this.timeline.current);
+      if (this.store.recording) this.fitting.reveal(this.graph, this.timeline.current);
       else this.fitting.first(this.graph);
       this.table.reveal(this.timeline.current);
     }
     this.schedule("all");
   }
 
-  /** Folds and places anew. Nodes keep their places: placing goes by the order of rows. */
   private layOut(patient = false): void {
-    const { store, mode } = this;
-    const auto = mode === "auto";
-    if (this.recast !== store.recast) this.planner.reset();
-    this.recast = store.recast;
-    const toggled = new Map(this.toggled);
-    if (auto && !toggled.size) this.level = this.planner.level(store, !!this.options.out); // what the reader opens changes no level
-    this.planner.plan(store.rows, wishOf(store, auto ? this.level : mode, toggled, auto, !!this.options.out), (layout) => {
-      this.drawn = { mode, toggled };
-      this.layout = layout;
-      this.placed(this.fitting.wrapped(store, layout));
-    }, patient);
-    if (this.planner.busy) this.schedule("toolbar");
+    this.folding.layOut(patient);
+    if (this.folding.busy) this.schedule("toolbar");
   }
 
   /** The pane is wider or narrower: the lines hold another number of columns. */
   private wrapAnew(): void {
     if (!this.layout || !this.graph) return;
-    const before = this.graph.nodeOf(this.timeline.current);
-    const graph = this.fitting.wrapped(this.store, this.layout);
+    const graph = this.fitting.wrapped(this.layout);
     if (graph.per === this.graph.per && graph.pitch === this.graph.pitch) return;
-    const after = graph.nodeOf(this.timeline.current);
-    if (before && after) this.anchor = { row: this.timeline.current, x: before.x - this.camera.x, y: before.y - this.camera.y };
+    this.hold(this.timeline.current);
     this.placed(graph);
+  }
+
+  /** The node of a row stays where it is on the screen. */
+  private hold(row: number): void {
+    const node = this.graph?.nodeOf(row);
+    this.anchor = node ? { row, x: node.x - this.camera.x, y: node.y - this.camera.y } : null;
   }
 
   private placed(graph: Graph): void {
@@ -285,18 +275,11 @@ export class View {
     this.schedule("all");
   }
 
-  /** The nodes are being placed; what is drawn is older. */
-  get placing(): boolean {
-    return this.planner.busy;
-  }
-
   /** Stops placing: what was drawn stays. */
   private stopPlacing(): void {
-    this.planner.cancel();
+    this.folding.stop();
     this.anchor = null;
     if (this.graph) this.fitting.next = null;
-    this.mode = this.drawn.mode;
-    this.toggled = new Map(this.drawn.toggled);
     this.schedule("toolbar");
   }
 
@@ -316,7 +299,7 @@ export class View {
     this.minimap.draw(this.timeline.current);
     this.hint.hidden = this.store.rows.length > 0;
     if (all) this.drawState();
-    this.toolbar.draw({ fold: this.mode, focus: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, busy: this.planner.busy });
+    this.toolbar.draw({ fold: this.folding.mode, focus: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, busy: this.folding.busy });
   }
 
   private drawState(): void {
@@ -324,7 +307,7 @@ export class View {
     this.table.draw(this.marks);
     this.stepbar.draw();
     this.strip.draw();
-    this.results.draw(this.predict.on && (!this.timeline.backward || this.timeline.position < this.timeline.length));
+    this.results.draw(this.predict.on && (!this.timeline.backward || this.timeline.position < this.timeline.swept));
     this.sourcePane.show(row?.file ?? null, row?.line ?? null, this.timeline.backward);
     this.inspector.asked = this.stepping.asked;
     const selected = this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null;
@@ -346,7 +329,7 @@ export class View {
     this.drawState();
     this.scene.update();
     this.minimap.draw(this.timeline.current);
-    this.revealRow(Math.max(0, this.timeline.current));
+    this.fitting.reveal(this.graph, Math.max(0, this.timeline.current));
   }
 
   /** To where another view of a like tape is: the same row, or as far back. */
@@ -367,30 +350,11 @@ export class View {
     if (this.store.rows[row]?.op === "function") void openInside(this, row, this.options);
   }
 
-  private revealRow(row: number, smooth = true): void {
-    const { width, height, scale } = this.camera;
-    if (this.present.on && this.graph) {
-      const all = stage(this.graph, this.timeline, row, Infinity, Infinity);
-      if (all) this.camera.fit({ x: all.x - LARGE, y: all.y - LARGE, w: all.w + 2 * LARGE, h: all.h + 2 * LARGE }, 0.8, 2.6);
-      return;
-    }
-    const box = this.graph && stage(this.graph, this.timeline, row, width / scale - 2 * PAD, height / scale - 2 * PAD);
-    if (!box) return;
-    if (row === this.timeline.current) holding(this.scene.placed, box, width / scale, height / scale);
-    this.camera.reveal(box, smooth);
-  }
-
-  /** The row at which a picture is looked at first: the target, where nothing was stepped yet. */
-  private get first(): number {
-    const { position, forward, current } = this.timeline;
-    return position === forward && !this.store.recording ? (this.store.sweep?.target.at(-1) ?? current) : current;
-  }
-
   private select(row: number, reveal = true): void {
     this.marks.selected = row;
     if (this.marks.near) this.focus(true);
     this.table.reveal(row);
-    if (reveal) this.revealRow(row);
+    if (reveal) this.fitting.reveal(this.graph, row);
     this.schedule("all");
   }
 
@@ -400,9 +364,7 @@ export class View {
   }
 
   private hover(row: number): void {
-    if (this.marks.hover === row) return;
-    this.marks.hover = row;
-    this.marks.lit = row < 0 || this.predict.on ? null : waysOf(this.store, row);
+    if (!this.marks.point(row, !this.predict.on)) return;
     this.scene.update();
     this.table.draw(this.marks);
   }
@@ -410,8 +372,7 @@ export class View {
   // --- folding, focus, search ----------------------------------------------------------------------------------------
 
   fold(mode: FoldMode): void {
-    this.mode = mode;
-    this.toggled.clear();
+    this.folding.choose(mode);
     this.fitting.next = "first";
     this.layOut();
     this.schedule("all");
@@ -419,10 +380,8 @@ export class View {
 
   /** Opens or closes a group and keeps it where the reader looks. */
   private toggle(group: Group, open: boolean): void {
-    const before = this.graph?.nodeOf(group.start);
-    this.anchor = before ? { row: group.start, x: before.x - this.camera.x, y: before.y - this.camera.y } : null;
-    this.toggled.set(group.id, open);
-    if (open && group.kind === "repeat" && group.only) this.toggled.set(group.only, true);
+    this.hold(group.start);
+    this.folding.toggle(group, open);
     this.marks.selected = -1;
     this.layOut();
     this.schedule("all");
@@ -435,20 +394,8 @@ export class View {
   }
 
   private focus(on: boolean): void {
-    const from = this.marks.selected >= 0 ? this.marks.selected : Math.max(0, this.timeline.current);
-    this.marks.near = on ? neighbourhood(this.store, from) : null;
+    this.marks.focus(on, this.timeline.current);
     this.schedule("scene", "toolbar");
-  }
-
-  private search(text: string): number {
-    this.marks.found = matching(this.store, text);
-    this.schedule("all");
-    return this.marks.found.size;
-  }
-
-  private nextFound(): void {
-    const rows = [...this.marks.found];
-    if (rows.length) this.select(rows.find((row) => row > this.marks.selected) ?? rows[0]);
   }
 
   // --- camera --------------------------------------------------------------------------------------------------------
@@ -471,7 +418,7 @@ export class View {
     const moving = (move: () => void) => (): void => (this.stepbar.stop(), move());
     const step = (by: number) => moving(() => this.stepping.moveTo(this.timeline.position + by));
     const over = (by: number) => moving(() => this.stepping.over(by, this.graph));
-    const chosen = (): number => (this.marks.selected >= 0 ? this.marks.selected : this.timeline.current);
+    const chosen = (): number => this.marks.chosen(this.timeline.current);
     return {
       ArrowRight: step(1),
       ArrowLeft: step(-1),
@@ -515,7 +462,7 @@ export class View {
   private clear(): void {
     this.predict.close();
     this.feel.back();
-    if (this.planner.busy) this.stopPlacing();
+    if (this.folding.busy) this.stopPlacing();
     this.marks.selected = -1;
     this.toolbar.forget();
     this.el.classList.remove("mt-show-help");
@@ -531,10 +478,6 @@ export class View {
     this.schedule("all");
   }
 
-  private leftScreen = (): void => {
-    if (!document.fullscreenElement && this.present.on) this.show();
-  };
-
   /** Hides a part of the view, or shows it again. */
   private hide(part: "table" | "code" | "map"): void {
     this.el.classList.toggle(`mt-no-${part}`);
@@ -547,13 +490,8 @@ export class View {
     this.el.classList.toggle("mt-show-help", text !== "");
   }
 
-  private async save(kind: string): Promise<void> {
+  private save(kind: string): void {
     this.stepbar.stop();
-    try {
-      this.el.classList.add("mt-show-help");
-      await exportAs(kind, this, this.options.bundle, (text) => this.help.say(text));
-    } finally {
-      this.say("");
-    }
+    void exportAs(kind, this, this.options.bundle, (text) => this.say(text)).finally(() => this.say(""));
   }
 }

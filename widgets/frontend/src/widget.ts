@@ -62,7 +62,7 @@ function attach(el: HTMLElement, store: Store, options: ViewOptions): View {
   }
   view.theme(isDark());
   el.append(view.el);
-  if (store.differs) view.goRow(store.differs.row);
+  if (store.differs) view.go(store.differs.row + 1);
   return view;
 }
 

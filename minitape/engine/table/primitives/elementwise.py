@@ -8,13 +8,13 @@ sqrt and its kin give 0 where the incoming adjoint is 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..accelerator import fast
-from ..code import compile_text, names_in
+from ..code import compile_text
 from . import TABLE, Primitive, declare
 from .formula import ARRAY, SCALAR, reads
 
@@ -155,15 +155,3 @@ def form_of(code: int, value: Array) -> Form:
 
 
 RECORDED: dict[str, Function] = {}  # functions of formulas that are no lines of the table, as recorded operations
-
-
-def compile_recorded(function_of: Callable[[Primitive], Function]) -> None:
-    """Compiles every rule of the table for recorded sweeps (once, when the first one is asked for).
-
-    ``function_of`` gives the function of tensors that a line of the table is.
-    """
-    rules = [t for p in BY_CODE for t in p.texts[1:] if t != "-"]
-    called = {name for text in rules for name in names_in(text)}
-    functions = {p.name: function_of(p) for p in BY_CODE if p.name in called} | RECORDED
-    for p in BY_CODE:
-        p._table_rules = [None if t == "-" else compile_text(t, functions) for t in p.texts[1:]]

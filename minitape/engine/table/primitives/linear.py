@@ -22,24 +22,28 @@ _add: Function = np.add.reduce
 
 def swapped(x: Array) -> Array:
     """The last two axes swapped."""
-    rank = len(x.shape)
+    rank = x.ndim or len(x.shape)  # which refuses an unknown one
     return TABLE["transpose"](x, perm=(*range(rank - 2), rank - 1, rank - 2))
 
 
 def adjoint_of(x: Array) -> Array:
     """The last two axes swapped; conjugated for complex numbers."""
-    return conjugate(x.swapaxes(-1, -2) if type(x) is np.ndarray else swapped(x))
+    if type(x) is np.ndarray:
+        x = x.swapaxes(-1, -2)
+        return x if x.dtype.kind != "c" else x.conj()
+    return conjugate(swapped(x))
 
 
 def _matmul(x: Array, y: Array) -> Array:
-    dtype, (m, k), n = x.dtype, x.shape[-2:], y.shape[-1]
-    if dtype.kind != "f" or dtype.itemsize == 2 or k != y.shape[-2]:
+    (m, k), (rows, n) = x.shape[-2:], y.shape[-2:]
+    if k != rows or x.dtype.char not in "fd":
         return _matmul_of_others(x, y)
-    vectors, flat = m == 1 or n == 1, x.ndim == y.ndim == 2
-    if 0 < m * k * n <= SMALL and (vectors or not flat):
-        return _in_order(x, y)
-    if not flat or (vectors and k == 1):
-        return np.matmul(x, y)
+    flat = x.ndim == y.ndim == 2
+    if m == 1 or n == 1 or not flat:
+        if 0 < m * k * n <= SMALL:
+            return _in_order(x, y)
+        if not flat or k == 1:
+            return np.matmul(x, y)
     return x.dot(y) if m * n < fast.large else into_buffer(x, y)  # dot begins sooner than matmul
 
 
@@ -62,13 +66,17 @@ def _in_order(x: Array, y: Array) -> Array:
     return _add(terms, -3)
 
 
-def _product(x: Array, y: Array) -> Array:
-    return _matmul(x, y) if type(x) is type(y) is np.ndarray else TABLE["matmul"](x, y)
+def _left_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
+    y = adjoint_of(y)
+    return _matmul(g, y) if type(g) is np.ndarray else TABLE["matmul"](g, y)
 
 
-declare("matmul", _matmul,
-        [lambda g, z, x, y: _product(g, adjoint_of(y)), lambda g, z, x, y: _product(adjoint_of(x), g)],
-        op="MatMul", label="@", keep="xy")  # fmt: skip
+def _right_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
+    x = adjoint_of(x)
+    return _matmul(x, g) if type(g) is np.ndarray else TABLE["matmul"](x, g)
+
+
+declare("matmul", _matmul, [_left_rule, _right_rule], op="MatMul", label="@", keep="xy")
 
 
 # -- einsum -----------------------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def _check(x: Array, ids: Array, op: str) -> None:
     if x.ndim < 1:
         raise invalid("input must be at least rank 1", op)
     if ids.size != x.shape[0]:
-        raise invalid("segment_ids should be the same size as dimension 0 of input.", op)
+        raise at_run("segment_ids should be the same size as dimension 0 of input.", op)
     if ids.size and ids[0] < 0:
         count = int(ids[-1]) + 1
         raise invalid(f"Segment id {ids[0]} out of range [0, {count}), possibly because 'segment_ids' input is not sorted.", op)

@@ -1,12 +1,52 @@
-// Which rows a search finds, and which are near a row.
+// What is marked in graph and table: rows under the pointer, selected, found by a search, near another one, on paths.
 import type { Store } from "./store";
 import { title } from "./value";
+
+export class Marks {
+  hover = -1; // row, or -1
+  selected = -1;
+  found = new Set<number>(); // rows that the search found
+  path: Set<number> | null = null; // rows on the chosen paths
+  pathEdges: Set<string> | null = null; // "from>to"
+  near: Set<number> | null = null; // rows in focus
+  lit: Set<string> | null = null; // edges, "from>to", on the ways from the source under the pointer
+
+  constructor(private store: Store) {}
+
+  /** The row that keys and buttons are about, where nothing is selected this one. */
+  chosen(current: number): number {
+    return this.selected >= 0 ? this.selected : current;
+  }
+
+  /** The pointer is at a row, or at none; false where it was there before. */
+  point(row: number, ways: boolean): boolean {
+    if (this.hover === row) return false;
+    this.hover = row;
+    this.lit = row < 0 || !ways ? null : waysOf(this.store, row);
+    return true;
+  }
+
+  focus(on: boolean, current: number): void {
+    this.near = on ? neighbourhood(this.store, this.chosen(Math.max(0, current))) : null;
+  }
+
+  search(text: string): number {
+    this.found = matching(this.store, text);
+    return this.found.size;
+  }
+
+  /** The next row that the search found; -1 for none. */
+  get next(): number {
+    const rows = [...this.found];
+    return rows.find((row) => row > this.selected) ?? rows[0] ?? -1;
+  }
+}
 
 const RINGS = 2;
 const READERS = 40; // of one row; a weight may have thousands
 
 /** Rows whose operation, name, dtype, scope, line or number has this text. */
-export function matching(store: Store, text: string): Set<number> {
+function matching(store: Store, text: string): Set<number> {
   const wanted = text.trim().toLowerCase();
   const found = new Set<number>();
   for (const row of wanted ? store.rows : []) {
@@ -19,7 +59,7 @@ export function matching(store: Store, text: string): Set<number> {
 const MANY = 20000; // rows: of a longer recording the ways of a source are not looked for at each move of the pointer
 
 /** The edges, "from>to", on the ways from a source to the target of the sweep; null where it has none. */
-export function waysOf(store: Store, source: number): Set<string> | null {
+function waysOf(store: Store, source: number): Set<string> | null {
   const { sweep, rows } = store;
   if (!sweep || rows.length > MANY || !rows[source] || rows[source].inputs.length || !store.consumers[source]?.length) return null;
   const last = Math.max(-1, ...sweep.target);
@@ -39,7 +79,7 @@ export function waysOf(store: Store, source: number): Set<string> | null {
 }
 
 /** The row, what it reads and what reads it, and their neighbours. */
-export function neighbourhood(store: Store, row: number): Set<number> {
+function neighbourhood(store: Store, row: number): Set<number> {
   const near = new Set([row]);
   for (let ring = 0; ring < RINGS; ring++)
     for (const one of [...near]) for (const other of [...(store.rows[one]?.inputs ?? []), ...(store.consumers[one] ?? []).slice(0, READERS)]) near.add(other);

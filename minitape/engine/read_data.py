@@ -1,0 +1,50 @@
+"""The only door through which files of others are read: progress, hand-ins, notebooks, translations.
+
+A file is text or JSON and no more: nothing that it says is looked up, imported or run, and it takes no more room than is allowed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .typed import Object
+
+MOST = 20_000_000  # bytes of a file
+NOTEBOOK = 200_000_000  # ... of a notebook that is run here, whose outputs may be pictures
+
+
+def read_bytes(path: str | os.PathLike[str], most: int = MOST) -> bytes:
+    """What a file holds. Raises OSError where it cannot be read, ValueError where it is too large."""
+    with open(path, "rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"is larger than {most // 1_000_000} MB" if most >= 1_000_000 else f"is larger than {most} bytes")
+    return content
+
+
+def read_text(path: str | os.PathLike[str], most: int = MOST) -> str:
+    """The text of a file. Raises OSError and ValueError as :func:`read_bytes` does, and ValueError where it is no UTF-8.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "note")
+    >>> _ = path.write_text("a note", encoding="utf-8")
+    >>> read_text(path)
+    'a note'
+    >>> read_text(path, most=3)
+    Traceback (most recent call last):
+        ...
+    ValueError: is larger than 3 bytes
+    """
+    return read_bytes(path, most).decode("utf-8")
+
+
+def read_json(path: str | os.PathLike[str], most: int = MOST) -> Object:
+    """What a file of JSON holds. Raises OSError and ValueError as :func:`read_text` does, and ValueError where it is no JSON."""
+    try:
+        return json.loads(read_text(path, most))
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None

@@ -1,0 +1,385 @@
+"""A gradient of a tape that is there, and zero, NaN or infinite: the tape as entries for :mod:`values`, and the words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Hashable, Iterable, Iterator
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ..engine.back.endpoints import leaf_of
+from ..engine.recording.rows import operation_of
+from ..engine.table.primitives.elementwise import LARGE
+from ..engine.values import nest
+from .again import opened, swept
+from .arrivals import MAKES
+from .asking import asking_frame, where
+from .bodies import own_shares
+from .connection import is_leaf
+from .families import CHOICES, CLASSES, MOVES, POINTS, ZEROS
+from .nodes import Node, Place, is_state
+from .replay import MOST, Step, dense, replay, seeds_of, shown
+from .source_names import name_of
+from .statement import last_name
+from .value_texts import CURES, OF_ZERO, RELEASED, SMOOTH, VALUE, WHERE
+from .values import NOWHERE, Site, Value, Values, facts_of, last_return, numbers_of
+from .words import Explanation, in_words
+
+if TYPE_CHECKING:
+    from ..engine.back.tape import GradientTape
+    from ..engine.typed import Array, End, Structure
+    from .reasons import Inquiry
+
+_BY_OPERATION = ("zero_derivative", "dead_relu", "saturated", "not_selected", "zero_factor")  # causes that are said by the operation
+_ARGUMENT = r"(?<=\()x(?= \+|, 1e)"  # of the function that is called, in a cure
+_OWN = ("dropout", "clip_by_value")  # functions that are several operations, and are said by their own name
+
+
+class Row:
+    """A value that led to the target: an operation or leaf of the recording, or what was computed before."""
+
+    scope: tuple[str, ...] = ()
+    name: str | None = None
+
+    def __init__(self, inquiry: Inquiry, row: int, node: Node, inputs: list[int]) -> None:
+        self.inquiry, self.row, self.node, self.inputs = inquiry, row, node, inputs
+        made = operation_of(node.record, node.row)[0] if node.record is not None else None
+        primitive = node.origin.detail if made is None and node.origin is not None and node.origin.kind == "op" else made
+        self.label = "" if primitive is None else primitive.name
+        self.op = "" if primitive is None else primitive.op or primitive.name
+        watched = inquiry.watched(node)
+        self.kind = "operation" if primitive is not None else "variable" if is_state(node.origin) or node.variable else "source" if watched else "constant"
+        dtype = inquiry.trace.dtype(node)
+        self.differentiable = (dtype is None or dtype.differentiable) and (made is None or not made.flat)
+        self._value: Value | None = None
+
+    @property
+    def value(self) -> Value:
+        """Its elements, where they are kept."""
+        if self._value is None:
+            self._value = Value(self.inquiry.value(self.node))
+        return self._value
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of its value."""
+        return tuple(np.shape(self.value.given))
+
+    @property
+    def place(self) -> Place | None:
+        """The statement that computed it, or where a leaf was made."""
+        trace = self.inquiry.trace
+        return trace.birth(self.node) if is_leaf(self.node) and self.node.origin is not None else trace.place(self.node)
+
+    @property
+    def site(self) -> Site:
+        """File and line of that."""
+        return NOWHERE if self.place is None else (self.place.filename, self.place.line)
+
+
+class Rows:
+    """What the targets of a question were computed from, and one sweep through it."""
+
+    def __init__(self, inquiry: Inquiry, seeds: dict[int, Array], steps: Iterable[Step]) -> None:
+        self.inquiry, self.site = inquiry, NOWHERE
+        given = dict(self._walk())
+        record = inquiry.record
+        nodes = sorted(given, key=lambda n: (n.record is record, n.row if n.record is record else 0, n.origin.when if n.origin is not None else 0))
+        self.at: dict[Hashable, int] = {node.key: i for i, node in enumerate(nodes)}
+        self.entries = [Row(inquiry, i, node, [self.at[one.key] for one in given[node]]) for i, node in enumerate(nodes)]
+        self.adjoints: dict[int, Value] = {}
+        self.edges: dict[int, list[tuple[int, int, Value, Value]]] = {}
+        for row, seed in seeds.items():
+            self._arrive(row, seed)
+        self.target = [at for row in seeds if (at := self.row_of(row)) is not None]
+        for step in steps:
+            self._step(step)
+
+    def _walk(self) -> Iterator[tuple[Node, list[Node]]]:
+        """Everything that the targets were computed from, each with what it was computed from itself; a call of a function is one."""
+        trace, record = self.inquiry.trace, self.inquiry.record
+        seen, waiting = set[Hashable](), list(self.inquiry.starts)
+        while waiting:
+            node = waiting.pop()
+            if node.key in seen:
+                continue
+            seen.add(node.key)
+            made, inputs = operation_of(record, node.row) if record is not None and node.record is record else (None, ())
+            if record is not None and made is not None:
+                given = [trace.of_row(record, row) for row in inputs]
+            else:
+                given = [parent for parent, _ in trace.edges(node) if parent.caller is None]
+            yield node, given
+            waiting += given
+
+    def row_of(self, row: int) -> int | None:
+        """The entry of a row of the recording."""
+        record = self.inquiry.record
+        return None if record is None else self.at.get(self.inquiry.trace.of_row(record, row).key)
+
+    def _arrive(self, row: int, adjoint: Array) -> int | None:
+        """The entry of a row, which has this adjoint now."""
+        at = self.row_of(row)
+        if at is not None:
+            self.adjoints[at] = Value(adjoint)
+        return at
+
+    def _step(self, step: Step) -> None:
+        call = self._arrive(step.row, step.adjoint)
+        for row, share, total in step.shares:
+            product, to = Value(share), self._arrive(row, total)
+            if call is not None and to is not None:
+                if np.size(total) >= LARGE:  # the sum goes on in its own memory
+                    product.facts(), self.adjoints[to].facts()
+                self.edges.setdefault(call, []).append((to, 0, product, self.adjoints[to]))
+
+
+class TapeValues(Values):
+    """Why the gradient of one source is zero or not finite."""
+
+    entries: list[Row]
+    zeros, choices, classes, moves, points = ZEROS, CHOICES, CLASSES, MOVES, POINTS
+    causes = (*ZEROS, "zero_sum", "custom_rule", "nan_input", "nan_forward", "nan_backward")
+
+    def __init__(self, rows: Rows, source: End, name: str, spoilt: str = "") -> None:
+        self.inquiry, self.sweep, self.entries, self.source, self.name = rows.inquiry, rows, rows.entries, source, name
+        known = [node.key for node in self.inquiry.trace.of(source)]
+        known += [self.inquiry.trace.of_row(self.inquiry.record, row).key for row in self.inquiry.tape._rows_of(source)] if self.inquiry.record is not None else []
+        self.rows = [rows.at[key] for key in dict.fromkeys(known) if key in rows.at]
+        self.ends = [rows.at[node.key] for node in self.inquiry.starts]
+        self.behind = set(range(len(rows.entries)))
+        self.spoilt = spoilt or (f"The gradient of {name}" if all(map(self._finite, self.ends)) else "The target")  # what is not finite
+        self._made: set[int] | None = None  # the rows that were computed from the source
+
+    def answer(self) -> Explanation | None:
+        """What is to be said of the gradient; None where nothing is wrong."""
+        return self._nan() or self._zero()
+
+    def _after(self) -> set[int]:
+        if self._made is None:
+            self._made = super()._after()
+        return self._made
+
+    def of_target(self) -> Explanation | None:
+        """Where the NaN or infinity of a target began; None where it has none."""
+        lost = next((end for end in self.ends if not self._finite(end)), None)
+        return None if lost is None else self._origin(lost)
+
+    # -- inside of functions ----------------------------------------------------------------------------------------------
+
+    def _inside(self, row: int) -> Iterator[TapeValues]:
+        """The same question inside of a call of a function, for each of its inputs that the source leads to."""
+        entry, adjoint = self.entries[row], self.sweep.adjoints.get(row)
+        found = None if adjoint is None else swept(self.inquiry, entry.node.row, adjoint.given)
+        if found is None:
+            return
+        inner, inputs, seeds, steps = found
+        rows, after = Rows(inner, seeds, steps), self._after()
+        for one, given in zip(inputs, entry.inputs, strict=False):
+            if given in after and one.dtype.differentiable:
+                yield TapeValues(rows, one, self.name, self.spoilt)
+
+    def _origin(self, row: int, kind: str = "") -> Explanation:
+        found = super()._origin(row, kind)
+        entry = self.entries[found._rows[0]]
+        inside = opened(self.inquiry, entry.node.row) if entry.label == "function" else None
+        if inside is None:
+            return found
+        inner = TapeValues(Rows(inside[0], {}, ()), self.source, self.name, self.spoilt)
+        return inner.of_target() or found
+
+    def _zero_of(self, row: int) -> Explanation:
+        entry = self.entries[row]
+        if entry.label != "function":
+            return super()._zero_of(row)
+        for inner in self._inside(row):
+            found = inner._zero() or inner.by_user()
+            if found is not None:
+                return found
+            if not inner.used:
+                return self.say("independent", row=row)
+            used = [at for at in inner.ends if (g := inner.sweep.adjoints.get(at)) is not None and not g.facts()[0]]
+            if len(used) < len(inner.ends) and inner._behind(used).isdisjoint(inner.rows):
+                return self.say("not_selected", row=row, kind="results")
+        return self.say("zero_derivative", row=row)
+
+    def by_user(self) -> Explanation | None:
+        """Of a zero on a way through a gradient of the user's own, which returns zeros for some input: that it does."""
+        record = self.inquiry.record
+        for child, parent, _ in self.inquiry.trace.path(self.inquiry.starts, self.source) or ():
+            if record is None or child.record is not record or self.inquiry.trace.label(child) != "custom_gradient":
+                continue
+            call = record.calls[record.cell(child.row)[1]]
+            shares = own_shares(record, call)
+            if shares is None or any(s is not None and np.any(dense(s.array)) for s, i in zip(shares, call.inputs, strict=False) if i == parent.row):
+                continue
+            returned = last_return(call.attrs["call"].grad_fn)
+            return self.say("custom_rule", returned, row=self.sweep.at.get(child.key), what=self.inquiry.called_at(self.inquiry.trace.place(child)) or "a custom gradient")
+        return None
+
+    # -- words ------------------------------------------------------------------------------------------------------------
+
+    def say(self, cause: str, site: Site = NOWHERE, row: int | None = None, what: str = "", other: str = "",
+            kind: str = "") -> Explanation:  # fmt: skip
+        if row is not None and cause == "nan_backward" and self.entries[row].label == "function":
+            inside = next((found for inner in self._inside(row) if (found := inner._nan()) is not None), None)
+            if inside is not None:
+                return inside
+        if site is NOWHERE and row is not None:
+            site = self.entries[row].site
+        why, mend = self._of_nan(cause, row, kind) if cause.startswith("nan") and row is not None else self._of_zero(cause, row, what, kind)
+        at = "" if site[1] is None else f" ({where(site[0], site[1])})"
+        said = f"{self.spoilt} is not finite" if cause.startswith("nan") else f"The gradient of {self.name} is zero"
+        answer = Explanation(cause, f"{said}: {why}{at}.", mend, *site)
+        answer._rows = [] if row is None else [row]
+        return answer
+
+    def _of_zero(self, cause: str, row: int | None, what: str, kind: str) -> tuple[str, str]:
+        entry = None if row is None else self.entries[row]
+        label, written = ("", "") if entry is None else (entry.label, self.inquiry.called_at(entry.place))
+        label = written if written in _OWN else label
+        if cause == "zero_cancels" and label == "softmax":
+            kind = "one" if entry is not None and np.all(entry.value.given == 1) else "softmax"
+        adjoint = None if row is None else self.sweep.adjoints.get(row)
+        if kind == "underflow" and adjoint is not None and adjoint.given.dtype.itemsize < 4:
+            kind = "half"
+        why, mend = OF_ZERO.get(f"{cause} {kind}") or OF_ZERO.get(label if cause in _BY_OPERATION else "") or OF_ZERO[cause]
+        first = None if entry is None or not entry.inputs else self.entries[entry.inputs[0]].value.given
+        if kind in ("underflow", "half") and entry is not None:
+            after = self._after()
+            first = next((self.entries[given].value.given for given in entry.inputs if given not in after), first)
+        g = None if adjoint is None or isinstance(adjoint.given, (tuple, list)) else adjoint.given
+        dtype = "" if g is None else g.dtype
+        return why.format(what=what or ("" if entry is None else self._called(entry)), x=shown(first), g=shown(g), dtype=dtype), mend
+
+    def _of_nan(self, cause: str, row: int, kind: str) -> tuple[str, str]:
+        entry = self.entries[row]
+        value, given = shown(entry.value.given), [self.entries[i] for i in entry.inputs]
+        trap = self._is_trap(row)
+        if cause == "nan_input":
+            return f"{self._begins(entry)} {value}", CURES["data" if entry.node.variable is None else "variable"]
+        cure = WHERE if trap and entry.label != "divide" else self._cure(entry)
+        if cause == "nan_forward":
+            return f"{self._called(entry)} made {value} of {', '.join(shown(one.value.given) for one in given)}", cure or VALUE
+        shares = [edge[2].given for edge in self.sweep.edges.get(row, ())]
+        turned = "NaN" if any(np.isnan(share).any() for share in map(np.asarray, shares)) else "infinity"
+        adjoint = self.sweep.adjoints.get(row)
+        values = ", ".join(shown(one.value.given) for one in given)
+        g = "?" if adjoint is None or isinstance(adjoint.given, (tuple, list)) else shown(adjoint.given)
+        return f"the derivative of {self._called(entry)} at {values} turned the adjoint {g} into {turned}", cure or SMOOTH
+
+    def _is_trap(self, row: int) -> bool:
+        """Whether something after this row chose between branches, and what is not finite is in one that was not taken."""
+        adjoint, entry = self.sweep.adjoints.get(row), self.entries[row]
+        g = None if adjoint is None else numbers_of(adjoint)
+        spoilt = [edge[2] for edge in self.sweep.edges.get(row, ())] + [entry.value] + [self.entries[i].value for i in entry.inputs]
+        arrays = [array for one in spoilt if (array := numbers_of(one)) is not None]
+        unused = any(((g == 0) & ~np.isfinite(a)).any() for a in arrays if a.shape == g.shape) if g is not None else self._later_choice(row)
+        return bool(unused) and self._later_choice(row)
+
+    def _later_choice(self, row: int) -> bool:
+        return any(self.entries[at].label == "select" for at in self._computed_from([row]))
+
+    def _cure(self, entry: Row) -> str:
+        """What helps against an operation that makes NaN or infinity."""
+        first = self.entries[entry.inputs[0]] if entry.inputs else None
+        if entry.label == "log" and first is not None and first.label in ("softmax", "sigmoid"):
+            return CURES[first.label]
+        given = None if first is None else numbers_of(first.value)
+        called, written = self.inquiry.called_at(entry.place), self.inquiry.given_at(entry.place)
+        negative = CURES.get(f"negative {entry.label}") if given is not None and np.any(given < 0) else None
+        cure = negative or CURES.get(called) or CURES.get(entry.label, "")
+        return re.sub(_ARGUMENT, lambda _: written, cure) if written and called == entry.label else cure
+
+    def _called(self, entry: Row) -> str:
+        """What the user knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
+        if entry.label == "function":
+            return "the tf.function"
+        written = self.inquiry.called_at(entry.place)
+        return entry.label if not written or written in (entry.label, "__call__") else f"{entry.label} in {written}(...)"
+
+    def _begins(self, entry: Row) -> str:
+        """What a value is called that nothing was computed from."""
+        if entry.node.variable is not None:
+            return f"the variable {name_of(entry.node.variable, self.inquiry)} holds"
+        found = next(self.inquiry.statements(self.inquiry.trace.birth(entry.node)), None)
+        name = "" if found is None else found[0].name_at(found[1].line, found[1].column)
+        made = None if found is None else found[0].expression(found[1].span)
+        if made is not None and not (isinstance(made, ast.Call) and last_name(made.func) in MAKES):  # an array that came in here
+            name = _array_like(made, entry.value.given)
+        return f"{name} is" if name else "a value that the computation begins with is"
+
+
+def _array_like(made: ast.AST, value: Array) -> str:
+    """Which of the names in an expression holds an array of these values, for the code that asks."""
+    frame = asking_frame()
+    space = {} if frame is None else {**frame.f_globals, **frame.f_locals}
+    names = [n.id for n in ast.walk(made) if isinstance(n, ast.Name)]
+    arrays = ((name, space[name]) for name in names if isinstance(space.get(name), np.ndarray))
+    return next((name for name, array in arrays if array.shape == np.shape(value) and np.array_equal(array, value, equal_nan=array.dtype.kind == "f")), "")
+
+
+# -- the answers ----------------------------------------------------------------------------------------------------------
+
+
+def arrived(inquiry: Inquiry, source: End, name: str) -> Explanation | None:
+    """What is wrong with the value of a gradient that is there; None where nothing is, or nobody can tell."""
+    if hasattr(inquiry.record, "reads"):
+        return None  # a graph has no values
+    if inquiry.sums is None:
+        inquiry.sums = _sums(inquiry)
+    if inquiry.sums is False:
+        return _promised(inquiry, source, name)
+    sums = [inquiry.sums[row] for row in inquiry.tape._rows_of(source) if row in inquiry.sums]
+    facts = [facts_of(np.asarray(one)) for one in sums]
+    if not facts or (all(finite for _, finite in facts) and not all(zero for zero, _ in facts)):
+        return None
+    if inquiry.rows is None:
+        inquiry.rows = Rows(inquiry, seeds_of(inquiry), replay(inquiry, _connected(inquiry)) or ())
+    return TapeValues(inquiry.rows, source, name).answer()
+
+
+def _connected(inquiry: Inquiry) -> list[End]:
+    return [source for source in inquiry.sources if inquiry.connected(source)]
+
+
+def _sums(inquiry: Inquiry) -> dict[int, Array] | Literal[False]:
+    """What arrives at the rows of all sources; False where the sweep cannot be run again."""
+    sources, steps = _connected(inquiry), replay(inquiry, _connected(inquiry))
+    rows = {row for source in sources for row in inquiry.tape._rows_of(source)}
+    return False if steps is None else {row: total for step in steps for row, _, total in step.shares if row in rows}
+
+
+def _promised(inquiry: Inquiry, source: End, name: str) -> Explanation | None:
+    """A gradient that comes in any case, as that of tf.py_function does, though the way is broken inside."""
+    broken = next((b for _, _, b in inquiry.trace.path(inquiry.starts, source) or () if b is not None), None)
+    if broken is not None:
+        answer = in_words(broken, name, source, inquiry)
+        answer.message = f"The gradient of {name} is zero. {answer.message}"
+        return answer
+    values = None if inquiry.record is None or len(inquiry.record) > MOST else TapeValues(Rows(inquiry, {}, ()), source, name)
+    return None if values is None else values.of_target() or values.by_user()
+
+
+def explain_nonfinite(tape: GradientTape, target: Structure, sources: Structure) -> Explanation:
+    """See ``GradientTape.explain_nonfinite``."""
+    from .reasons import Inquiry
+
+    try:
+        asked = [leaf_of(s) for s in nest.flatten(sources)]
+        inquiry = Inquiry(tape, [leaf_of(t) for t in nest.flatten(target)], asked)
+        named = [(source, name_of(source, inquiry)) for source in asked]
+        answers = [arrived(inquiry, *one) for one in named if inquiry.connected(one[0])]
+        found = next((answer for answer in answers if answer is not None and answer.kind == "nonfinite"), None)
+        found = found or TapeValues(Rows(inquiry, {}, ()), *named[0]).of_target()
+        if found is not None:
+            lost = any(not facts_of(inquiry.value(node))[1] for node in inquiry.starts)
+            found.cause = "nonfinite_value" if lost else "nonfinite_gradient"
+            return found
+    except Exception as error:
+        return Explanation("nonfinite_released", f"The sweep cannot be run again: {type(error).__name__}: {error}", "")
+    if not inquiry.sums:
+        return Explanation("nonfinite_released", RELEASED, "Use a persistent tape, or ask before `gradient`.")
+    return Explanation("finite", "Every adjoint of this sweep is finite.", "")

@@ -1,0 +1,463 @@
+"""What arrived, and is zero, NaN or infinite: which operation made it so. One way for a tape and for every framework."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import re
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..engine.recording.frames import lines_of, own_file
+from .words import Explanation
+
+if TYPE_CHECKING:
+    from ..engine.typed import Adjoint, Function
+
+Site = tuple[str | None, int | None]
+NOWHERE: Site = (None, None)
+
+# Frameworks write a clip as a maximum and a minimum: where no scope has its name, the program's text is the only witness of it.
+_CLIP = re.compile(r"\bclip\w*")
+SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
+ROUNDED = 1e-5  # of a sum of float32 numbers that is zero: as much as another order of the summands may leave
+CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
+
+
+def last_return(function: Function) -> Site:
+    """(file, line) of a function's last return; nowhere for a function of a library.
+
+    >>> last_return(facts_of)
+    (None, None)
+    """
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    ends = [] if code is None or own_file(code.co_filename) else [at for at in dis.get_instructions(code) if at.opname.startswith("RETURN")]
+    line = ends[-1].positions.lineno if ends and ends[-1].positions is not None else None
+    return NOWHERE if code is None or line is None else (code.co_filename, line)
+
+
+class Value:
+    """The elements of a value, or of the several of one call.
+
+    >>> Value(np.zeros(3)).facts(), Value(np.array([1.0, np.inf])).facts()
+    ((True, True), (False, False))
+    """
+
+    __slots__ = ("given", "_facts")
+
+    def __init__(self, given: Adjoint) -> None:
+        self.given = given
+        self._facts: tuple[bool, bool] | None = None
+
+    def array(self) -> np.ndarray | None:
+        """Its elements; None for what has none, or several."""
+        return None if self.given is None or isinstance(self.given, (tuple, list)) else np.asarray(self.given)
+
+    def facts(self) -> tuple[bool, bool]:
+        """(there are elements, and all are zero; all are finite)."""
+        if self._facts is None:
+            several = self.given if isinstance(self.given, (tuple, list)) else ()
+            parts = [Value(part).facts() for part in several] or [facts_of(self.array())]
+            self._facts = all(zero for zero, _ in parts), all(finite for _, finite in parts)
+        return self._facts
+
+
+def facts_of(array: np.ndarray | None) -> tuple[bool, bool]:
+    """(there are elements, and all are zero; all are finite), as far as they are known.
+
+    >>> facts_of(np.zeros(3)), facts_of(None)
+    ((True, True), (False, True))
+    """
+    if array is None or array.dtype.kind not in "biufcV":
+        return False, True
+    with np.errstate(invalid="ignore"):  # memory that nobody has written yet may hold any NaN
+        numbers = array if array.dtype.kind == "c" else array.astype(np.float64)
+    return bool(numbers.size and not numbers.any()), bool(np.isfinite(numbers).all())
+
+
+def numbers_of(value: Kept | None) -> np.ndarray | None:
+    """The elements of a value that a recording keeps; None where they are gone, or are no numbers."""
+    array = None if value is None else value.array()
+    return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)
+
+
+class Kept(Protocol):
+    """A value as a recording keeps it: a :class:`Value`, or what a framework has instead."""
+
+    def array(self) -> np.ndarray | None: ...
+
+    def facts(self) -> tuple[bool, bool]: ...
+
+
+class Entry(Protocol):
+    """A row of a recording: a leaf, or a result of an operation."""
+
+    row: int
+    op: str
+    kind: str  # operation, variable, source or constant
+    name: str | None
+    inputs: list[int]
+    differentiable: bool
+
+    @property
+    def scope(self) -> Sequence[str]:
+        """The functions and layers in which it ran."""
+
+    @property
+    def shape(self) -> Sequence[int]:
+        """The sizes of its value."""
+
+    @property
+    def site(self) -> Site:
+        """Where it stands."""
+
+    @property
+    def value(self) -> Kept | None:
+        """Its elements, where they are kept."""
+
+
+class Pass(Protocol):
+    """A backward pass that was recorded: the adjoints by row, and by call what it sent: (input, port, product, sum)."""
+
+    target: list[int]
+    site: Site
+    adjoints: dict[int, Kept]
+    edges: dict[int, list[tuple[int, int, Kept, Kept]]]
+
+
+class Values:
+    """Why what arrived at the rows of a source is zero or not finite."""
+
+    entries: Sequence[Entry]  # by row
+    rows: list[int]  # of the source
+    ends: list[int]  # of the target
+    behind: set[int]  # the rows that the target was computed from
+    sweep: Any  # a :class:`Pass`, and more in a framework: the backward pass from the target, if one was recorded
+    texts: dict[str, tuple[str, str]]  # the causes that a framework has words for
+    zeros: dict[str, set[str]]  # cause -> operations that make zeros of adjoints in this way; the first that has it counts
+    choices: set[str]  # operations that take some elements and leave others
+    classes: frozenset[str] | set[str] = frozenset()  # operations that take the logits of classes and give a loss
+    cancels: frozenset[str] | set[str] = frozenset()  # functions made of several operations whose contributions can cancel
+    moves: frozenset[str] | set[str] = frozenset()  # operations that put elements together
+    points: Mapping[str, str] = MappingProxyType({})  # operations whose derivative is zero at the values that they have, and a kind of that
+
+    def say(self, cause: str, site: Site = NOWHERE, row: int | None = None, what: str = "", other: str = "",
+            kind: str = "") -> Explanation:  # fmt: skip
+        """An explanation; of a row its function and place."""
+        raise NotImplementedError
+
+    # -- the graph of the rows --------------------------------------------------------------------------------------------
+
+    def _inputs(self, row: int) -> Sequence[int]:
+        """The rows with whose values a row was computed, or a leaf was made."""
+        return self.entries[row].inputs
+
+    def _behind(self, rows: Iterable[int], made: bool = True, past: int | None = None) -> set[int]:
+        """These rows, and those from which they were computed, whether a gradient passes or not; of leaves also what they were ``made`` with.
+
+        The row ``past`` is passed by: the ways through it are not gone.
+        """
+        seen, stack = set(), [row for row in rows if row != past]
+        while stack:
+            row = stack.pop()
+            if row not in seen:
+                seen.add(row)
+                stack += [given for given in (self._inputs(row) if made else self.entries[row].inputs) if given != past]
+        return seen
+
+    def _after(self) -> set[int]:
+        """The rows that were computed from the source."""
+        return self._computed_from(self.rows)
+
+    def _computed_from(self, rows: Iterable[int]) -> set[int]:
+        """These rows, and those that were computed from them."""
+        found = set(rows)
+        for entry in self.entries[min(found, default=0) :]:
+            if any(row in found for row in self._inputs(entry.row)):
+                found.add(entry.row)
+        return found
+
+    def _readers(self) -> dict[int, list[int]]:
+        """For each row behind the target those that were computed with its value."""
+        readers: dict[int, list[int]] = {}
+        for row in self.behind:
+            for given in self._inputs(row):
+                readers.setdefault(given, []).append(row)
+        return readers
+
+    def _way(self, begin: int) -> list[int]:
+        """The rows from ``begin`` to the target, with the fewest breaks."""
+        readers = self._readers()
+        cost, came = {begin: 0}, {begin: -1}
+        queue = deque([begin])
+        while queue:
+            row = queue.popleft()
+            for following in readers.get(row, ()):
+                price = cost[row] + self._price(row, following)
+                if price < cost.get(following, 1 << 30):
+                    cost[following], came[following] = price, row
+                    (queue.append if price > cost[row] else queue.appendleft)(following)
+        way, row = [], next((end for end in self.ends if end in came), -1)
+        while row != -1:
+            way.append(row)
+            row = came[row]
+        return way[::-1]
+
+    def _price(self, row: int, following: int) -> int:
+        """What a way pays for going on from a row to the following one."""
+        return 0
+
+    # -- what arrived -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _swept(self) -> Pass:
+        """The same, where something has arrived."""
+        sweep: Pass | None = self.sweep
+        assert sweep is not None
+        return sweep
+
+    def _arrived(self) -> list[Kept]:
+        sweep = self.sweep
+        return [] if sweep is None else [sweep.adjoints[row] for row in self.used if row in sweep.adjoints]
+
+    def _nan(self) -> Explanation | None:
+        """Where a NaN or infinity came up that arrived, or that the target has: in the data, in a value, in a derivative."""
+        arrived, sweep = self._arrived(), self.sweep
+        if sweep is None or not arrived:
+            return None
+        lost = next((end for end in self.ends if not self._finite(end)), None)
+        if lost is not None:
+            return self._origin(lost)
+        if all(value is None or value.facts()[1] for value in arrived):
+            return None
+        after = self._after()
+        for call, edges in sweep.edges.items():
+            came = sweep.adjoints.get(call)
+            toward = [edge for edge in edges if edge[0] in after]
+            if (came is None or came.facts()[1]) and not all(edge[2].facts()[1] for edge in toward):
+                return self.say("nan_backward", row=call) if self._finite(call) else self._origin(call, "hidden")
+        bad = [row for row in self.behind if not self._finite(row)]
+        return self._origin(min(bad), "hidden") if bad else self.say("nan_backward", row=self.used[-1])
+
+    def _finite(self, row: int | None) -> bool:
+        value = None if row is None else self.entries[row].value
+        return value is None or value.facts()[1]
+
+    def _origin(self, row: int, kind: str = "") -> Explanation:
+        """The first row of those that handed a NaN or infinity on to this one, without a finite row between."""
+        seen: set[int] = set()
+        stack = [row]
+        while stack:
+            at = stack.pop()
+            if at not in seen:
+                seen.add(at)
+                stack += [given for given in self._inputs(at) if not self._finite(given)]
+        first = min(seen)
+        entry = self.entries[first]
+        if entry.kind == "operation":
+            return self.say("nan_forward", row=first, kind=kind)
+        reader = min((r for r in seen if first in self._inputs(r)), default=first)
+        numbers = numbers_of(entry.value)
+        put = self.entries[reader].op in self.choices or not entry.shape
+        if entry.kind == "constant" and put and numbers is not None and not np.isnan(numbers).any():
+            # an infinity that is put in on purpose: a mask, which leaves something over, or hides everything
+            lost = [at for at in seen if (found := numbers_of(self.entries[at].value)) is not None and np.isnan(found).any()]
+            masked = numbers_of(self.entries[reader].value)
+            hidden = masked is not None and not np.isfinite(masked).any()
+            return self.say("nan_forward", row=reader if hidden else min(lost, default=reader), kind=kind)
+        return self._leaf(first)
+
+    def _leaf(self, row: int) -> Explanation:
+        """A leaf that has a NaN or infinity."""
+        return self.say("nan_input", row=row, other=self.entries[row].name or "A tensor")
+
+    def _zero(self) -> Explanation | None:
+        """The operation that made zeros of what came to it, where zeros arrived."""
+        arrived, sweep = self._arrived(), self.sweep
+        if sweep is None or not arrived or not all(value.facts()[0] for value in arrived):
+            return None
+        seeds = [sweep.adjoints[row] for row in sweep.target if row in sweep.adjoints]
+        if seeds and all(seed.facts()[0] for seed in seeds):
+            return self.say("zero_seed", sweep.site, row=self.ends[0])
+        after = self._after()
+        last: int | None = None
+        alive: set[int] = set()  # rows to which something was sent that is not zero
+        for call, edges in sweep.edges.items():
+            came = sweep.adjoints.get(call)
+            toward = [edge for edge in edges if edge[0] in after and self.entries[edge[0]].differentiable]
+            if came is None or not toward:
+                continue
+            if came.facts()[0]:
+                if call in alive:
+                    return self._hooked(call)
+                continue
+            if all(edge[2].facts()[0] for edge in toward):
+                last = call  # on another way something may come nearer to the source
+                continue
+            for row, _, product, total in toward:
+                if total.facts()[0] and not product.facts()[0]:  # what it sent is not zero, and the sum is
+                    return self._cancelled(call, row)
+            alive.update(edge[0] for edge in toward if not edge[3].facts()[0])
+        if last is not None:
+            return self._zero_of(last)
+        row = next(row for row in self.used if row in sweep.adjoints)
+        return self._hooked(row) if row in alive else self.say("zero_sum", row=row)
+
+    def _hooked(self, row: int) -> Explanation:
+        """Something was sent to a row, and what arrived is zero: a hook of the program's own changed it."""
+        return self.say("hook" if "hook" in self.texts else "zero_sum", row=row)
+
+    def _cancelled(self, call: int, row: int) -> Explanation:
+        """Contributions to a row that cancel: a function that computes with differences or shares, or the program itself."""
+        meeting = self._difference(row)
+        if meeting is not None:
+            return self.say("zero_cancels", row=meeting)
+        sent = [reader for reader, edges in self._swept.edges.items() for edge in edges if edge[0] == row]
+        scopes = [self.entries[reader].scope for reader in sent]
+        if self.entries[call].op in self.zeros["zero_cancels"] - {"sub", "Sub"}:
+            return self.say("zero_cancels", row=call)
+        for depth, name in enumerate(scopes[0]):
+            if name in self.cancels and all(scope[: depth + 1] == scopes[0][: depth + 1] for scope in scopes):
+                inside = [entry.row for entry in self.entries if entry.op == "exp" and entry.scope[: depth + 1] == scopes[0][: depth + 1]]
+                return self.say("saturated" if any(map(self._is_one_hot, inside)) else "zero_cancels", row=call, what=name)
+        return self.say("zero_sum", row=call, kind="elements" if len(sent) == 1 else "")
+
+    def _difference(self, row: int) -> int | None:
+        """Where two values are subtracted that were both computed from a row; those that are the same before others."""
+        made, found = self._computed_from([row]), list[tuple[bool, int]]()
+        for at in sorted(made & self.behind):
+            entry = self.entries[at]
+            if entry.op in SUBTRACTS and len(set(entry.inputs)) > 1 and made.issuperset(entry.inputs[:2]):
+                one, other = (numbers_of(self.entries[given].value) for given in entry.inputs[:2])
+                found.append((one is None or other is None or not np.all(one == other), at))
+        return min(found)[1] if found else None
+
+    def _zero_of(self, row: int) -> Explanation:
+        """In which way an operation made zeros of what came to it."""
+        entry = self.entries[row]
+        if entry.op in self.points:
+            return self.say("zero_derivative", row=row, kind=self.points[entry.op])
+        clip = _CLIP.search(" ".join([*entry.scope, text_of(entry.site)])) if entry.op in CLIPS else None
+        if clip or (entry.op in CLIPS and self._is_limit(row)):
+            return self.say("saturated", row=row, what=clip[0] if clip else "clip")
+        if entry.op in CLIPS and self._floor_of_zeros(row):
+            return self.say("dead_relu", row=row)
+        cause = next((cause for cause, ops in self.zeros.items() if entry.op in ops), "")
+        if cause == "dead_relu" and not self._is_off(row):
+            return self.say("saturated", row=row)
+        if entry.op in self.classes:
+            logits = self.entries[entry.inputs[0]].shape
+            alone = logits[1 if len(logits) > 1 else 0] == 1 if logits else True
+            return self.say("zero_cancels" if alone else "saturated", row=row)
+        if cause == "zero_cancels" and self._is_one_hot(row):
+            return self.say("saturated", row=row)
+        if cause == "zero_factor" and self._underflows(row):
+            return self.say("zero_factor", row=row, kind="underflow")
+        if cause == "zero_factor" and self._has_no_zeros(row):
+            return self.say("zero_sum", row=row, kind="elements")
+        if cause:
+            return (self._zero_before(row) if cause == "zero_factor" else None) or self.say(cause, row=row)
+        if self._sums_to_zero(row):
+            senders = [call for call, edges in self._swept.edges.items() if any(edge[0] == row for edge in edges)]
+            if senders:  # it only hands on the sum of what came, over the elements: that is zero
+                return self._cancelled(senders[-1], row)
+        later = [r for r in self._way(row)[1:] if self.entries[r].op in self.choices]
+        if later:  # it hands on a part that was zero before: who took another part?
+            return self.say("not_selected", row=later[0])
+        if entry.op in self.moves:
+            return self.say("not_selected", row=row, kind="part")
+        zeros = any(map(self._is_zero, entry.inputs))
+        cause = "zero_factor" if zeros else "not_selected" if self._took_others(row) else "saturated"
+        return (self._zero_before(row) if zeros else None) or self.say(cause, row=row)
+
+    def _has_no_zeros(self, row: int) -> bool:
+        """Whether no other factor has a zero in it: what a product gave is a sum, over what was spread out, that is zero."""
+        after, came = self._after(), numbers_of(self._swept.adjoints.get(row))
+        others = [numbers_of(self.entries[given].value) for given in self.entries[row].inputs if given not in after]
+        return bool(others) and came is not None and all(other is not None and bool(np.all(other != 0)) for other in others)
+
+    def _underflows(self, row: int) -> bool:
+        """Whether a product is zero because it is smaller than any number of its type, though no factor is zero."""
+        after, came = self._after(), numbers_of(self._swept.adjoints.get(row))
+        factors = [self.entries[given].value for given in self.entries[row].inputs if given not in after]
+        arrays = [array for value in factors if value is not None and (array := value.array()) is not None and array.dtype.kind == "f"]
+        largest = [float(np.abs(array).max(initial=0.0)) for array in arrays]
+        least = [float(np.finfo(array.dtype).smallest_subnormal) for array in arrays]
+        most = 0.0 if came is None else float(np.abs(came).max(initial=0.0))
+        return any(factor > 0.0 and most > 0.0 and most * factor < limit for factor, limit in zip(largest, least, strict=True))
+
+    def _took_others(self, row: int) -> bool:
+        """Whether all elements of a result are those of inputs that do not come from the source."""
+        after, result = self._after(), numbers_of(self.entries[row].value)
+        others = [numbers for given in self.entries[row].inputs if given not in after and (numbers := numbers_of(self.entries[given].value)) is not None]
+        return result is not None and any(np.isin(result, numbers).all() for numbers in others)
+
+    def _zero_before(self, row: int) -> Explanation | None:
+        """Where the factor itself was computed from the source: the operation that made zeros of it."""
+        after, first = self._after(), row
+        while True:
+            zeros = [given for given in self.entries[first].inputs if given in after and self._is_zero(given)]
+            if not zeros:
+                break
+            first = zeros[0]
+        if first == row or self.entries[first].op not in CLIPS.union(self.choices, *self.zeros.values()):
+            return None
+        found = self._zero_of(first)
+        return found if found.cause in ("dead_relu", "not_selected", "zero_factor", "saturated", "zero_derivative") else None
+
+    def _is_zero(self, row: int) -> bool:
+        value = self.entries[row].value
+        return value is not None and value.facts()[0]
+
+    def _sums_to_zero(self, row: int) -> bool:
+        """Whether an input was spread out over a larger result, and what came to its copies cancels."""
+        came, after = numbers_of(self._swept.adjoints.get(row)), self._after()
+        for given in [edge[0] for edge in self._swept.edges.get(row, ()) if edge[0] in after]:
+            shape = self.entries[given].shape
+            wide = () if came is None else (1,) * (came.ndim - len(shape)) + tuple(shape)
+            if came is None or wide == came.shape or len(wide) != came.ndim or any(a not in (1, b) for a, b in zip(wide, came.shape, strict=True)):
+                return False
+            axes = tuple(k for k, size in enumerate(wide) if size == 1)
+            most = np.abs(came).sum(axes)
+            if not most.any() or (np.abs(came.sum(axes)) > ROUNDED * most).any():
+                return False
+        return came is not None
+
+    def _is_limit(self, row: int) -> bool:
+        """Whether an operation is one of two next to each other that keep a value between two constants."""
+        near = [self.entries[k] for k in (*self.entries[row].inputs, *range(row + 1, len(self.entries)))
+                if k in self.entries[row].inputs or row in self.entries[k].inputs]  # fmt: skip
+        both = [self.entries[row], *(other for other in near if other.op in CLIPS - {self.entries[row].op})]
+        return len(both) > 1 and all(any(self.entries[given].kind == "constant" for given in one.inputs) for one in both)
+
+    def _floor_of_zeros(self, row: int) -> bool:
+        """Whether an operation compares with a constant of zeros, as a relu that is written out."""
+        others = [self.entries[given] for given in self.entries[row].inputs]
+        return any(other.kind == "constant" and other.value is not None and other.value.facts()[0] for other in others)
+
+    def _is_off(self, row: int) -> bool:
+        """Whether a relu gives zeros where an adjoint came; a relu6, elu or hard sigmoid can be at its other limit."""
+        value, came = numbers_of(self.entries[row].value), numbers_of(self._swept.adjoints.get(row))
+        if value is None or came is None or value.shape != came.shape:
+            return True
+        return not value[came != 0].any()
+
+    def _is_one_hot(self, row: int) -> bool:
+        """Whether a softmax over several classes gives one of them everything."""
+        value = numbers_of(self.entries[row].value)
+        return value is not None and bool((value == 1).any() and (value == 0).any())
+
+    @property
+    def used(self) -> list[int]:
+        """Those rows of the source from which the target was computed."""
+        return [row for row in self.rows if row in self.behind]
+
+
+def text_of(site: Site) -> str:
+    """The line of a place."""
+    lines = lines_of(site[0] or "")
+    return lines[site[1] - 1] if site[1] and site[1] <= len(lines) else ""

@@ -1,0 +1,92 @@
+"""``fit`` of Keras, which owns the tape and the loss: ``recording.explain(variable)`` and the note of its error say why no gradient came."""
+
+import pytest
+
+tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed: pip install 'minitape[tensorflow]'")
+
+import keras  # noqa: E402 - behind the check for TensorFlow
+import numpy as np  # noqa: E402
+
+from minitape.bridges import tensorflow as bridge  # noqa: E402
+
+
+def line_of(function, text):
+    import inspect
+
+    lines, first = inspect.getsourcelines(function)
+    return first + next(number for number, line in enumerate(lines) if text in line)
+
+
+def rounded(truth, predicted):
+    return tf.reduce_mean(tf.square(truth - tf.round(predicted)))
+
+
+def counted(truth, predicted):
+    hits = tf.cast(tf.argmax(predicted, -1), tf.float32)
+    return tf.reduce_mean(hits - truth[:, 0])
+
+
+def squared(truth, predicted):
+    return tf.reduce_mean(tf.square(truth - predicted))
+
+
+FAILS = [(rounded, "nondifferentiable", "tf.round"), (counted, "nondifferentiable", "tf.argmax")]
+
+
+def fitted(loss, eager):
+    model = keras.Sequential([keras.layers.Dense(2), keras.layers.Dense(2)])
+    model.compile("sgd", loss, run_eagerly=eager)
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(8, 3)).astype("float32"), rng.normal(size=(8, 2)).astype("float32")
+    with bridge.record() as recording:
+        try:
+            model.fit(x, y, verbose=0)
+        except ValueError as error:
+            return model, recording, error
+    return model, recording, None
+
+
+@pytest.mark.parametrize("eager", [True, False], ids=["eager", "compiled"])
+@pytest.mark.parametrize(("loss", "cause", "text"), FAILS, ids=[case[1] + "-" + case[2] for case in FAILS])
+def test_no_gradients_provided_has_its_reason(loss, cause, text, eager):
+    model, recording, error = fitted(loss, eager)
+    assert "No gradients provided" in str(error)
+    line = line_of(loss, text)
+    for kernel in (model.layers[0].kernel, model.layers[1].bias):
+        why = recording.explain(kernel)
+        assert (why.cause, why.line, why.filename) == (cause, line, __file__), str(why)
+    assert recording.failure is None
+    if hasattr(error, "add_note"):  # Python 3.11
+        assert f"line {line}" in error.__notes__[0]
+
+
+@pytest.mark.parametrize("eager", [True, False], ids=["eager", "compiled"])
+def test_a_healthy_fit_is_connected(eager):
+    model, recording, error = fitted(squared, eager)
+    assert error is None and recording.explain(model.layers[0].kernel).connected
+
+
+def test_a_step_that_raises_while_it_is_traced_leaves_its_rows():
+    w = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            h = tf.stop_gradient(w * x)
+            loss = tf.reduce_sum(h)
+        gradient = tape.gradient(loss, w)
+        return gradient * 2.0
+
+    with bridge.record() as recording, pytest.raises((TypeError, ValueError)):
+        step(tf.ones(2))
+    why = recording.explain(w)
+    assert why.cause == "stop_gradient" and why.line == line_of(test_a_step_that_raises_while_it_is_traced_leaves_its_rows, "stop_gradient(")
+
+
+def test_without_a_backward_pass_there_is_nothing_to_ask_about():
+    with bridge.record() as recording:
+        w = tf.Variable(1.0)
+    with pytest.raises(ValueError, match="none ran in the block"):
+        recording.explain(w)
+    with pytest.raises(TypeError, match=r"explain\(loss, w\), explain\(w\)"):
+        recording.explain()

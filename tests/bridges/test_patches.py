@@ -1,0 +1,32 @@
+"""A patch is carried out on the recorded values before it is offered: it makes derivatives finite, and changes no finite number."""
+
+import pytest
+
+from .frameworks import FRAMEWORKS
+
+TORCH, TENSORFLOW, JAX = FRAMEWORKS
+AROUND = {
+    "torch": "import torch\nw = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nn = torch.tensor([0.0, 2.0, 4.0])\n{}\nloss = y.sum()\nloss.backward()\n",
+    "tensorflow": "import tensorflow as tf\nw = tf.Variable([1.0, 2.0, 3.0])\nn = tf.constant([0.0, 2.0, 4.0])\nwith tf.GradientTape() as tape:\n    {}\n    y = tf.reduce_sum(y)\ngrad = tape.gradient(y, w)\n",
+    "jax": "import jax.numpy as jnp\nw = jnp.array([1.0, 2.0, 3.0])\nn = jnp.array([0.0, 2.0, 4.0])\ndef loss(w):\n    {}\n    return jnp.sum(y)\nargs = w,\ngrad = jax.grad(loss)(w)\n",
+}
+LINES = [  # the statements, and the patch of the first that is to blame
+    (TORCH, "y = w / (n * w); y = torch.where(n == 0, torch.zeros_like(y), y)", None),  # two statements on one line
+    (TORCH, "y = w / (n * w)\ny = torch.where(n == 0, torch.zeros_like(y), y)", "y = w / (torch.where(n == 0, 1.0, n * w))"),
+    (TORCH, "y = w / (n * w)\ny = torch.where(n != 0, y, torch.zeros_like(y))", "y = w / (torch.where(n != 0, n * w, 1.0))"),
+    (TENSORFLOW, "y = w / (n * w)\n    y = tf.where(n == 0, tf.zeros_like(y), y)", "y = w / (tf.where(n == 0, 1.0, n * w))"),
+    (JAX, "y = w / (n * w)\n    y = jnp.where(n == 0, jnp.zeros_like(y), y)", "y = w / (jnp.where(n == 0, 1.0, n * w))"),
+    (TORCH, "y = (w > 1.5).float()", None),  # a sigmoid is another number: words only
+    (TORCH, "y = torch.round(w)", "y = w + (torch.round(w) - w).detach()"),
+    (JAX, "y = jnp.round(w)", "y = w + jax.lax.stop_gradient(jnp.round(w) - w)"),
+]
+
+
+@pytest.mark.parametrize(("framework", "line", "patch"), LINES, ids=[f"{case[0].name}-{number}" for number, case in enumerate(LINES)])
+def test_a_patch_changes_no_finite_number(framework, line, patch):
+    text = AROUND[framework.name].format(line)
+    space, recording, _ = framework.recorded(text, f"<{line}>")
+    target = recording.value if framework is JAX else space[framework.target]
+    why = eval(compile("recording.explain(target, w)", "<ask>", "eval"), space | {"recording": recording, "target": target})  # where its names are
+    assert not why.connected
+    assert why.patch == patch, str(why)

@@ -1,0 +1,214 @@
+"""What `check` says of answers that a program made up, exercise by exercise: `python tests/course/report.py [--said] [01.2 ...]`.
+
+Of each exercise right answers in three forms, and wrong ones of ten kinds and more (`made_up`); those of `test_exercise_programs` and `test_ways`,
+which people made up, are counted beside them.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from made_up import other_values, right_programs, same_values, wrong_programs
+from test_exercise_programs import EXERCISES, FORMULAS, SOLUTIONS, WRONG, answer, exercise_cells, made
+from test_ways import BY_HAND, WAYS, body_of
+
+import minitape as tf
+from minitape.course import Exercise
+from minitape.course.checker import feedback
+from minitape.course.lesson_13 import DISEASES
+
+BLANKS = {name: source.partition("\n\n\ncheck(")[0] for name, source, _ in exercise_cells()}
+AS_GOOD = {
+    "07.5": ("!direction = tf.constant(direction)",),  # a list is multiplied as well
+    "07.6": ("range(10 + 1)", "range(10 - 1)", "range(11)"),  # nobody needs the tenth halving
+    "09.6": (
+        "range(500 + 1)",
+        "range(500 - 1)",
+        "range(501)",
+        "tf.Variable(1.0)",
+    ),  # how many steps, and from where, is free
+    "10.2": (
+        "penalty * x + 1.0",
+        "[f(x) + penalty * x]",
+    ),  # a constant has no slope; of one target in a list, it is the same
+    "10.4": ("return y + 1.0", "return [y]"),
+    "11.3": ("return [0.5 * upstream]",),
+    "11.6": ("return [tf.where",),
+    "12.2": ("g / y", "g / x"),  # the way back is asked for in the next step
+    "12.3": ("!__radd__",),  # and the sum from the right in the one after
+    "12.5": ("[::-1]",),  # of one amount
+}
+"""Changes that leave a program right, by a piece of it, or after ! by what is gone."""
+
+
+@dataclass
+class Line:
+    """What was said of the answers to one exercise."""
+
+    name: str
+    refused: list[str] = field(default_factory=list)  # right answers that were
+    accepted: list[str] = field(default_factory=list)  # wrong answers that were
+    kinds: Counter[str] = field(default_factory=Counter)
+    said: list[tuple[str, str, str]] = field(default_factory=list)  # a kind, an answer, and what was said of it
+    right: int = 0
+
+
+def variables() -> tuple[list[Any], list[tuple[str, Any]]]:
+    """Right and wrong answers to the appendix's exercise 7."""
+    make = tf.Variable
+    wrong = [
+        ("unfinished", ...), ("None", None), ("wrong type", [1.0, 2.0]), ("a tensor", tf.constant([1.0, 2.0])), ("no shape", make([1.0, 2.0])),
+        ("any shape", make([1.0, 2.0], shape=tf.TensorShape(None))), ("integers", make([1, 2], shape=[None])), ("swapped", make([2.0, 1.0], shape=[None])),
+        ("sign", make([-1.0, 2.0], shape=[None])), ("off by one", make([1.0, 2.0, 3.0], shape=[None])), ("a table", make([[1.0, 2.0]], shape=[None, 2])),
+    ]  # fmt: skip
+    shapes = ([None], (None,), tf.TensorShape([None]))
+    return [make([1.0, 2.0], shape=shape) for shape in shapes], wrong
+
+
+def explanations() -> tuple[list[Any], list[tuple[str, Any]]]:
+    """Right and wrong answers to exercise 08.6, from its program."""
+    import nbformat
+
+    from minitape.cli.lessons import lessons_folder
+
+    cells = {
+        cell.id: cell.source
+        for cell in nbformat.read(lessons_folder() / "08_when_the_gradient_is_none.ipynb", as_version=4).cells
+    }
+    program = cells["ask-program"].rpartition("\nprint")[0].replace("\n", "\n    ")
+    tape, loss, w = made(f"def asked():\n    {program}\n    return tape, loss, w")()
+    other, whole = tf.Variable(1.0), tf.GradientTape(persistent=True)
+    with whole:
+        y = w * w
+    wrong = [
+        ("unfinished", ...), ("None", None), ("the gradient", tape), ("a word", "integer_dtype"), ("swapped", whole.explain(w, y)),
+        ("another one", whole.explain(y, w)), ("another one", whole.explain(y, other)), ("the variable", w), ("the loss", loss), ("a number", 17.0),
+        ("not called", tape.explain), ("two", whole.explain(y, [w, other])), ("the line", 11),
+    ]  # fmt: skip
+    why = tape.explain(loss, w)
+    return [why, [why], tape.explain(loss, [w])], wrong
+
+
+def diagnoses(exercise: Exercise) -> tuple[list[Any], list[tuple[str, Any]]]:
+    """Right and wrong diagnoses of a bed."""
+    words = [] if exercise.expect == "healthy" else [part.split(" in line ") for part in exercise.expect.split(", ")]
+    right = [(word, int(line)) for word, line in words]
+    pairs = [(word, line) for word in DISEASES for line in range(1, 7)]
+    wrong = [[pair] for pair in pairs if exercise.view and exercise.view([pair]) != exercise.expect]
+    sound = [
+        ("unfinished", [(..., ...)]),
+        ("wrong type", 7),
+        ("None", None),
+        ("healthy", []),
+        ("words", "sick"),
+        ("swapped", [(1, "cut")]),
+    ]
+    return [right, tuple(right), [*right[::-1]]], [
+        *(one for one in sound if one[1] != right),
+        *(("another one", pair) for pair in wrong),
+    ]
+
+
+def answers_of(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, Any]]]:
+    """Right answers, and wrong ones with their kinds; programs as texts."""
+    name = exercise.name
+    if exercise.cases or exercise.trials:
+        result = exercise.expect(*exercise.cases[0]) if exercise.cases else None
+        result = (
+            result.get("holds")
+            if isinstance(result, dict)
+            else np.asarray(result).tolist()
+            if isinstance(result, np.ndarray)
+            else result
+        )
+        people = [("by people", program) for other, program, _ in WRONG if other == name]
+        people += [("formula", program) for other, program in FORMULAS.items() if other == name]
+        people += [("differences", body_of(name, body)) for other, body in BY_HAND.items() if other == name]
+        texts = [*people, *wrong_programs(SOLUTIONS[name], BLANKS[name], result)]
+        good = [*right_programs(SOLUTIONS[name]), *(program for other, program in WAYS if other == name)]
+        return good, ((kind, text) for kind, text in texts if not _as_good(name, text))
+    if name == "13.11":  # test_ward has those that are cured
+        return [], ((kind, value) for kind, value in other_values([1, 3, 4, 5, 6, 8, 9]))
+    if name == "08.6":
+        good, wrong = explanations()
+    elif name == "appendix.7":
+        good, wrong = variables()
+    elif name.startswith("13.") and name != "13.1":
+        good, wrong = diagnoses(exercise)
+    else:
+        good = same_values(exercise.expect)
+        wrong = [(kind, value) for kind, value in other_values(exercise.expect) if not _seen_alike(exercise, value)]
+    return good, iter(wrong)
+
+
+def _as_good(name: str, text: str) -> bool:
+    return any(piece[1:] not in text if piece[0] == "!" else piece in text for piece in AS_GOOD.get(name, ()))
+
+
+def _seen_alike(exercise: Exercise, value: Any) -> bool:
+    try:
+        return bool(exercise.view) and repr(exercise.view(value)) == repr(exercise.view(exercise.expect))
+    except Exception:
+        return False
+
+
+def line_for(exercise: Exercise, most: int | None = None) -> Line:
+    """All that is said of an exercise's answers; with `most`, one of each kind first, and no more than so many."""
+    line = Line(exercise.name)
+    right, wrong = answers_of(exercise)
+    for one in right:
+        line.right += 1
+        said = _said(exercise, one)
+        if ": correct." not in said:
+            line.refused.append(f"{one}\n{said}")
+    chosen = list(wrong)
+    if most:
+        first = {kind: (kind, one) for kind, one in reversed(chosen)}
+        rest = (pair for pair in chosen if pair[1] is not first[pair[0]][1])
+        chosen = [*first.values(), *islice(rest, max(0, most - len(first)))]
+    for kind, one in chosen:
+        said = _said(exercise, one)
+        line.kinds[kind] += 1
+        line.said.append((kind, str(one), said))
+        if ": correct." in said:
+            line.accepted.append(f"[{kind}] {one}\n{said}")
+    return line
+
+
+def _said(exercise: Exercise, one: Any) -> str:
+    program = isinstance(one, str) and (exercise.cases or exercise.trials)
+    with redirect_stdout(io.StringIO()):
+        return _checked(exercise, one, bool(program))
+
+
+def _checked(exercise: Exercise, one: Any, program: bool) -> str:
+    return answer(exercise.name, one) if program and not one.startswith("Tape =") else feedback(exercise.name, one)
+
+
+def main() -> None:
+    """Print the table, or with `--said` every answer and every word."""
+    names = [name for name in sys.argv[1:] if name[0] != "-"]
+    chosen = [exercise for exercise in EXERCISES if not names or exercise.name in names or exercise.lesson in names]
+    print("| exercise | right | refused | wrong | kinds | accepted |\n|---|---|---|---|---|---|")
+    for exercise in chosen:
+        line = line_for(exercise)
+        print(
+            f"| {line.name} | {line.right} | {len(line.refused)} | {line.kinds.total()} | {', '.join(line.kinds)} | {len(line.accepted)} |",
+            flush=True,
+        )
+        for kind, one, said in line.said if "--said" in sys.argv else ():
+            print(f"[{kind}] {one}\n--- {said}\n")
+        for text in (*line.refused, *line.accepted):
+            print(text)
+
+
+if __name__ == "__main__":
+    main()

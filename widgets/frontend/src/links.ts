@@ -1,0 +1,58 @@
+// The dashed ways to a state of a variable: around the nodes, and crossed where the gradient ends.
+import { NODE_H, NODE_W, type Graph, type Link, type Node } from "./graph";
+import { edgeCurve, type Point } from "./shapes";
+
+const SIDES: Point[] = [[1, 0], [0, 1], [0, -1], [-1, 0]]; // where a way comes in; one that goes on to the right leaves a node at all but the last, where inputs are
+const BENDS = [30, 70, 140]; // how far it goes straight on there
+const POINTS = 12; // of a piece of a way that are looked at
+const MARGIN = 6; // from a node
+const MANY = 200; // links: of more each takes the first way
+const EDGE = 20; // a cross so far from an edge stands well
+
+interface Way {
+  d: string;
+  points: Point[];
+}
+
+/** The way of a link that meets the fewest nodes, the shortest of them; and its point that is furthest from edges and nodes. */
+export function linkWay(graph: Graph, { from, to }: Link): { d: string; cross: Point } {
+  const nodes = graph.byColumn.slice(Math.max(0, Math.min(from.column, to.column) - 1), Math.max(from.column, to.column) + 2).flat();
+  const outs = to.x < from.x ? SIDES : SIDES.slice(0, 3);
+  const ways = BENDS.flatMap((bend) => outs.flatMap((out) => SIDES.map((into) => way([at(from, out, 0), at(from, out, bend), at(to, into, bend), at(to, into, 2)], into))));
+  const inner = nodes.filter((node) => node.column > from.column && node.column < to.column && node.line === from.line && node.line === to.line);
+  if (inner.length) {
+    const [left, right] = [Math.min(...inner.map((node) => node.x)) - MARGIN, Math.max(...inner.map((node) => node.x)) + NODE_W + MARGIN];
+    const [a, b] = [at(from, SIDES[0], 0), at(to, SIDES[3], 2)];
+    for (const level of inner.flatMap((node) => [node.y - 9, node.y + NODE_H + 9])) {
+      const [p, q] = [(a[0] + left) / 2, (b[0] + right) / 2];
+      ways.push(way([a, [p, a[1]], [p, level], [left, level], [left, level], [right, level], [right, level], [q, level], [q, b[1]], b], SIDES[3]));
+    }
+  }
+  const met = (point: Point): boolean => nodes.some(({ x, y }) => point[0] > x - MARGIN && point[0] < x + NODE_W + MARGIN && point[1] > y - MARGIN && point[1] < y + NODE_H + MARGIN);
+  const cost = ({ points }: Way): number => 1000 * points.slice(1, -1).filter((point) => met(point) || point[1] < graph.top - 24 || point[1] > graph.bottom + 24).length + length(points);
+  const best = graph.links.length > MANY ? ways[0] : ways.map((one) => [cost(one), one] as const).reduce((least, one) => (one[0] < least[0] ? one : least))[1];
+  const others = nodes.flatMap((node) => graph.edges(node.index).flatMap((edge) => (edge.far ? [] : edgeCurve(graph, edge))));
+  const free = (point: Point): number => (met(point) ? -1 : Math.min(EDGE, ...others.map((other) => length([other, point]))));
+  const cross = best.points.slice(3, -2).reduce((most, point) => (free(point) > free(most) ? point : most));
+  return { d: best.d, cross };
+}
+
+const length = (points: Point[]): number => points.reduce((sum, [x, y], k) => sum + (k ? Math.hypot(x - points[k - 1][0], y - points[k - 1][1]) : 0), 0);
+
+/** The middle of a side of a node, or a point before it. */
+function at({ x, y }: Node, side: Point, away: number): Point {
+  return [x + (NODE_W / 2) * (1 + side[0]) + away * side[0], y + (NODE_H / 2) * (1 + side[1]) + away * side[1]];
+}
+
+/** Curves through every third of these points, with the others to bend them; the last ends in an arrow to a side of a node. */
+function way(through: Point[], [x, y]: Point): Way {
+  const points = [through[0]];
+  for (let from = 0; from < through.length - 1; from += 3)
+    for (let k = 1; k <= POINTS; k++) {
+      const t = k / POINTS;
+      const shares = [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t ** 3];
+      points.push([0, 1].map((axis) => shares.reduce((sum, share, i) => sum + share * through[from + i][axis], 0)) as Point);
+    }
+  const tip = `m${5 * x - 3.5 * y} ${5 * y + 3.5 * x}l${3.5 * y - 5 * x} ${-3.5 * x - 5 * y}l${5 * x + 3.5 * y} ${5 * y - 3.5 * x}`;
+  return { d: `M${through[0]}C${through.slice(1).join(" ")}${tip}`, points };
+}
