@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.recording.frames import lines_of, own_file
-from ..explain.asking import where
+from ..explain.asking import in_brackets
 from ..explain.flow import Flow
 from ..explain.source import statement_at
 from ..explain.values import Values, numbers_of, text_of
@@ -67,7 +67,7 @@ class Inquiry(Values):
         for row in steps:
             if self.entries[row].site not in said or found._rows[0] not in (*steps, row):
                 found.others.append(self.say("zero_derivative", row=row))
-                found.fix += f" That alone is not enough: {self._called(row)}{where_of(self.entries[row].site)} is constant in steps, and gives zeros then."
+                found.fix += f" That alone is not enough: {self._called(row)}{in_brackets(*self.entries[row].site)} is constant in steps, and gives zeros then."
                 break
 
     # -- words ----------------------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ class Inquiry(Values):
             site = self.entries[row].site if site is NOWHERE else site
             what = what or self._called(row)
         message, fix = self.texts[f"{cause} {kind}".strip()]
-        line = where_of(site)
+        line = in_brackets(*site)
         fields = {"x": self.path or self.name, "line": line, "what": what, "other": other}
         mends = fix.format(**fields | {"x": self.path or ("x" if self.name == "the tensor" else self.name)})
         answer = Explanation(cause, message.format(**fields), mends, *site)
@@ -189,8 +189,3 @@ class Inquiry(Values):
     def _is_break(self, row: int) -> bool:
         """Whether no gradient passes a row."""
         return bool(self.entries[row].extra.why)
-
-
-def where_of(site: Site) -> str:
-    """A place in brackets; empty for none."""
-    return "" if site[1] is None else f" ({where(site[0], site[1])})"

@@ -42,9 +42,7 @@ def holds(spot: Spot, steps: Sequence[Step]) -> bool | None:
         with np.errstate(all="ignore"):
             old, _ = trial.compute(_value(statement.node))
             new, gradients = trial.compute(_value(*ast.parse(textwrap.dedent(steps[0].text)).body))
-    except Unknown:
-        return None
-    except Exception:  # a helper's own arguments, a shape that is another one: it cannot be computed alone
+    except Exception:  # `Unknown`, a helper's own arguments, a shape that is another one: it cannot be computed alone
         return None
     if trial.recorded is not None and not _alike(trial.recorded, old):
         return None  # it computes something else by itself: a draw, a state

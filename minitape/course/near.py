@@ -37,7 +37,7 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     a, b = _numbers(given), _numbers(expected)
     if a is None or b is None or a.shape != b.shape:
         return ""
-    if len(given) > 1 and all(np.array_equal(as_array(one), given[0]) for one in given) and not np.allclose(b, b[0]):
+    if len(given) > 1 and all(np.array_equal(one, given[0]) for one in given) and not np.allclose(b, b[0]):
         return say("Your function gives the same, whatever it is given. What should its result depend on?")
     factor = a @ b / (b @ b) if b.any() else 0.0
     if np.allclose(a, factor * b, rtol=EXACT, atol=EXACT) and len(b) > 1 and factor:

@@ -80,7 +80,7 @@ def read_progress() -> Progress:
             raise ValueError("not a progress file")
     except OSError:
         return _unsaved.get(file, empty)
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         with contextlib.suppress(OSError):
             os.replace(file, file.with_name(file.name + ".unreadable"))
         return empty
@@ -119,7 +119,7 @@ def last_lesson(folder: Path) -> str:
     file = Path(folder, progress_file())
     try:
         last = read_json(file)["last"]
-    except (OSError, KeyError, RecursionError, TypeError, ValueError):
+    except (OSError, KeyError, TypeError, ValueError):
         return ""
     return last if isinstance(last, str) else ""
 

@@ -69,7 +69,7 @@ def _translations(lesson: str) -> dict[str, str]:
             raise ValueError("it maps no texts to texts")
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         warnings.warn(f"{file} cannot be read, so its texts stay English: {error}", stacklevel=3)
         return {}
     return texts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.tensor.tensor import Tensor
-from .asking import asking_frame, where
+from .asking import asking_frame, in_brackets, where
 from .nodes import Place
 from .remedies import Remedies
 from .statement import unparse
@@ -70,7 +70,7 @@ class Absent(Remedies):
             return "derivative"
         if node.origin is not None and node.origin.kind in ("constant", "made") and not node.origin.inputs:
             at = self.inquiry.trace.birth(node)
-            self.fields["used"] = "" if at is None else f" ({where(at.filename, at.line)})"
+            self.fields["used"] = "" if at is None else in_brackets(at.filename, at.line)
             return "constant"
         at = self.inquiry.last_use(self.source)
         if at is not None and not getattr(self.source, "trainable", True) and self._of_layer():

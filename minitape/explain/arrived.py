@@ -15,7 +15,7 @@ from ..engine.table.primitives.elementwise import LARGE
 from ..engine.values import nest
 from .again import opened, swept
 from .arrivals import MAKES
-from .asking import asking_frame, where
+from .asking import asking_frame, in_brackets
 from .bodies import own_shares
 from .connection import is_leaf
 from .families import CHOICES, CLASSES, MOVES, POINTS, ZEROS
@@ -230,9 +230,8 @@ class TapeValues(Values):
         if site is NOWHERE and row is not None:
             site = self.entries[row].site
         why, mend = self._of_nan(cause, row, kind) if cause.startswith("nan") and row is not None else self._of_zero(cause, row, what, kind)
-        at = "" if site[1] is None else f" ({where(site[0], site[1])})"
         said = f"{self.spoilt} is not finite" if cause.startswith("nan") else f"The gradient of {self.name} is zero"
-        answer = Explanation(cause, f"{said}: {why}{at}.", mend, *site)
+        answer = Explanation(cause, f"{said}: {why}{in_brackets(*site)}.", mend, *site)
         answer._rows = [] if row is None else [row]
         return answer
 
@@ -347,7 +346,8 @@ def _connected(inquiry: Inquiry) -> list[End]:
 
 def _sums(inquiry: Inquiry) -> dict[int, Array] | Literal[False]:
     """What arrives at the rows of all sources; False where the sweep cannot be run again."""
-    sources, steps = _connected(inquiry), replay(inquiry, _connected(inquiry))
+    sources = _connected(inquiry)
+    steps = replay(inquiry, sources)
     rows = {row for source in sources for row in inquiry.tape._rows_of(source)}
     return False if steps is None else {row: total for step in steps for row, _, total in step.shares if row in rows}
 

@@ -49,6 +49,15 @@ def where(filename: str | None, line: int) -> str:
     return f"{name.replace(chr(92), '/').rsplit('/', 1)[-1]}, line {line}" if name else f"line {line}"
 
 
+def in_brackets(filename: str | None, line: int | None) -> str:
+    """The same behind what stands there; empty for no place.
+
+    >>> in_brackets("/home/me/train.py", 3), in_brackets(None, None)
+    (' (train.py, line 3)', '')
+    """
+    return "" if line is None else f" ({where(filename, line)})"
+
+
 def _cell(filename: str) -> str | None:
     """The notebook cell behind a file name, empty for the one that runs now; None for a file."""
     known = cells()

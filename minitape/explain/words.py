@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..engine.above import above
 from ..engine.recording.frames import lines_of
 from ..engine.tensor.tensor import Tensor
-from .asking import where
+from .asking import in_brackets, where
 from .kinds import KINDS
 from .source_names import name_of
 from .texts import TEXT
@@ -147,11 +147,10 @@ def in_words(found: Finding | Break, name: str, source: End, inquiry: Inquiry | 
         kind, fields, place = advice.kind, advice.fields, advice.place
     except Exception:  # the words are less exact then
         advice, kind, fields = None, "", dict.fromkeys(("what", "code", "instead", "used", "function"), found.what)
-    at = "" if place is None else f" ({where(place.filename, place.line)})"
-    message, fix = TEXT.get(f"{cause} {kind}") or TEXT[cause]
-    fields = {**fields, "x": name, "line": at, "what": fields["what"] or "the value", "watched": say_unwatched(name, source, inquiry)}
-    message, fix = message.format(**fields), fix.format(**fields)
     filename, line = (None, None) if place is None else (place.filename, place.line)
+    message, fix = TEXT.get(f"{cause} {kind}") or TEXT[cause]
+    fields = {**fields, "x": name, "line": in_brackets(filename, line), "what": fields["what"] or "the value", "watched": say_unwatched(name, source, inquiry)}
+    message, fix = message.format(**fields), fix.format(**fields)
     answer = Explanation(cause, message, fix, filename, line)
     answer.name = name
     if advice is not None and inquiry is not None and cause not in ("connected", "independent"):

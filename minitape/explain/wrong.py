@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from ..engine.recording.evidence import Ref, origin_of, read
 from ..engine.recording.rows import operation_of
 from ..engine.recording.state import state
-from .asking import warn_user
+from .asking import in_brackets, warn_user
 from .bodies import INTO, assigns, read_by
 from .nodes import Node, Place
-from .words import name_of, where
+from .words import name_of
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
@@ -40,7 +40,7 @@ def wrong(inquiry: Inquiry, source: End) -> Said:
 
 
 def _at(place: Place | None) -> str:
-    return "" if place is None else f" ({where(place.filename, place.line)})"
+    return "" if place is None else in_brackets(place.filename, place.line)
 
 
 # -- of the way to the target -----------------------------------------------------------------------------------------
