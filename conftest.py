@@ -4,10 +4,16 @@ import collections
 import gc
 import importlib.util
 import itertools
+import os
+import sys
 
 import pytest
 
 import minitape.cli  # noqa: F401  # before nbformat, for which it leaves out grammars that take a second to compile
+
+# The tests start hundreds of processes, which would each compile the same files of Python.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # What imports a framework, a hub or a grader: its doctests are left out where that is not installed.
 NEEDS = {f"minitape/bridges/{name}*.py": name for name in ("torch", "tensorflow", "jax")}

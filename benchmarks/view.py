@@ -45,9 +45,10 @@ DRAWN = f"""async () => {{ {START}
   const drawn = performance.now() - start;
   const nodes = document.querySelectorAll(".mt-node").length;
   const steps = [];
-  for (let k = 0; k < Math.min(80, view.timeline.length); k++) {{
+  const length = Number(view.el.querySelector(".mt-slider").max);
+  for (let k = 0; k < Math.min(80, length); k++) {{
     const from = performance.now();
-    view.go(view.timeline.length - k);
+    view.go(length - k);
     void document.body.offsetHeight;
     steps.push(performance.now() - from);
     if (k % 10 === 0) await frame();

@@ -6,6 +6,7 @@ stand beside each other as in the repository, so that their links hold in both p
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import time
@@ -18,13 +19,16 @@ sys.path[:0] = [str(ROOT / "docs" / "site"), str(ROOT / "docs"), str(ROOT), str(
 import api  # noqa: E402
 import house  # noqa: E402
 
-from minitape.cli.lesson_pages import FILE  # noqa: E402
+from minitape.cli.lesson_pages import FILE, say_in  # noqa: E402
 from minitape.cli.lesson_pages import pages as lesson_pages  # noqa: E402
-from minitape.cli.site import build, contents, lesson_list  # noqa: E402
+from minitape.cli.lessons import languages  # noqa: E402
+from minitape.cli.site import Edition, build, command_for, contents, extra, index, lesson_list  # noqa: E402
+from minitape.engine.texts import ENGLISH  # noqa: E402
 
 PAGES = """README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
     docs/tapeview.md docs/explain.md docs/bridges.md docs/engine.md docs/speed.md docs/elsewhere.md docs/trust.md""".split()
 
+TWIN = re.compile(r"^\[[^\[\]]*\]\([\w.]+\.md\)\n\n", re.MULTILINE)  # a page's link to the same in another language, which `build` writes, too
 # the picture of the house, which is drawn here and not kept: the page's text -> the same with the picture
 PICTURE = ("## The house\n", "## The house\n\n![The rooms of minitape. Each may import from those on which it stands, and from no other.](docs/house.svg)\n")
 
@@ -35,32 +39,49 @@ def main() -> int:
     html = BUILD / "html"
     shutil.rmtree(BUILD, ignore_errors=True)
 
-    texts = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
-    texts["CONTRIBUTING.md"] = texts["CONTRIBUTING.md"].replace(*PICTURE)
-    texts |= lesson_pages(ROOT / "notebooks" / "en", BUILD / "extra")
-    texts |= api.pages()
+    editions = [edition_of(code) for code in sorted(languages(), key=lambda code: code != ENGLISH)]
+    problems = build(editions, BUILD, html, copy_files)
+    print(*problems, sep="\n", end="\n" if problems else "")
+    if not problems:
+        print(f"{html / 'index.html'}: {sum(len(edition.texts) for edition in editions)} pages in {time.monotonic() - began:.0f} s")
+    return 1 if problems else 0
+
+
+def edition_of(code: str) -> Edition:
+    """All pages that there are in a language: README.md is called README.zh.md in Chinese, and so are the others."""
+    folder = ROOT / "notebooks" / code
+    edition = Edition(folder, {}, "" if code == ENGLISH else f"{code}/")
+    texts, suffix = edition.texts, ".md" if code == ENGLISH else f".{code}.md"
+    for page in PAGES:
+        if (ROOT / page).with_suffix(suffix).exists():
+            text = (ROOT / page).with_suffix(suffix).read_text(encoding="utf-8")
+            texts[page] = TWIN.sub("", text, count=1).replace(suffix, ".md")
+    texts |= lesson_pages(folder, extra(BUILD, edition), command_for(folder, own=False))
     course = sorted(page.removesuffix(".md") for page in texts if page.startswith("notebooks/"))
-    lessons = f"## The lessons\n\n{lesson_list(ROOT / 'notebooks' / 'en')}\n\n"
-    texts["index.md"] = texts.pop("README.md").replace("## How small it is", f"{lessons}## How small it is") + "".join(
+    the_lessons = say_in(folder)("The lessons")
+    parts = texts.pop("README.md", index(folder, own=False)).split("\n## ")
+    parts.insert(4, f"{the_lessons}\n\n{lesson_list(folder)}\n")
+    texts["index.md"] = "\n## ".join(parts) + contents(the_lessons, *course)
+    if code != ENGLISH:
+        texts["index.md"] += contents("minitape", *(page.removesuffix(".md") for page in texts if page.startswith("docs/")))
+        return edition
+    texts["CONTRIBUTING.md"] = texts["CONTRIBUTING.md"].replace(*PICTURE)
+    texts |= api.pages()
+    texts["index.md"] += "".join(
         [
-            contents("The course", *course),
             contents("Guides", "docs/tapeview", "docs/explain", "docs/bridges", "docs/engine", "docs/elsewhere"),
             contents("Teaching", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
             contents("Reference", "api/index"),
             contents("The project", "CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/speed", "docs/trust"),
         ]
     )
-    problems = build(texts, BUILD, html, copy_files)
-    print(*problems, sep="\n", end="\n" if problems else "")
-    if not problems:
-        print(f"{html / 'index.html'}: {len(texts)} pages in {time.monotonic() - began:.0f} s")
-    return 1 if problems else 0
+    return edition
 
 
-def copy_files(source: Path) -> None:
+def copy_files(edition: Edition, source: Path) -> None:
     """Puts beside the pages what they show and link to."""
-    for page in PAGES:
-        for found in FILE.finditer((ROOT / page).read_text(encoding="utf-8")):
+    for page in edition.texts.keys() & {*PAGES, "index.md"}:
+        for found in FILE.finditer(edition.texts[page]):
             file = (ROOT / page).parent.joinpath(found[1] or found[2]).resolve()
             if file.is_file() and file.suffix not in (".md", ".ipynb"):
                 copy = source / file.relative_to(ROOT)

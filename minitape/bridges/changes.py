@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
+from inspect import getattr_static
 from threading import get_ident
+from types import ClassMethodDescriptorType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..engine.recording.block import Exit
@@ -51,7 +53,11 @@ class Changes:
         """In the block ``around(function, ...)`` runs in place of a function or method of the framework's."""
         before = vars(owner).get(name)  # None: the class inherits it
         function = getattr(owner, name) if before is None else _plain(before)
-        kind = staticmethod if name == "__new__" else classmethod if isinstance(before, classmethod) else None
+        inherited = getattr_static(owner, name)
+        of_class = isinstance(inherited, ClassMethodDescriptorType)  # of a class that is written in C: it is bound anew
+        if of_class:
+            function = lambda cls, *args, **kwargs: inherited.__get__(None, cls)(*args, **kwargs)  # noqa: E731
+        kind = staticmethod if name == "__new__" else classmethod if of_class or isinstance(before, classmethod) else None
 
         @wraps(function)
         def calling(*args: Any, **kwargs: Any) -> Any:

@@ -7,79 +7,64 @@ import re
 from collections.abc import Callable, Container
 from typing import Any, TypeGuard
 
-from ..explain.patches import left, parsed, rewritten, slim
+from ..explain.patches import left, of_arrays, parsed, rewritten, slim
 from ..explain.statement import Statement, last_name, parameters, unparse
-from .patches import REBUILDS, Change, Edit, Mend, Spot, Step, builds, is_call, told
+from .patches import REBUILDS, Change, Mend, Spot, Step, builds, edit_with, is_call
 
 
-def method(*names: str) -> Edit:
+@edit_with
+def method(spot: Spot, node: Any, *names: str) -> Change | None:
     """``x`` for ``x.name()``."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        if is_call(node, *names) and isinstance(node.func, ast.Attribute) and not spot.is_module(node.func.value) and not node.args:
-            return None if any(builds(n) for n in spot.statement.walk()) else slim(node.func.value)
-        return None
-
-    return edit
+    if is_call(node, *names) and isinstance(node.func, ast.Attribute) and not spot.is_module(node.func.value) and not node.args:
+        return None if any(builds(n) for n in spot.statement.walk()) else slim(node.func.value)
+    return None
 
 
-def function(*names: str) -> Edit:
+@edit_with
+def function(spot: Spot, node: Any, *names: str) -> Change | None:
     """``x`` for ``name(x)``, and for ``tree.map(name, x)``."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        if is_call(node, *names) and len(node.args) == 1:
-            return slim(node.args[0])
-        if is_call(node, "map", "tree_map") and len(node.args) == 2 and last_name(node.args[0]) in names:
-            return slim(node.args[1])
-        return None
-
-    return edit
+    if is_call(node, *names) and len(node.args) == 1:
+        return slim(node.args[0])
+    if is_call(node, "map", "tree_map") and len(node.args) == 2 and last_name(node.args[0]) in names:
+        return slim(node.args[1])
+    return None
 
 
-def attribute(name: str) -> Edit:
+@edit_with
+def attribute(spot: Spot, node: Any, name: str) -> Change | None:
     """``x`` for ``x.name``."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load):
-            changed = any(isinstance(n, ast.Attribute) and n.value is node and n.attr.endswith("_") for n in spot.statement.walk())
-            changed |= any(last_name(target) == name for target in spot.statement.targets())
-            return None if changed or any(builds(n) for n in spot.statement.walk()) else slim(node.value)
-        return None
-
-    return edit
+    if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load):
+        changed = any(isinstance(n, ast.Attribute) and n.value is node and n.attr.endswith("_") for n in spot.statement.walk())
+        changed |= any(last_name(target) == name for target in spot.statement.targets())
+        return None if changed or any(builds(n) for n in spot.statement.walk()) else slim(node.value)
+    return None
 
 
-def keyword(name: str, value: bool, *functions: str) -> Edit:
+@edit_with
+def keyword(spot: Spot, node: Any, name: str, value: bool, *functions: str) -> Change | None:
     """``name=value`` in a call that says the opposite; with ``functions``, added to a call of those."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        if not isinstance(node, ast.Call):
-            return None
-        said = next((k for k in node.keywords if k.arg == name), None)
-        if said is not None:
-            return (said.value, str(value)) if isinstance(said.value, ast.Constant) and said.value.value is (not value) else None
-        if last_name(node.func) not in functions:
-            return None
-        if not node.args:
-            return slim(ast.Call(node.func, [], [*node.keywords, ast.keyword(name, ast.Constant(value))]))
-        return node.args[-1], f"{unparse(node.args[-1])}, {name}={value}"
-
-    return edit
+    if not isinstance(node, ast.Call):
+        return None
+    said = next((k for k in node.keywords if k.arg == name), None)
+    if said is not None:
+        return (said.value, str(value)) if isinstance(said.value, ast.Constant) and said.value.value is (not value) else None
+    if last_name(node.func) not in functions:
+        return None
+    if not node.args:
+        return slim(ast.Call(node.func, [], [*node.keywords, ast.keyword(name, ast.Constant(value))]))
+    return node.args[-1], f"{unparse(node.args[-1])}, {name}={value}"
 
 
-def renamed(**names: str) -> Edit:
+@edit_with
+def renamed(spot: Spot, node: Any, **names: str) -> Change | None:
     """A call of another function with the same arguments."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        if not isinstance(node, ast.Call) or (instead := names.get(last_name(node.func))) is None:
-            return None
-        if "." in instead:
-            module = spot.is_module(node.func) or isinstance(node.func, ast.Name)
-            spelled = spot.spelled(instead) if module else None
-            return None if spelled is None else (node.func, spelled)
-        return (node.func, f"{unparse(node.func.value)}.{instead}") if isinstance(node.func, ast.Attribute) else None
-
-    return edit
+    if not isinstance(node, ast.Call) or (instead := names.get(last_name(node.func))) is None:
+        return None
+    if "." in instead:
+        module = spot.is_module(node.func) or isinstance(node.func, ast.Name)
+        spelled = spot.spelled(instead) if module else None
+        return None if spelled is None else (node.func, spelled)
+    return (node.func, f"{unparse(node.func.value)}.{instead}") if isinstance(node.func, ast.Attribute) else None
 
 
 def named_parameters(spot: Spot, node: Any) -> Change | None:
@@ -87,25 +72,19 @@ def named_parameters(spot: Spot, node: Any) -> Change | None:
     return f"dict({unparse(node.func.value)}.named_parameters())" if is_call(node, "state_dict") and isinstance(node.func, ast.Attribute) and not node.args and not node.keywords else None
 
 
-def texts(**names: str) -> Edit:
+@edit_with
+def texts(spot: Spot, node: Any, **names: str) -> Change | None:
     """Another name of a function, where it is given as a text: ``activation="leaky_relu"``."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        known = isinstance(node, ast.keyword) and isinstance(node.value, ast.Constant) and node.value.value in names
-        return (node.value, f'"{names[node.value.value]}"') if known else None
-
-    return edit
+    known = isinstance(node, ast.keyword) and isinstance(node.value, ast.Constant) and node.value.value in names
+    return (node.value, f'"{names[node.value.value]}"') if known else None
 
 
-def on_operand(template: str, *names: str) -> Edit:
+@edit_with
+def on_operand(spot: Spot, node: Any, template: str, *names: str) -> Change | None:
     """``name(x)`` and ``x.name()`` with another operand: the template of {x}."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        if not is_call(node, *names) or (x := spot.operand(node)) is None:
-            return None
-        return x, slim(parsed(template.format(x=slim(x))))
-
-    return edit
+    if not is_call(node, *names) or (x := spot.operand(node)) is None:
+        return None
+    return x, slim(parsed(template.format(x=slim(x))))
 
 
 def numbers(*nodes: ast.expr) -> bool:
@@ -140,15 +119,6 @@ def chosen(spot: Spot) -> Mend | None:
     else:
         return None
     return spot.checked([Step(node.lineno, last, " " * node.col_offset + new)])
-
-
-def counted(spot: Spot) -> Mend | None:
-    """A loop with a fixed number of steps for one that asks a value whether to go on."""
-    node = spot.statement.node
-    if not isinstance(node, ast.While) or node.orelse:
-        return None
-    new = [Step(node.lineno, node.test.end_lineno or node.lineno, " " * node.col_offset + "for _ in range(20):")]
-    return spot.checked(new, f"For a loop, take as many steps as it needs at most. {told(new)}")
 
 
 def scanned(spot: Spot, node: Any) -> Change | None:
@@ -205,7 +175,8 @@ def inside(spot: Spot, node: Any, tensors: Container[str] = ()) -> str | None:
         return None
     new = rewritten(node, lambda n: _inside(spot, n, tensors))
     text = unparse(ast.fix_missing_locations(new))
-    return None if text == unparse(node) or any(foreign(spot, n) for n in ast.walk(new)) else text
+    arrays = "tf" in spot.dialect.modules and any(of_arrays(n) and not spot.is_module(n) for n in ast.walk(new))  # methods that its tensors lack
+    return None if arrays or text == unparse(node) or any(foreign(spot, n) for n in ast.walk(new)) else text
 
 
 def _inside(spot: Spot, node: ast.AST, tensors: Container[str]) -> ast.AST | None:
@@ -249,6 +220,8 @@ def foreign(spot: Spot, node: ast.AST) -> bool:
     """Whether a name is one of NumPy's, SciPy's or Python's functions of numbers."""
     if last_name(node) in _NUMBERS:
         return False
+    if isinstance(node, ast.Call) and last_name(node.func) in _NUMBERS:  # np.float32(x)
+        node = node.func
     root = unparse(node).partition(".")[0] if isinstance(node, ast.Attribute) else ""
     return spot.source.imported.get(root, "").partition(".")[0] in ("numpy", "math", "scipy")
 
@@ -287,7 +260,9 @@ def not_in_place(spot: Spot, node: Any) -> Change | None:
         return unparse(ast.Assign([node.target], ast.BinOp(node.target, node.op, node.value), lineno=0))
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript) and isinstance(node.targets[0].value, ast.Name) and node.targets[0].value.id != asked:
         name = node.targets[0].value.id
-        return f"{name} = {name}.clone()\n{unparse(node)}"
+        values = [value for s in spot.statements if any(t.startswith(f"{name}[") for t in s.binds()) and (value := s.value()) is not None]
+        chained = len(values) > 1 and any(isinstance(n, ast.Name) and n.id == name for value in values for n in ast.walk(value))
+        return None if chained else f"{name} = {name}.clone()\n{unparse(node)}"
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
         called = node.value.func
         if isinstance(called.value, ast.Name) and called.attr.endswith("_") and not called.attr.startswith("_") and called.value.id != asked:
@@ -352,18 +327,15 @@ def frozen(spot: Spot, node: Any) -> Change | None:
     return None
 
 
-def before_use(template: str) -> Edit:
+@edit_with
+def before_use(spot: Spot, node: Any, template: str) -> Change | None:
     """A line before the use of the source by its name, with which the source has a gradient."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        name = spot.inquiry.path or spot.inquiry.name
-        simple = node is spot.statement.node and isinstance(node, (ast.Assign, ast.Expr, ast.Return, ast.AugAssign))
-        if not simple or not any(isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Load) and unparse(n) == name for n in spot.statement.walk()):
-            return None
-        tape = "" if "{tape}" not in template else _tape(spot.statement)
-        return None if tape is None else f"{template.format(x=name, tape=tape)}\n{unparse(node)}"
-
-    return edit
+    name = spot.inquiry.path or spot.inquiry.name
+    simple = node is spot.statement.node and isinstance(node, (ast.Assign, ast.Expr, ast.Return, ast.AugAssign))
+    if not simple or not any(isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Load) and unparse(n) == name for n in spot.statement.walk()):
+        return None
+    tape = "" if "{tape}" not in template else _tape(spot.statement)
+    return None if tape is None else f"{template.format(x=name, tape=tape)}\n{unparse(node)}"
 
 
 def _tape(statement: Statement) -> str | None:

@@ -11,10 +11,9 @@ import numpy as np
 from ..explain.patches import parsed, slim
 from ..explain.statement import Statement, last_name, unparse
 from ..explain.values import numbers_of
-from .edits import keyword, numbers
-from .patches import Change, Edit, Spot, is_call
-
-_FLOATS = {"float", "float32", "float64", "double"}
+from .edits import keyword, numbers, renamed, texts
+from .operations import is_integer, operand
+from .patches import Change, Edit, Spot, edit_with, is_call
 
 
 def at_zero(edit: Edit) -> Edit:
@@ -42,41 +41,34 @@ def of_one(spot: Spot, node: Any) -> Change | None:
     return keyword("unbiased", False, "std", "var")(spot, node) if alone else None
 
 
-def not_below(function: str, *names: str) -> Edit:
+def not_below(spot: Spot, node: Any) -> Change | None:
     """Some elements lie where a function is not defined, and not all: those are kept out of it."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        if not is_call(node, *names) or (x := spot.operand(node)) is None or spot.entry is None or not spot.entry.inputs:
-            return None
-        elements, spelled = numbers_of(spot.inquiry.entries[spot.entry.inputs[0]].value), spot.spelled(function.partition("(")[0])
-        if spelled is None or elements is None or not (elements > 0).any() or not (elements < 0).any():
-            return None
-        return x, f"{spelled}({function.partition('(')[2].format(x=unparse(x))}"
-
-    return edit
+    if not is_call(node, "log", "sqrt", "log2", "log10", "rsqrt") or (x := spot.operand(node)) is None or spot.entry is None or not spot.entry.inputs:
+        return None
+    elements, (function, _, rest) = numbers_of(spot.inquiry.entries[spot.entry.inputs[0]].value), spot.dialect.floor.partition("(")
+    spelled = spot.spelled(function)
+    if spelled is None or elements is None or not (elements > 0).any() or not (elements < 0).any():
+        return None
+    return x, f"{spelled}({rest.format(x=unparse(x))}"
 
 
-def overflow(maximum: str) -> Edit:
+def overflow(spot: Spot, node: Any) -> Change | None:
     """``exp(x - max(x))`` where its result is divided by its sum."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        if not is_call(node, "exp") or (x := spot.operand(node)) is None or (largest := spot.spelled(maximum)) is None:
-            return None
-        elements = numbers_of(spot.inquiry.entries[spot.entry.inputs[0]].value) if spot.entry is not None and spot.entry.inputs else None
-        if elements is None or spot.entry is None or spot.entry.dtype == "float16" or elements.size < 2 or np.ptp(np.sort(elements, axis=None)[-2:]) > 80:
-            return None  # one has everything: there is no gradient either way
-        names = spot.statement.binds()
-        shares = [n for s in spot.readers() for n in s.walk() if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div) and any(is_call(m, "sum", "reduce_sum") and any(unparse(a) in names for a in ast.walk(m) if isinstance(a, ast.Name)) for m in ast.walk(n.right))]
-        return (x, f"{unparse(x)} - {largest}({unparse(x)})") if shares and node is spot.statement.value() else None
-
-    return edit
+    if not is_call(node, "exp") or (x := spot.operand(node)) is None or (largest := spot.spelled(spot.dialect.largest)) is None:
+        return None
+    elements = numbers_of(spot.inquiry.entries[spot.entry.inputs[0]].value) if spot.entry is not None and spot.entry.inputs else None
+    if elements is None or spot.entry is None or spot.entry.dtype == "float16" or elements.size < 2 or np.ptp(np.sort(elements, axis=None)[-2:]) > 80:
+        return None  # one has everything: there is no gradient either way
+    names = spot.statement.binds()
+    shares = [n for s in spot.readers() for n in s.walk() if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div) and any(is_call(m, "sum", "reduce_sum") and any(unparse(a) in names for a in ast.walk(m) if isinstance(a, ast.Name)) for m in ast.walk(n.right))]
+    return (x, f"{unparse(x)} - {largest}({unparse(x)})") if shares and node is spot.statement.value() else None
 
 
 def finite_mask(spot: Spot, node: Any) -> Change | None:
     """A large finite number for minus infinity."""
     text, entry = unparse(node) if isinstance(node, ast.expr) else "", spot.entry
     value = None if entry is None else numbers_of(entry.value)
-    if value is not None and value.ndim and (np.isfinite(value).sum(-1) < 2).all():
+    if value is not None and value.ndim and not np.isnan(value).any() and (np.isfinite(value).sum(-1) < 2).all():
         return None  # nothing is left to choose from: there is no gradient either way
     return "-1000000000.0" if re.fullmatch(r"-float\(.(inf|infinity).\)|float\(.-(inf|infinity).\)|-[\w.]+\.inf", text) else None
 
@@ -94,134 +86,65 @@ def log_softmax(spot: Spot, node: Any) -> Change | None:
     return unparse(ast.Call(ast.Attribute(inner.func.value, "log_softmax", ast.Load()), inner.args, inner.keywords))
 
 
-def unless_all_zero(edit: Edit) -> Edit:
+def sum_of_logs(spot: Spot, node: Any) -> Change | None:
+    """``sum(log(x))`` for ``log(prod(x))``: a product of many small numbers is zero."""
+    inner = spot.operand(node) if is_call(node, "log") else None
+    if not is_call(inner, "prod", "reduce_prod") or (x := spot.operand(inner)) is None:
+        return None
+    log = unparse(ast.Call(node.func, [x], [])) if spot.is_module(node.func) else f"{slim(x)}.log()"
+    if inner.args and x is inner.args[0]:
+        return unparse(ast.Call(parsed(unparse(inner.func).replace("prod", "sum")), [parsed(log), *inner.args[1:]], inner.keywords))
+    return unparse(ast.Call(ast.Attribute(parsed(log), "sum", ast.Load()), inner.args, inner.keywords))
+
+
+def written_out(spot: Spot, node: Any) -> Change | None:
+    """The framework's function for ``log(1 + exp(x))`` and ``1 / (1 + exp(-x))``, whose exp overflows."""
+    softplus = spot.dialect.softplus
+    curve, total = softplus, spot.operand(node) if is_call(node, "log", "log1p") else None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and unparse(node.left) in ("1", "1.0"):
+        curve, total = spot.dialect.sigmoid, node.right
+    parts = [total] if is_call(node, "log1p") else [total.left, total.right] if isinstance(total, ast.BinOp) and isinstance(total.op, ast.Add) else []
+    grows: Any = next((part for part in parts if is_call(part, "exp")), None)
+    named = spot.spelled(curve)
+    if grows is None or named is None or any(part is not grows and unparse(part) not in ("1", "1.0") for part in parts):
+        return None
+    x = spot.operand(grows)
+    if x is None or (curve != softplus and not (isinstance(x, ast.UnaryOp) and isinstance(x.op, ast.USub))):
+        return None
+    return f"{named}({unparse(x if curve == softplus else getattr(x, 'operand', x))})"
+
+
+@edit_with
+def unless_all_zero(spot: Spot, node: Any, edit: Edit) -> Change | None:
     """An edit of a root: where all that it gives is zero, the derivative of what stands below is mostly zero, too."""
-
-    def guarded(spot: Spot, node: Any) -> Change | None:
-        value = None if spot.entry is None else numbers_of(spot.entry.value)
-        lost = value is not None and not value.any() and spot.entry is not None and not spot.inquiry.passes_by(spot.entry.row)
-        return None if lost else edit(spot, node)
-
-    return guarded
+    value = None if spot.entry is None else numbers_of(spot.entry.value)
+    lost = value is not None and not value.any() and spot.entry is not None and not spot.inquiry.passes_by(spot.entry.row)
+    return None if lost else edit(spot, node)
 
 
-def standard_deviation(root: str, variance: str, *names: str) -> Edit:
-    """The root of the variance and a little."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        if not is_call(node, *names) or not spot.is_module(node.func):
-            return None
-        outer, inner = spot.spelled(root), spot.spelled(variance)
-        return f"{outer}({unparse(ast.Call(parsed(inner), node.args, node.keywords))} + 1e-12)" if outer and inner else None
-
-    return edit
+def deviation(spot: Spot, node: Any) -> Change | None:
+    """The root of the variance and a little, for a standard deviation."""
+    if not is_call(node, "std", "reduce_std") or not spot.is_module(node.func):
+        return None
+    root, variance = spot.spelled(spot.dialect.root), spot.spelled(spot.dialect.variance)
+    return f"{root}({unparse(ast.Call(parsed(variance), node.args, node.keywords))} + 1e-12)" if root and variance else None
 
 
 def straight_through(spot: Spot, node: Any) -> Change | None:
-    """A step whose gradient passes as if it were not there."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
-        new = spot.through(node, f"{slim(node.left)} / {slim(node.right)}")
-    elif is_call(node, "poisson", "bernoulli"):  # a draw: its mean is what it was drawn with
-        drawn = [k.value for k in node.keywords if k.arg in ("lam", "p", "input")] or (node.args[1:] if unparse(node.args[0]) in ("[]", "()") else node.args)
-        new = spot.through(node, slim(drawn[0])) if len(drawn) == 1 else None
-    elif is_call(node, "round", "floor", "ceil", "trunc", "sign", "rint", "fix") and not spot.is_index():
-        around = [n for n in spot.statement.walk() if isinstance(n, ast.Call) and node in ast.walk(n) and last_name(n.func) in ("astype", "int", "long", "to", "cast")]
-        x = spot.operand(node)
-        new = None if x is None or around else spot.through(node, slim(x))
-    else:
+    """A step, or a draw, whose gradient passes as if it were not there."""
+    step = is_call(node, "round", "floor", "ceil", "trunc", "sign", "rint", "fix") and not spot.is_index()
+    cast = step and any(isinstance(n, ast.Call) and node in ast.walk(n) and last_name(n.func) in ("astype", "int", "long", "to", "cast") for n in spot.statement.walk())
+    if cast or not (step or is_call(node, "poisson", "bernoulli") or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv))):
         return None
-    return new
+    return spot.through(node, operand(spot, node))
 
 
 def whole_numbers(spot: Spot, node: Any) -> Change | None:
     """A cast to whole numbers whose gradient passes as if it were not there."""
-    casts = is_call(node, "long", "int", "short", "astype", "to", "type", "cast") and not (isinstance(node.func, ast.Name) and node.func.id == "int")
-    if not casts or (last_name(node.func) not in ("long", "int", "short") and "int" not in "".join(map(unparse, [*node.args[-1:], *(k.value for k in node.keywords)]))):
+    if not is_integer(node) or unparse(node.func) == "int" or spot.is_index():
         return None
-    x = spot.operand(node)
-    if x is None or spot.is_index():
-        return None
-    call = node
-    if last_name(node.func) == "cast":
-        like = spot.spelled("tf.float32")
-        call = ast.Call(node.func, [node, parsed(like)], []) if like else node
-    return spot.through(call, slim(x))
-
-
-def soft_comparison(spot: Spot, node: Any) -> Change | None:
-    """A sigmoid of the difference, for a comparison that is made a float or chooses between two numbers."""
-    compare: Any
-    if isinstance(node, ast.IfExp):
-        compare, yes, no = node.test, node.body, node.orelse
-    elif is_call(node, "where") and len(node.args) == 3 and all(isinstance(a, ast.Constant) for a in node.args[1:]):
-        compare, yes, no = node.args
-    elif is_call(node, "float", "double") and isinstance(node.func, ast.Attribute) and not node.args:
-        compare, yes, no = node.func.value, ast.Constant(1.0), ast.Constant(0.0)
-    elif is_call(node, "sum", "mean") and node.args and isinstance(node.args[0], ast.Compare):
-        new = between(spot, node.args[0])
-        return None if new is None else (node.args[0], new)
-    elif is_call(node, "count_nonzero") and node.args and isinstance(node.args[0], ast.Compare):
-        new, total = between(spot, node.args[0]), spot.spelled(spot.dialect.sums)
-        more = [unparse(k) for k in node.keywords if k.arg != "dtype"]
-        return None if new is None or total is None else f"{total}({', '.join([new, *map(unparse, node.args[1:]), *more])})"
-    elif is_call(node, "cast", "astype", "to") and node.args and last_name(node.args[-1]) in {*_FLOATS, "dtype"}:
-        compare, yes, no = spot.operand(node), ast.Constant(1.0), ast.Constant(0.0)
-    else:
-        return None
-    return between(spot, compare, yes, no)
-
-
-def between(spot: Spot, compare: Any, yes: ast.expr = ast.Constant(1.0), no: ast.expr = ast.Constant(0.0)) -> str | None:  # noqa: B008
-    """A sigmoid between two numbers for a comparison."""
-    sigmoid = spot.spelled(spot.dialect.sigmoid)
-    if not isinstance(compare, ast.Compare) or len(compare.ops) != 1 or sigmoid is None or not numbers(yes, no):
-        return None
-    a, b = compare.left, compare.comparators[0]
-    if isinstance(compare.ops[0], (ast.Lt, ast.LtE)):
-        a, b = b, a
-    elif not isinstance(compare.ops[0], (ast.Gt, ast.GtE)):
-        return None
-    zero = isinstance(b, ast.Constant) and b.value == 0
-    soft = f"{sigmoid}({unparse(a)})" if zero else f"{sigmoid}({unparse(a)} - {slim(b)})"
-    high, low = ast.literal_eval(yes), ast.literal_eval(no)
-    scaled = soft if high - low == 1 else f"{high - low} * {soft}"
-    return scaled if low == 0 else f"({low} + {scaled})"
-
-
-def soft_choice(spot: Spot, node: Any) -> Change | None:
-    """The softmax with the value of ``one_hot(argmax(x))``, and the expected index for ``argmax(x)`` as a number."""
-    softmax = spot.spelled(spot.dialect.softmax)
-    if softmax is None:
-        return None
-    if is_call(node, "one_hot") and node.args and is_call(node.args[0], "argmax"):
-        x = spot.operand(node.args[0])
-        if x is None or unparse(_axis(node.args[0])) != "-1" or len(node.args) > 2:
-            return None
-        made = spot.source.last_binding(spot.source.key(unparse(x), spot.statement.function), spot.statement) if isinstance(x, ast.Name) else None
-        soft = unparse(x) if made is not None and made.calls("softmax") else f"{softmax}({unparse(x)}, -1)"
-        hard = f"{unparse(node)}.to({soft}.dtype)" if not spot.dialect.stop else unparse(node)
-        return spot.through(parsed(hard), soft)
-    inner = node.func.value if is_call(node, "float", "double") and isinstance(node.func, ast.Attribute) else None
-    if not spot.dialect.stop and is_call(inner, "argmax"):
-        x, axis = spot.operand(inner), unparse(_axis(inner))
-        places = spot.spelled("torch.arange")
-        return None if x is None else f"({softmax}({unparse(x)}, {axis}).movedim({axis}, -1) * {places}({unparse(x)}.shape[{axis}])).sum(-1)"
-    return None
-
-
-def _axis(call: ast.Call) -> ast.expr:
-    """Along which axis argmax goes, as far as the text tells."""
-    said = next((k.value for k in call.keywords if k.arg in ("axis", "dim")), None)
-    return said or (call.args[-1] if len(call.args) > 1 or (call.args and isinstance(call.args[-1], (ast.Constant, ast.UnaryOp))) else ast.Constant(None))
-
-
-def mixed(spot: Spot, node: Any) -> Change | None:
-    """Both values of a ``where``, weighted by how far its comparison is from turning over."""
-    if not is_call(node, "where") or len(node.args) != 3 or node.keywords:
-        return None
-    condition, yes, no = node.args
-    soft = between(spot, condition)
-    return None if soft is None else f"({slim(no)} + ({unparse(yes)} - {slim(no)}) * {soft})"
+    like = spot.spelled("tf.float32") if last_name(node.func) == "cast" else None
+    return spot.through(ast.Call(node.func, [node, parsed(like)], []) if like else node, operand(spot, node))
 
 
 def masked_before(spot: Spot, node: Any) -> Change | None:
@@ -272,33 +195,30 @@ def probabilities(spot: Spot, node: Any) -> Change | None:
     return (x, f"{sigmoid}({unparse(x)})") if not known and any(0 < float(bound) < 0.01 for bound in bounds) else None
 
 
-def scaled(*names: str) -> Edit:
+def scaled(spot: Spot, node: Any) -> Change | None:
     """The input of a curve divided by how far out it lies."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        if not is_call(node, *names) or (x := spot.operand(node)) is None or spot.entry is None:
-            return None
-        found = [numbers_of(spot.inquiry.entries[row].value) for row in (*spot.entry.inputs, *(i for row in spot.entry.inputs for i in spot.inquiry.entries[row].inputs))]
-        largest = max((float(np.abs(a).max()) for a in found if a is not None and a.size and np.isfinite(a).all()), default=0.0)
-        return (x, f"{slim(x)} / {float(f'{largest / 2:.0e}')!r}") if largest > 4 else None
-
-    return edit
+    if not is_call(node, "tanh", "sigmoid", "softmax", "relu6", "hard_tanh", "erf", "log_softmax") or (x := spot.operand(node)) is None or spot.entry is None:
+        return None
+    found = [numbers_of(spot.inquiry.entries[row].value) for row in (*spot.entry.inputs, *(i for row in spot.entry.inputs for i in spot.inquiry.entries[row].inputs))]
+    largest = max((float(np.abs(a).max()) for a in found if a is not None and a.size and np.isfinite(a).all()), default=0.0)
+    return (x, f"{slim(x)} / {float(f'{largest / 2:.0e}')!r}") if largest > 4 else None
 
 
-def apart(diagonal: str) -> Edit:
+def apart(spot: Spot, node: Any) -> Change | None:
     """Different small numbers on the diagonal of a matrix whose eigenvalues are equal."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        if not is_call(node, "eigh", "eigvalsh", "svd", "eig") or (x := spot.operand(node)) is None or spot.entry is None or not spot.entry.inputs:
-            return None
-        shape, functions = spot.inquiry.entries[spot.entry.inputs[0]].shape, [spot.spelled(path) for path in diagonal.split()]
-        if len(shape) < 2 or shape[-1] != shape[-2] or None in functions:
-            return None
-        return x, f"{slim(x)} + {functions[0]}({functions[1]}(0.0, 0.001, {shape[-1]}))"
-
-    return edit
+    if not is_call(node, "eigh", "eigvalsh", "svd", "eig") or (x := spot.operand(node)) is None or spot.entry is None or not spot.entry.inputs:
+        return None
+    shape, functions = spot.inquiry.entries[spot.entry.inputs[0]].shape, [spot.spelled(path) for path in spot.dialect.diagonal.split()]
+    if len(shape) < 2 or shape[-1] != shape[-2] or None in functions:
+        return None
+    return x, f"{slim(x)} + {functions[0]}({functions[1]}(0.0, 0.001, {shape[-1]}))"
 
 
 def away(spot: Spot, node: Any) -> Change | None:
     """The second argument of an angle away from zero."""
     return (node.args[1], f"{slim(node.args[1])} + 1e-06") if is_call(node, "arctan2", "atan2") and len(node.args) == 2 else None
+
+
+def leaky(spot: Spot, node: Any) -> Change | None:
+    """A relu that passes something everywhere, also where it is given as a text."""
+    return renamed(**spot.dialect.leaky)(spot, node) or texts(relu="leaky_relu")(spot, node)

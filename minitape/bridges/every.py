@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 from ..engine.recording.block import Exit
@@ -17,7 +18,7 @@ class Every:
     """What ``record(every=100)`` gives: ``latest`` is the recording of the last step that was recorded, and ``steps`` counts all of them.
 
     What is asked of it, such as ``explain``, the latest recording answers. A step goes from one of the framework's ``bounds`` to the next,
-    such as from ``zero_grad()`` to ``zero_grad()``; the first one is recorded.
+    such as from ``zero_grad()`` to ``zero_grad()``; the first one is recorded. ``cost`` says how many others a recorded step takes as long as.
     """
 
     def __init__(self, block: Callable[[], Block[Any]], every: int, bounds: Sequence[tuple[Any, str]], ready: Callable[[], bool] = lambda: True) -> None:
@@ -29,6 +30,23 @@ class Every:
         self._changes = Changes()
         self._open: Block[Any] | None = None
         self._passing = self._entered = False
+        self._since = 0.0
+        self._spent = [[0.0, 0], [0.0, 0]]  # of plain steps and of recorded ones: time, and how many
+
+    @property
+    def cost(self) -> float | None:
+        """How many plain steps a recorded one takes as long as, in processor time; None before the second recorded step."""
+        (plain, some), (recorded, others) = self._spent
+        return recorded / others / (plain / some) if plain and others else None
+
+    def _clock(self) -> None:
+        """A step has ended; the first one, in which everything is warmed up, does not count."""
+        now = process_time()
+        if self.steps > 1:
+            spent = self._spent[(self.steps - 1) % self.every == 0]
+            spent[0] += now - self._since
+            spent[1] += 1
+        self._since = now
 
     def __enter__(self) -> Every:
         self._entered = True
@@ -42,6 +60,7 @@ class Every:
             if self._passing or not self._ready():
                 return function(*args, **kwargs)
             self._close()
+            self._clock()
             if self.steps % self.every == 0:
                 self._open = self._block()
                 self.latest = self._open.__enter__()
@@ -77,4 +96,5 @@ class Every:
         return getattr(self.latest, name)
 
     def __repr__(self) -> str:
-        return f"Every({self.every}, {self.steps} step{'' if self.steps == 1 else 's'}, {self.latest!r})"
+        cost = "" if self.cost is None else f", a recorded step takes as long as {self.cost:.1f} others"
+        return f"Every({self.every}, {self.steps} step{'' if self.steps == 1 else 's'}, {self.latest!r}{cost})"

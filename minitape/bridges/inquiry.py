@@ -26,6 +26,10 @@ _SHOWN = re.compile(r"\bprint\(|plot\w*\(|\bf['\"]|^\s*#|return ")
 _SAID = re.compile(r"\bprint\(|\b(logg\w+|log|writer|history|losses)\.|\.append\(|\bf['\"]")
 
 
+LEFT_BY = {"": "a NumPy function", "__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",
+           "__complex__": "complex()", "numpy_function": "tf.numpy_function"}  # how values leave, in words  # fmt: skip
+
+
 class Inquiry(Values):
     """Why ``source`` gets no gradient from ``target``. A row's ``extra`` has ``why`` (why no gradient passes it, or "") and
     ``came`` (rows with whose values a leaf was made)."""
@@ -67,7 +71,8 @@ class Inquiry(Values):
         for row in steps:
             if self.entries[row].site not in said or found._rows[0] not in (*steps, row):
                 found.others.append(self.say("zero_derivative", row=row))
-                found.fix += f" That alone is not enough: {self._called(row)}{in_brackets(*self.entries[row].site)} is constant in steps, and gives zeros then."
+                file, line = self.entries[row].site
+                found.fix += f" That alone is not enough: {self._called(row)}{in_brackets(file, line, str.format)} is constant in steps, and gives zeros then."
                 break
 
     # -- words ----------------------------------------------------------------------------------------------------------
@@ -79,7 +84,7 @@ class Inquiry(Values):
             site = self.entries[row].site if site is NOWHERE else site
             what = what or self._called(row)
         message, fix = self.texts[f"{cause} {kind}".strip()]
-        line = in_brackets(*site)
+        line = in_brackets(*site, say=str.format)  # a bridge speaks English
         fields = {"x": self.path or self.name, "line": line, "what": what, "other": other}
         mends = fix.format(**fields | {"x": self.path or ("x" if self.name == "the tensor" else self.name)})
         answer = Explanation(cause, message.format(**fields), mends, *site)
@@ -180,11 +185,30 @@ class Inquiry(Values):
             self._flows[exit.site] = Flow(start, None, [start.source])
         flow = self._flows[exit.site]
         made = [statement_at(entry.site) for entry in self._later(exit) if entry.kind == "constant"]
-        return any(at is not None and at is not start and at.source is start.source and flow.enters(at, None) for at in made)
+        return any(at is start for at in made) or any(at is not None and at.source is start.source and flow.enters(at, None) for at in made)
 
     @cached_property
     def _flows(self) -> dict[Site, Flow]:
         return {}
+
+    def _break(self) -> Explanation | None:
+        """A row on the way through which no gradient passes."""
+        ways = [way for row in self.used if (way := self._way(row))]
+        breaks = [[row for row in way if self.entries[row].extra.why and row not in self.rows] for way in ways]
+        if not breaks or not all(breaks):
+            return None
+        return self._broken_at(min(breaks, key=len))
+
+    def _broken_at(self, rows: list[int]) -> Explanation:
+        """What cuts the way at the first of some rows, with what does at the others, each line said once."""
+        answer, *others = map(self._broken, rows)
+        said = {(other.cause, other.filename, other.line): other for other in others}
+        answer.others = [other for place, other in said.items() if place != (answer.cause, answer.filename, answer.line)]
+        return answer
+
+    def _broken(self, row: int) -> Explanation:
+        """What cuts the way at a row."""
+        return self.say(self.entries[row].extra.why, row=row)
 
     def _is_break(self, row: int) -> bool:
         """Whether no gradient passes a row."""

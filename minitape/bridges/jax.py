@@ -59,6 +59,7 @@ class JaxRecording(Recording):
         self.tangent: Any = None
         self.error: Exception | None = None
         self.tangent_error: Exception | None = None
+        self.exits: list[tuple[Any, Site, Any]] = []  # values that Python asked for while it was traced, see `jax_concrete`
         self.stopped: Site = NOWHERE  # where an error came up while the equations ran
         self.asked: tuple[Any, tuple[Any, ...], Site] = None, (), NOWHERE  # the function, its arguments, and the line that records them
         self.given: list[Leaf] = []  # the leaves of the arguments
@@ -165,11 +166,11 @@ def _traced(recording: JaxRecording, function: Any, args: tuple[Any, ...], numbe
         try:
             with concrete(values) if known else nullcontext():
                 closed, shape = jax.make_jaxpr(wraps(function)(again), return_shape=True)(*[leaves[k] for k in traced])
-            recording.error = None
+            recording.error, recording.exits = None, values.exits
             return closed, shape, traced
         except Exception as error:
             said = site_of_error(error)[1] or getattr(error, "__module__", "").startswith("jax")
-            if not said and not any(word in f"{error} {error.__cause__}" for word in ("Tracer", "_IndexUpdate", "forward-mode", "lax.", "scalar-output", "vmap")):
+            if not said and not any(word in f"{error} {error.__cause__}" for word in ("Tracer", "_IndexUpdate", "forward-mode", "lax.", "scalar-output", "vmap", "must have equal types", "must have identical types")):
                 raise
             recording.error = error  # where a later try is refused, too, that is what jax.grad says
     return None

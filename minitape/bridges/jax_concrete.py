@@ -13,6 +13,7 @@ from jax.extend.core import Literal
 
 from .changes import Changes
 from .jax_run import evaluate
+from .site import Site, here
 
 try:
     from jax._src.config import eager_constant_folding
@@ -36,6 +37,7 @@ class Values:
     def __init__(self, leaves: Sequence[Any]) -> None:
         self.leaves = leaves
         self.trace: Any = None
+        self.exits: list[tuple[Any, Site, Any]] = []  # dtype of what was asked for, where, and the argument that it was
         self._known: dict[Any, Any] = {}
 
     def begin(self, tracers: Sequence[Any]) -> None:
@@ -59,6 +61,12 @@ class Values:
                 self._known.update(zip(at.parent.outvars, results, strict=True))
         return self._value(tracer) if tracer._trace is self.trace else None
 
+    def asked(self, tracer: Any) -> Any:
+        """The same, for what Python goes on with."""
+        value = self.of(tracer)
+        self.exits.append((tracer.dtype, here(), next((leaf for leaf in self.leaves if leaf is value), None)))
+        return value
+
     def _has(self, tracer: Any) -> bool:
         return isinstance(tracer.val, Literal) or tracer.val in self._known or tracer.val in self.trace.frame.constvar_to_val
 
@@ -77,7 +85,7 @@ def concrete(values: Values) -> Iterator[None]:
         if Tracer is None:
             yield
             return
-        changes.wrap(Tracer, "to_concrete_value", lambda function, tracer: values.of(tracer) if tracer._trace is values.trace else function(tracer))
+        changes.wrap(Tracer, "to_concrete_value", lambda function, tracer: values.asked(tracer) if tracer._trace is values.trace else function(tracer))
         for name in ("__array__", "__float__"):
             changes.wrap(Tracer, name, partial(_whole, values, name))
         with eager_constant_folding(True):

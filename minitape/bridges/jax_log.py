@@ -37,10 +37,7 @@ class JaxValue(Kept):
 
     def array(self) -> np.ndarray | None:
         """Its elements; of a random key its numbers."""
-        tensor = self.tensor
-        if is_key(tensor):
-            tensor = jax.random.key_data(tensor)
-        return None if tensor is None else np.asarray(tensor)
+        return np.asarray(jax.random.key_data(self.given)) if is_key(self.given) else super().array()
 
 
 class Value:
@@ -166,7 +163,7 @@ class Log:
                 given.site = site
             for root in given.roots if given.row is None else ():
                 self.outside.setdefault(id(root), (root, site))
-        results = [value.value for value in ended] or compute(*[given.value for given in inputs])
+        results = [value.value if hasattr(value.value, "dtype") else jnp.asarray(value.value) for value in ended] or compute(*[given.value for given in inputs])
         if all(given.row is None for given in inputs) or not results:
             return self._folded(results, inputs, site)
         rows = [row for given in inputs if (row := self.constant(given)) is not None]
@@ -175,10 +172,11 @@ class Log:
         label = self._label(label or LABELS.get(op, op), op, inputs)
         made: list[int] = []
         for number, result in enumerate(results):
-            why = self._why(op, result) if on_way else ""
+            again = live and not self.silent and any(inexact(jnp.asarray(given.value)) for given in inputs if not is_key(given.value))
+            why = self._why(op, result) if on_way or again else ""
             row = self.recording.operation(
                 op, rows, self.keep(result), label=label, call=made[0] if made else None, output=number, site=site, scope=scope,
-                cut=CUTS.get(why), differentiable=on_way and not why,
+                cut=CUTS.get(why) if on_way else None, differentiable=on_way and not why,
                 extra=Extra(why, (), custom, bad=bad_of(inputs)), **form(result),
             )  # fmt: skip
             made.append(row)
@@ -191,8 +189,9 @@ class Log:
         made = [Value(result, site=site, roots=roots) for result in results]
         for value in made:
             if inexact(value.value) and not is_key(value.value) and not jnp.isfinite(value.value).all():
-                finite = all(np.isfinite(given.value).all() for given in inputs if inexact(jnp.asarray(given.value)))
-                value.bad = site if finite else bad_of(inputs)
+                floats = [jnp.asarray(given.value) for given in inputs if inexact(jnp.asarray(given.value))]
+                new = jnp.isnan(value.value).any() and not any(jnp.isnan(given).any() for given in floats)  # such as of 0 times infinity
+                value.bad = site if new or all(jnp.isfinite(given).all() for given in floats) else bad_of(inputs)
         return made
 
     def _why(self, op: str, result: Any) -> str:

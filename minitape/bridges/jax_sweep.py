@@ -55,7 +55,7 @@ class Back:
             results = call.compute(*[known.get(given.row, given.value) for given in call.inputs])
             for row, result in zip(call.rows, results, strict=True):
                 known[row] = self._tap(row, result) if self._on_way(row) else result
-        return known.get(self.target, self.entries[self.target].value.tensor)
+        return known.get(self.target, self.entries[self.target].value.given)
 
     def _tap(self, row: int, value: Any) -> Any:
         @jax.custom_vjp

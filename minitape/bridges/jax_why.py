@@ -22,6 +22,7 @@ from .jax_texts import BENT, CHOICES, PATCHES, TEXT, ZEROS
 from .site import NOWHERE, Site
 
 TRACED = ("Tracer", "traced", "concrete")  # what errors say that come of a number that is not there
+BENDS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}  # that consist of straight lines
 GROWS = {"exp", "exp2", "expm1", "cosh", "sinh", "pow", "integer_pow"}  # operations that overflow
 _ASKED = re.compile(r"problem arose with the `(\w+)` function")
 
@@ -30,7 +31,7 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
     """The explanation of one gradient; see ``Recording.explain``. Of a tree, that of its first leaf without one."""
     answers = (JaxInquiry(recording, target, source, rows).answer() for rows in [[row] for row in recording.rows_of(source)] or [[]])
     first = next(answers)
-    return next((answer for answer in (first, *answers) if not answer.connected), first) if first.connected else first
+    return next((answer for answer in (first, *answers) if answer.cause != "connected"), first)
 
 
 class JaxInquiry(Inquiry):
@@ -151,7 +152,7 @@ class JaxInquiry(Inquiry):
 
     def _origin(self, row: int, kind: str = "") -> Explanation:
         answer = super()._origin(row, kind)
-        behind = self._before(answer._rows[0])
+        behind = self._behind(self._inputs(answer._rows[0]))
         large = [at for at in behind if self.entries[at].op in GROWS and not self._finite(at) and all(map(self._finite, self.entries[at].inputs))]
         if large and answer.cause == "nan_forward":  # an infinity that a division has hidden before
             return self.say("nan_forward", row=min(large), kind=kind)
@@ -160,18 +161,10 @@ class JaxInquiry(Inquiry):
             return answer
         return self.say("nan_forward", entry.extra.bad, kind=kind, what="An operation")
 
-    def _before(self, row: int) -> set[int]:
-        """The rows from which a row was computed."""
-        seen: set[int] = set()
-        stack = [row]
-        while stack:
-            new = set(self._inputs(stack.pop())) - seen
-            seen |= new
-            stack += new
-        return seen
-
     def _leaf(self, row: int) -> Explanation:
         entry = self.entries[row]
+        if entry.extra.bad is not NOWHERE:
+            return self.say("nan_forward", entry.extra.bad, row=row, what="An operation")
         return self.say("nan_input", self._made(row) if entry.kind == "source" else NOWHERE, row=row, other=entry.name or "An array")
 
     def _read_outside(self) -> Site | None:
@@ -189,17 +182,6 @@ class JaxInquiry(Inquiry):
         root, read = self.recording.log.outside.get(id(self.source), (None, NOWHERE))
         site = read if root is self.source and root is not None else self._read_outside()
         return None if site is None else self.say("closure", site)
-
-    def _break(self) -> Explanation | None:
-        """A row on the way through which no gradient passes."""
-        ways = [self._way(row) for row in self.used]
-        breaks = [[row for row in way if self.entries[row].extra.why] for way in ways if way]
-        if not breaks or min(map(len, breaks)) == 0:
-            return None
-        first, *others = min(breaks, key=len)
-        answer = self._broken(first)
-        answer.others = [self._broken(row) for row in others]
-        return answer
 
     def _broken(self, row: int) -> Explanation:
         why = self.entries[row].extra.why
@@ -223,7 +205,17 @@ class JaxInquiry(Inquiry):
         read = None if leaf is None else self.origin.read(leaf)
         if read is not None:
             return self.say("closure", read)
+        bent = [row for row in sorted(after) if self.entries[row].op in BENDS]
+        if bent and any("transpose(" in scope for row in after for scope in self.entries[row].scope):  # of a derivative that the function takes
+            return self.say("zero_derivative", row=bent[0], kind="second")
         last = max(after - set(self.rows), default=None)
+        own = [leaf.value for leaf in self.recording.given if leaf.row in self.rows]
+        exits = [exit for exit in self.recording.exits if last is not None or any(exit[2] is value for value in own)]
+        dtype, site, _ = exits[-1] if exits else (None, NOWHERE, None)
+        if str(dtype) == "bool":
+            return self.say("other_branch", site, kind="python")
+        if dtype is not None and jax.numpy.issubdtype(dtype, jax.numpy.inexact):
+            return self.say("left_jax", site, kind="values")
         return self.say("unused", self.origin.head) if last is None else self.say("unused", self._dropped(last), row=last, kind="dropped")
 
     def _dropped(self, row: int) -> Site:

@@ -1,13 +1,15 @@
-"""Arrays that do not change, to be shown when somebody asks. What is kept is bounded: of the oldest large ones only what a
-picture shows of them stays."""
+"""What a recording keeps of a framework's objects: values, to be shown when somebody asks, and what was noted of tensors and variables.
+
+Values are bounded: of the oldest large ones only what a picture shows of them stays.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import ctypes
+import weakref
+from typing import Any, Generic, TypeVar
 
-import numpy as np
-
-from ..explain.values import facts_of
+from ..explain.values import Value
 from ..picture.fields import Shown
 from ..picture.values import show_value
 
@@ -15,23 +17,22 @@ MOST_BYTES = 64 * 2**20
 SMALL = 4096  # elements of an array that is not counted
 
 
-class Kept:
+Said = TypeVar("Said")
+
+
+class Kept(Value):
     """A value of a framework; a bridge says what its elements are.
 
+    >>> import numpy as np
     >>> Kept(np.float32(2.0)).shown(), Kept(np.zeros(3)).facts()
     ({'text': '2.0', 'data': 2.0}, (True, True))
     """
 
-    __slots__ = ("tensor", "_shown", "_facts")
+    __slots__ = ("_shown",)
 
-    def __init__(self, tensor: Any) -> None:
-        self.tensor = tensor
+    def __init__(self, given: Any) -> None:
+        super().__init__(given)
         self._shown: Shown | None = None
-        self._facts: tuple[bool, bool] | None = None
-
-    def array(self) -> np.ndarray | None:
-        """Its elements; None for what has none."""
-        return None if self.tensor is None else np.asarray(self.tensor)
 
     def shown(self) -> Shown | None:
         """The VALUE of a snapshot."""
@@ -40,33 +41,63 @@ class Kept:
             self._shown = None if array is None else show_value(array[()])
         return self._shown
 
-    def facts(self) -> tuple[bool, bool]:
-        """(there are elements, and all are zero; all are finite)."""
-        if self._facts is None:
-            self._facts = facts_of(self.array())
-        return self._facts
-
     def summarize(self) -> None:
         """Lets go of the elements: what a picture shows is left."""
         self.shown()
         self.facts()
-        self.tensor = None
+        self.given = None
+
+
+class Noted(Generic[Said]):
+    """What was noted of objects, as long as they live: by identity, for tensors are compared element by element.
+
+    >>> one, other, lines = Kept(1.0), Kept(1.0), Noted()
+    >>> lines[one] = 3
+    >>> lines.get(one, 0), lines.get(other, 0)
+    (3, 0)
+    """
+
+    def __init__(self) -> None:
+        self._said: dict[int, tuple[weakref.ref[Any], Said]] = {}
+
+    def __setitem__(self, owner: Any, said: Said) -> None:
+        self._said[id(owner)] = weakref.ref(owner), said
+
+    def __len__(self) -> int:
+        return len(self._said)
+
+    def get(self, owner: Any, otherwise: Any = None) -> Any:
+        """What was noted of an object."""
+        ref, said = self._said.get(id(owner), (None, None))
+        return said if ref is not None and ref() is owner else otherwise
+
+    def setdefault(self, owner: Any, said: Said) -> Said:
+        """The same; where nothing was, this is noted."""
+        found = self.get(owner)
+        if found is None:
+            self[owner] = found = said
+        return found
+
+    def forget(self, owner: Any) -> None:
+        """Nothing is noted of an object any more."""
+        self._said.pop(id(owner), None)
 
 
 class Bound:
     """How many bytes a recording keeps.
 
+    >>> import numpy as np
     >>> bound, values = Bound(most=100), [Kept(np.full(5000, k, np.int8)) for k in range(3)]
     >>> for value in values:
     ...     bound.add(value, 5000, 50)
-    >>> [value.tensor is None for value in values], values[0].shown()["stats"]["mean"]
+    >>> [value.given is None for value in values], values[0].shown()["stats"]["mean"]
     ([True, True, False], 0.0)
     """
 
     def __init__(self, most: int | None = None) -> None:
         self._most = most
         self._order: list[tuple[Any, int]] = []
-        self._bytes = 0
+        self._bytes = self._freed = 0
 
     def add(self, value: Any, count: int, size: int) -> None:
         """One more value, of ``count`` elements and ``size`` bytes; when it is too much, the older half becomes summaries."""
@@ -79,4 +110,18 @@ class Bound:
             for old, freed in self._order[:half]:
                 old.summarize()
                 self._bytes -= freed
+                self._freed += freed
             self._order = self._order[half:]
+            if self._freed > MOST_BYTES:  # it costs as much as recording some operations
+                self._freed = 0
+                give_back()
+
+
+def give_back() -> None:
+    """What was let go goes back to the system: glibc keeps it, where something small was made after it that stays.
+
+    Without this a process grows by hundreds of megabytes of which a recording keeps twenty.
+    """
+    trim = getattr(ctypes.pythonapi, "malloc_trim", None)
+    if trim is not None:
+        trim(0)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
-from ..explain.statement import Statement, last_name, unparse
+from ..explain.patches import slim
+from ..explain.statement import last_name, unparse
 
 if TYPE_CHECKING:
     from .patches import Spot
@@ -26,6 +27,15 @@ class Operation(NamedTuple):
     causes: str
     names: str
     write: Callable[[Spot, Any], str | None]
+
+
+def lines_said(first: int, last: int) -> str:
+    """Lines of a program in words.
+
+    >>> lines_said(2, 2), lines_said(2, 4)
+    ('line 2', 'lines 2 to 4')
+    """
+    return f"line {first}" if first == last else f"lines {first} to {last}"
 
 
 def words(spot: Spot) -> str | None:
@@ -61,12 +71,18 @@ def called(node: ast.AST) -> str:
 # -- what the words are made of -----------------------------------------------------------------------------------------------
 
 
-def _x(spot: Spot, node: Any) -> str | None:
-    """What an operation is applied to; of a draw, with what it was drawn."""
+def operand(spot: Spot, node: Any) -> ast.expr | None:
+    """What an operation is applied to; of a draw, with what it was drawn, and of ``a // b`` the quotient."""
+    if isinstance(node, ast.BinOp):
+        return ast.BinOp(node.left, ast.Div(), node.right)
     given = [k.value for k in node.keywords if k.arg in _DRAWN]
-    if not given and unparse(node.func).split(".")[-2:-1] == ["random"] and spot.dialect.stop.startswith("lax"):
-        given = node.args[1:2]  # JAX has its key first
-    found = given[0] if given else spot.operand(node)
+    if not given and unparse(node.func).split(".")[-2:-1] == ["random"]:  # a shape or a key stands first
+        given = node.args[1:2]
+    return given[0] if given else spot.operand(node)
+
+
+def _x(spot: Spot, node: Any) -> str | None:
+    found = operand(spot, node)
     return None if found is None else unparse(found)
 
 
@@ -83,29 +99,24 @@ def _torch(spot: Spot) -> bool:
     return not spot.dialect.stop
 
 
-def _lines(statement: Statement) -> str:
-    return f"line {statement.line}" if statement.line == statement.last else f"lines {statement.line} to {statement.last}"
-
-
 def _made(spot: Spot, name: str) -> str:
     """The line where a name gets its value, in brackets, if there is one."""
     found = [s for s in spot.statements if name in s.binds()]
-    return f" ({_lines(found[0])})" if len(found) == 1 else ""
+    return f" ({lines_said(found[0].line, found[0].last)})" if len(found) == 1 else ""
 
 
-def _integer(node: ast.AST) -> bool:
+def is_integer(node: ast.AST) -> TypeGuard[ast.Call]:
     """Whether an expression makes whole numbers."""
     if not isinstance(node, ast.Call) or called(node) not in ("long", "int", "short", "astype", "cast", "to", "type"):
         return False
-    return called(node) in ("long", "int", "short") or "int" in "".join(map(unparse, [*node.args, *(k.value for k in node.keywords)]))
+    return called(node) in ("long", "int", "short") or "int" in "".join(map(unparse, [*node.args[-1:], *(k.value for k in node.keywords)]))
 
 
 # -- operations without a derivative ------------------------------------------------------------------------------------------
 
 
 def _draw(spot: Spot, node: Any) -> str | None:
-    x = _x(spot, node)
-    new = None if x is None else spot.through(node, x)
+    new = spot.through(node, operand(spot, node))
     return new and f"A draw has no derivative by its probability. Pass the gradient as if it were the probability: `{new}` for `{unparse(node)}`."
 
 
@@ -123,6 +134,9 @@ def _argmax(spot: Spot, node: Any) -> str | None:
         return None
     axis, behind = f"{_axis(spot)}={at}", len(shape) - 1 - at % len(shape)
     share = f"{_of(spot, spot.dialect.softmax)}({'-' if 'min' in called(node) else ''}{x}, {axis})"
+    hot = next((n for n in spot.statement.walk() if isinstance(n, ast.Call) and called(n) == "onehot" and node in n.args), None)
+    if hot is not None:
+        return f"Weigh all the choices, instead of taking one: `{share}` for `{unparse(hot)}`."
     if spot.is_index():
         return f"Weigh all that `{unparse(node)}` chooses from, instead of taking one: `{share} @ table`, where the index was used as `table[...]`."
     whole = _of(spot, spot.dialect.sums.partition(".")[0] + (".range" if spot.dialect.where.startswith("tf") else ".arange"))
@@ -150,7 +164,10 @@ def _top(spot: Spot, node: Any) -> str | None:
 
 
 def _comparison(spot: Spot, node: Any) -> str | None:
-    soft = _weight(spot, node)
+    soft, total = _weight(spot, node), _of(spot, spot.dialect.sums)
+    count = next((n for n in spot.statement.walk() if isinstance(n, ast.Call) and called(n) == "countnonzero" and node in n.args), None)
+    if soft and count is not None:
+        return f"A count jumps. Add up numbers between 0 and 1: `{total}({', '.join([soft, *map(unparse, [*count.args[1:], *count.keywords])])})` for `{unparse(count)}`, where 0.1 is the width of the step."
     return soft and f"Take a number between 0 and 1: `{soft}` for `{unparse(node)}`, where 0.1 is the width of the step. To choose between a and b by that number p, write `p * a + (1 - p) * b` instead of a where."
 
 
@@ -167,21 +184,20 @@ def _weight(spot: Spot, node: Any) -> str | None:
 
 
 def _steps(spot: Spot, node: Any) -> str | None:
-    if isinstance(node, ast.BinOp):
-        x = f"{unparse(node.left)} / {unparse(node.right)}"
-    elif (x := _x(spot, node) or "") == "":
-        return None
-    casts = [n for n in spot.statement.walk() if _integer(n) and node is not n and node in ast.walk(n)]
+    casts = [n for n in spot.statement.walk() if is_integer(n) and node is not n and node in ast.walk(n)]
     if casts and spot.is_index():
         return _cast(spot, casts[0])
-    new = spot.through(node, f"({x})" if isinstance(node, ast.BinOp) else x)
+    x, new = _x(spot, node), spot.through(node, operand(spot, node))
+    if new is None and x is not None:  # it is not to run twice
+        new = spot.through(ast.parse(unparse(node).replace(x, "x"), mode="eval").body, ast.Name("x"))
+        return new and f"Leave it out while training (`{x}` for `{unparse(node)}`), or pass the gradient as if it were not there: with `x = {x}` above, write `{new}`."
     more = f" `{called(casts[0])}` cuts the way a second time: leave the cast to whole numbers out, too." if casts else ""
     return new and f"Leave it out while training (`{x}` for `{unparse(node)}`), or pass the gradient as if it were not there: `{new}`.{more}"
 
 
 def _cast(spot: Spot, node: Any) -> str | None:
     x = _x(spot, node)
-    if not _integer(node) or x is None or str(spot.inquiry.recording.entries[spot.inquiry.rows[0]].dtype).startswith(("int", "uint")):
+    if not is_integer(node) or x is None or str(spot.inquiry.recording.entries[spot.inquiry.rows[0]].dtype).startswith(("int", "uint")):
         return None
     inner: Any = spot.operand(node)
     while isinstance(inner, ast.Call) and called(inner) in ("round", "floor", "ceil", "trunc", "rint"):
@@ -234,11 +250,11 @@ def _branch(spot: Spot, node: Any) -> str | None:
 
 def _asserted(spot: Spot, node: Any) -> str:
     jax = " (inside: jax.experimental.checkify)" if spot.dialect.stop.startswith("lax") else ""
-    return f"An assert cannot ask a traced value: delete {_lines(spot.statement)}, or check outside of the traced function{jax}."
+    return f"An assert cannot ask a traced value: delete {lines_said(spot.statement.line, spot.statement.last)}, or check outside of the traced function{jax}."
 
 
 def _said(spot: Spot, node: Any) -> str:
-    return f"A number that is not there yet cannot be written as text: delete {_lines(spot.statement)}, or write `jax.debug.print('{{}}', value)` in its place, or return the value and write it outside."
+    return f"A number that is not there yet cannot be written as text: delete {lines_said(spot.statement.line, spot.statement.last)}, or write `jax.debug.print('{{}}', value)` in its place, or return the value and write it outside."
 
 
 def _factory(spot: Spot, node: Any) -> str | None:
@@ -293,24 +309,11 @@ def _smaller(spot: Spot, node: Any) -> str | None:
 def _index(spot: Spot, node: Any) -> str | None:
     if isinstance(node, ast.Subscript) and (spot.entry is None or not re.search("item|slice|gather|index|unpack|unbind", _plain(spot.entry.op))):
         return None
-    return f"Where the choice is meant, nothing is wrong: with other data (other indices or conditions) `{unparse(node)}` takes other elements. Else give it data that take these, or use all elements."
-
-
-def _seed(spot: Spot, node: Any) -> str | None:
-    inquiry = spot.inquiry
-    apart = {entry.row for entry in inquiry.entries} - inquiry.behind - inquiry._after()
-    zeros = [row for row in sorted(apart) if inquiry.entries[row].inputs and inquiry._is_zero(row)]
-    made = [inquiry.entries[at] for row in zeros for at in inquiry._behind([row]) if re.match("floordiv|onehot", _plain(inquiry.entries[at].op))]
-    if not made:
-        return None
-    at = made[-1]
-    reason = "an index outside of its depth gives zeros only" if "onehot" in _plain(at.op) else "// rounds down to 0, and / does not"
-    return f"{at.op} in line {at.site[1]} makes the seed zero: {reason}. Mend that line; another seed would give another gradient."
-
-
-def _flat(spot: Spot, node: Any) -> str | None:
-    x = _x(spot, node)
-    return x and f"`{x}` is zero, where the derivative of `{unparse(node)}` is zero: begin with small numbers other than 0 in place of the zeros that `{x}` was made of{_made(spot, x)}."
+    mix = ""
+    if isinstance(node, ast.Call) and called(node) == "where" and len(node.args) == 3 and (soft := _weight(spot, node.args[0])) is not None:
+        yes, no = unparse(node.args[1]), slim(node.args[2])
+        mix = f" To mix both, write `{no} + ({yes} - {no}) * {soft}`; 0.1 is the width of the step."
+    return f"Where the choice is meant, nothing is wrong: with other data (other indices or conditions) `{unparse(node)}` takes other elements. Else give it data that take these, or use all elements.{mix}"
 
 
 # -- lines elsewhere ----------------------------------------------------------------------------------------------------------
@@ -343,7 +346,7 @@ def _into_function(spot: Spot, node: Any) -> str | None:
         why = "__init__ runs once, and each tape must see the line"
     else:
         return None
-    return f"Move {_lines(here)} to the top of `{function.name}`, which reads `{', '.join(sorted(bound))}`: {why}."
+    return f"Move {lines_said(here.line, here.last)} to the top of `{function.name}`, which reads `{', '.join(sorted(bound))}`: {why}."
 
 
 def _part(spot: Spot, node: Any) -> str | None:
@@ -386,8 +389,6 @@ TABLE = [
     Operation("nan_forward", "std|var", _one_element),
     Operation("not_selected", "minimum|maximum|min|max|fmin|fmax", _smaller),
     Operation("not_selected", "gather|gathernd|take|where|subscript|indexselect|takealongaxis", _index),
-    Operation("zero_seed", "", _seed),
-    Operation("zero_factor", "abs|absolute|square", _flat),
     Operation("independent unused", "", _overwritten),
     Operation("computed_before_tape", "", _into_function),
     Operation("wrong_object", "", _part),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 import numpy as np
 
 from ..engine.recording.frames import lines_of
+from ..explain.patches import slim
 from ..explain.source import Source, read_again, source_of
 from ..explain.statement import Statement, last_name, unparse
 from ..explain.values import numbers_of
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .inquiry import Inquiry
 
 REBUILDS = {"tensor", "as_tensor", "from_numpy", "Variable", "Parameter", "constant", "array", "asarray", "FloatTensor"}
+_DRAWS = {"rand", "randn", "randint", "rand_like", "randn_like", "normal", "uniform", "bernoulli", "sample", "rsample", "dropout"}
 _INDICES = {"embedding", "Embedding", "gather", "index_select", "one_hot", "range", "arange", "bincount", "cross_entropy", "take", "gather_nd", "embedding_lookup"}
 
 
@@ -58,6 +60,16 @@ class Whole:
     unplaced: bool = False  # whether it needs no line to blame
 
 
+def edit_with(write: Callable[..., Change | None]) -> Callable[..., Edit]:
+    """An edit that has more to know: ``keyword("trainable", True)`` is the edit that ``keyword`` writes with these."""
+    return lambda *words, **named: lambda spot, node: write(spot, node, *words, **named)
+
+
+def plan_with(write: Callable[..., Mend | None]) -> Callable[..., Whole]:
+    """The same of an edit that looks at the whole program."""
+    return lambda *words, **named: Whole(lambda spot: write(spot, *words, **named))
+
+
 @dataclass(frozen=True)
 class Dialect:
     """How a framework writes what patches need."""
@@ -69,6 +81,15 @@ class Dialect:
     softmax: str
     where: str
     sums: str
+    largest: str  # the function of the largest element
+    root: str
+    variance: str
+    diagonal: str  # a matrix of its diagonal, and numbers in even steps
+    floor: str  # keeps {x} above 0
+    finite: str  # puts numbers in the place of what is not finite in {x}
+    small: str  # makes numbers that are not 0
+    softplus: str
+    leaky: dict[str, str]  # what to take for a relu
     derive: Derive | None = None  # computes a function of arrays, and its derivatives
     edits: dict[str, list[Edit | Whole]] = field(default_factory=dict)
 
@@ -127,8 +148,11 @@ class Spot:
             return call.func.value
         return call.args[0] if call.args and not isinstance(call.args[0], ast.Starred) else None
 
-    def through(self, call: ast.expr, smooth: str) -> str | None:
-        """A call whose derivative is that of what it rounds."""
+    def through(self, call: ast.expr, rounded: ast.expr | None) -> str | None:
+        """A call whose derivative is that of what it rounds; None where that must not run a second time."""
+        if rounded is None or any(isinstance(n, ast.Call) and (isinstance(n.func, ast.Name) or last_name(n.func) in _DRAWS) for n in ast.walk(rounded)):
+            return None
+        smooth = unparse(rounded) if isinstance(rounded, ast.BinOp) and isinstance(rounded.op, ast.Div) else slim(rounded)
         difference, stop = f"({unparse(call)} - {smooth})", self.dialect.stop
         if not stop:
             return f"({smooth} + {difference}.detach())"
@@ -169,9 +193,9 @@ class Spot:
         return min(elements, default=-np.inf)
 
     def underflows(self) -> bool:
-        """Whether the input of the row is made with exp, and not a share of the sum of such."""
+        """Whether the input of the row is made with exp or a product, and not a share of the sum of such."""
         given = [self.inquiry.entries[row] for row in (self.entry.inputs if self.entry else [])]
-        return any(word in text.lower() for entry in given for text in (entry.op, *entry.scope) for word in ("exp", "sigmoid", "logistic"))
+        return any(word in text.lower() for entry in given for text in (entry.op, *entry.scope) for word in ("exp", "sigmoid", "logistic", "prod"))
 
     # -- text -------------------------------------------------------------------------------------------------------------
 
@@ -226,12 +250,14 @@ def stepped(text: str, steps: Iterable[Step]) -> str:
 
 def mend(inquiry: Inquiry, answer: Explanation) -> None:
     """Adds to an answer the patch, or to its words what to write on which line; nothing where nobody can tell."""
-    if answer.connected or answer._steps is not None:  # it was answered inside of a function
+    if answer.cause == "connected" or answer._steps is not None:  # it was answered inside of a function
         return
     answer._steps = []
     filename = answer.filename or (inquiry.entries[inquiry.end].site[0] if inquiry.end is not None else None)
     if filename is None:
         return
+    if any(other.kind == "zero" and other.line == answer.line for other in answer.others):
+        return  # a step on the same line would stop the gradient again
     alone = all((other.filename, other.line) == (answer.filename, answer.line) for other in answer.others)
     alike = all(other.cause == answer.cause for other in answer.others)
     read_again()

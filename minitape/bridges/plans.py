@@ -8,37 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from ..explain.patches import rewritten, slim
+from ..explain.patches import rewritten
 from ..explain.statement import FUNCTIONS, last_name, parameters, unparse
 from ..explain.values import numbers_of
-from .edits import foreign, inside, left, renamed
-from .edits_values import between
-from .patches import Edit, Mend, Spot, Step, Whole, is_call, told
+from . import edits_values as value
+from .edits import foreign, inside, left, on_operand, renamed
+from .patches import Edit, Mend, Spot, Step, Whole, is_call, plan_with, told
 from .plans_blocks import ASKS
 
 _HARD = ("round", "floor", "ceil", "sign", "argmax", "stop_gradient", "cast", "astype", "py_function", "numpy_function")
-_OPPOSITE = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt}
-_OTHER_WAY = {"equal": "not_equal", "not_equal": "equal", "greater": "less_equal", "less_equal": "greater", "less": "greater_equal", "greater_equal": "less"}
 
-
-def anywhere(edit: Edit) -> Whole:
+@plan_with
+def anywhere(spot: Spot, edit: Edit) -> Mend | None:
     """An edit of the one place in the program that it knows."""
-
-    def plan(spot: Spot) -> Mend | None:
-        found = [s for s in spot.statements for node in s.walk() if edit(spot.on(s), node) is not None]
-        return spot.on(found[0]).here(edit) if len(found) == 1 else None
-
-    return Whole(plan)
+    found = [s for s in spot.statements for node in s.walk() if edit(spot.on(s), node) is not None]
+    return spot.on(found[0]).here(edit) if len(found) == 1 else None
 
 
-def to_try(edit: Edit, lead: str) -> Whole:
+@plan_with
+def to_try(spot: Spot, edit: Edit, lead: str) -> Mend | None:
     """An edit that is one way of several: it is told, and is no patch. It is of the line to blame, or of the one place that it knows."""
-
-    def plan(spot: Spot) -> Mend | None:
-        found = spot.here(edit) or anywhere(edit).plan(spot)
-        return None if found is None else Mend(found.steps, f"{lead} {told(found.steps)}")
-
-    return Whole(plan)
+    found = spot.here(edit) or anywhere(edit).plan(spot)
+    return None if found is None else Mend(found.steps, f"{lead} {told(found.steps)}")
 
 
 def with_aux(spot: Spot) -> Mend | None:
@@ -153,23 +144,20 @@ def _reads(node: ast.AST, tensors: set[str]) -> bool:
     return (isinstance(node, ast.Call) and f"{last_name(node.func)}()" in tensors) or (isinstance(node, ast.expr) and unparse(node) in tensors)
 
 
-def listed(edit: Edit) -> Whole:
+@plan_with
+def listed(spot: Spot, edit: Edit) -> Mend | None:
     """An edit of what goes into a list, of which ``torch.stack`` makes a tensor then."""
-
-    def plan(spot: Spot) -> Mend | None:
-        stack, call = spot.spelled("torch.stack"), spot.statement.node.value if isinstance(spot.statement.node, ast.Expr) else None
-        appended = call.func.value if is_call(call, "append") and isinstance(call.func, ast.Attribute) else None
-        names = spot.statement.binds() if appended is None else [unparse(appended)]
-        made = [(s, n) for s in spot.statements for n in s.walk() if is_call(n, "tensor", "as_tensor", "FloatTensor") and n.args]
-        of_name = [n for _, n in made if unparse(n.args[0]) in names]
-        here = [n for s, n in made if s is spot.statement and isinstance(n.args[0], (ast.ListComp, ast.List))]
-        found = [(n, new) for n in spot.statement.walk() if (new := edit(spot, n)) is not None]
-        if stack is None or len(found) != 1 or not (of_name or here) or any(n.keywords for n in here) or not (appended is not None or here or isinstance(spot.statement.value(), ast.ListComp)):
-            return None
-        parts = [(found[0][0], found[0][1]) if isinstance(found[0][1], str) else found[0][1]]
-        return spot.put([*parts, *((n, f"{stack}({unparse(n.args[0])})") for n in of_name), *((n.func, stack) for n in here)])
-
-    return Whole(plan)
+    stack, call = spot.spelled("torch.stack"), spot.statement.node.value if isinstance(spot.statement.node, ast.Expr) else None
+    appended = call.func.value if is_call(call, "append") and isinstance(call.func, ast.Attribute) else None
+    names = spot.statement.binds() if appended is None else [unparse(appended)]
+    made = [(s, n) for s in spot.statements for n in s.walk() if is_call(n, "tensor", "as_tensor", "FloatTensor") and n.args]
+    of_name = [n for _, n in made if unparse(n.args[0]) in names]
+    here = [n for s, n in made if s is spot.statement and isinstance(n.args[0], (ast.ListComp, ast.List))]
+    found = [(n, new) for n in spot.statement.walk() if (new := edit(spot, n)) is not None]
+    if stack is None or len(found) != 1 or not (of_name or here) or any(n.keywords for n in here) or not (appended is not None or here or isinstance(spot.statement.value(), ast.ListComp)):
+        return None
+    parts = [(found[0][0], found[0][1]) if isinstance(found[0][1], str) else found[0][1]]
+    return spot.put([*parts, *((n, f"{stack}({unparse(n.args[0])})") for n in of_name), *((n.func, stack) for n in here)])
 
 
 def element(spot: Spot, node: Any) -> str | None:
@@ -220,36 +208,33 @@ def other_target(spot: Spot) -> Mend | None:
     return None if found is None else Mend(found.steps, f"{words} {told(found.steps)}")
 
 
-def without_rule(*decorators: str) -> Whole:
+@plan_with
+def without_rule(spot: Spot, *decorators: str) -> Mend | None:
     """The rule of a function's own taken away: the framework derives what the function computes."""
-
-    def plan(spot: Spot) -> Mend | None:
-        around = [s for s in spot.statement.around if isinstance(s.node, FUNCTIONS)]
-        called = {last_name(n.func) for n in spot.statement.walk() if isinstance(n, ast.Call)}
-        for s in [*around, *(s for s in spot.statements if isinstance(s.node, FUNCTIONS) and s.node.name in called)]:
-            node: Any = s.node
-            rules = [d for d in node.decorator_list if last_name(d) in decorators]
-            ends: list[Any] = [r.node for r in spot.statements if r.function is node and isinstance(r.node, ast.Return)]
-            made = [n for r in ends for n in ast.walk(getattr(r.value, "elts", [r.value])[0] if "custom_gradient" in decorators else r.value)]
-            hard = any(isinstance(n, ast.Compare) or is_call(n, *_HARD) for n in made) or any(is_call(n, "while_loop", "pure_callback") for n in ast.walk(node))
-            if not rules or hard:
+    around = [s for s in spot.statement.around if isinstance(s.node, FUNCTIONS)]
+    called = {last_name(n.func) for n in spot.statement.walk() if isinstance(n, ast.Call)}
+    for s in [*around, *(s for s in spot.statements if isinstance(s.node, FUNCTIONS) and s.node.name in called)]:
+        node: Any = s.node
+        rules = [d for d in node.decorator_list if last_name(d) in decorators]
+        ends: list[Any] = [r.node for r in spot.statements if r.function is node and isinstance(r.node, ast.Return)]
+        made = [n for r in ends for n in ast.walk(getattr(r.value, "elts", [r.value])[0] if "custom_gradient" in decorators else r.value)]
+        hard = any(isinstance(n, ast.Compare) or is_call(n, *_HARD) for n in made) or any(is_call(n, "while_loop", "pure_callback") for n in ast.walk(node))
+        if not rules or hard:
+            continue
+        steps = [Step(rules[0].lineno, rules[0].lineno, "")]
+        for other in spot.statements:
+            more = [d for d in getattr(other.node, "decorator_list", []) if unparse(d).startswith(f"{node.name}.def")]
+            if isinstance(other.node, ast.Expr) and isinstance(other.node.value, ast.Call) and unparse(other.node.value.func) in (f"{node.name}.defvjp", f"{node.name}.defjvp", f"{node.name}.defjvps"):
+                steps.append(Step(other.line, other.last, ""))
+            elif more:
+                steps.append(Step(more[0].lineno, other.last, ""))
+        if "custom_gradient" in decorators:  # it returns its gradient function as well
+            found = spot.put([(r.value, unparse(r.value.elts[0])) for r in ends if isinstance(r.value, ast.Tuple) and len(r.value.elts) == 2])
+            if found is None:
                 continue
-            steps = [Step(rules[0].lineno, rules[0].lineno, "")]
-            for other in spot.statements:
-                more = [d for d in getattr(other.node, "decorator_list", []) if unparse(d).startswith(f"{node.name}.def")]
-                if isinstance(other.node, ast.Expr) and isinstance(other.node.value, ast.Call) and unparse(other.node.value.func) in (f"{node.name}.defvjp", f"{node.name}.defjvp", f"{node.name}.defjvps"):
-                    steps.append(Step(other.line, other.last, ""))
-                elif more:
-                    steps.append(Step(more[0].lineno, other.last, ""))
-            if "custom_gradient" in decorators:  # it returns its gradient function as well
-                found = spot.put([(r.value, unparse(r.value.elts[0])) for r in ends if isinstance(r.value, ast.Tuple) and len(r.value.elts) == 2])
-                if found is None:
-                    continue
-                steps += found.steps
-            return spot.checked(steps, f"Or do without a rule of its own. {told(sorted(steps))}")
-        return None
-
-    return Whole(plan)
+            steps += found.steps
+        return spot.checked(steps, f"Or do without a rule of its own. {told(sorted(steps))}")
+    return None
 
 
 def backwards(spot: Spot) -> Mend | None:
@@ -291,25 +276,6 @@ def called_inside(spot: Spot) -> Mend | None:
     return spot.put(changes) if len(changes) > 1 else None
 
 
-def soft_branch(spot: Spot) -> Mend | None:
-    """A weight between 0 and 1 for an ``if``: of what it appends, or of the two values that a name gets."""
-    node: Any = spot.statement.node
-    if not isinstance(node, ast.If) or len(node.body) != 1 or len(node.orelse) > 1 or (soft := between(spot, node.test)) is None:
-        return None
-    yes, no = node.body[0], node.orelse[0] if node.orelse else None
-    if no is None and isinstance(yes, ast.Expr) and is_call(yes.value, "append") and len(yes.value.args) == 1:
-        new = f"{unparse(yes.value.func)}({soft} * {slim(yes.value.args[0])})"
-    elif isinstance(yes, ast.Assign) and isinstance(no, ast.Assign) and list(map(unparse, yes.targets)) == list(map(unparse, no.targets)):
-        new = f"{' = '.join(map(unparse, yes.targets))} = {slim(no.value)} + ({unparse(yes.value)} - {slim(no.value)}) * {soft}"
-    elif no is None and isinstance(yes, ast.Assign) and len(yes.targets) == 1 and isinstance(yes.targets[0], ast.Name):
-        x = yes.targets[0].id
-        new = f"{x} = {x} + ({unparse(yes.value)} - {x}) * {soft}"
-    else:
-        return None
-    steps = [Step(node.lineno, node.end_lineno or node.lineno, " " * node.col_offset + new)]
-    return spot.checked(steps, f"To mix both: {told(steps)}")
-
-
 def functional(spot: Spot) -> Mend | None:
     """``functional_call`` with a tensor as a weight, for a module that it is made a parameter of."""
     node: Any = spot.statement.node
@@ -333,28 +299,24 @@ def functional(spot: Spot) -> Mend | None:
     return None if found is None else spot.checked([Step(node.lineno, node.end_lineno, ""), *found.steps])
 
 
-def finite_data(template: str) -> Whole:
+def finite_data(spot: Spot) -> Mend | None:
     """Finite numbers for NaNs and infinities, where the data are used for the first time."""
-
-    def plan(spot: Spot) -> Mend | None:
-        inquiry, entry = spot.inquiry, spot.entry
-        if entry is None:
-            return None
-        after = inquiry._after()
-        readers = [row for row in inquiry.behind if entry.row in inquiry._inputs(row) and inquiry.entries[row].dtype != "bool"]
-        reader = min(readers, key=lambda row: (row not in after, row), default=None)
-        at = None if reader is None else spot.source.at(spot.filename, inquiry.entries[reader].site[1] or 0)
-        names = {entry.name or "", *(spot.statement.binds() if spot.blamed and at is not spot.statement else [])}
-        names |= {name for space in inquiry._spaces() for name, value in list(space.items()) if inquiry.recorded(value) == entry.row or _not_finite(value)}
-        read = [] if at is None else [n for n in at.walk() if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load) and unparse(n) in names]
-        numbers = numbers_of(entry.value)
-        value: Any = getattr(spot.statement.node, "value", None) if spot.blamed and len({inquiry.entries[row].site for row in readers}) > 1 else None
-        places: list[Any] = [value] if value is not None and is_call(value, "tensor", "as_tensor", "from_numpy") else read
-        bounds = "" if numbers is None or not np.isinf(numbers).any() else ", posinf=10000.0, neginf=-10000.0"
-        text = spot.spelled(template.partition("(")[0])
-        return spot.put([(n, (text + "(" + template.partition("(")[2]).format(x=unparse(n), bounds=bounds)) for n in places]) if places and text else None
-
-    return Whole(plan)
+    inquiry, entry = spot.inquiry, spot.entry
+    if entry is None:
+        return None
+    after = inquiry._after()
+    readers = [row for row in inquiry.behind if entry.row in inquiry._inputs(row) and inquiry.entries[row].dtype != "bool"]
+    reader = min(readers, key=lambda row: (row not in after, row), default=None)
+    at = None if reader is None else spot.source.at(spot.filename, inquiry.entries[reader].site[1] or 0)
+    names = {entry.name or "", *(spot.statement.binds() if spot.blamed and at is not spot.statement else [])}
+    names |= {name for space in inquiry._spaces() for name, value in list(space.items()) if inquiry.recorded(value) == entry.row or _not_finite(value)}
+    read = [] if at is None else [n for n in at.walk() if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load) and unparse(n) in names]
+    numbers = numbers_of(entry.value)
+    value: Any = getattr(spot.statement.node, "value", None) if spot.blamed and len({inquiry.entries[row].site for row in readers}) > 1 else None
+    places: list[Any] = [value] if value is not None and is_call(value, "tensor", "as_tensor", "from_numpy") else read
+    bounds = "" if numbers is None or not np.isinf(numbers).any() else ", posinf=10000.0, neginf=-10000.0"
+    text = spot.spelled(spot.dialect.finite.partition("(")[0])
+    return spot.put([(n, (text + "(" + spot.dialect.finite.partition("(")[2]).format(x=unparse(n), bounds=bounds)) for n in places]) if places and text else None
 
 
 def _not_finite(value: Any) -> bool:
@@ -362,21 +324,17 @@ def _not_finite(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all()
 
 
-def other_factor(small: str) -> Whole:
+def other_factor(spot: Spot) -> Mend | None:
     """The factor that is zero: where it was made, and what it may be instead."""
-
-    def plan(spot: Spot) -> Mend | None:
-        inquiry, entry = spot.inquiry, spot.entry
-        after = inquiry._after()
-        zeros = [] if entry is None else [row for row in entry.inputs if row not in after and inquiry._is_zero(row)]
-        if not zeros:
-            return _number(spot)
-        row = zeros[0]
-        while inquiry.entries[row].dtype != "bool" and (given := [i for i in inquiry.entries[row].inputs if inquiry._is_zero(i)]):
-            row = given[0]
-        return _condition(spot, row) or _made_of_zeros(spot, row, small)
-
-    return Whole(plan)
+    inquiry, entry = spot.inquiry, spot.entry
+    after = inquiry._after()
+    zeros = [] if entry is None else [row for row in entry.inputs if row not in after and inquiry._is_zero(row)]
+    if not zeros:
+        return _number(spot)
+    row = zeros[0]
+    while given := [i for i in inquiry.entries[row].inputs if inquiry._is_zero(i)]:
+        row = given[0]
+    return _made_of_zeros(spot, row)
 
 
 def _number(spot: Spot) -> Mend | None:
@@ -391,22 +349,6 @@ def _number(spot: Spot) -> Mend | None:
     return None
 
 
-def _condition(spot: Spot, row: int) -> Mend | None:
-    """The opposite of a condition that no element fulfils."""
-    entry = spot.inquiry.entries[row]
-    s = spot.source.at(spot.filename, entry.site[1] or 0)
-    if s is None or entry.dtype != "bool" or entry.site[0] != spot.filename:
-        return None
-    changes: list[tuple[Any, str]] = []
-    for n in s.walk():
-        if isinstance(n, ast.Compare) and len(n.ops) == 1 and type(n.ops[0]) in _OPPOSITE:
-            changes.append((n, unparse(ast.Compare(n.left, [_OPPOSITE[type(n.ops[0])]()], n.comparators))))
-        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in _OTHER_WAY:
-            changes.append((n.func, f"{unparse(n.func.value)}.{_OTHER_WAY[n.func.attr]}"))
-    found = spot.put(changes) if len(changes) == 1 else None
-    return None if found is None else Mend(found.steps, f"No element fulfils the condition of line {s.line}. If it is meant the other way round: {told(found.steps)}")
-
-
 def _is_named(text: str, name: str) -> bool:
     """Whether a text of the program's is a parameter that its module has by a name.
 
@@ -416,7 +358,7 @@ def _is_named(text: str, name: str) -> bool:
     return text == name or f".{name}".endswith(f".{text.removeprefix('self.')}")
 
 
-def _made_of_zeros(spot: Spot, row: int, small: str) -> Mend | None:
+def _made_of_zeros(spot: Spot, row: int) -> Mend | None:
     """Small numbers for the zeros that a factor begins with."""
     entry, inquiry = spot.inquiry.entries[row], spot.inquiry
     site = inquiry._made(row) if hasattr(inquiry, "_made") and entry.kind == "source" else entry.site
@@ -426,7 +368,7 @@ def _made_of_zeros(spot: Spot, row: int, small: str) -> Mend | None:
     dicts = [n for s in spot.statements for n in s.walk() if isinstance(n, ast.Dict)]
     calls: list[Any] = [v for n in dicts for k, v in zip(n.keys, n.values, strict=True) if isinstance(k, ast.Constant) and k.value == key and is_call(v, "zeros")]
     calls = calls or [n for s in made for n in s.walk() if is_call(n, "zeros") and name]
-    small_numbers = spot.spelled(small)
+    small_numbers = spot.spelled(spot.dialect.small)
     inits: list[Any] = [n for s in spot.statements for n in s.walk() if is_call(n, "zeros_") and n.args and _is_named(unparse(n.args[0]), name)]
     if len(inits) == 1 and not calls:
         found = spot.put([(inits[0], f"{unparse(inits[0].func).removesuffix('zeros_')}normal_({unparse(inits[0].args[0])}, std=0.01)")])
@@ -436,3 +378,17 @@ def _made_of_zeros(spot: Spot, row: int, small: str) -> Mend | None:
     new = f"0.1 * {small_numbers}({', '.join(map(unparse, [*calls[0].args, *calls[0].keywords]))})"
     found = spot.put([(calls[0], new)])
     return None if found is None else Mend(found.steps, f"The other factor is {name}, and begins with zeros. If that is meant, as in a LoRA, the gradient comes from the second step on. If not: {told(found.steps)}")
+
+
+ALIKE: dict[str, list[Edit | Whole]] = {  # what mends zeros and NaNs in every framework
+    "dead_relu": [value.leaky, anywhere(value.leaky)],
+    "saturated": [to_try(value.scaled, "For example:"), to_try(value.probabilities, "If these are logits:")],
+    "zero_factor": [Whole(other_factor)],
+    "nan_input": [Whole(finite_data)],
+    "nan_forward": [value.of_one, value.finite_mask, value.log_softmax, value.sum_of_logs, value.written_out, value.masked_before,
+                    value.at_zero(on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")), value.divided,
+                    value.not_below, value.overflow],
+    "nan_backward": [value.masked_before, value.unless_all_zero(on_operand("{x} + 1e-12", "sqrt")), on_operand("{x} + 1e-12", "norm", "vector_norm"),
+                     value.unless_all_zero(value.deviation), on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
+                     on_operand("{x} + 1e-06", "acosh", "arccosh"), value.power, value.apart, value.away],
+}  # fmt: skip

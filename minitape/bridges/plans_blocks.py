@@ -7,18 +7,10 @@ from typing import Any
 
 from ..explain.patches import slim
 from ..explain.statement import FUNCTIONS, Statement, last_name, unparse
+from .operations import lines_said
 from .patches import Mend, Spot, Step, Whole, is_call
 
 ASKS = ("gradient", "jacobian", "batch_jacobian")
-
-
-def lines_said(first: int, last: int) -> str:
-    """Lines of a program in words.
-
-    >>> lines_said(2, 2), lines_said(2, 4)
-    ('line 2', 'lines 2 to 4')
-    """
-    return f"line {first}" if first == last else f"lines {first} to {last}"
 
 
 def _shifted(spot: Spot, first: int, last: int, columns: int) -> str:

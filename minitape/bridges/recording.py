@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import count
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -93,6 +93,15 @@ class Entry:
         return Row(self.row, form, tuple(self.inputs), None, value, own)
 
 
+class Left(NamedTuple):
+    """A value left the framework: by ``.item()``, ``.numpy()``, ``float()`` and the like."""
+
+    row: int
+    how: str
+    site: Site
+    before: int  # rows that were there
+
+
 class Number(int):
     """The number of a row that is asked about: an int of the program's is none."""
 
@@ -146,6 +155,7 @@ class Recording:
         self.entries: list[Entry] = []
         self.sweeps: list[Sweep] = []
         self.events: list[dict[str, Any]] = []
+        self.left: list[Left] = []
         self.left_out = 0  # operations after the first MOST rows
         self.watched: dict[int, int] = {}
         self.watchers: list[Callable[[], None]] = []
@@ -185,6 +195,11 @@ class Recording:
         entry = Entry(len(self.entries), op, label, kind, value, site, differentiable)
         entry.dtype, entry.shape, entry.extra = dtype, tuple(shape), extra
         return entry
+
+    def leave(self, row: int, how: str, site: Site) -> None:
+        """A value leaves the framework."""
+        self.left.append(Left(row, how, site, len(self.entries)))
+        self.events.append({"kind": "numpy", "row": row, "line": site[1]})
 
     def sweep(self, target: Sequence[int] = ()) -> Sweep:
         """A new backward pass."""

@@ -12,7 +12,7 @@ from tensorflow.python.ops import gen_resource_variable_ops
 
 from ..engine.recording.block import During
 from .changes import Changes
-from .kept import Bound
+from .kept import Bound, Noted
 from .recording import MOST
 from .site import NOWHERE, Site, here, way_here
 from .tensorflow_ops import (
@@ -30,7 +30,7 @@ from .tensorflow_ops import (
     watching,
     written,
 )
-from .tensorflow_value import Extra, Left, Made, Span, Tape, TensorValue, Traced, Variable, unrecorded
+from .tensorflow_value import Extra, Made, Span, Tape, TensorValue, Traced, Variable, unrecorded
 
 
 class Log:
@@ -38,18 +38,17 @@ class Log:
 
     def __init__(self, recording: Any) -> None:
         self.recording, self.entries = recording, recording.entries
-        self.left: list[Left] = []
         self.spans: list[Span] = []
         self.watches: list[tuple[weakref.ref[Any], Tape]] = []  # (what was watched, by which tape)
-        self.born: dict[int, tuple[weakref.ref[Any], list[Site], int]] = {}  # by the identity of a variable's handle: where it was made, and as which
+        self.born: Noted[tuple[int, list[Site]]] = Noted()  # of a variable's handle: as which of the block's it was made, and where
         self.rules: dict[str, Any] = {}  # the gradient function of each call of a tf.custom_gradient
         self.stores: list[tuple[int, int | None, Site, int]] = []  # (a variable's handle, the row that was stored in it, where, at which row)
-        self.copied: dict[int, tuple[weakref.ref[Any], Any, Site]] = {}  # tensors that were used for nothing but to fill a variable
+        self.copied: Noted[tuple[Any, Site]] = Noted()  # tensors that were used for nothing but to fill a variable
         self.tapes: list[Tape] = []
         self._open_tapes: list[Tape] = []
         self._early: list[Any] = []  # what a tape may have recorded that began before the block
         self.variables: dict[int, Variable] = {}  # by the identity of the handle
-        self.made: dict[int, Made] = {}  # by identity: what tapes gave back, in sweeps that no other tape recorded
+        self.made: Noted[Made] = Noted()  # what tapes gave back, in sweeps that no other tape recorded
         self.steps: dict[Any, list[Any]] = {}  # by graph: what Python did while it was made
         self.traced: list[Traced] = []
         self.captured: list[Any] = []  # the variables that the functions of a dataset read, while its iterator is made
@@ -63,7 +62,7 @@ class Log:
         self._places: dict[tuple[int, str], int] = {}  # where in memory a row's value is, or was
         self._stored: set[tuple[int, str]] = set()  # and where a tensor's is that was stored in a variable
         self._current: dict[int, tuple[int, Any]] = {}  # handle -> the row of its present state, and the value, which keeps its place so
-        self._rows: dict[int, tuple[weakref.ref[Any], list[int]]] = {}  # by the identity of a tensor or handle
+        self._rows: Noted[list[int]] = Noted()  # of a tensor or handle
         self._handles: list[Any] = []  # are kept: their identity stands for them
         self._bound = Bound()
 
@@ -82,17 +81,13 @@ class Log:
 
     def rows_of(self, value: Any) -> list[int]:
         """All rows that stood for a tensor or a variable, in order."""
-        value = handle_of(value)
-        found = self._rows.get(id(value))
-        return [] if found is None or found[0]() is not value else found[1]
+        return self._rows.get(handle_of(value), [])
 
     def remember(self, value: Any, row: int) -> None:
         """This row stands for a tensor or a handle."""
-        rows = self.rows_of(value)
-        if not rows:
-            self._rows[id(value)] = weakref.ref(value), rows
-            if value.dtype == tf.resource:
-                self._handles.append(value)
+        rows = self._rows.setdefault(value, [])
+        if not rows and value.dtype == tf.resource:
+            self._handles.append(value)
         rows.append(row)
 
     def row_of(self, tensor: Any) -> int:
@@ -158,7 +153,7 @@ class Log:
         extra = Extra(value)
         row = self.recording.leaf(value, kind="source" if watched else "constant", site=self.here(),
                                   differentiable=watched, extra=extra, **self._form(tensor))  # fmt: skip
-        made = self.made_by_a_sweep(tensor)
+        made = self.made.get(tensor)
         if made is not None and not watched:
             extra.why, extra.came, extra.at = "not_recorded", made.targets, made.before
             extra.way = made.way
@@ -175,12 +170,7 @@ class Log:
         way = self.way()
         for gradient in gradients:
             if isinstance(gradient, tf.Tensor):
-                self.made[id(gradient)] = Made(weakref.ref(gradient), targets, way, len(self.entries))
-
-    def made_by_a_sweep(self, tensor: Any) -> Made | None:
-        """Where a tensor is a gradient that a tape gave back."""
-        made = self.made.get(id(tensor))
-        return made if made is not None and made.ref() is tensor else None
+                self.made[gradient] = Made(targets, way, len(self.entries))
 
     def adopt(self, variables: Sequence[Any], watched: bool = True) -> None:
         """A tape says which variables it watched: leaves that have the same memory were these."""
@@ -224,7 +214,7 @@ class Log:
         if op in ("ReadVariableOp", "ResourceGather") and id(inputs[0]) not in self.variables:
             self.variables[id(inputs[0])] = Variable(inputs[0], None)
         if op == "VarHandleOp":
-            self.born[id(outputs[0])] = weakref.ref(outputs[0]), self.way(), len(self.born)
+            self.born[outputs[0]] = len(self.born), self.way()
         if op == "ReadVariableOp":
             row = self.state_of(inputs[0], outputs[0])
             self.remember(outputs[0], row)
@@ -343,22 +333,18 @@ class Log:
         site = self.here()
         self.stores.append((id(handle), stored[0] if stored else self.applied.get(id(handle)), site, len(self.entries)))
         if not stored and isinstance(value, tf.Tensor):
-            self.copied[id(value)] = weakref.ref(value), handle, site
+            self.copied[value] = handle, site
         name = None if known is None else name_of(known.variable)
         self.recording.events.append({"kind": "assign", "name": name or "variable", "line": site[1]} | ({} if row is None else {"from": row}))
 
     def leave(self, tensor: Any, how: str) -> None:
         """A value leaves TensorFlow."""
-        if tensor.dtype in (tf.resource, tf.variant):
-            return
-        row, site = self.row_of(tensor), self.here()
-        self.left.append(Left(row, how, site, len(self.entries)))
-        self.recording.events.append({"kind": "numpy", "row": row, "line": site[1]})
+        if tensor.dtype not in (tf.resource, tf.variant):
+            self.recording.leave(self.row_of(tensor), how, self.here())
 
     def born_at(self, handle: Any) -> tuple[int, list[Site]]:
         """As which of the block's variables one was made, and by which lines; -1 and none before the block."""
-        ref, way, number = self.born.get(id(handle), (None, [], -1))
-        return (number, way) if ref is not None and ref() is handle else (-1, [])
+        return self.born.get(handle, (-1, []))
 
     def spanned(self, word: str, tape: Any) -> None:
         """A tape begins, ends, pauses, goes on, or is reset."""
@@ -377,10 +363,6 @@ class Log:
         """The block is over: no sweep is asked for anything more."""
         for held in (self._early, *(tape.held for tape in self.tapes)):
             held.clear()
-
-    def born_by(self, handle: int) -> Site | None:
-        """The line that made a variable of the block."""
-        return self.born[handle][1][-1] if handle in self.born and self.born[handle][1] else None
 
     def watched(self, value: Any, tape: Any) -> None:
         """``tape.watch`` was called."""

@@ -106,11 +106,7 @@ class TapeInquiry(Inquiry):
 
     def _reached(self) -> set[int]:
         """The rows that an open way leads to from the source."""
-        found = set(self.rows)
-        for entry in self.entries[min(found, default=0) :]:
-            if any(row in found for row in self._inputs(entry.row)) and not self._is_break(entry.row):
-                found.add(entry.row)
-        return found
+        return self._computed_from(self.rows, self._is_break)
 
     def _is_untimely(self, row: int) -> bool:
         """Whether an operation ran while the tape that was asked did not record, though another tape may have."""

@@ -25,8 +25,8 @@ class TensorValue(Kept):
     @property
     def known(self) -> Any:
         """The tensor; also when it is a summary here, while somebody else has it. Then its shape and dtype (a ``tf.TensorSpec``)."""
-        if self.tensor is not None:
-            return self.tensor
+        if self.given is not None:
+            return self.given
         ref, spec = self._left
         tensor = ref()
         return spec if tensor is None else tensor
@@ -37,8 +37,8 @@ class TensorValue(Kept):
         return isinstance(self.known, tf.TensorSpec)
 
     def summarize(self) -> None:
-        if self.tensor is not None:  # Ctrl-C may have come after half of this
-            self._left = weakref.ref(self.tensor), tf.TensorSpec(self.tensor.shape, self.tensor.dtype)
+        if self.given is not None:  # Ctrl-C may have come after half of this
+            self._left = weakref.ref(self.given), tf.TensorSpec(self.given.shape, self.given.dtype)
         super().summarize()
 
     def array(self) -> np.ndarray | None:
@@ -82,15 +82,6 @@ class Tape:
         self._watch_accessed_variables = tape._watch_accessed_variables
 
 
-class Left(NamedTuple):
-    """A value left TensorFlow: by ``.numpy()``, ``float()`` and the like."""
-
-    row: int
-    how: str
-    site: Site
-    before: int
-
-
 class Span(NamedTuple):
     """What happened to a tape."""
 
@@ -110,7 +101,6 @@ class Variable(NamedTuple):
 class Made(NamedTuple):
     """A gradient that a tape gave back: it knows nothing of what it was computed from."""
 
-    ref: weakref.ref[Any]
     targets: list[int]
     way: list[Site]
     before: int

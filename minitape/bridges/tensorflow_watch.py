@@ -64,7 +64,7 @@ class Watcher:
             self._wrap(sys.modules["keras.src.backend"], "convert_to_numpy", self._left("__array__"))
         self._wrap(ConcreteFunction, "_call_flat", self._call)
         self._wrap(_TapeGradientFunctions, "_wrap_backward_function", self._backward)
-        self._wrap(tf.GradientTape, "gradient", self._traced("gradient"))
+        self._wrap(tf.GradientTape, "gradient", self._traced)
         self._wrap(custom_gradient, "_graph_mode_decorator", self._traced_custom)
         if self.open_functions:
             if not tf.config.functions_run_eagerly():
@@ -72,10 +72,10 @@ class Watcher:
                 tf.config.run_functions_eagerly(True)
             self._wrap(Function, "__call__", self._open)
         for name in ("jacobian", "batch_jacobian"):
-            self._wrap(tf.GradientTape, name, self._jacobian(name))
+            self._wrap(tf.GradientTape, name, self._jacobian)
         self._wrap(tf.GradientTape, "watch", self._watch)
-        for name, word in (("__enter__", "begins"), ("__exit__", "ends")):
-            self._wrap(tf.GradientTape, name, self._border(word))
+        for name in ("__enter__", "__exit__"):
+            self._wrap(tf.GradientTape, name, self._border)
         self._wrap(tf.GradientTape, "stop_recording", self._paused)
         self._wrap(tf.GradientTape, "reset", self._reset)
         self._wrap(custom_gradient, "_eager_mode_decorator", self._custom)
@@ -173,22 +173,20 @@ class Watcher:
         yield made.append
         steps[number] = Step(first, len(graph.get_operations()), word, site, subject, given, made[0] if made else None)
 
-    def _traced(self, word: str) -> Callable[..., Any]:
-        def around(function: Any, subject: Any, *args: Any, **kwargs: Any) -> Any:
-            if tf.executing_eagerly():
-                return function(subject, *args, **kwargs)
-            graph = tf.compat.v1.get_default_graph()
-            number = len(self.log.steps.get(graph, ()))
-            try:
-                with self._step(word, subject, (args, kwargs)) as made:
-                    result = function(subject, *args, **kwargs)
-                    made(result)
-            finally:
-                given = inspect.signature(function).bind(subject, *args, **kwargs).arguments
-                self.log.traced.append(Traced(graph, self.log.steps[graph][number], given["target"], given["sources"], len(self.recording.sweeps)))
-            return result
-
-        return around
+    def _traced(self, function: Any, subject: Any, *args: Any, **kwargs: Any) -> Any:
+        """A gradient that a tape is asked for, also while a function is traced."""
+        if tf.executing_eagerly():
+            return function(subject, *args, **kwargs)
+        graph = tf.compat.v1.get_default_graph()
+        number = len(self.log.steps.get(graph, ()))
+        try:
+            with self._step("gradient", subject, (args, kwargs)) as made:
+                result = function(subject, *args, **kwargs)
+                made(result)
+        finally:
+            given = inspect.signature(function).bind(subject, *args, **kwargs).arguments
+            self.log.traced.append(Traced(graph, self.log.steps[graph][number], given["target"], given["sources"], len(self.recording.sweeps)))
+        return result
 
     def _traced_custom(self, function: Any, rule: Any, args: Any, kwargs: Any) -> Any:
         with self._step("custom", rule, args) as made:
@@ -245,23 +243,19 @@ class Watcher:
             self._safely(self.log.custom, op, rows, [tensor for tensor in tf.nest.flatten(result) if isinstance(tensor, tf.Tensor)])
         return result
 
-    def _jacobian(self, name: str) -> Callable[..., Any]:
+    def _jacobian(self, function: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
         """TensorFlow computes all rows of it at once, in a function of its own; without pfor it asks for one gradient after the other."""
-
-        def around(function: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
-            if not kwargs.get("experimental_use_pfor", True):
-                return function(tape, target, sources, *args, **kwargs)
-            self._safely(self._settle, None)
-            self.quiet += 1
-            try:
-                results = function(tape, target, sources, *args, **kwargs)
-            finally:
-                self.quiet -= 1
-            if not tf.inside_function():
-                self._safely(self.log.jacobian, name, target, tf.nest.flatten(sources), tf.nest.flatten(results))
-            return results
-
-        return around
+        if not kwargs.get("experimental_use_pfor", True):
+            return function(tape, target, sources, *args, **kwargs)
+        self._safely(self._settle, None)
+        self.quiet += 1
+        try:
+            results = function(tape, target, sources, *args, **kwargs)
+        finally:
+            self.quiet -= 1
+        if not tf.inside_function():
+            self._safely(self.log.jacobian, function.__name__, target, tf.nest.flatten(sources), tf.nest.flatten(results))
+        return results
 
     def _apply(self, function: Any, optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
         """An optimizer's step: the variables have new states, and what it computes is no row."""
@@ -317,16 +311,15 @@ class Watcher:
         if isinstance(value, tf.Variable):
             self.log.variables.setdefault(id(value.handle), Variable(value.handle, value))
 
-    def _border(self, word: str) -> Callable[..., Any]:
-        def around(function: Any, tape: Any, *args: Any) -> Any:
-            if tf.inside_function():  # a tape of a graph that is traced
-                with self._step(word, tape):
-                    return function(tape, *args)
-            self._safely(self._settle, tape._tape if word == "ends" else None)
-            self.log.spanned(word, tape)
-            return function(tape, *args)
-
-        return around
+    def _border(self, function: Any, tape: Any, *args: Any) -> Any:
+        """A tape's block begins or ends."""
+        word = "begins" if function.__name__ == "__enter__" else "ends"
+        if tf.inside_function():  # a tape of a graph that is traced
+            with self._step(word, tape):
+                return function(tape, *args)
+        self._safely(self._settle, tape._tape if word == "ends" else None)
+        self.log.spanned(word, tape)
+        return function(tape, *args)
 
     def _paused(self, function: Any, tape: Any) -> Any:
         self._safely(self._settle, None)
@@ -420,7 +413,8 @@ class Watcher:
             if row not in seen:
                 seen.add(row)
                 stack += self.log.entries[row].inputs
-        rows = [(row, self.log.entries[row].extra.asked) for row in sorted(seen)]
+        python = any(self.log.entries[row].op == "EagerPyFunc" for row in seen)  # whose zeros have a wrong shape: ask no more than needed
+        rows = [(row, self.log.entries[row].extra.asked) for row in sorted(seen) if not python or self.log.entries[row].kind != "constant"]
         return [(row, asked) for row, asked in rows if not isinstance(asked, tf.TensorSpec)
                 and (asked.dtype.is_floating or asked.dtype.is_complex or asked.dtype == tf.resource)]  # fmt: skip
 

@@ -13,19 +13,20 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ..explain.families import CHOICES, CLASSES, MOVES, POINTS, STEPS, ZEROS
+from ..explain.families import CHOICES, CLASSES, LAYERS, MOVES, POINTS, STEPS, ZEROS
 from ..explain.flow import Flow
 from ..explain.source import read_again, statement_at
 from ..explain.statement import last_name, unparse
 from ..explain.values import numbers_of
 from ..explain.words import Explanation
+from .inquiry import LEFT_BY
+from .recording import Left
 from .site import NOWHERE, Site, last_return
 from .tensorflow_inside import has_tapes
 from .tensorflow_open import opened, seeds_of, traced_again
 from .tensorflow_ops import CUTS, handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
 from .tensorflow_tapes import TapeInquiry, apart
 from .tensorflow_texts import ANY, OF_KERAS, PATCHES, SMOOTH, TEXT
-from .tensorflow_value import Left
 
 ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
 
@@ -53,7 +54,7 @@ class TensorFlowInquiry(TapeInquiry):
     """One question."""
 
     dialect = PATCHES
-    texts, zeros, choices, classes, moves, points = TEXT, ZEROS, CHOICES, CLASSES, MOVES, POINTS
+    texts, zeros, choices, classes, moves, points, cancels = TEXT, ZEROS, CHOICES, CLASSES, MOVES, POINTS, LAYERS
 
     def __init__(self, recording: Any, target: Any, source: Any, named: str = "") -> None:
         self.log = recording.log
@@ -103,11 +104,7 @@ class TensorFlowInquiry(TapeInquiry):
             return self._no_rule(ways)
         way = [way for way in ways if way][costs.index(min(costs))]
         breaks = [row for before, row in pairwise(way) if self._price(before, row) > 1]
-        first, *others = sorted(breaks, key=lambda row: self.entries[row].extra.at is None)  # a gradient that was given back, first
-        answer = self._broken(first)
-        said = {(other.cause, other.filename, other.line): other for other in map(self._broken, others)}
-        answer.others = [other for place, other in said.items() if place != (answer.cause, answer.filename, answer.line)]
-        return answer
+        return self._broken_at(sorted(breaks, key=lambda row: self.entries[row].extra.at is None))  # a gradient that was given back, first
 
     def part_of(self, value: Any) -> str:
         if not isinstance(value, (tf.Module, tf.keras.layers.Layer)):
@@ -129,7 +126,7 @@ class TensorFlowInquiry(TapeInquiry):
 
     def _gradient(self) -> Explanation | None:
         """The target is a gradient that a tape gave back, and no other tape recorded how."""
-        made = self.log.made_by_a_sweep(self.target) if self.end is None else None
+        made = self.log.made.get(self.target) if self.end is None else None
         if made is None:
             return None
         return self.say("computed_after_tape", made.way[-1] if made.way else NOWHERE, what="tape.gradient", kind="gradient")
@@ -151,7 +148,7 @@ class TensorFlowInquiry(TapeInquiry):
         """An explanation; where an operation that is a call of a tf.function is to blame, that of what happened inside."""
         if row is not None and site is NOWHERE and cause in ARRIVED and self.entries[row].extra.function is not None:
             inside = self._inside(row)
-            if inside is not None and not inside.connected:
+            if inside is not None and inside.cause != "connected":
                 return inside
         return super().say(cause, site, row, *words, **more)
 
@@ -176,7 +173,7 @@ class TensorFlowInquiry(TapeInquiry):
         answers = [TensorFlowInquiry(inner, target, tensor, self.name).answer() for tensor in asked]
         if not answers:
             return None
-        answer = next((answer for answer in answers if not answer.connected), answers[0])
+        answer = next((answer for answer in answers if answer.cause != "connected"), answers[0])
         answer._tape, answer._rows = self.recording, [row]
         return answer
 
@@ -288,13 +285,13 @@ class TensorFlowInquiry(TapeInquiry):
         for handle, stored, site, _ in self.log.stores:
             if stored in after and self._read_again(handle):
                 before = self._plain(stored) in self.rows or self._state(stored, self.tape)[0] == "before"
-                if before and self.log.born_by(handle) == site:
+                if before and handle in self.log.variables and self.log.born_at(self.log.variables[handle].handle)[1][-1:] == [site]:
                     return self.say("wrong_object", site, kind="copied")
                 return self.say("variable_assign", site=site, row=stored)
         left = self._exits(self._read_by_numpy(after))
         if left:
             return self._copied_from(left[0]) or self._cut_before(left[0]) or self._left_by(left[0])
-        branch = next((exit for exit in self.log.left if exit.row in after and exit.how == "__bool__"), None)
+        branch = next((exit for exit in self.recording.left if exit.row in after and exit.how == "__bool__"), None)
         if branch is None:
             return None
         return self._cut_before(branch) or self.say("python_branch", branch.site, row=branch.row)
@@ -303,7 +300,7 @@ class TensorFlowInquiry(TapeInquiry):
         """Where values that were computed from the source left, or were ``read`` by NumPy, and came back: those first that an open way leads
         to, and that the text shows to come back."""
         after, reached, last = self._after(), self._reached(), max(self.behind)
-        left = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__"] + list(read)
+        left = [exit for exit in self.recording.left if exit.row in after and exit.how != "__bool__"] + list(read)
         back = [exit for exit in left if exit.before <= last and self.comes_back(exit)]
         back.reverse()  # the last one is nearest to the target
         return sorted(back, key=lambda exit: (exit.row not in reached, not self.flows_back(exit), not exit.how))
@@ -316,8 +313,8 @@ class TensorFlowInquiry(TapeInquiry):
         if keras:
             return self.say("left_through_numpy", exit.site, row=exit.row, what=f"{keras}()", kind=OF_KERAS[keras])
         if exit.how == "numpy_function":
-            return self.say("left_through_numpy", exit.site, row=exit.row, what=NAMES[exit.how], kind="python")
-        what, modules = NAMES.get(exit.how, f".{exit.how}()"), {} if statement is None else statement.source.imported
+            return self.say("left_through_numpy", exit.site, row=exit.row, what=LEFT_BY[exit.how], kind="python")
+        what, modules = LEFT_BY.get(exit.how, f".{exit.how}()"), {} if statement is None else statement.source.imported
         named = [unparse(call) for call in calls if modules.get(unparse(call).partition(".")[0]) in ("numpy", "math")]
         instead = [f"{PATCHES.function(name.partition('.')[2])} for {name}" for name in dict.fromkeys(named) if PATCHES.function(name.partition(".")[2])]
         kind = "function" if instead else ""
@@ -395,15 +392,17 @@ class TensorFlowInquiry(TapeInquiry):
         unknown = isinstance(self.source, tf.Tensor) and not self.rows  # such as a slice that is made where it is asked for
         variables = [row for row in sorted(self.behind) if unknown or self.entries[row].kind in ("variable", "source")]
         equal = next((row for row in variables if self._same_values(row)), None)
-        if equal is not None and unknown and not any(self._same_values(exit.row) for exit in self.log.left):
+        if equal is not None and unknown and not any(self._same_values(exit.row) for exit in self.recording.left):
             return self.say("wrong_object", self.sweep.site if self.sweep else NOWHERE, row=equal, kind="equal")
         own, path = handle_of(self.source), name_of(self.source) or ""
         twin = next((row for row in variables if "/" in path and self.entries[row].name == path and self.entries[row].shape == tuple(self.source.shape)
                      and self.entries[row].extra.asked is not own), None) if not self.rows else None  # fmt: skip
         if equal is None and twin is not None:  # a copy of its model has the same names
             return self.say("wrong_object", self._copied_at(self.entries[twin].extra.asked), row=twin, kind="cloned")
-        if equal is None and (isinstance(self.source, tf.Tensor) or self.rows or self._is_in_a_layer()):
+        if equal is None and isinstance(self.source, tf.Tensor):
             return None
+        if equal is None and (self.rows or self._is_in_a_layer()):
+            return self._made_again(variables)
         last = path.rpartition("/")[2]
         row = equal if equal is not None else next(
             (row for row in variables if self.entries[row].shape == tuple(self.source.shape) and (self.entries[row].name or "").rpartition("/")[2] == last
@@ -412,16 +411,30 @@ class TensorFlowInquiry(TapeInquiry):
             return None
         other = self._name_of(self.entries[row], "a variable")
         if isinstance(self.source, tf.Tensor):
-            left = next((exit.site for exit in self.log.left if self._same_values(exit.row)), NOWHERE)
+            left = next((exit.site for exit in self.recording.left if self._same_values(exit.row)), NOWHERE)
             return self.say("wrong_object", left, row=row, other=other, kind="made")
         (_, before), (_, later) = sorted(map(self.log.born_at, (own, self.entries[row].extra.asked)), key=itemgetter(0))
         parts = [site for site in later if site not in before]  # of one function that makes both, its call
         return self.say("wrong_object", (parts or later or [NOWHERE])[-1], row=row, other=other)
 
+    def _made_again(self, variables: list[int]) -> Explanation | None:
+        """A variable that was used, and which the line made that had made the source before: nothing has the source any more."""
+        own = handle_of(self.source)
+        made = self.log.born_at(own)[1][-1:]
+        line = statement_at(made[0]) if made else None
+        if line is None or not any(isinstance(n, ast.Call) and last_name(n.func)[:1].isupper() for n in line.walk()):  # Variable(...), Dense(...)
+            return None
+        row = next((row for row in variables if self.entries[row].extra.asked is not own and self.log.born_at(self.entries[row].extra.asked)[1][-1:] == made), None)
+        named = [value for space in self._spaces() for name, value in list(space.items()) if not name.startswith("_") and type(value).__dictoffset__]
+        held = any(part is self.source for value in named for part in object.__getattribute__(value, "__dict__").values())
+        if row is None or held or self._is_named(self.entries[row].extra.asked) or self._is_in_a_layer():
+            return None
+        return self.say("wrong_object", made[0], row=row, other=self._name_of(self.entries[row], "a new one"))
+
     def _copied_at(self, handle: Any) -> Site:
         """The line that made a copy of a model: where its variable was made, or the one call that copies."""
         _, way = self.log.born_at(handle)
-        source = statement_at(self._swept.site) if self.sweep is not None else None
+        source = statement_at(self.sweep.site) if self.sweep is not None else None
         copies = [s for s in source.source.statements if s.calls("clone_model", "deepcopy", "from_config", "load_model")] if source is not None else []
         made = next((site for site in reversed(way) if any(s.covers(*site) for s in copies)), None)
         return made or (way[-1] if way else (copies[0].filename, copies[0].line) if len(copies) == 1 else NOWHERE)
@@ -429,9 +442,9 @@ class TensorFlowInquiry(TapeInquiry):
     def _not_used(self) -> Explanation | None:
         if self.used:
             return None
-        copied = self.log.copied.get(id(self.source))
-        if copied is not None and copied[0]() is self.source and self._read_again(id(copied[1])):
-            return self.say("wrong_object", copied[2], kind="copied")
+        handle, copied = self.log.copied.get(self.source, (None, NOWHERE))
+        if handle is not None and self._read_again(id(handle)):
+            return self.say("wrong_object", copied, kind="copied")
         other = self._made_of_it() or self._alike()
         if other is not None:
             return other
@@ -461,5 +474,3 @@ def numpy_call(site: Site) -> Site | None:
 
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
-NAMES = {"": "a NumPy function", "__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index", "numpy_function": "tf.numpy_function",
-         "__complex__": "complex()"}  # fmt: skip

@@ -47,13 +47,14 @@ class TorchRecording(Recording):
 
     def __init__(self) -> None:
         super().__init__("torch")
-        self.error: tuple[Exception, Any] | None = None  # that a backward pass ended in, and where it was asked for
+        self.error: tuple[Exception, Any] | None = None  # that a backward pass, or a change of a leaf, ended in, and where
         self.log = Log(self)
 
     def _why(self, target: Any, source: Any) -> Any:
         from .torch_why import why
 
-        return why(self, self.last_target() if target is None else target, source)
+        failed = self.error is not None and not self.sweeps  # before a backward pass
+        return why(self, self.last_target() if target is None and not failed else target, source)
 
     def asleep(self) -> AbstractContextManager[Any]:
         """What runs in the block is not the program's."""

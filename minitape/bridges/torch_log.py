@@ -5,15 +5,16 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Sequence
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch.autograd.function import BackwardCFunction
 
+from .kept import Noted
 from .recording import MOST
 from .site import NOWHERE, Site, here, way_here
 from .torch_graph import Graph, node_of
-from .torch_value import Keeper, storage_of
+from .torch_value import Keeper, storage_of, version_of
 
 LABELS = {
     "add": "+", "__iadd__": "+", "add_": "+", "sub": "−", "sub_": "−", "__isub__": "−", "mul": "×", "mul_": "×",
@@ -21,14 +22,6 @@ LABELS = {
     "neg": "−x", "__rsub__": "−", "rsub": "−", "__rdiv__": "÷", "__rtruediv__": "÷", "__getitem__": "[ ]",
     "__setitem__": "[ ] =", "pow": "xʸ", "__rpow__": "xʸ", "square": "x²", "sqrt": "√", "sum": "Σ",
 }  # fmt: skip
-
-
-class Known(NamedTuple):
-    """Which row stands for a tensor."""
-
-    ref: weakref.ref[torch.Tensor]
-    version: int
-    row: int
 
 
 class Extra:
@@ -46,15 +39,6 @@ class Extra:
         self.custom = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None  # of a Function with a backward() of its own
 
 
-class Left(NamedTuple):
-    """A value left PyTorch: by ``.item()``, ``.numpy()`` and the like."""
-
-    row: int
-    how: str
-    site: Site
-    before: int  # rows that were there
-
-
 class Log:
     """Writes the rows of a recording."""
 
@@ -64,34 +48,31 @@ class Log:
         self.keeper = Keeper()
         self.graph = Graph(self)
         self.scope: tuple[str, ...] = ()
-        self.names: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}  # of parameters and buffers, by identity
-        self.left: list[Left] = []
+        self.names: Noted[str] = Noted()  # of parameters and buffers
         self.unseen: set[int] = set()  # rows of what was computed before the block, or by C++ alone: their line is that of the first use
         self.changes: list[tuple[int, int]] = []  # rows before and after a change in place
-        self.clearings: dict[int, tuple[weakref.ref[torch.Tensor], Site, int]] = {}  # where .grad was set to None
+        self.clearings: Noted[tuple[Site, int]] = Noted()  # where .grad was set to None, and after how many sweeps
         self.hooks: dict[int, Site] = {}  # where the program put a hook on what a row stands for
-        self._hooked: dict[int, tuple[weakref.ref[Any], Site]] = {}  # the same for a tensor or a module
-        self.gradients: dict[int, tuple[weakref.ref[torch.Tensor], list[int], Site]] = {}  # .grad that the program read, and the targets
-        self._known: dict[int, Known] = {}
-        self._rows: dict[int, tuple[weakref.ref[torch.Tensor], list[int]]] = {}  # all rows that stood for a tensor
-        self._made: dict[int, tuple[weakref.ref[torch.Tensor], str, list[int], Site]] = {}  # leaves whose values were computed
+        self._hooked: Noted[Site] = Noted()  # the same for a tensor or a module
+        self.gradients: Noted[tuple[list[int], Site]] = Noted()  # .grad that the program read, and the targets
+        self._known: Noted[tuple[int, int]] = Noted()  # which row stands for a tensor, in which version of it
+        self._rows: Noted[list[int]] = Noted()  # all rows that stood for a tensor
+        self._made: Noted[tuple[str, list[int], Site]] = Noted()  # leaves whose values were computed
         self.alone: list[weakref.ref[torch.Tensor]] = []  # parameters that no module was made with
         self.births: dict[int, tuple[int, Site]] = {}  # the how many-th parameter a row is, and the statement that made it or its module
-        self._births: dict[int, tuple[weakref.ref[torch.Tensor], int, list[Site]]] = {}  # the same, with all statements that ran then
+        self._births: Noted[tuple[int, list[Site]]] = Noted()  # the same, with all statements that ran then
         self._count = count()
-        self._replaced: dict[int, tuple[weakref.ref[torch.Tensor], Site, Any]] = {}  # where a module was given another parameter for it, or another layer
-        self.copies: dict[int, tuple[weakref.ref[torch.Tensor], weakref.ref[torch.Tensor]]] = {}  # parameters that copy.deepcopy made, and of which
-        self._frozen: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}  # where requires_grad was set to False
-        self._born: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
+        self._replaced: Noted[tuple[Site, Any]] = Noted()  # where a module was given another parameter for it, or another layer
+        self.copies: Noted[weakref.ref[torch.Tensor]] = Noted()  # parameters that copy.deepcopy made, and of which
+        self._frozen: Noted[Site] = Noted()  # where requires_grad was set to False
+        self._born: Noted[Site] = Noted()  # where a function that takes no tensors made one: its line is known when it is used
 
     # -- which row ----------------------------------------------------------------------------------------------------
 
     def known(self, tensor: torch.Tensor) -> int | None:
         """The row that stands for a tensor as it is now; None where there is none."""
-        found = self._known.get(id(tensor))
-        if found is None or found.ref() is not tensor or found.version != version_of(tensor):
-            return None
-        return found.row
+        row, version = self._known.get(tensor, (None, 0))
+        return row if version == version_of(tensor) else None
 
     def row_of(self, tensor: torch.Tensor) -> int:
         """The same; a new row for a leaf, or for what was computed unseen."""
@@ -102,8 +83,7 @@ class Log:
 
     def rows_of(self, tensor: torch.Tensor) -> list[int]:
         """All rows that stood for a tensor, in order."""
-        found = self._rows.get(id(tensor))
-        return [] if found is None or found[0]() is not tensor else found[1]
+        return self._rows.get(tensor, [])
 
     def leaf_rows(self, tensor: torch.Tensor) -> list[int]:
         """Those in which it was a leaf: one for each of its states that were used."""
@@ -111,73 +91,70 @@ class Log:
 
     def forget(self, tensor: torch.Tensor) -> None:
         """From now on another row stands for it."""
-        self._known.pop(id(tensor), None)
+        self._known.forget(tensor)
 
     def remember(self, tensor: torch.Tensor, row: int) -> None:
         """This row stands for a tensor."""
-        key, ref = id(tensor), weakref.ref(tensor)
-        self._known[key] = Known(ref, version_of(tensor), row)
-        found = self._rows.get(key)
-        if found is None or found[0]() is not tensor:
-            found = self._rows[key] = ref, []
-        found[1].append(row)
+        self._known[tensor] = row, version_of(tensor)
+        self._rows.setdefault(tensor, []).append(row)
 
     def born(self, tensor: torch.Tensor) -> None:
-        """A function that took no tensors made this one: its line is known when it is used."""
-        self._born[id(tensor)] = weakref.ref(tensor), here()
+        """A function that took no tensors made this one."""
+        self._born[tensor] = here()
 
     def parameter(self, tensor: torch.Tensor, for_module: bool) -> None:
         """A parameter was made, for a module or alone."""
         if not for_module:
             self.alone.append(weakref.ref(tensor))
-        self._births[id(tensor)] = weakref.ref(tensor), next(self._count), way_here()
+        self._births[tensor] = next(self._count), way_here()
 
     def frozen(self, tensor: torch.Tensor) -> None:
         """requires_grad was set to False."""
-        self._frozen[id(tensor)] = weakref.ref(tensor), here()
+        self._frozen[tensor] = here()
 
     def frozen_at(self, tensor: torch.Tensor) -> Site:
         """Where that was, or where the program made the parameter."""
-        found, birth = self._frozen.get(id(tensor)), self._births.get(id(tensor))
-        if found is not None and found[0]() is tensor:
-            return found[1]
-        return birth[2][-1] if birth is not None and not tensor.requires_grad and birth[0]() is tensor else NOWHERE
+        made = NOWHERE if tensor.requires_grad else self._birth(tensor)[1][-1]
+        return self._frozen.get(tensor, made)
+
+    def _birth(self, tensor: torch.Tensor | None) -> tuple[int, list[Site]]:
+        """The how many-th parameter a tensor is, and the statements that ran when it was made."""
+        return self._births.get(tensor, (-1, [NOWHERE]))
 
     def copied_at(self, row: int, source: torch.Tensor) -> Site:
         """Where a leaf was made, if it is a deep copy of a parameter."""
         tensor = self.entries[row].extra.ref()
-        copy, birth = self.copies.get(id(tensor)), self._births.get(id(tensor))
-        return birth[2][-1] if copy is not None and birth is not None and copy[0]() is tensor and copy[1]() is source else NOWHERE
+        copied = self.copies.get(tensor)
+        return self._birth(tensor)[1][-1] if copied is not None and copied() is source else NOWHERE
 
     def replaced(self, old: Any, new: Any) -> None:
         """A module has another parameter or layer where this one was."""
         for tensor in [old] if isinstance(old, torch.Tensor) else old.parameters():
-            self._replaced[id(tensor)] = weakref.ref(tensor), here(), new
+            self._replaced[tensor] = here(), new
 
     def replaced_at(self, tensor: torch.Tensor) -> tuple[Site, Any]:
         """Where that was, and by what."""
-        found = self._replaced.get(id(tensor))
-        return (NOWHERE, None) if found is None or found[0]() is not tensor else found[1:]
+        return self._replaced.get(tensor, (NOWHERE, None))
 
     def hooked(self, owner: Any) -> None:
         """The program put a hook on a tensor or a module."""
-        self._hooked[id(owner)] = weakref.ref(owner), here()
+        self._hooked[owner] = here()
         row = self.known(owner) if isinstance(owner, torch.Tensor) else None
         if row is not None:
             self.has_hook(row, owner)
 
     def has_hook(self, row: int, owner: Any) -> None:
         """A hook on a tensor or a module concerns a row."""
-        found = self._hooked.get(id(owner))
-        if found is not None and found[0]() is owner:
-            self.hooks[row] = found[1]
+        site = self._hooked.get(owner)
+        if site is not None:
+            self.hooks[row] = site
 
     def made(self, tensor: torch.Tensor, given: Iterable[torch.Tensor], why: str) -> None:
         """A leaf has its values from other tensors: ``nn.Parameter(t)``, ``w.data = t``, ``w.copy_(t)`` under no_grad."""
         rows = [row for t in given if t is not tensor and (row := self.known(t)) is not None]
         rows = [row for row in rows if (why == "wrapped" and self.entries[row].differentiable) or self._is_computed(row)]
         if rows:
-            self._made[id(tensor)] = weakref.ref(tensor), why, rows, here()
+            self._made[tensor] = why, rows, here()
 
     def _is_computed(self, row: int) -> bool:
         """Whether a value is more than a copy of a leaf, and no step of an optimizer, which is computed with gradients."""
@@ -206,7 +183,7 @@ class Log:
     def gradient_read(self, gradient: torch.Tensor, targets: list[int]) -> None:
         """The program read a .grad: who computes with it goes on from what those targets were computed from."""
         if targets and self.known(gradient) is None:
-            self.gradients[id(gradient)] = weakref.ref(gradient), targets, here()
+            self.gradients[gradient] = targets, here()
 
     @property
     def full(self) -> bool:
@@ -216,8 +193,7 @@ class Log:
     # -- new rows -----------------------------------------------------------------------------------------------------
 
     def _leaf(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> int:
-        born = self._born.get(id(tensor))
-        site = here() if born is None or born[0]() is not tensor else born[1]
+        site = self._born.get(tensor) or here()
         kind = "variable" if isinstance(tensor, torch.nn.Parameter) else "source" if tensor.requires_grad else "constant"
         earlier = self.leaf_rows(tensor)
         if not came:
@@ -231,9 +207,8 @@ class Log:
         )  # fmt: skip
         self.remember(tensor, row)
         self.has_hook(row, tensor)
-        birth = self._births.get(id(tensor))
-        if birth is not None and birth[0]() is tensor:  # where the ways to its birth and to its use part
-            _, number, way = birth
+        number, way = self._birth(tensor)
+        if number >= 0:  # where the ways to its birth and to its use part
             self.births[row] = number, next((made for made, used in zip(way, way_here(), strict=False) if made != used), way[-1])
         if tensor.requires_grad and not any(self.entries[r].differentiable for r in earlier):
             self.graph.watch_leaf(tensor)
@@ -241,13 +216,8 @@ class Log:
 
     def _made_of(self, tensor: torch.Tensor, site: Site) -> tuple[str, Sequence[int], Site]:
         """Why a leaf has no history, and the rows with whose values it was made."""
-        read = self.gradients.get(id(tensor))
-        if read is not None and read[0]() is tensor:
-            return "create_graph", read[1], read[2]
-        made = self._made.get(id(tensor))
-        if made is not None and made[0]() is tensor:
-            return made[1:]
-        return "", (), site
+        read = self.gradients.get(tensor)
+        return ("create_graph", *read) if read is not None else self._made.get(tensor, ("", (), site))
 
     def _unseen(self, tensor: torch.Tensor) -> int:
         """A row for a tensor that autograd knows and the recording does not: made before the block, or by C++ alone."""
@@ -300,10 +270,7 @@ class Log:
 
     def leave(self, tensor: torch.Tensor, how: str) -> None:
         """A value leaves PyTorch."""
-        row = self.row_of(tensor)
-        site = here()
-        self.left.append(Left(row, how, site, len(self.entries)))
-        self.recording.events.append({"kind": "numpy", "row": row, "line": site[1]})
+        self.recording.leave(self.row_of(tensor), how, here())
 
     def assigned(self, tensor: torch.Tensor) -> None:
         """A leaf was given new values, by an optimizer or in place."""
@@ -314,21 +281,20 @@ class Log:
 
     def cleared(self, tensor: torch.Tensor) -> None:
         """Its .grad was set to None."""
-        self.clearings[id(tensor)] = weakref.ref(tensor), here(), len(self.recording.sweeps)
+        self.clearings[tensor] = here(), len(self.recording.sweeps)
 
     def name_of(self, tensor: torch.Tensor) -> str:
         """The name that its module has for it, or "tensor"."""
-        found = self.names.get(id(tensor))
-        return found[1] if found is not None and found[0]() is tensor else "tensor"
+        return self.names.get(tensor, "tensor")
 
     def name_leaves(self) -> None:
         """Gives parameters the names that their modules have for them."""
         for entry in self.entries:
             if entry.kind == "operation" or entry.name is not None:
                 continue
-            tensor = entry.extra.ref()
-            if tensor is not None and id(tensor) in self.names:
-                entry.name = entry.label = self.name_of(tensor)
+            name = self.names.get(entry.extra.ref())
+            if name is not None:
+                entry.name = entry.label = name
 
 
 CUTS = {
@@ -341,11 +307,6 @@ CUTS = {
 def differentiable(dtype: torch.dtype) -> bool:
     """Whether gradients flow through values of this dtype."""
     return dtype.is_floating_point or dtype.is_complex
-
-
-def version_of(tensor: torch.Tensor) -> int:
-    """How often it was changed in place."""
-    return 0 if tensor.is_inference() else tensor._version
 
 
 def dtype_of(tensor: torch.Tensor) -> str:

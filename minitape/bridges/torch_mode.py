@@ -91,6 +91,7 @@ class Watcher:
         self._hook(self._before_step, optimizers._global_optimizer_pre_hooks)
         self._hook(self._after_step, optimizers._global_optimizer_post_hooks)
         changes.wrap(torch.autograd.Function, "apply", self.custom)
+        changes.wrap(torch.autograd.function._SingleLevelFunction, "apply", self.custom)  # of a program's ``f = Mine.apply`` from before
         changes.wrap(torch.nn.Parameter, "__new__", self._new_leaf)
         changes.wrap(torch.autograd.Variable, "__new__", self._new_leaf)
         changes.wrap(torch.nn.Module, "__setattr__", self._set)
@@ -127,7 +128,7 @@ class Watcher:
             owner = frame.f_locals.get("self")
             self._safely(self.log.parameter, result, not by_user or isinstance(owner, torch.nn.Module))
             if frame.f_code.co_name == "__deepcopy__":
-                self.log.copies[id(result)] = weakref.ref(result), weakref.ref(owner)
+                self.log.copies[result] = weakref.ref(owner)
         if by_user and isinstance(data, torch.Tensor) and isinstance(result, torch.Tensor) and not self.quiet:
             self._safely(self.log.made, result, [data], "wrapped")
         return result
@@ -221,7 +222,12 @@ class Watcher:
             return func(*args, **kwargs)
         changed = changed_by(name, args, kwargs)
         before = self._safely(self._rows_before, inputs, changed) if changed or name in HIDDEN else None
-        result = func(*args, **kwargs)
+        try:
+            result = func(*args, **kwargs)
+        except RuntimeError as error:
+            if "leaf Variable that requires grad" in str(error):  # which is not to be changed in place
+                self.recording.error = error, here()
+            raise
         if self.recording.failure is None:
             self._safely(self._write, name, inputs, before, changed, result)
         return result
@@ -343,9 +349,7 @@ class Watcher:
 
     def _name_parameters(self, module: Any) -> None:
         for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
-            known = self.log.names.get(id(tensor))
-            if known is None or known[0]() is not tensor:
-                self.log.names[id(tensor)] = weakref.ref(tensor), name
+            self.log.names[tensor] = self.log.names.get(tensor, name)
 
     def _before_step(self, optimizer: Any, *_: Any) -> None:
         self.quiet += 1

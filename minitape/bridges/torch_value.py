@@ -11,66 +11,33 @@ import ml_dtypes
 import numpy as np
 import torch
 
-from ..picture.fields import Shown
-from ..picture.values import show_value
-from .kept import SMALL, Bound
+from .kept import SMALL, Bound, Kept
 
 
-class TensorValue:
+class TensorValue(Kept):
     """A tensor as it was when it was kept."""
 
-    __slots__ = ("tensor", "version", "_shown", "_facts")
+    __slots__ = ("version",)
 
     def __init__(self, tensor: torch.Tensor) -> None:
-        self.tensor: torch.Tensor | None = tensor
-        self.version = tensor._version if not tensor.is_inference() else 0
-        self._shown: Shown | None = None
-        self._facts: tuple[bool, bool] | None = None
+        super().__init__(tensor)
+        self.version = version_of(tensor)
 
     def current(self) -> torch.Tensor | None:
         """The tensor; None when something changed it that the recording did not see."""
-        tensor = self.tensor
-        if tensor is None or (not tensor.is_inference() and tensor._version != self.version):
-            return None
-        return tensor
+        tensor: torch.Tensor | None = self.given
+        return None if tensor is None or version_of(tensor) != self.version else tensor
 
     def copy(self) -> None:
         """Copies the tensor, because the original may change now."""
         tensor = self.current()
-        if tensor is None:
-            self.tensor = None
-        else:
-            self.tensor = tensor.clone()
-            self.version = self.tensor._version if not self.tensor.is_inference() else 0
+        self.given = None if tensor is None else tensor.clone()
+        self.version = 0 if self.given is None else version_of(self.given)
 
     def array(self) -> np.ndarray | None:
         """Its elements; None when they are not there, or not as they were."""
         tensor = self.current()
         return None if tensor is None or tensor.is_meta else np.asarray(array_of(tensor))
-
-    def shown(self) -> Shown | None:
-        """The VALUE of a snapshot; None when the tensor has changed unseen."""
-        if self._shown is None:
-            tensor = self.current()
-            if tensor is not None:
-                self._shown = show_value(array_of(tensor))
-        return self._shown
-
-    def summarize(self) -> None:
-        """Lets go of the tensor: what a picture shows is left."""
-        self.shown()
-        self.facts()
-        self.tensor = None
-
-    def facts(self) -> tuple[bool, bool]:
-        """(there are elements, and all are zero; all are finite); (False, True) where that is not known."""
-        if self._facts is None:
-            tensor = self.current()
-            if tensor is None or tensor.is_meta or tensor.is_sparse:
-                return False, True
-            plain = tensor.detach()
-            self._facts = bool(plain.numel()) and not bool(plain.any()), bool(torch.isfinite(plain).all())
-        return self._facts
 
 
 class Keeper:
@@ -97,6 +64,11 @@ class Keeper:
         for tensor in tensors:
             for value in self._waiting.pop(storage_of(tensor), ()) if self._waiting else ():
                 value.copy()
+
+
+def version_of(tensor: torch.Tensor) -> int:
+    """How often it was changed in place."""
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def storage_of(tensor: torch.Tensor) -> int:

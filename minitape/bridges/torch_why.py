@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import math
 import re
@@ -11,11 +12,12 @@ from typing import Any
 import torch
 
 from ..explain.source import statement_at
+from ..explain.values import text_of
 from ..explain.words import Explanation
-from .inquiry import Inquiry
-from .recording import Number, Sweep
+from .inquiry import LEFT_BY, Inquiry
+from .recording import Left, Number, Sweep
 from .site import NOWHERE, Site, last_return
-from .torch_log import Left, differentiable, dtype_of
+from .torch_log import differentiable, dtype_of
 from .torch_texts import CHOICES, CLASSES, HIDES, INDEXED, PATCHES, RANKS, SAMPLES, SPREADS, TEXT, ZEROS
 from .torch_value import array_of
 
@@ -43,7 +45,7 @@ class TorchInquiry(Inquiry):
         """What may have happened in PyTorch."""
         if not isinstance(self.source, torch.Tensor):
             raise TypeError(f"explain() takes a tensor as its source, but received {self.source!r}.")
-        return (self._plain_target, self._error, self._own, self._break, self._outside, self._not_used, self._grad, self._nan,
+        return (self._error, self._plain_target, self._own, self._break, self._outside, self._not_used, self._grad, self._nan,
                 self._zero)  # fmt: skip
 
     def part_of(self, value: Any) -> str:
@@ -73,6 +75,8 @@ class TorchInquiry(Inquiry):
         text = str(error)
         if "modified by an inplace operation" in text:
             return self._changed(text)
+        if "leaf Variable" in text:
+            return self.say("in_place", site, what="The assignment", kind="leaf")
         if "second time" in text:
             return self.say("backward_twice", site)
         if "is not implemented" in text:
@@ -113,18 +117,10 @@ class TorchInquiry(Inquiry):
         return self.say("requires_grad", self.log.frozen_at(self.source), row=first if made is None else made)
 
     def _break(self) -> Explanation | None:
-        """A row on the way through which no gradient passes."""
-        ways = [self._way(row) for row in self.used]
-        breaks = [[row for row in way if self.entries[row].extra.why and row not in self.rows] for way in ways if way]
-        if not breaks or min(map(len, breaks)) == 0:
-            return None
-        new = self.log.replaced_at(self.source)[1]
-        if isinstance(new, torch.Tensor) and any(set(self.log.rows_of(new)) & set(way) for way in breaks):  # made of its values
-            return self._replaced()
-        first, *others = min(breaks, key=len)
-        answer = self._broken(first)
-        answer.others = [self._broken(row) for row in others]
-        return answer
+        found, new = super()._break(), self.log.replaced_at(self.source)[1]
+        mine = self.log.rows_of(new) if isinstance(new, torch.Tensor) else []
+        made_of_it = found is not None and any(row in mine for answer in (found, *found.others) for row in answer._rows)
+        return self._replaced() if made_of_it else found
 
     def _broken(self, row: int) -> Explanation:
         why = self.entries[row].extra.why
@@ -161,18 +157,18 @@ class TorchInquiry(Inquiry):
         if left:
             return self._said_to_leave(left[0])
         after = self._after()
-        branch = next((exit for exit in self.log.left if exit.row in after and exit.how == "__bool__"), None)
+        branch = next((exit for exit in self.recording.left if exit.row in after and exit.how == "__bool__"), None)
         return None if branch is None else self.say("branch", branch.site, row=branch.row)
 
     def _exits(self) -> list[Left]:
         """Where values that were computed from the source left PyTorch, to be computed with."""
         after = self._after()
-        found = [exit for exit in self.log.left if exit.row in after and exit.how != "__bool__" and not self.is_looked_at(exit)]
+        found = [exit for exit in self.recording.left if exit.row in after and exit.how != "__bool__" and not self.is_looked_at(exit)]
         used = {exit.row for exit in found if not self.is_said(exit)}
         return [exit for exit in found if exit.row not in used or not self.is_said(exit)]  # the same value may be logged, too
 
     def _said_to_leave(self, exit: Left) -> Explanation:
-        return self.say("left_torch", exit.site, row=exit.row, what=NAMES.get(exit.how, f".{exit.how}()"))
+        return self.say("left_torch", exit.site, row=exit.row, what=LEFT_BY.get(exit.how, f".{exit.how}()"))
 
     def _not_used(self) -> Explanation | None:
         if self.used:
@@ -226,12 +222,15 @@ class TorchInquiry(Inquiry):
         if row is None:
             return self._given_up(sweep)
         asked = sweep.asked
+        call = statement_at(sweep.site) if asked == "grad" and self.source.is_leaf and self.source.grad is None else None
+        if call is not None and isinstance(call.node, ast.Expr):  # nobody takes what it returns
+            return self.say("grad_returned", sweep.site)
         if not self.source.is_leaf and not self.source.retains_grad and asked != "grad":
             return self.say("non_leaf", self._made(row), row=row)
         if self.source.is_leaf and self.source.grad is None:
-            cleared = self.log.clearings.get(id(self.source))
-            if cleared is not None and cleared[0]() is self.source and cleared[2] > self.recording.sweeps.index(sweep):
-                return self.say("grad_cleared", cleared[1], row=row)
+            cleared, after = self.log.clearings.get(self.source, (NOWHERE, -1))
+            if after > self.recording.sweeps.index(sweep):
+                return self.say("grad_cleared", cleared, row=row)
             if row in self.log.hooks and asked != "grad":  # which ran when .grad was written
                 return self.say("grad_cleared", self.log.hooks[row], row=row)
         return self._filled(sweep, row)
@@ -272,6 +271,8 @@ class TorchInquiry(Inquiry):
     def _zero_of(self, row: int) -> Explanation:
         if row in self.log.hooks:
             return self._hooked(row)
+        if self.entries[row].op == "grid_sample" and "nearest" in text_of(self.entries[row].site):
+            return self.say("zero_derivative", row=row, kind="nearest")
         if self.entries[row].op in SAMPLES:
             return self.say("zero_derivative", row=row, kind="sampled")
         if self.entries[row].extra.custom:
@@ -305,5 +306,3 @@ CAUSES = {
     "detach": "detach", "data": "data", "copied": "copied", "no_grad": "no_grad", "inference_mode": "inference_mode",
     "wrapped": "copied", "inside": "no_grad", "create_graph": "create_graph", "integer": "integer_cast", "no_derivative": "no_derivative", "not_differentiable": "no_derivative",
 }  # fmt: skip
-NAMES = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",
-         "__complex__": "complex()"}  # fmt: skip

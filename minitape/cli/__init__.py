@@ -38,6 +38,7 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 # Older versions of ipykernel bring a debugger that would write a warning of five lines to stderr whenever it is imported.
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
+LANGUAGE = click.option("--language", metavar="CODE", help="The course's own lessons in this language, such as zh.")
 NOTEBOOKS = click.argument("notebooks", nargs=-1, type=click.Path(path_type=Path))
 COULD_NOT_CHECK = 2
 
@@ -66,7 +67,8 @@ def main() -> None:
 
 
 @main.command("lab")
-@click.argument("folder", default="minitape-lessons", type=click.Path(path_type=Path))
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@LANGUAGE
 @click.option("--ip", default="127.0.0.1", show_default=True, help="Address to listen on (in a container: 0.0.0.0).")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on; without it, a free one from 8888 up.")
 @click.option("--browser/--no-browser", default=None, help="Open a browser or not; without it, where there is one.")
@@ -74,30 +76,33 @@ def main() -> None:
 @click.option("--own", is_flag=True, help="Open FOLDER as it is: notebooks of your own, without the lessons.")
 @click.option("--verbose", is_flag=True, help="Show all of JupyterLab's messages.")
 def lab_command(
-    folder: Path, ip: str, port: int | None, browser: bool | None, copy_only: bool, own: bool, verbose: bool
+    folder: Path | None, language: str | None, ip: str, port: int | None, browser: bool | None, copy_only: bool, own: bool, verbose: bool
 ) -> None:
     """Open the lessons in JupyterLab.
 
     Copies the lessons that are not yet in FOLDER (./minitape-lessons unless you name one) and starts JupyterLab there,
     on the lesson last worked on. What stands in FOLDER already is yours and is never overwritten. The server listens on
     this machine only, behind a token, unless you say otherwise.
+
+    Without --language the lessons are those that FOLDER has, or, where it has none yet, those in your system's language.
     """
     if not copy_only:
         need("jupyterlab")  # before anything is copied
-    from .lab import copy_and_tell, start
+    from .lab import FOLDER, copy_and_tell, start
 
     if not own:
-        copy_and_tell(folder)
-    elif copy_only or not folder.is_dir():
-        raise click.UsageError(
-            "--own and --copy-only exclude each other" if copy_only else f"there is no folder {folder}"
-        )
+        folder = copy_and_tell(folder, language)
+    elif copy_only or language:
+        raise click.UsageError(f"--own and {'--copy-only' if copy_only else '--language'} exclude each other")
+    elif not (folder := folder or Path(FOLDER)).is_dir():
+        raise click.UsageError(f"there is no folder {folder}")
     if not copy_only:
         start(folder, ip, port, browser, verbose)
 
 
 @main.command("check")
 @NOTEBOOKS
+@LANGUAGE
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="REPORT", help="Also write a page.")
 @click.option(
     "--variant",
@@ -108,7 +113,9 @@ def lab_command(
 )
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Notebooks to run at once.")
 @click.option("--timeout", type=click.FloatRange(1), default=120, show_default=True, help="Seconds a cell may take.")
-def check_command(notebooks: tuple[Path, ...], html: Path | None, variant: str, jobs: int, timeout: float) -> None:
+def check_command(
+    notebooks: tuple[Path, ...], language: str | None, html: Path | None, variant: str, jobs: int, timeout: float
+) -> None:
     """Run notebooks, and report every difference.
 
     Without NOTEBOOKS the course's own lessons are checked; a folder means all notebooks in it. What cells print is
@@ -120,7 +127,7 @@ def check_command(notebooks: tuple[Path, ...], html: Path | None, variant: str, 
     from .check import find_notebooks
     from .report import as_html, print_results, with_progress
 
-    paths = find_notebooks(notebooks)
+    paths = find_notebooks(notebooks, language)
     variants = ("blank", "solved") if variant == "both" else (variant,)
     if html:
         _write_report(html, None)  # where it cannot be written, that is told before the notebooks take their minutes
@@ -186,6 +193,20 @@ def new_lesson_command(name: str, title: str | None) -> None:
     click.echo(f"wrote {path}\nNext: {', then '.join(steps)}")
 
 
+@main.command("new-language")
+@click.argument("code")
+def new_language_command(code: str) -> None:
+    """Translate the lessons into another language.
+
+    CODE names it, such as de. Writes the English lessons with empty tables of texts to notebooks/CODE in a copy of the repository, elsewhere
+    to the folder CODE. Once they are there it brings them in step with the English ones, and says what is left to translate.
+    """
+    from .skeleton import write_language
+
+    folder, left = write_language(code)
+    click.echo("\n".join([f"wrote {folder}", *left]))
+
+
 def _as_typed(path: Path) -> str:
     """A path as it is typed in this system's shell, in quotes where it holds a blank."""
     return subprocess.list2cmdline([str(path)]) if os.name == "nt" else shlex.quote(str(path))
@@ -224,6 +245,7 @@ def class_command(folders: tuple[Path, ...], csv: Path | None, html: Path | None
 
 @main.command("export")
 @click.argument("lessons", nargs=-1, required=True)
+@LANGUAGE
 @click.option("--nbgrader", is_flag=True, required=True, help="As assignments of nbgrader, for grades.")
 @click.option(
     "--to",
@@ -233,7 +255,7 @@ def class_command(folders: tuple[Path, ...], csv: Path | None, html: Path | None
     metavar="COURSE",
     help="nbgrader's folder of the course; without it, the current folder.",
 )
-def export_command(lessons: tuple[str, ...], nbgrader: bool, course: Path) -> None:
+def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: bool, course: Path) -> None:
     """Write lessons as assignments that another tool grades.
 
     A lesson is a number of the course's own (01), or a notebook of yours. Of each exercise the given part is kept, and a
@@ -244,7 +266,7 @@ def export_command(lessons: tuple[str, ...], nbgrader: bool, course: Path) -> No
     from .nbgrader import export, settings
 
     for lesson in lessons:
-        path, count = export(lesson, course)
+        path, count = export(lesson, course, language)
         click.echo(f"wrote {path}: {count} exercises, a point for each")
     missing = settings(course)
     if missing:
@@ -260,13 +282,20 @@ def export_command(lessons: tuple[str, ...], nbgrader: bool, course: Path) -> No
 @click.argument("out", type=click.Path(path_type=Path, file_okay=False))
 @click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
+    "--language",
+    "languages",
+    multiple=True,
+    metavar="CODE",
+    help="The course's own lessons in this language, such as zh. Named twice: in both, beside each other.",
+)
+@click.option(
     "--lite",
     "wheel",
     metavar="WHEEL",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="JupyterLite instead, which runs the lessons in the browser; WHEEL is minitape's, which pip wheel --no-deps . makes.",
 )
-def site_command(out: Path, folder: Path | None, wheel: Path | None) -> None:
+def site_command(out: Path, folder: Path | None, languages: tuple[str, ...], wheel: Path | None) -> None:
     """Write lessons as pages, with pictures that step.
 
     The lessons are those in FOLDER, or the course's own without it. The pages in the folder OUT need no kernel and no network, and
@@ -279,16 +308,18 @@ def site_command(out: Path, folder: Path | None, wheel: Path | None) -> None:
     if wheel is not None:
         if folder is not None:
             raise click.UsageError("--lite hands out the course's own lessons, so it takes no FOLDER")
+        if languages[1:]:
+            raise click.UsageError("--lite hands out the lessons in one language")
         from .lite import write_lite
 
-        count = write_lite(out, wheel)
+        count = write_lite(out, wheel, *languages)
         click.echo(
             f"wrote {out}: {count} notebooks that run in the browser. To look at it: python -m http.server -d {out}"
         )
         return
     from .site import write_site
 
-    click.echo(f"wrote {out / 'index.html'}: {write_site(out, folder)} pages")
+    click.echo(f"wrote {out / 'index.html'}: {write_site(out, folder, languages)} pages")
 
 
 @main.command("warmup")

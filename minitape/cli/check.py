@@ -21,18 +21,17 @@ import nbformat
 from ..engine.read_data import NOTEBOOK, read_text
 from ..engine.write_beside import write
 from .kernel import kernel_environment
-from .lessons import IN_REPOSITORY, IN_WHEEL, copy_missing, lessons_folder, notebooks_in
+from .lessons import copy_missing, languages, lessons_folder, notebooks_in
 from .recorder import MARK, NOTEBOOK_VARIABLE, VARIANT_VARIABLE
 from .rules import (
     DEPENDS_ON_ANSWERS,
     NOT_REPEATABLE,
-    UNCHECKED,
     UNSAVED,
     Finding,
+    is_compared,
     is_exercise,
     run_findings,
     saved_findings,
-    tags_of,
 )
 from .writing import advice
 
@@ -85,16 +84,14 @@ Progress = Callable[[Path], None]
 """Called as `progress(notebook)` each time a code cell has run."""
 
 
-def find_notebooks(given: Sequence[Path]) -> list[Path]:
-    """The notebooks meant by the arguments: files as they are, all in a folder, the course's lessons for none.
+def find_notebooks(given: Sequence[Path], language: str | None = None) -> list[Path]:
+    """The notebooks meant by the arguments: files as they are, all in a folder, the course's lessons in a language for none.
 
     Raises click.UsageError where a path does not exist, is no notebook, or a folder holds none.
     """
+    own = notebooks_in(lessons_folder(language, *given[:1]))
     if not given:
-        try:
-            return notebooks_in(lessons_folder())
-        except FileNotFoundError as error:
-            raise click.UsageError(str(error)) from error
+        return own
     found = []
     for path in given:
         if path.is_dir():
@@ -175,10 +172,11 @@ def check_notebooks(
 
 def _places_to_run(paths: Sequence[Path], scratch: Path) -> list[Path]:
     """Where each notebook is run: the course's own from a copy, so that an installed package stays as it is."""
-    own = [path for path in paths if path.absolute().parent in (IN_WHEEL, IN_REPOSITORY)]
-    if own:
-        copy_missing(scratch / "lessons", outputs=True)
-    return [scratch / "lessons" / path.name if path in own else path for path in paths]
+    codes = {folder.resolve(): code for code, folder in languages().items()}
+    own = {path: codes[path.resolve().parent] for path in paths if path.resolve().parent in codes}
+    for code in set(own.values()):
+        copy_missing(scratch / code, outputs=True, language=code)
+    return [scratch / own[path] / path.name if path in own else path for path in paths]
 
 
 def check_notebook(
@@ -205,24 +203,24 @@ def check_notebook(
         result.broken = f"not a readable notebook: {why}{advice(path)}"
         return result
     result.sources = [cell.source for cell in notebook.cells]
-    result.uncompared = [place for place, cell in enumerate(notebook.cells) if UNCHECKED in tags_of(cell)]
-    result.findings.extend(saved_findings(notebook))
+    result.uncompared = [place for place, cell in enumerate(notebook.cells) if not is_compared(cell)]
+    result.findings.extend(saved_findings(notebook, path.parent))
     for variant in _variants_of(notebook, variants):
         for record in _records(run_at or path, variant, timeout, result, processes):
-            _take_in(record, notebook, variant, result)
+            _take_in(record, notebook, variant, result, path.parent)
             if progress is not None:
                 progress(path)
     result.seconds = time.perf_counter() - begin
     return result
 
 
-def _take_in(record: Ran, notebook: Notebook, variant: str, result: Result) -> None:
+def _take_in(record: Ran, notebook: Notebook, variant: str, result: Result, folder: Path) -> None:
     """Add to `result` what one cell's run shows, unless another variant showed the same."""
     first_line = next(iter(record["source"].strip().splitlines()), "")
     result.runs.append(CellRun(record["cell"], variant, first_line, record["seconds"], record["skipped"]))
     known = [replace(finding, variant=variant) for finding in result.findings if finding.cell == record["cell"]]
     wrote = {finding.cell for finding in known if finding.rule == "stderr"}  # what it writes may name the process
-    for finding in run_findings(notebook, record, variant):
+    for finding in run_findings(notebook, record, variant, folder):
         if finding.rule == "stderr" and finding.cell in wrote:
             continue
         if finding.rule == "outputs-differ":

@@ -19,7 +19,7 @@ from minitape.course.progress import FILE_NAME, MOST_WRONG, is_progress
 
 from ..engine.read_data import read_json
 from .lessons import FOLDER, lessons_folder, notebooks_in
-from .rules import plain
+from .rules import in_english, plain
 
 if TYPE_CHECKING:
     from ..course.progress import Progress
@@ -211,7 +211,7 @@ def _of_notebook(notebook: Notebook) -> dict[str, Work]:
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError("is not a notebook") from error
     works: dict[str, Work] = {}
-    for name, state, rest in (said for text in texts for said in _said(plain(text))):
+    for name, state, rest in (said for text in texts for said in _said(in_english(plain(text)))):
         given, hint = _GIVEN.search(rest), _HINT.search(rest)
         answer = given[1] if given else rest.strip().partition("\n")[0]
         wrong = {printable(answer): printable(hint[1]) if hint else ""} if state == NOT_YET and answer else {}

@@ -21,7 +21,8 @@ from urllib.parse import quote
 
 import click
 
-from .lessons import copy_missing, notebook_to_open
+from ..engine.texts import ENGLISH, PAGES, say
+from .lessons import FOLDER, copy_missing, language_of, languages, lessons_folder, notebook_to_open, users_language
 from .server import NAME as EXTENSION
 from .writing import advice, broken_notebooks
 
@@ -32,15 +33,24 @@ QUIET = logging.ERROR
 SETTINGS = Path(__file__).with_name("jupyterlab_settings")
 
 
-def copy_and_tell(folder: Path) -> None:
-    """Copy the missing lessons into `folder`, and say on the terminal what was copied and what was kept.
+def copy_and_tell(given: Path | None, asked: str | None) -> Path:
+    """Copy the missing lessons into the folder that is `given`, or a usual one; say on the terminal what was copied and kept; give back the folder.
 
-    Raises click.ClickException where `folder` is a file or cannot be written.
+    The language is the one that is `asked` for, else that of the lessons there, else the system's. Two are never mixed in a folder. Raises
+    click.ClickException where the folder is a file, cannot be written, or has the lessons in another language.
     """
+    lessons_folder(asked)
+    folder = given or Path(FOLDER)
+    if given is None and asked and language_of(folder) not in (None, asked):
+        folder = Path(f"{FOLDER}-{asked}")
     if folder.exists() and not folder.is_dir():
         raise click.ClickException(f"{folder} is a file; name a folder for your lessons, or leave the name out")
+    there = language_of(folder)
+    language = asked or there or users_language()
+    if there not in (None, language):
+        raise click.ClickException(f"{folder} has the lessons in {there!r}, and two languages are not mixed; name another folder for those in {language!r}")
     try:
-        copied, kept = copy_missing(folder)
+        copied, kept = copy_missing(folder, language=language)
     except OSError as error:
         raise click.ClickException(
             f"cannot write the lessons to {folder.absolute()}: {error.strerror or error}. "
@@ -51,6 +61,11 @@ def copy_and_tell(folder: Path) -> None:
         click.echo(f"copied {what} to {folder}")
     if kept:
         click.echo(f"{_count(len(kept), 'file')} already in {folder}: left as you had them")
+    if not asked and {language, users_language()} != {ENGLISH}:
+        ways = [f"{say('English', PAGES, lessons)}: minitape lab --language {code}" for code, lessons in languages().items()]
+        with suppress(UnicodeEncodeError):  # the terminal cannot show it
+            click.echo(" · ".join(ways))
+    return folder
 
 
 def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose: bool) -> NoReturn:

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from pathlib import Path
@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
+from ..engine import texts
 from ..engine.read_data import NOTEBOOK, read_json
+from ..engine.texts import PAGES, language
 from .lessons import lesson_of, notebooks_in
 from .rules import is_answers, is_exercise, is_folded
 
@@ -29,43 +31,68 @@ if TYPE_CHECKING:
     from .rules import Cell
 
 Views: TypeAlias = dict[str, list[tuple[str, str]]]  # id of a cell -> the text of each view that it shows, and its file
-PLACE = "notebooks/en"  # where the lessons lie among the pages
-NOTE = """```{{note}}
-This page shows the lesson as it is saved{without}. To run it, to predict, and to have the exercises checked, type `{command}`: it is
-`{name}` there. Click into a picture of a tape and step with the arrow keys.
-```
-"""
-VIEW = '<iframe class="tapeview" src="../../views/{view}" loading="lazy" title="A picture that steps or moves"></iframe>'
-SLIDERS = '<p class="aside">The sliders of this picture need Python: they move in JupyterLab only.</p>'
-FOLDED = '<details class="code"><summary title="The code of this cell">···</summary>\n\n{code}\n\n</details>'
+VIEW = '<iframe class="tapeview" src="../../views/{view}" loading="lazy" title="{title}"></iframe>'
+FOLDED = '<details class="code"><summary title="{title}">···</summary>\n\n{code}\n\n</details>'
 
-# a link to a lesson, and to a cell of it: a cell of the glossary is its heading
-LESSON = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?:(#)cell-id=)?(?=[^()\s]*\))")
+LESSON = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?=(?:#[^()\s]*)?\))")
+CELL = re.compile(r"(\]\(([\w.-]+\.ipynb)#)cell-id=([\w-]+)(?=\))")
 FILE = re.compile(r"\]\((?!\w+:)([^()\s#]+)|\bsrc=[\"'](?!\w+:)([^\"'#]+)")  # what a text shows or links to
 
 
 def linked(text: str) -> str:
     """The text of a page with its links to lessons leading to their pages.
 
-    >>> linked("A [tape](glossary.ipynb#cell-id=tape) of [lesson 2](02_inside_the_tape.ipynb).")
+    >>> linked("A [tape](glossary.ipynb#tape) of [lesson 2](02_inside_the_tape.ipynb).")
     'A [tape](glossary.md#tape) of [lesson 2](02_inside_the_tape.md).'
     """
-    return LESSON.sub(r"\1.md\2", text)
+    return LESSON.sub(r"\1.md", text)
+
+
+def to_headings(text: str, headings: dict[str, dict[str, str]]) -> str:
+    """The text of a page with its links to cells leading to the headings of these cells: a page knows no cells.
+
+    >>> to_headings("一条[磁带](glossary.ipynb#cell-id=tape)", {"glossary.ipynb": {"tape": "磁带tape"}})
+    '一条[磁带](glossary.ipynb#磁带tape)'
+    """
+    return CELL.sub(lambda link: link[1] + headings.get(link[2], {}).get(link[3], link[3]), text)
+
+
+def headings_of(cells: list[Cell]) -> dict[str, str]:
+    """Cell -> the name by which a link finds the heading with which it begins.
+
+    >>> headings_of([{"id": "tape", "source": ["## 磁带（Tape）\\n", "它记录运算。"]}])
+    {'tape': '磁带tape'}
+    """
+    found = {cell["id"]: re.match(r"#+ (.*)", "".join(cell["source"])) for cell in cells}
+    return {name: re.sub(r"[^\w -]", "", head[1].lower()).replace(" ", "-") for name, head in found.items() if head}
+
+
+def say_in(folder: Path) -> Callable[..., str]:
+    """A function that says what pages have around the lessons in `folder` in their language, with values for names in braces."""
+    return lambda text, **values: texts.say(text, PAGES, folder, **values)
+
+
+def place_of(folder: Path) -> str:
+    """Where the lessons of a folder lie among the pages."""
+    return f"notebooks/{language(folder)}"
 
 
 def pages(folder: Path, extra: Path, command: str = "minitape lab") -> dict[str, str]:
     """Path -> text of the pages of all lessons in `folder`; their views, and the files that they show, are written below `extra`."""
+    place = place_of(folder)
     lessons = notebooks_in(folder)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(lambda lesson: views_of(lesson, extra / "views"), lessons))
-    texts = {}
+    cells_of = {lesson.name: read_json(lesson, NOTEBOOK)["cells"] for lesson in lessons}
+    headings = {name: headings_of(cells) for name, cells in cells_of.items()}
+    made = {}
     for lesson, views in zip(lessons, found, strict=True):
-        cells = read_json(lesson, NOTEBOOK)["cells"]
-        texts[f"{PLACE}/{lesson.stem}.md"] = page(lesson, cells, views, command)
+        cells = cells_of[lesson.name]
+        made[f"{place}/{lesson.stem}.md"] = to_headings(page(lesson, cells, views, command), headings)
         for cell in cells:
             if cell["cell_type"] == "markdown":
-                _copy_files("".join(cell["source"]), folder, extra / PLACE)
-    return texts
+                _copy_files("".join(cell["source"]), folder, extra / place)
+    return made
 
 
 def _copy_files(text: str, folder: Path, target: Path) -> None:
@@ -96,7 +123,8 @@ def views_of(lesson: Path, views: Path) -> Views:
 def page(lesson: Path, cells: list[Cell], views: Views, command: str = "minitape lab") -> str:
     """The text of one page."""
     parts = []
-    without = ", without the solutions" if any(map(is_answers, cells)) else ""
+    say = say_in(lesson.parent)
+    without = say(", without the solutions") if any(map(is_answers, cells)) else ""
     for number, cell in enumerate(cells):
         source = "".join(cell["source"])
         if is_answers(cell):
@@ -106,11 +134,15 @@ def page(lesson: Path, cells: list[Cell], views: Views, command: str = "minitape
             parts.append(with_pictures(cell, re.sub(r"\]\(#[\w-]+\)", lambda link: link[0].lower(), source)))
         elif cell["cell_type"] == "code":
             shown = [(said, f"{lesson.stem}/{name}") for said, name in views.get(cell["id"], ())]
-            parts += code(cell, source, shown)
+            parts += code(cell, source, shown, say)
             if shown:
                 raise click.ClickException(f"{lesson}: cell {cell['id']} shows {shown[0][0]}, which is not saved in it: minitape save {lesson}")
         if number == 0 and lesson_of(lesson):
-            parts.append(NOTE.format(name=lesson.name, command=command, without=without))
+            note = say(
+                "This page shows the lesson as it is saved{without}. To run it, to predict, and to have the exercises checked, type `{command}`: it "
+                "is `{name}` there. Click into a picture of a tape and step with the arrow keys.", name=lesson.name, command=command, without=without,
+            )  # fmt: skip
+            parts.append(f"```{{note}}\n{note}\n```\n")
     return "\n\n".join(parts) + "\n"
 
 
@@ -128,16 +160,17 @@ def with_pictures(cell: Cell, source: str) -> str:
     return re.sub(r"!\[(.*?)\]\(attachment:(.*?)\)", picture, source)
 
 
-def code(cell: Cell, source: str, views: list[tuple[str, str]]) -> Iterator[str]:
-    """A cell of code and what it shows; the views that it shows are taken off the list."""
-    yield f'<div class="cell {"exercise" if is_exercise(cell) else "code"}">'
+def code(cell: Cell, source: str, views: list[tuple[str, str]], say: Callable[[str], str]) -> Iterator[str]:
+    """A cell of code and what it shows; the views that it shows are taken off the list. `say` gives a text in the lesson's language."""
+    label = escape(say("Exercise: replace the ..."))
+    yield f'<div class="cell exercise" data-label="{label}">' if is_exercise(cell) else '<div class="cell code">'
     block = f"`````python\n{source}\n`````"
-    yield FOLDED.format(code=block) if is_folded(cell) else block
+    yield FOLDED.format(code=block, title=say("The code of this cell")) if is_folded(cell) else block
     for output in cell["outputs"]:
         data = output.get("data", {})
         html, plain = ("".join(data.get(kind, "")) for kind in ("text/html", "text/plain"))
         if views and views[0][0] == plain:
-            yield VIEW.format(view=views.pop(0)[1]) + f"<noscript>{html}</noscript>"
+            yield VIEW.format(view=views.pop(0)[1], title=say("A picture that steps or moves")) + f"<noscript>{html}</noscript>"
         elif html:
             whole = re.sub(r"\n\s*\n", "\n", html)  # an empty line would end it
             yield f'<div class="output">{whole}</div>'
@@ -147,5 +180,5 @@ def code(cell: Cell, source: str, views: list[tuple[str, str]]) -> Iterator[str]
             text = "".join(output.get("text") or plain or output.get("traceback", ""))
             yield f'<pre class="output">{escape(text, quote=False)}</pre>'
     if "TapeView.interact(" in source:
-        yield SLIDERS
+        yield f'<p class="aside">{say("The sliders of this picture need Python: they move in JupyterLab only.")}</p>'
     yield "</div>"

@@ -3,31 +3,77 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
+
 import minitape
 from minitape.course.progress import last_lesson
+from minitape.engine import texts
 from minitape.engine.read_data import NOTEBOOK, read_json
 from minitape.engine.write_beside import write
 
 FOLDER = "minitape-lessons"
 """The folder of a learner's lessons, where `minitape lab` is told no other."""
 PACKAGE = Path(minitape.__file__).parent
-IN_WHEEL = PACKAGE / "lessons" / "en"
-IN_REPOSITORY = PACKAGE.parent / "notebooks" / "en"
+IN_WHEEL = PACKAGE / "lessons"
+IN_REPOSITORY = PACKAGE.parent / "notebooks"
+VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # that say which language a user reads, the first one first
 
 
-def lessons_folder() -> Path:
-    """The folder of the course's lessons: inside an installed package, or the repository's `notebooks/en`.
+def languages() -> dict[str, Path]:
+    """Language -> the folder of the course's lessons in it: inside an installed package, or the repository's `notebooks`.
 
-    Raises FileNotFoundError where neither exists.
+    Raises click.UsageError where neither exists.
     """
-    for folder in (IN_WHEEL, IN_REPOSITORY):
-        if folder.is_dir():
-            return folder
-    raise FileNotFoundError(f"the lessons are missing: looked in {IN_WHEEL} and {IN_REPOSITORY}. Reinstall minitape.")
+    for place in (IN_WHEEL, IN_REPOSITORY):
+        if place.is_dir():
+            return {path.name: path for path in sorted(place.iterdir()) if notebooks_in(path)}
+    raise click.UsageError(f"the lessons are missing: looked in {IN_WHEEL} and {IN_REPOSITORY}. Reinstall minitape.")
+
+
+def lessons_folder(language: str | None = None, instead_of: object = None) -> Path:
+    """The folder of the course's lessons in a language, English where none is named.
+
+    Raises click.UsageError where there are none in it, or a language is named beside other lessons, `instead_of` which it would be.
+    """
+    there = languages()
+    if language and instead_of:
+        raise click.UsageError(f"--language chooses among the course's own lessons; leave it out, or do not name {instead_of}")
+    if language and language not in there:
+        raise click.UsageError(f"there are no lessons in {language!r}; there are: {', '.join(there)}")
+    return there[language or texts.ENGLISH]
+
+
+def users_language() -> str:
+    """The language among the course's own that the system says its user reads, such as "fr_FR:zh_CN.UTF-8"; else English."""
+    told = next(filter(None, map(os.environ.get, VARIABLES)), "") or _of_windows()
+    codes = [re.split("[.@]", code)[0].replace("_", "-") for code in told.split(":")]
+    return next((code for whole in codes for code in (whole, whole.partition("-")[0]) if code in languages()), texts.ENGLISH)
+
+
+def _of_windows() -> str:
+    """The language in which Windows itself speaks, such as "zh_CN"; "" elsewhere."""
+    if sys.platform != "win32":
+        return ""
+    import ctypes
+    import locale
+
+    return locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), "")
+
+
+def language_of(folder: Path) -> str | None:
+    """The language of the lessons that lie in a learner's folder; None where there are none."""
+    lessons = {path.name for path in notebooks_in(lessons_folder())}
+    return texts.language(folder) if lessons & {path.name for path in notebooks_in(folder)} or _has_tables(folder) else None
+
+
+def _has_tables(folder: Path) -> bool:
+    return texts.language(folder) != texts.ENGLISH
 
 
 def notebooks_in(folder: Path) -> list[Path]:
@@ -54,13 +100,14 @@ def notebook_to_open(folder: Path) -> Path | None:
     return next(found, notebooks[0] if notebooks else None)
 
 
-def copy_missing(target: Path, outputs: bool = False) -> tuple[list[str], list[str]]:
+def copy_missing(target: Path, outputs: bool = False, language: str | None = None) -> tuple[list[str], list[str]]:
     """Copy the lessons that are not yet in `target`; give back the names copied and the names left alone.
 
     A learner's notebook comes without `outputs`: below a question, they would be its answer. A file that exists is never
-    opened for writing. Raises OSError where `target` cannot be written.
+    opened for writing, but for the tables of a translation: they go with the version of minitape that runs. Raises OSError where
+    `target` cannot be written.
     """
-    source = lessons_folder()
+    source, ours = lessons_folder(language), _has_tables(target)
     copied: list[str] = []
     kept: list[str] = []
     for path in _files(source):
@@ -68,12 +115,15 @@ def copy_missing(target: Path, outputs: bool = False) -> tuple[list[str], list[s
         destination = target / name
         destination.parent.mkdir(parents=True, exist_ok=True)
         content = path.read_bytes() if outputs or path.suffix != ".ipynb" else _not_run(path)
-        (copied if _write_new(content, destination) else kept).append(str(name))
+        old = destination.exists() and not (ours and name.parts[0] == texts.FOLDER and destination.read_bytes() != content)
+        if not old:
+            write(destination, content)
+        (kept if old else copied).append(str(name))
     return copied, kept
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(folder.rglob("*"), key=lambda path: (path.suffix == ".ipynb", path)):  # tables first: they say the language of a copy that broke off
         parts = path.relative_to(folder).parts
         if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in parts):
             yield path
@@ -86,11 +136,3 @@ def _not_run(path: Path) -> bytes:
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
     return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def _write_new(content: bytes, destination: Path) -> bool:
-    """Write `content` to `destination` unless that exists; what breaks off leaves nothing behind."""
-    if destination.exists():
-        return False
-    write(destination, content)
-    return True

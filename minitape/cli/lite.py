@@ -28,8 +28,8 @@ INSTALL: dict[str, object] = {
 }
 
 
-def write_lite(out: Path, wheel: Path) -> int:
-    """Write JupyterLite with the course's lessons, and with `wheel` to install in it, to `out`; give back how many lessons it has.
+def write_lite(out: Path, wheel: Path, language: str | None = None) -> int:
+    """Write JupyterLite with the course's lessons in a language, and with `wheel` to install in it, to `out`; give back how many lessons it has.
 
     Raises ModuleNotFoundError where JupyterLite is missing, click.ClickException where `wheel` is none of minitape's, `out` holds something else, or
     JupyterLite cannot be built.
@@ -43,7 +43,7 @@ def write_lite(out: Path, wheel: Path) -> int:
         raise click.ClickException(f"{out} holds files that are no JupyterLite; name another folder")
     with tempfile.TemporaryDirectory(prefix="minitape-lite-") as scratch:
         contents = Path(scratch) / "contents"
-        copy_missing(contents)
+        copy_missing(contents, language=language)
         lessons = [path for path in notebooks_in(contents) if _install(path)]
         command = [
             *(sys.executable, "-c", "from jupyterlite_core.app import main; main()", "build"),

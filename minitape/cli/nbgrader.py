@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ import nbformat
 from nbformat.v4 import new_code_cell
 
 from ..engine.read_data import NOTEBOOK, read_text
+from ..engine.texts import FOLDER as TEXTS
 from ..engine.write_beside import write as write_file
 from .lessons import lesson_of, lessons_folder, notebooks_in
 from .rules import is_answers, is_exercise, solution_of
@@ -58,13 +60,13 @@ class Check:
     lines: tuple[int, int]
 
 
-def export(lesson: str, course: Path) -> tuple[Path, int]:
+def export(lesson: str, course: Path, language: str | None = None) -> tuple[Path, int]:
     """Write a lesson to the folder `course` of nbgrader as an assignment; give back its notebook and its exercises' number.
 
-    `lesson` is a number of the course's own, or a notebook. Raises click.ClickException where it is neither, cannot be
+    `lesson` is a number of the course's own, in a language, or a notebook. What a translated lesson says goes with it. Raises click.ClickException where it is neither, cannot be
     read, has no exercises, or where the assignment exists already.
     """
-    path = find_lesson(lesson)
+    path = find_lesson(lesson, language)
     target = course / "source" / path.stem / path.name
     if target.exists():
         raise click.ClickException(f"{target} exists already; delete it to export the lesson anew")
@@ -79,18 +81,22 @@ def export(lesson: str, course: Path) -> tuple[Path, int]:
     clean(notebook)
     target.parent.mkdir(parents=True, exist_ok=True)
     write(notebook, target)
+    if (path.parent / TEXTS).is_dir():
+        shutil.copytree(path.parent / TEXTS, target.parent / TEXTS, dirs_exist_ok=True)
     return target, count
 
 
-def find_lesson(lesson: str) -> Path:
-    """The notebook that is meant: a file, or the number of a lesson of the course; the appendix has a word.
+def find_lesson(lesson: str, language: str | None = None) -> Path:
+    """The notebook that is meant: a file, or the number of a lesson of the course in a language; the appendix has a word.
 
     >>> find_lesson("1").name
     '01_the_first_tape.ipynb'
     """
-    if Path(lesson).suffix == ".ipynb" and Path(lesson).is_file():
-        return Path(lesson)
-    own = {lesson_of(path): path for path in notebooks_in(lessons_folder()) if lesson_of(path)}
+    named = lesson if Path(lesson).suffix == ".ipynb" and Path(lesson).is_file() else None
+    folder = lessons_folder(language, named)
+    if named:
+        return Path(named)
+    own = {lesson_of(path): path for path in notebooks_in(folder) if lesson_of(path)}
     found = own.get(f"{int(lesson):02d}" if lesson.isdigit() else lesson)
     if found is None:
         raise click.UsageError(f"{lesson} is neither a notebook nor the number of a lesson ({', '.join(own)})")

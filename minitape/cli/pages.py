@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from nbconvert.preprocessors import Preprocessor
 
+from ..engine.texts import language
 from .contents import is_minitapes
 from .rules import is_answers, is_folded
 
@@ -17,7 +19,8 @@ LINK = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?=[#)])")
 
 
 class LessonPage(Preprocessor):
-    """Answers are left out, folded code stays folded, and links from one notebook of minitape's to another lead to the other's page.
+    """Answers are left out, folded code stays folded, links from one notebook of minitape's to another lead to the other's page, which
+    says in what language it is.
 
     >>> from nbformat.v4 import new_markdown_cell
     >>> cell = new_markdown_cell("A [tape](glossary.ipynb#cell-id=tape) of [lesson 2](02_inside_the_tape.ipynb).")
@@ -29,11 +32,12 @@ class LessonPage(Preprocessor):
     'A [path](glossary.html#cell-id=path).'
     """
 
-    def preprocess(self, nb: Notebook, resources: object) -> tuple[Notebook, object]:
+    def preprocess(self, nb: Notebook, resources: dict[str, Any]) -> tuple[Notebook, object]:  # of nbconvert's, by name
         """The notebook without answers, and with its links changed; one that has nothing to do with minitape stays as it is."""
         if not is_minitapes(nb):
             return nb, resources
         nb.cells = [cell for cell in nb.cells if not is_answers(cell)]
+        resources["language_code"] = language(Path(resources.get("metadata", {}).get("path") or "."))
         return super().preprocess(nb, resources)
 
     def preprocess_cell(self, cell: Cell, resources: object, index: int) -> tuple[Cell, object]:

@@ -22,7 +22,7 @@ from nbval import plugin
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell
 
-from .rules import FOLLOWS_ANSWERS, is_exercise, kinds, solution_of, tags_of
+from .rules import FOLLOWS_ANSWERS, is_exercise, is_grown, kinds, solution_of, tags_of
 
 if TYPE_CHECKING:
     from .rules import Output, Ran
@@ -101,7 +101,7 @@ def _notice_death() -> None:
 
 def _as_first_shown(output: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """An output as its cell showed it: nbval does not follow those that are replaced after their cell has run."""
-    if not output.get("metadata", {}).get("minitape", {}).get("grown"):
+    if not is_grown(output):
         return output
     return nbformat.from_dict({**output, "data": {"text/plain": "TapeView(0 rows, 1 tape)"}, "metadata": {}})
 

@@ -112,7 +112,7 @@ def _lines(result: Result) -> Iterator[Text]:
 
 def _uncompared(result: Result) -> str:
     numbers = ", ".join(str(place + 1) for place in result.uncompared)
-    return f"not compared, as tagged {UNCHECKED}: the output of cell{'s' * (len(result.uncompared) > 1)} {numbers}"
+    return f"not compared ({UNCHECKED}, or a picture that grows after its cell has run): the output of cell{'s' * (len(result.uncompared) > 1)} {numbers}"
 
 
 def where(finding: Finding, result: Result) -> str:

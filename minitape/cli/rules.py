@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias, TypedDict
 
 from minitape.course import CORRECT, NOT_ANSWERED
+from minitape.course.checker import MARKS
 from minitape.course.predict import WIDGET_VIEW
+from minitape.engine.texts import FEEDBACK, table
+
+from .lessons import lessons_folder
 
 EXERCISE = "exercise"
 SOLUTION = "solution"
@@ -47,6 +53,7 @@ _CODE_BLOCK = re.compile(r"^```python\n(.*?)\n?^```", re.DOTALL | re.MULTILINE)
 _ANSWERS = re.compile(r"\b(?:add_exercise|Exercise)\(")
 _UNKNOWN_MAGIC = re.compile(r"UsageError: (?:Line|Cell) magic (?:function )?`(%+\w+)` not found")
 _SAID = re.compile(r"^Exercise \S+: ([^.]*)\.", re.MULTILINE)
+_FIELD = re.compile(r"\{\w+\}")
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -88,6 +95,16 @@ def tags_of(cell: Cell) -> list[str]:
     return tags if isinstance(tags, list) else []
 
 
+def is_grown(output: Output) -> bool:
+    """Whether an output is a picture that grew after its cell had run, which no run of the cell alone shows."""
+    return bool(output.get("metadata", {}).get("minitape", {}).get("grown"))
+
+
+def is_compared(cell: Cell) -> bool:
+    """Whether what a cell shows is compared with what is saved."""
+    return UNCHECKED not in tags_of(cell) and not any(map(is_grown, cell.get("outputs", [])))
+
+
 def is_answers(cell: Cell) -> bool:
     """Whether a cell tells the answers of exercises: only who teaches may see it outside a notebook.
 
@@ -123,8 +140,8 @@ def solution_of(cells: Sequence[Cell], exercise: int) -> str | None:
     return None
 
 
-def saved_findings(notebook: Notebook) -> Iterator[Finding]:
-    """What can be seen without running the notebook."""
+def saved_findings(notebook: Notebook, folder: Path = Path()) -> Iterator[Finding]:
+    """What can be seen without running the notebook, which lies in `folder`."""
     if "widgets" in notebook.metadata:
         yield Finding("widget-state", None, "widget state is saved in the notebook: save it with minitape save")
     code = [(place, cell) for place, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
@@ -135,7 +152,7 @@ def saved_findings(notebook: Notebook) -> Iterator[Finding]:
             yield Finding("widget-view", place, "a live widget is saved here, which no reader sees: use minitape save")
         if is_exercise(cell) and solution_of(notebook.cells, place) is None:
             yield Finding("exercise", place, "no cell tagged 'solution' with one ```python block follows this exercise")
-        if not is_exercise(cell) and NOT_ANSWERED in _SAID.findall(outputs_text(cell.outputs)):
+        if not is_exercise(cell) and NOT_ANSWERED in _SAID.findall(in_english(outputs_text(cell.outputs), folder)):
             yield Finding("exercise", place, "this exercise is not tagged 'exercise', so its solution is never tried")
     yield from _order_findings(code)
 
@@ -151,8 +168,8 @@ def _order_findings(code: Iterable[tuple[int, Cell]]) -> Iterator[Finding]:
             return
 
 
-def run_findings(notebook: Notebook, record: Ran, variant: str) -> Iterator[Finding]:
-    """What one cell's run shows; `record` is what the recorder sent."""
+def run_findings(notebook: Notebook, record: Ran, variant: str, folder: Path = Path()) -> Iterator[Finding]:
+    """What one cell's run shows; `record` is what the recorder sent, and `folder` that of the notebook."""
     place = record["cell"]
     cell, outputs = notebook.cells[place], record["outputs"]
     errors = plain("".join(output["text"] for output in outputs if _is_stderr(output)))
@@ -168,7 +185,7 @@ def run_findings(notebook: Notebook, record: Ran, variant: str) -> Iterator[Find
         yield _problem(cell, record, variant)
     tried = variant == "blank" or solution_of(notebook.cells, place) is not None
     if is_exercise(cell) and tried and record["problem"] in (None, OUTPUTS_DIFFER):
-        yield from _exercise_findings(place, outputs, variant)
+        yield from _exercise_findings(place, outputs, variant, folder)
 
 
 def kinds(outputs: Iterable[Output]) -> list[str]:
@@ -207,11 +224,11 @@ def _problem(cell: Cell, record: Ran, variant: str) -> Finding:
     return Finding("timeout" if "Timeout" in problem else "not-runnable", place, plain(problem), saved, new, variant)
 
 
-def _exercise_findings(place: int, outputs: list[Output], variant: str) -> Iterator[Finding]:
+def _exercise_findings(place: int, outputs: list[Output], variant: str, folder: Path) -> Iterator[Finding]:
     """Left blank, an exercise says that it is not answered yet; with its solution, that this is correct."""
     wanted = CORRECT if variant == "solved" else NOT_ANSWERED
     text = outputs_text(outputs)
-    said = _SAID.findall(text)
+    said = _SAID.findall(in_english(text, folder))
     if not said or any(word != wanted for word in said):
         which = "the solution" if variant == "solved" else "this exercise, left blank,"
         yield Finding("exercise", place, f"{which} should be told {wanted!r}", new=text, variant=variant)
@@ -245,6 +262,25 @@ def _parts(output: Output) -> Iterator[str]:
 
 def _joined(text: str | list[str]) -> str:
     return "".join(text) if isinstance(text, list) else str(text)
+
+
+def in_english(text: str, folder: Path = Path()) -> str:
+    """What `check` said, with the words by which it is read in English, from any language of the lessons and from that of a folder.
+
+    >>> in_english("练习 01.1：还不对。\\n  你给的：8.0\\n提示：这是 y。")
+    'Exercise 01.1: not yet.\\n  given:    8.0\\nHint: 这是 y。'
+    """
+    for theirs, ours in _marks(folder.absolute()):
+        text = theirs.sub(ours, text)
+    return text
+
+
+@functools.cache
+def _marks(here: Path) -> list[tuple[re.Pattern[str], str]]:
+    """What a line of `check` begins with in each language, and the same in English."""
+    tables = [table(FEEDBACK, folder) for folder in (*lessons_folder().parent.iterdir(), here)]
+    pairs = [(_FIELD.split(texts[mark]), _FIELD.split(mark)) for texts in tables for mark in MARKS if texts.get(mark)]
+    return [(re.compile(r"^([ \t]*)" + "(.*?)".join(map(re.escape, theirs)), re.MULTILINE), r"\1" + r"\2".join(ours)) for theirs, ours in pairs]
 
 
 def plain(text: str) -> str:

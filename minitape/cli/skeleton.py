@@ -1,19 +1,27 @@
-"""`minitape new-lesson`: the skeleton of a lesson."""
+"""`minitape new-lesson`: the skeleton of a lesson. `minitape new-language`: the lessons, to be translated."""
 
 from __future__ import annotations
 
+import json
 import re
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from ..course.translation import keep_in_step
+from ..engine.texts import CODE, ENGLISH, FEEDBACK, FOLDER
+from ..engine.write_beside import write as write_file
+from .lessons import IN_REPOSITORY, lessons_folder
 from .rules import EXERCISE, FOLLOWS_ANSWERS, SOLUTION
 from .save import clean, execute, write
 
 if TYPE_CHECKING:
     from .rules import Notebook
+
+MOST = 10  # texts of a file that are left to translate, and are listed one by one
 
 INTRODUCTION = """\
 # {title}
@@ -137,6 +145,27 @@ def write_skeleton(name: str, title: str | None) -> Path:
     clean(notebook)
     write(notebook, path)
     return path
+
+
+def write_language(code: str) -> tuple[Path, list[str]]:
+    """Write the lessons for a translation, or bring it in step with them; give back its folder, and what is left to translate.
+
+    Raises click.ClickException where `code` is that of no other language, or the folder cannot be written.
+    """
+    if code == ENGLISH or not CODE.fullmatch(code):
+        raise click.ClickException(f"{code!r} names no language to translate into; give its code, such as de or pt-BR")
+    folder = (IN_REPOSITORY if IN_REPOSITORY.is_dir() else Path()) / code
+    feedback = folder / FOLDER / f"{FEEDBACK}.json"
+    try:
+        if not feedback.exists():
+            feedback.parent.mkdir(parents=True, exist_ok=True)
+            write_file(feedback, json.dumps({ENGLISH: code}))
+        left = keep_in_step(lessons_folder(), folder)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {folder}: {error.strerror or error}") from error
+    files = [(name, list(lines)) for name, lines in groupby(left, lambda line: line.partition(":")[0])]
+    many = {name: [f"{name}: {len(lines)} texts to translate"] for name, lines in files if len(lines) > MOST}
+    return folder, [line for name, lines in files for line in many.get(name, lines)]
 
 
 def _title(words: str) -> str:

@@ -16,7 +16,7 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``datasets``   real data (``data``)
 ``plot``, ``moving``   pictures for lessons, and their slider
 ``widget``   what live widgets are made of, also where none can be shown
-``texts``, ``translation``   all of it in another language, and the texts for whoever translates
+``translation``, ``table_texts``   the lessons in another language, kept in step, and their texts; ``engine/texts`` finds them
 ``trials``, ``own_tape``, ``follow``   what a learner's own tape must do; the way of a call through minitape's files
 ``ward``   the patients of lesson 13
 ``programs``   programs in other frameworks, and what these recorded of them (``recordings``)

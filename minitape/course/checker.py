@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.texts import cut, say
 from .compare import Comparison, as_array, compare, is_blank, kind, together
 from .exercise import Exercise, exercises_of
 from .near import in_common
 from .progress import note_try, tries_at
 from .seen import Seen, watching
 from .slips import line_of, slip_in, told_of
-from .texts import cut, say
 from .trials import is_empty, lines_of, try_out, wrong_kind
 from .unknown import Unknown
 
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 CORRECT = "correct"
 NOT_ANSWERED = "not answered yet"
 NOT_YET = "not yet"
+RIGHT, WRONG, BLANK = (f"Exercise {{name}}: {said}." for said in (CORRECT, NOT_YET, NOT_ANSWERED))
+GIVEN, HINT = "given:    {value}", "Hint: {hint}"
+MARKS = RIGHT, WRONG, BLANK, GIVEN, HINT
+"""By what `minitape check` and `minitape class` read a saved notebook."""
 TRIES_BEFORE_TELLING = 3
 LONGEST = 200
 FEW = 12
@@ -47,10 +51,10 @@ def check(name: str, answer: Answer = ...) -> None:
     >>> check("no such exercise", 1)
     There is no exercise 'no such exercise'. A name looks like '01.2': lesson 01, exercise 2.
     """
-    print(_in_colour(feedback(name, answer)))
+    print(_in_colour(feedback(name, answer), name))
 
 
-def _in_colour(text: str) -> str:
+def _in_colour(text: str, name: str) -> str:
     """In a notebook, the line that says whether an answer is right in bold, with a green mark if it is; else the text as it is.
 
     As saved, no lesson is answered, and that has no colour.
@@ -59,9 +63,9 @@ def _in_colour(text: str) -> str:
     if ipython is None or type(ipython.get_ipython()).__name__ != "ZMQInteractiveShell":
         return text
     first, newline, rest = text.partition("\n")
-    if first.endswith(f": {CORRECT}."):
+    if first == say(RIGHT, name=name):
         return f"{BOLD}{first}{PLAIN} {GREEN}✔{PLAIN}{newline}{rest}"
-    return f"{BOLD}{first}{PLAIN}{newline}{rest}" if first.endswith(": not yet.") else text
+    return f"{BOLD}{first}{PLAIN}{newline}{rest}" if first == say(WRONG, name=name) else text
 
 
 def is_right(name: str, answer: Answer = ...) -> bool:
@@ -123,8 +127,8 @@ def _exercise(name: str) -> Exercise:
 
 def _unknown(name: str) -> str:
     known = ", ".join(exercises_of(name.rpartition(".")[0]))
-    rest = f"This lesson has: {known}." if known else "A name looks like '01.2': lesson 01, exercise 2."
-    return f"There is no exercise {name!r}. {rest}"
+    rest = say("This lesson has: {known}.", known=known) if known else say("A name looks like '01.2': lesson 01, exercise 2.")
+    return f"{say('There is no exercise {name}.', name=repr(name))} {rest}"
 
 
 def _judge(exercise: Exercise, answer: Answer) -> Verdict:
@@ -344,7 +348,7 @@ def _hint(exercise: Exercise, compared: Callable[[Answer], Comparison], source: 
 
 
 def _blank(exercise: Exercise) -> str:
-    text = f"Exercise {exercise.name}: {NOT_ANSWERED}."
+    text = say(BLANK, name=exercise.name)
     same = say("Your program still gives what it gave at the start.")
     if exercise.blank is not ... or exercise.start:
         return "\n".join([text, say("Change the program, and run the cell again."), same])
@@ -359,7 +363,7 @@ def _close(comparison: Comparison) -> list[str]:
 
 
 def _right(exercise: Exercise, verdict: Verdict) -> str:
-    lines = [f"Exercise {exercise.name}: {CORRECT}.", *(f"  {line}" for line in verdict.measures)]
+    lines = [say(RIGHT, name=exercise.name), *(f"  {line}" for line in verdict.measures)]
     return "\n".join([*lines, say(exercise.because, exercise.lesson)] if exercise.because else lines)
 
 
@@ -367,10 +371,11 @@ def _not_yet(exercise: Exercise, verdict: Verdict, tries: int) -> str:
     kept_back = verdict.expected is None and tries < TRIES_BEFORE_TELLING
     lines = list(verdict.kept_back if kept_back and verdict.given else verdict.measures)
     if verdict.given:
-        of_it = [f"{say('of it:')}    {verdict.of_it}"] if verdict.of_it else []
-        lines[:0] = [f"given:    {verdict.given}", *of_it, f"expected: {verdict.expected or _expected(exercise, tries)}"]
-    text = [f"Exercise {exercise.name}: {NOT_YET}.", *(f"  {line}" for line in lines)]
-    return "\n".join([*text, f"Hint: {say(verdict.hint, exercise.lesson)}"] if verdict.hint else text)
+        of_it = [say("of it:    {value}", value=verdict.of_it)] if verdict.of_it else []
+        expected = say("expected: {value}", value=verdict.expected or _expected(exercise, tries))
+        lines[:0] = [say(GIVEN, value=verdict.given), *of_it, expected]
+    text = [say(WRONG, name=exercise.name), *(f"  {line}" for line in lines)]
+    return "\n".join([*text, say(HINT, hint=say(verdict.hint, exercise.lesson))] if verdict.hint else text)
 
 
 def _measures(comparison: Comparison, kept_back: bool = False) -> list[str]:

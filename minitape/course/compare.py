@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .texts import say
+from ..engine.texts import say
 
 if TYPE_CHECKING:
     from .exercise import Answer

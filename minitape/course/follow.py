@@ -21,7 +21,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
-from .texts import say
+from ..engine.texts import say
 
 if TYPE_CHECKING:
     from ..engine.typed import Object

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ..engine.texts import say
 from .compare import Described, as_array, kind, with_zero
 from .exercise import Exercise, Mistake, raises
-from .texts import say
 from .unknown import Polynomial, descend
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ def _errors(answers: Answer) -> Answer:
 
 EXPLAINED = {
     "05.p1": """\
-The first call gave its answer. Then the tape let go of what it had recorded, and had nothing left for the second call. This is the default,
+The first call gave its answer. Then the tape let go of the values it had recorded, and a second call needs them. This is the default,
 because what a tape holds can be large, as you will see in a moment.""",
     "05.p2": """\
 `z` is `x` to the power of 4, so its derivative is 4 * 27. A persistent tape answers both questions. The sweep of the second one started at `y`,

@@ -76,7 +76,7 @@ EXERCISES = (
         hint=(
             "Which paths lead from the variable to the result? Which of them go through a stop?",
             "Cross out the paths through a stop, and add the others. If none is left, the answer is None.",
-            "A: y times 1 path. B: the only path is stopped. C: two of three factors pass. D: only the last x is left.",
+            "A: one path is left, and gives y. B: the only path is stopped. C: two of three factors pass. D: only the last x is left.",
         ),
         because="Only the paths without a stop count: one in A, none in B, two in C, one in D.",
     ),
@@ -177,7 +177,7 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 lambda loss_of, start, steps: descend(loss_of, start, steps, rate=0.1),
-                "That is what w itself would learn. The loss should see the rounded value.",
+                "That comes out when the loss sees w itself. It should see the rounded value.",
             ),
             Mistake(
                 lambda loss_of, start, steps: start,

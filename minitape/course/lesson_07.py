@@ -197,7 +197,7 @@ def second_derivative(f, value):
         mistakes=[
             Mistake(
                 gives_none,
-                "The outer tape has no path to what you ask it about. Is the sum computed while it is on, and does it watch the point?",
+                "The outer tape has no path to what you ask it about. Is the sum computed while it is on, and does it watch x?",
                 where=r"reduce_sum",
             ),
             Mistake(_hessian, "That is the whole Hessian. Only its product with the direction is wanted: two numbers."),

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.texts import say
 from .compare import in_order
 from .exercise import Exercise, Mistake, gives_none, raises
-from .texts import say
 from .unknown import Polynomial
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ EXPLAINED = {
     "08.p1": "The watch stands after the line in which x was used. What ran before it was not recorded.",
     "08.p2": "A variable made with trainable=False is not watched automatically. For a list of sources, explain gives a list of answers; the first is connected.",
     "08.p3": "This tape was told not to watch variables by itself, and nobody told it of w. It does watch x.",
-    "08.p4": "The last line stands outside the block, so the tape did not see it.",
+    "08.p4": "The line of loss stands outside the block, so the tape did not see it.",
     "08.p5": "The cast to float is fine. But before it there is an integer, and there the way ends.",
     "08.p6": "A comparison answers yes or no. If x changes a little, the answer stays the same, until it jumps. There is nothing to follow downhill.",
     "08.p7": "A tape can follow a value only from one tf operation to the next. np.mean gives a plain number, and that comes back as a new constant, without any memory. "

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..engine.texts import say
 from .exercise import Exercise, Mistake
 from .follow import follow, table_of_rules
 from .own_tape import BACK, MORE, OPERATORS, ROWS
-from .texts import say
 
 if TYPE_CHECKING:
     from .exercise import Answer
@@ -127,7 +127,7 @@ def _files() -> dict[str, str]:
     assert asker is not None
     return {
         "writes the row of a variable": forwards.writers()[0].file,
-        "is called first by tape.gradient": back.steps[0].file,
+        "runs first when tape.gradient is called": back.steps[0].file,
         "asks the rule g * y": asker.file,
         "has the table with the rule": table_of_rules(),
     }
@@ -254,7 +254,7 @@ EXERCISES = (
                 "That is where the rule stands. Which function stands above the formula g * y in the second map, one step further left?",
             ),
             Mistake(
-                FILES | {"asks the rule g * y": FILES["is called first by tape.gradient"]},
+                FILES | {"asks the rule g * y": FILES["runs first when tape.gradient is called"]},
                 "There it begins. Go down the second map to the formula g * y: who called it?",
             ),
         ],

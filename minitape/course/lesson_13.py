@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.texts import say
 from .exercise import Exercise, Mistake
-from .texts import say
 from .ward import PATIENTS, order_for, the_ward
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ STANDARDIZE = Exercise(
         "Subtract the mean of seen, then divide by its standard deviation, column by column.",
         "return (measures - seen.mean(axis=0)) / seen.std(axis=0)",
     ),
-    because="Now a step in millimetres and one in grams are of the same size.",
+    because="Now lengths and masses are of the same size.",
     rtol=1e-4,
     atol=1e-4,
 )
@@ -176,7 +176,7 @@ def _exercises(beds: tuple[str, ...]) -> tuple[Exercise, ...]:
 EXPLAINED = {
     "13.p1": "A row holds all 200 points at once: x @ w1 is one row, with 200 times 16 numbers. The number of points does not change the number of rows.",
     "13.p2": "Nobody told the network about moons. It went down the slope of one number, again and again, and that was enough.",
-    "13.p3": "4000 grams times a weight near 1 is thousands, and there tanh is flat: exactly 1 or -1, with the derivative 0. The way is whole, "
+    "13.p3": "4000 grams times a weight near 1 is thousands, and there tanh is flat: in float32 exactly 1 or -1, with the derivative 0. The way is whole, "
     "and it carries zeros. Only w2 and b2 learn, from hidden numbers that say next to nothing.",
 }
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.texts import say
 from .compare import Described
 from .exercise import Exercise, Mistake, raises
-from .texts import say
 
 if TYPE_CHECKING:
     from .exercise import Answer

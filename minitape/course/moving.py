@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .texts import say
+from ..engine.texts import say
 from .widget import AnyWidget, Float, Int, List, Unicode
 
 if TYPE_CHECKING:

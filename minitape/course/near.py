@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.texts import say
 from .compare import as_array
-from .texts import say
 
 if TYPE_CHECKING:
     from .exercise import Answer

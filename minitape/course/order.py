@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from .texts import say
+from ..engine.texts import say
 
 if TYPE_CHECKING:
     from ..engine.typed import Object

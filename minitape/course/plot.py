@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
+import unicodedata
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from html import escape
@@ -16,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.texts import LABELS, say
 from ..engine.write_beside import write
 from .compare import as_array
 from .predict import WIDGET_VIEW
-from .texts import say
 
 if TYPE_CHECKING:
     from .exercise import Answer
@@ -44,9 +45,10 @@ class Plot:
     def __init__(self, says: str, x: Range, y: Range, names: tuple[str, str] = ("x", "y"), size: Range = (820, 340)):
         """`says` is what the picture shows, in words; `x` and `y` are from where to where the axes go.
 
-        It has no ground of its own: the page shows through, be it light or dark.
+        It has no ground of its own: the page shows through, be it light or dark. All words may have a translation.
         """
-        self.says, self.x, self.y, self.names, self.size = says, x, y, names, size
+        self.says, self.x, self.y, self.size = say(says, LABELS), x, y, size
+        self.names = tuple(say(name, LABELS) for name in names)
         self._parts: list[str] = []
         self._legend: list[tuple[str, str, bool]] = []
         self._drawn: list[np.ndarray] = []  # where something is, so that the legend is elsewhere
@@ -145,7 +147,7 @@ class Plot:
         if not self._legend:
             return ""
         width, height = self.size
-        wide, high = 30 + 7.6 * max(len(name) for name, *_ in self._legend), 8 + LINE * len(self._legend)
+        wide, high = 30 + max(_width(name) for name, *_ in self._legend), 8 + LINE * len(self._legend)
         corners = [(x, y) for y in (TOP + 4, height - BOTTOM - high - 4) for x in (width - RIGHT - wide - 4, LEFT + 8)]
         drawn = np.concatenate(self._drawn) if self._drawn else np.zeros((0, 2))
 
@@ -179,7 +181,7 @@ class Plot:
 
     def _named(self, name: str, colour: int, dashed: bool = False) -> Plot:
         if name:
-            self._legend.append((name, COLOURS[colour], dashed))
+            self._legend.append((say(name, LABELS), COLOURS[colour], dashed))
         return self
 
     def _scale(self) -> np.ndarray:
@@ -194,6 +196,11 @@ class Plot:
         across, down = self._scale()
         shown = (pairs - [self.x[0], self.y[1]]) * [across, -down] + [LEFT, TOP]
         return np.clip(np.nan_to_num(shown), -2000, 4000)
+
+
+def _width(name: str) -> float:
+    """How many pixels a name in the legend is wide at most; a Chinese letter is as wide as it is high."""
+    return sum(13 if unicodedata.east_asian_width(letter) in "WF" else 7.6 for letter in name)
 
 
 def _dense(places: np.ndarray) -> np.ndarray:
@@ -223,7 +230,7 @@ class Moving:
     """
 
     def __init__(self, name: str, values: Sequence[float], draw: Callable[[float], Plot], start: int = 0):
-        self.name, self.values, self.start = name, [float(value) for value in values], start
+        self.name, self.values, self.start = say(name, LABELS), [float(value) for value in values], start
         self.pictures = [draw(value) for value in values]
 
     def __repr__(self) -> str:

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from ..engine.texts import cut, say
 from .compare import as_array, compare
 from .exercise import explanations_of
 from .progress import change_progress, read_progress
-from .texts import cut, say
 
 if TYPE_CHECKING:
     from ..engine.typed import Object
@@ -166,7 +166,7 @@ def reveal(name: str, truth: Answer, explanation: str = "") -> None:
 
 def _marked(text: str) -> str:
     """A text set off in Markdown: words in bold, a program as code."""
-    return f"**{text}**" if re.fullmatch(r"[\w .,;:'%+-]+", text) else f"`{' '.join(text.replace('`', chr(39)).split())}`"
+    return f"**{text}**" if re.fullmatch(r"[\w .,;:'%+，；：、（）-]+", text) else f"`{' '.join(text.replace('`', chr(39)).split())}`"
 
 
 def _is(choice: str, truth: Answer) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import json
 import linecache
+import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,11 +19,13 @@ from typing import Any, TypeAlias
 from ..bridges.need import need
 from ..bridges.recording import Recording
 from ..bridges.replay import Replay
+from ..engine.texts import joined, say
 from ..engine.write_beside import write
 from ..explain.words import Explanation
-from .texts import say
 
 FOLDER = Path(__file__).parent / "recordings"
+TEXTS = "programs"  # the translations of what the kept answers say, sentence by sentence
+SENTENCES = re.compile(r"(?<=\.) (?=[A-Z])")  # what stands between two of them
 Data: TypeAlias = dict[str, Any]  # what JSON holds
 CALLED = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX"}
 
@@ -110,7 +113,8 @@ def _said(why: Explanation) -> Data:
 
 
 def _explanation(said: Data, recording: Recording, others: list[Explanation] | None = None) -> Explanation:
-    why = Explanation(said["cause"], said["message"], said["fix"], said["filename"], said["line"], others)
+    message, fix = (joined(*(say(sentence, TEXTS) for sentence in SENTENCES.split(said[part]))) for part in ("message", "fix"))
+    why = Explanation(said["cause"], message, fix, said["filename"], said["line"], others)
     why._tape, why._rows = recording, said["rows"]  # type: ignore[assignment]  # a picture takes it for a tape
     return why
 

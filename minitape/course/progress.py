@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Required, TypeAlias, TypedDict
 
 from ..engine.read_data import read_json
+from ..engine.texts import say
 from ..engine.write_beside import replacing
 from .exercise import exercises_of, own_lessons
-from .texts import say
 
 FILE_NAME = ".minitape-progress.json"
 VARIABLE = "MINITAPE_PROGRESS"

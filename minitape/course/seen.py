@@ -16,7 +16,7 @@ from ..engine.back.tape import GradientTape
 from ..engine.more.forward import ForwardAccumulator
 from ..engine.recording.state import state
 from ..engine.tensor.variable import ResourceVariable
-from .texts import say
+from ..engine.texts import say
 
 if TYPE_CHECKING:
     from .exercise import Answer

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..engine.texts import say
 from .compare import compare, is_blank, kind
-from .texts import say
 
 if TYPE_CHECKING:
     from .exercise import Answer

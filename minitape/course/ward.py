@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from ..engine.texts import say
 from .plot import Plot
 from .progress import forget_tries
-from .texts import say
 
 if TYPE_CHECKING:
     from .exercise import Answer
@@ -89,8 +89,8 @@ PATIENTS = {
     "pairs": Patient(
         {"tf.linalg.matvec(hidden, w2) + b2": "hidden @ w2[:, tf.newaxis] + b2"},
         (("broadcast", 2),),
-        "z has the shape (200, 1), and t has (200,). Together they become (200, 200): each answer is compared with every label. On average the labels say "
-        "half, so the network learns to answer half everywhere.",
+        "z has the shape (200, 1), and t has (200,). Together they become (200, 200): each answer is compared with every label. The mean of the "
+        "labels is 0.5, so the network learns to answer z = 0 everywhere: it takes no side.",
         same={("broadcast", 3): ("broadcast", 2)},
     ),
     "uphill": Patient(

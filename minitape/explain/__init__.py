@@ -18,12 +18,12 @@ The question
     ``unasked``    answers before it is asked: in warnings, and in notes on errors; ``uncaught`` for errors of Python's own
     ``asking``     whose names the answer uses, and how it names a place
     ``connection`` whether there is a gradient, by the rules alone
-    ``trace``, ``nodes``, ``search``, ``chains``   the graph, the way through it with the fewest breaks, and its long runs of numbers
+    ``trace``, ``nodes``, ``search``   the graph, and the way through it with the fewest breaks
     ``bodies``     into functions, loops and branches of graphs
     ``reasons``    which break is to blame; ``objects``, ``names``, ``owners``: another object, a name bound anew, a layer's
     ``parts``      ways that are cut beside one that holds
     ``values``, ``families``   what is zero, NaN or infinite: one way for a tape and for every framework
-    ``arrived``, ``replay``, ``again``   the tape as entries for that, the sweep once more, and inside of a call
+    ``arrived``, ``replay``   the tape as entries for that, and the sweep once more, also inside of a call
     ``missing``    what a cut way would have added
     ``wrong``      gradients that are there, and not those that were meant
 
@@ -33,8 +33,8 @@ The user's text
 
 The answer
     ``kinds``      what sort of thing a cause is
-    ``words``, ``texts``, ``value_texts``, ``describe``   a finding as sentences; ``source_names`` what the user calls a source; ``page`` several of them
-    ``advice``, ``absent``, ``remedies``   what exactly happened at a break, and what to write instead
+    ``words``, ``texts``, ``value_texts``, ``describe``   a finding as sentences, which ``sentences`` fills in, in the language of the lessons; ``source_names`` what the user calls a source; ``page`` several of them
+    ``advice``, ``remedies``   what exactly happened at a break, and what to write instead
     ``patches``    the line to blame as it should be
 """
 

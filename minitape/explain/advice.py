@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from ..engine.recording.evidence import OFTEN, Exit, Origin
 from ..engine.recording.rows import CALL
 from ..engine.tensor.tensor import Tensor
-from .absent import Absent, is_layer, value_of
 from .asking import asking_frame, where
 from .bodies import INTO, bodies_of
 from .connection import operations
 from .nodes import Node, Place
-from .remedies import LEAVES, STEPS, term
+from .remedies import LEAVES, STEPS, Absent, is_layer, term, value_of
+from .sentences import fill
 from .source import RUN_ONCE
 from .statement import Statement, last_name, unparse
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..engine.recording.evidence import Stack
     from ..engine.recording.record import Record
     from ..engine.recording.rows import Call
-    from ..engine.typed import End, Object
+    from ..engine.typed import End
     from .nodes import Subject
     from .reasons import Inquiry
 
@@ -78,7 +78,7 @@ class Advice(Absent):
     def _no_tensor(self, cause: str) -> str:
         """For a target or a source that is neither a tensor nor a variable."""
         if self.what.startswith("the target is"):
-            self.fields["what"] = self.what.removeprefix("the target is ")
+            self.fields["what"] = fill("a plain {kind}", kind=self.what.rpartition(" ")[2])
             return "target"
         if cause == "wrong_object":
             if type(self.source).__name__ == "KerasTensor":
@@ -157,7 +157,7 @@ class Advice(Absent):
             )
             self.fields["instead"] = self._as_float()
             if self._mentioned("input_signature"):
-                self.fields["instead"] += ", and let the input_signature say the same"
+                self.fields["instead"] += fill(", and let the input_signature say the same")
             return kind or "source"
         if self.what in ("AsString", "StringToNumber", "string"):
             return "text"
@@ -173,7 +173,7 @@ class Advice(Absent):
             return "embedding inside" if self._chosen_by(("gather",)) else "inside"
         typed = [name for name in ("fn_output_signature", "TensorArray") if self._mentioned(name)]
         if typed:
-            self.fields["used"] = f", and let {' and '.join(typed)} say tf.float32 as well"
+            self.fields["used"] = fill(", and let {names} say tf.float32 as well", names=fill(" and ").join(typed))
         cast = node is not None and not isinstance(node, Origin) and self._is_cast(node)
         if cast and self._chosen_by(_LOOKUPS):
             return "cast index"
@@ -228,7 +228,7 @@ class Advice(Absent):
     def _left_through_numpy(self) -> str:
         if isinstance(self.subject, Exit) and self.what not in ("int", "index") and self.inquiry.only_decides(self.subject):
             return "choice"
-        self.fields["what"] = _EXITS.get(self.what, self.what)
+        self.fields["what"] = fill(_EXITS.get(self.what, self.what))
         name = "" if not isinstance(self.call, ast.Call) else last_name(self.call.func)
         self.fields["code"] = "" if not isinstance(self.call, ast.Call) else unparse(self.call.func)
         if name in _RETURNS:
@@ -271,8 +271,9 @@ class Advice(Absent):
             return self._stored(call, function, early)
         elif function is not None and len(unparse(function)) <= 40:
             self.fields["what"] = f"{unparse(function)}(...)"
-        inner = [type(owner).__mro__ for owner in self._holder()]
-        classes = {c.__name__ for mro in inner for c in mro if c.__module__.startswith("minitape.keras")}
+        changed = self._changed()
+        owner = None if changed is None else self.inquiry.owners.of(changed)
+        classes = {c.__name__ for c in type(owner).__mro__ if c.__module__.startswith("minitape.keras")}
         if "Metric" in classes or (self.statement is not None and self.statement.calls("update_state")):
             return "metric"
         optimizes = self.statement is not None and self.statement.calls("apply_gradients", "minimize", "apply")
@@ -292,7 +293,7 @@ class Advice(Absent):
         end = next((s for s, _ in self.inquiry.statements(last)), None)
         if end is None or self.statement is None or end.line <= self.statement.line:
             return ""
-        return f"line {last.line}" if last.filename == self.at.filename else where(last.filename, last.line)
+        return where("" if last.filename == self.at.filename else last.filename, last.line)
 
     def _outside(self) -> str:
         if self.what == "reset":
@@ -314,7 +315,7 @@ class Advice(Absent):
         if self.subject.when > min(when for _, _, when, _ in enters):
             if self._in_another_thread(self.subject.stack):
                 return "thread"
-            after = len(enters) == 1 and self._stands_behind(enters[0][3])
+            after = len(enters) == 1 and self._stands_inside(enters[0][3], behind=True)
             return "after" if after else "elsewhere" if inside else ""
         if inside:
             return "earlier"
@@ -393,7 +394,7 @@ class Advice(Absent):
             if whole and len(text) <= 30:
                 self.fields["what"] = text
             elif len(function) <= 40:
-                self.fields["what"] = f"{function}(...)" if whole else f"{self.what} in {function}(...)"
+                self.fields["what"] = f"{function}(...)" if whole else fill("{operation} in {function}(...)", operation=self.what, function=function)
         elif isinstance(call, (ast.Compare, ast.BinOp, ast.UnaryOp, ast.Subscript)):
             text = unparse(call)
             if len(text) <= 40:
@@ -402,25 +403,13 @@ class Advice(Absent):
     def _is_cast(self, node: Node) -> bool:
         return self.inquiry.trace.label(node) == "cast"
 
-    def _holder(self) -> list[Object]:
-        """The object that holds the variable which was changed."""
-        variable = self._changed()
-        owner = None if variable is None else self.inquiry.owners.of(variable)
-        return [] if owner is None else [owner]
-
-    def _stands_behind(self, frames: Stack) -> bool:
-        """Whether the place, or a call that led to it, stands behind the with block that begins at ``frames``."""
-        block = next((s for s, _ in self.inquiry.statements(Place(frames) if frames else None)), None)
-        return block is not None and any(
-            name == block.filename and line > block.last for name, line in self.at.outer()
-        )  # fmt: skip
-
-    def _stands_inside(self, frames: Stack) -> bool:
-        """Whether the place, or a call that led to it, stands inside the with block that begins at ``frames``."""
+    def _stands_inside(self, frames: Stack, behind: bool = False) -> bool:
+        """Whether the place, or a call that led to it, stands inside the with block that begins at ``frames``, or behind it."""
         block = next((s for s, _ in self.inquiry.statements(Place(frames) if frames else None)), None)
         if block is None or not isinstance(block.node, (ast.With, ast.AsyncWith)):
             return False
-        return any(name == block.filename and block.line < line <= block.last for name, line in self.at.outer())
+        lines = [line for name, line in self.at.outer() if name == block.filename]
+        return any(line > block.last if behind else block.line < line <= block.last for line in lines)
 
     def _is_text(self) -> bool:
         """Whether the value became text."""

@@ -11,10 +11,12 @@ from ..engine.back.endpoints import leaf_of
 from ..engine.back.tape import _WARNS
 from ..engine.recording.state import state
 from ..engine.tensor.tensor import Tensor
+from ..engine.texts import joined
 from ..engine.values import nest
 from .asking import warn_user
 from .describe import describe
 from .page import page
+from .sentences import fill
 from .words import Explanation
 
 if TYPE_CHECKING:
@@ -119,4 +121,4 @@ def warn_of(tape: GradientTape, targets: list[End], sources: list[End]) -> None:
     from .unasked import grouped
 
     for answer, more in grouped(explain_flat(tape, targets, sources)):
-        warn_user(f"The gradient is None ({answer.cause}): {answer.message} {answer.fix}{more}")
+        warn_user(fill("The gradient is None ({cause}): {text}", cause=answer.cause, text=joined(answer.message, answer.fix) + more))

@@ -12,17 +12,18 @@ import numpy as np
 from ..engine.back.endpoints import leaf_of
 from ..engine.recording.rows import operation_of
 from ..engine.table.primitives.elementwise import LARGE
+from ..engine.texts import joined
 from ..engine.values import nest
-from .again import opened, swept
 from .arrivals import MAKES
 from .asking import asking_frame, in_brackets
 from .bodies import own_shares
 from .connection import is_leaf
 from .families import CHOICES, CLASSES, MOVES, POINTS, ZEROS
 from .nodes import Node, Place, is_state
-from .replay import MOST, Step, dense, replay, seeds_of, shown
+from .replay import MOST, Step, dense, opened, replay, seeds_of, shown, swept
+from .sentences import fill
 from .source_names import name_of
-from .statement import last_name
+from .statement import last_name, once
 from .value_texts import CURES, OF_ZERO, RELEASED, SMOOTH, VALUE, WHERE
 from .values import NOWHERE, Site, Value, Values, facts_of, last_return, numbers_of
 from .words import Explanation, in_words
@@ -150,17 +151,15 @@ class TapeValues(Values):
         self.rows = [rows.at[key] for key in dict.fromkeys(known) if key in rows.at]
         self.ends = [rows.at[node.key] for node in self.inquiry.starts]
         self.behind = set(range(len(rows.entries)))
-        self.spoilt = spoilt or (f"The gradient of {name}" if all(map(self._finite, self.ends)) else "The target")  # what is not finite
-        self._made: set[int] | None = None  # the rows that were computed from the source
+        self.spoilt = spoilt or ("The gradient of {x} is not finite: {why}{line}." if all(map(self._finite, self.ends)) else "The target is not finite: {why}{line}.")  # what is not finite
 
     def answer(self) -> Explanation | None:
         """What is to be said of the gradient; None where nothing is wrong."""
         return self._nan() or self._zero()
 
+    @once
     def _after(self) -> set[int]:
-        if self._made is None:
-            self._made = super()._after()
-        return self._made
+        return super()._after()
 
     def of_target(self) -> Explanation | None:
         """Where the NaN or infinity of a target began; None where it has none."""
@@ -216,7 +215,7 @@ class TapeValues(Values):
             if shares is None or any(s is not None and np.any(dense(s.array)) for s, i in zip(shares, call.inputs, strict=False) if i == parent.row):
                 continue
             returned = last_return(call.attrs["call"].grad_fn)
-            return self.say("custom_rule", returned, row=self.sweep.at.get(child.key), what=self.inquiry.called_at(self.inquiry.trace.place(child)) or "a custom gradient")
+            return self.say("custom_rule", returned, row=self.sweep.at.get(child.key), what=self.inquiry.called_at(self.inquiry.trace.place(child)) or fill("a custom gradient"))
         return None
 
     # -- words ------------------------------------------------------------------------------------------------------------
@@ -230,8 +229,8 @@ class TapeValues(Values):
         if site is NOWHERE and row is not None:
             site = self.entries[row].site
         why, mend = self._of_nan(cause, row, kind) if cause.startswith("nan") and row is not None else self._of_zero(cause, row, what, kind)
-        said = f"{self.spoilt} is not finite" if cause.startswith("nan") else f"The gradient of {self.name} is zero"
-        answer = Explanation(cause, f"{said}: {why}{in_brackets(*site)}.", mend, *site)
+        said = fill(self.spoilt if cause.startswith("nan") else "The gradient of {x} is zero: {why}{line}.", x=self.name, why=why, line=in_brackets(*site))
+        answer = Explanation(cause, said, mend, *site)
         answer._rows = [] if row is None else [row]
         return answer
 
@@ -251,23 +250,23 @@ class TapeValues(Values):
             first = next((self.entries[given].value.given for given in entry.inputs if given not in after), first)
         g = None if adjoint is None or isinstance(adjoint.given, (tuple, list)) else adjoint.given
         dtype = "" if g is None else g.dtype
-        return why.format(what=what or ("" if entry is None else self._called(entry)), x=shown(first), g=shown(g), dtype=dtype), mend
+        return fill(why, what=what or ("" if entry is None else self._called(entry)), x=shown(first), g=shown(g), dtype=dtype), fill(mend)
 
     def _of_nan(self, cause: str, row: int, kind: str) -> tuple[str, str]:
         entry = self.entries[row]
         value, given = shown(entry.value.given), [self.entries[i] for i in entry.inputs]
         trap = self._is_trap(row)
         if cause == "nan_input":
-            return f"{self._begins(entry)} {value}", CURES["data" if entry.node.variable is None else "variable"]
-        cure = WHERE if trap and entry.label != "divide" else self._cure(entry)
+            return self._begins(entry, value), fill(CURES["data" if entry.node.variable is None else "variable"])
+        cure = fill(WHERE) if trap and entry.label != "divide" else self._cure(entry)
         if cause == "nan_forward":
-            return f"{self._called(entry)} made {value} of {', '.join(shown(one.value.given) for one in given)}", cure or VALUE
+            return fill("{what} made {value} of {given}", what=self._called(entry), value=value, given=", ".join(shown(one.value.given) for one in given)), cure or fill(VALUE)
         shares = [edge[2].given for edge in self.sweep.edges.get(row, ())]
-        turned = "NaN" if any(np.isnan(share).any() for share in map(np.asarray, shares)) else "infinity"
+        turned = "NaN" if any(np.isnan(share).any() for share in map(np.asarray, shares)) else fill("infinity")
         adjoint = self.sweep.adjoints.get(row)
         values = ", ".join(shown(one.value.given) for one in given)
         g = "?" if adjoint is None or isinstance(adjoint.given, (tuple, list)) else shown(adjoint.given)
-        return f"the derivative of {self._called(entry)} at {values} turned the adjoint {g} into {turned}", cure or SMOOTH
+        return fill("the derivative of {what} at {given} turned the adjoint {g} into {value}", what=self._called(entry), given=values, g=g, value=turned), cure or fill(SMOOTH)
 
     def _is_trap(self, row: int) -> bool:
         """Whether something after this row chose between branches, and what is not finite is in one that was not taken."""
@@ -285,30 +284,30 @@ class TapeValues(Values):
         """What helps against an operation that makes NaN or infinity."""
         first = self.entries[entry.inputs[0]] if entry.inputs else None
         if entry.label == "log" and first is not None and first.label in ("softmax", "sigmoid"):
-            return CURES[first.label]
+            return fill(CURES[first.label])
         given = None if first is None else numbers_of(first.value)
         called, written = self.inquiry.called_at(entry.place), self.inquiry.given_at(entry.place)
         negative = CURES.get(f"negative {entry.label}") if given is not None and np.any(given < 0) else None
-        cure = negative or CURES.get(called) or CURES.get(entry.label, "")
+        cure = fill(negative or CURES.get(called) or CURES.get(entry.label, ""))
         return re.sub(_ARGUMENT, lambda _: written, cure) if written and called == entry.label else cure
 
     def _called(self, entry: Row) -> str:
         """What the user knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
         if entry.label == "function":
-            return "the tf.function"
+            return fill("the tf.function")
         written = self.inquiry.called_at(entry.place)
-        return entry.label if not written or written in (entry.label, "__call__") else f"{entry.label} in {written}(...)"
+        return entry.label if not written or written in (entry.label, "__call__") else fill("{operation} in {function}(...)", operation=entry.label, function=written)
 
-    def _begins(self, entry: Row) -> str:
-        """What a value is called that nothing was computed from."""
+    def _begins(self, entry: Row, value: str) -> str:
+        """That a value which nothing was computed from is the first that is not finite."""
         if entry.node.variable is not None:
-            return f"the variable {name_of(entry.node.variable, self.inquiry)} holds"
+            return fill("the variable {name} holds {value}", name=name_of(entry.node.variable, self.inquiry), value=value)
         found = next(self.inquiry.statements(self.inquiry.trace.birth(entry.node)), None)
         name = "" if found is None else found[0].name_at(found[1].line, found[1].column)
         made = None if found is None else found[0].expression(found[1].span)
         if made is not None and not (isinstance(made, ast.Call) and last_name(made.func) in MAKES):  # an array that came in here
             name = _array_like(made, entry.value.given)
-        return f"{name} is" if name else "a value that the computation begins with is"
+        return fill("{name} is {value}", name=name, value=value) if name else fill("a value that the computation begins with is {value}", value=value)
 
 
 def _array_like(made: ast.AST, value: Array) -> str:
@@ -357,7 +356,7 @@ def _promised(inquiry: Inquiry, source: End, name: str) -> Explanation | None:
     broken = next((b for _, _, b in inquiry.trace.path(inquiry.starts, source) or () if b is not None), None)
     if broken is not None:
         answer = in_words(broken, name, source, inquiry)
-        answer.message = f"The gradient of {name} is zero. {answer.message}"
+        answer.message = joined(fill("The gradient of {x} is zero.", x=name), answer.message)
         return answer
     values = None if inquiry.record is None or len(inquiry.record) > MOST else TapeValues(Rows(inquiry, {}, ()), source, name)
     return None if values is None else values.of_target() or values.by_user()
@@ -379,7 +378,7 @@ def explain_nonfinite(tape: GradientTape, target: Structure, sources: Structure)
             found.cause = "nonfinite_value" if lost else "nonfinite_gradient"
             return found
     except Exception as error:
-        return Explanation("nonfinite_released", f"The sweep cannot be run again: {type(error).__name__}: {error}", "")
+        return Explanation("nonfinite_released", fill("The sweep cannot be run again: {error}", error=f"{type(error).__name__}: {error}"), "")
     if not inquiry.sums:
-        return Explanation("nonfinite_released", RELEASED, "Use a persistent tape, or ask before `gradient`.")
-    return Explanation("finite", "Every adjoint of this sweep is finite.", "")
+        return Explanation("nonfinite_released", fill(RELEASED), fill("Use a persistent tape, or ask before `gradient`."))
+    return Explanation("finite", fill("Every adjoint of this sweep is finite."), "")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from types import FrameType
 
 from ..engine.recording.block import During
 from ..engine.recording.frames import cells, user_frame
+from .sentences import fill
 
 
 class _Asking:
@@ -36,29 +38,30 @@ def warn_user(text: str) -> None:
         warnings.warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)
 
 
-def where(filename: str | None, line: int) -> str:
+def where(filename: str | None, line: int, say: Callable[..., str] = fill) -> str:
     """A place as a person says it: "cell [5], line 3" or "file.py, line 3"; "line 3" for the cell that runs now.
+
+    ``say`` fills in its words, `str.format` those of an answer that is English in any folder.
 
     >>> where("/home/me/train.py", 3)
     'train.py, line 3'
     """
     name = filename or ""
-    cell = _cell(name)
-    if cell is not None:
-        return f"{cell}, line {line}" if cell else f"line {line}"
-    return f"{name.replace(chr(92), '/').rsplit('/', 1)[-1]}, line {line}" if name else f"line {line}"
+    cell = _cell(name, say)
+    file = name.replace(chr(92), "/").rsplit("/", 1)[-1] if cell is None else cell
+    return say("{file}, line {line}", file=file, line=line) if file else say("line {line}", line=line)
 
 
-def in_brackets(filename: str | None, line: int | None) -> str:
+def in_brackets(filename: str | None, line: int | None, say: Callable[..., str] = fill) -> str:
     """The same behind what stands there; empty for no place.
 
     >>> in_brackets("/home/me/train.py", 3), in_brackets(None, None)
     (' (train.py, line 3)', '')
     """
-    return "" if line is None else f" ({where(filename, line)})"
+    return "" if line is None else say(" ({place})", place=where(filename, line, say))
 
 
-def _cell(filename: str) -> str | None:
+def _cell(filename: str, say: Callable[..., str]) -> str | None:
     """The notebook cell behind a file name, empty for the one that runs now; None for a file."""
     known = cells()
     if filename not in known:
@@ -68,4 +71,4 @@ def _cell(filename: str) -> str | None:
     while frame is not None:  # the outermost frame that is a cell
         running = frame.f_code.co_filename if frame.f_code.co_filename in known else running
         frame = frame.f_back
-    return "" if filename == running else f"cell [{known[filename]}]"
+    return "" if filename == running else say("cell [{number}]", number=known[filename])

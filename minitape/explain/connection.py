@@ -11,6 +11,7 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from .nodes import Break, Node, Place
 from .owners import Owners
 from .source import read_again
+from .statement import once
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -60,15 +61,11 @@ class Connection:
         self._followed = 0  # how many statements were looked at for that
         self.sums: dict[int, Array] | Literal[False] | None = None  # what arrives at the sources, see arrived.py
         self.rows: Rows | None = None
-        self._live: bytearray | None = None
-        self._ancestors: dict[Hashable, Node] | None = None
-        self._on: bytearray | None = None
 
+    @once
     def on(self) -> bytearray:
         """For each row whether it is on the tape."""
-        if self._on is None:
-            self._on = on_tape(self.tape) if self.record is not None else bytearray()
-        return self._on
+        return on_tape(self.tape) if self.record is not None else bytearray()
 
     def connected(self, source: End) -> bool:
         """Whether an adjoint reaches the source."""
@@ -93,17 +90,17 @@ class Connection:
             return None
         return next((not none for s, none in zip(last[1], nones, strict=True) if s is source), None)
 
+    @once
     def live(self) -> bytearray:
         """For each row whether the adjoint of a target arrives there."""
-        if self._live is None:
-            assert self.record is not None
-            self._live = bytearray(len(self.record))
-            rows = [r for t in self.targets if t.dtype.differentiable for r in self.tape._rows_of(t)[-1:]]
-            for row in rows:
-                self._live[row] = 1
-            for end in range(max(rows, default=-1) + 1, 0, -CHUNK):
-                self._pass_on(max(0, end - CHUNK), end, self._live)
-        return self._live
+        assert self.record is not None
+        live = bytearray(len(self.record))
+        rows = [r for t in self.targets if t.dtype.differentiable for r in self.tape._rows_of(t)[-1:]]
+        for row in rows:
+            live[row] = 1
+        for end in range(max(rows, default=-1) + 1, 0, -CHUNK):
+            self._pass_on(max(0, end - CHUNK), end, live)
+        return live
 
     def _pass_on(self, first: int, end: int, live: bytearray) -> None:
         """Hands on what arrives at the rows in [first, end), from the last one on."""
@@ -134,11 +131,10 @@ class Connection:
         """Whether ``watch`` (or the reading of a variable) put a row on the tape."""
         return node.record is not None and node.record is self.record and node.row in self.tape.watched
 
+    @once
     def ancestors(self) -> dict[Hashable, Node]:
         """Everything that the targets were computed from."""
-        if self._ancestors is None:
-            self._ancestors = self.trace.ancestors(self.starts)
-        return self._ancestors
+        return self.trace.ancestors(self.starts)
 
 
 def is_leaf(node: Node) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ..engine.texts import joined
 from .arrived import arrived
 from .missing import added
 from .replay import EAGERLY
+from .sentences import fill
 from .source_names import name_of
 from .words import AT_SOURCE, Explanation, in_words, mistaken, say_unwatched
 from .wrong import wrong
@@ -32,11 +34,9 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
     if finding.cause == "connected" and inquiry is not None:
         _of_connected(answer, finding, source, inquiry)
     if error is not None:
-        answer.message += f" (explain failed with {type(error).__name__}: {error}; this is its best guess.)"
+        answer.message += fill(" (explain failed with {error}; this is its best guess.)", error=f"{type(error).__name__}: {error}")
     elif inquiry is not None and finding.cause == "independent" and inquiry.trace.dropped:
-        answer.message += (
-            f" ({inquiry.trace.dropped} earlier exits to NumPy were forgotten; the way may have led through one.)"
-        )
+        answer.message += fill(" ({n} earlier exits to NumPy were forgotten; the way may have led through one.)", n=inquiry.trace.dropped)
     answer._tape = tape
     answer._rows = _broken_rows(finding, tape)
     return answer
@@ -45,7 +45,7 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
 def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: Inquiry) -> None:
     """What is to be said of a gradient that is there: that it is zero, not finite, a sum, or that a part is missing."""
     found = None if finding.what == "cut" else _value(inquiry, source, answer.name)
-    if finding.what == "cut" or (found is not None and found.fix == EAGERLY and answer.others):
+    if finding.what == "cut" or (found is not None and found.fix == fill(EAGERLY) and answer.others):
         found = _cut_to_zero(answer)  # the way through the function that was taken is one of those that are cut
     if found is not None:
         answer.cause, answer.message, answer.fix = found.cause, found.message, found.fix
@@ -53,19 +53,19 @@ def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: I
         return
     with suppress(Exception):
         said, answer.fix = wrong(inquiry, source)
-        answer.message += " " + said if said else _sum_of(inquiry.targets)
+        answer.message = joined(answer.message, said or _sum_of(inquiry.targets))
     for other, cut in zip(answer.others, finding.breaks, strict=True):
         with suppress(Exception):
-            other.message = f"{other.message} {added(inquiry, source, cut)}".rstrip()
+            other.message = joined(other.message, added(inquiry, source, cut))
     if answer.others:
-        ways = "One way is cut" if len(answer.others) == 1 else f"{len(answer.others)} ways are cut"
-        answer.message += f" {ways} beside it, and the gradient lacks what comes along {'it' if len(answer.others) == 1 else 'them'}."
+        one, several = "One way is cut beside it, and the gradient lacks what comes along it.", "{n} ways are cut beside it, and the gradient lacks what comes along them."
+        answer.message = joined(answer.message, fill(one) if len(answer.others) == 1 else fill(several, n=len(answer.others)))
 
 
 def _cut_to_zero(answer: Explanation) -> Explanation:
     """The break that makes a gradient zero where TensorFlow gives no None: in the bodies of loops and branches."""
     first = answer.others[0]
-    return Explanation(first.cause, f"The gradient of {answer.name} is zero. {first.message}", first.fix, first.filename, first.line)
+    return Explanation(first.cause, joined(fill("The gradient of {x} is zero.", x=answer.name), first.message), first.fix, first.filename, first.line)
 
 
 def _value(inquiry: Inquiry, source: End, name: str) -> Explanation | None:
@@ -93,5 +93,5 @@ def _sum_of(targets: list[End]) -> str:
     if None in sizes or sum(sizes) < 2:
         return ""
     if len(sizes) > 1:
-        return f" There are {len(sizes)} targets: this is the gradient of the sum of all their elements."
-    return f" The target has {sizes[0]} elements: this is the gradient of their sum; tape.jacobian keeps them apart."
+        return fill("There are {n} targets: this is the gradient of the sum of all their elements.", n=len(sizes))
+    return fill("The target has {n} elements: this is the gradient of their sum; tape.jacobian keeps them apart.", n=sizes[0])

@@ -9,6 +9,7 @@ CHOICES = {"Max", "Min", "Maximum", "Minimum", "SelectV2", "Select", "StridedSli
            "Unpack", "MaxPool", "ResourceGather", "MatrixBandPart", "SplitV", "BooleanMask", "TensorListGetItem"}  # fmt: skip
 PRODUCTS = {"Mul", "MatMul", "BatchMatMulV2", "Einsum", "Conv2D", "Prod", "RealDiv", "MulNoNan", "DivNoNan"}
 CLASSES = {"SparseSoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits"}
+LAYERS = {"layer_normalization", "batch_normalization", "group_normalization", "unit_normalization"}  # of Keras, whose parts cancel
 CANCELS = {"Softmax", "LogSoftmax", "Sub"}
 ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not_selected": CHOICES, "zero_factor": PRODUCTS,
          "zero_cancels": CANCELS}  # fmt: skip

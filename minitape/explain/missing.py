@@ -16,6 +16,7 @@ from ..engine.recording.evidence import Exit
 from ..engine.table.primitives import TABLE
 from .parts import VALUED
 from .replay import MOST, seeds_of, shown, sweep_of
+from .sentences import fill
 from .statement import Statement, last_name
 from .values import facts_of
 
@@ -41,14 +42,15 @@ def added(inquiry: Inquiry, source: End, b: Break) -> str:
         found = [_along(inquiry, source, b, *way) for way in b.ways]
     shares = [share for share in found if share is not None]
     if not found or len(shares) < len(found):
-        return "What it would add cannot be told: no tape follows what NumPy and Python compute." if isinstance(b.subject, Exit) else ""
+        return fill("What it would add cannot be told: no tape follows what NumPy and Python compute.") if isinstance(b.subject, Exit) else ""
     total = np.asarray(sum(shares[1:], start=shares[0]))
     if not facts_of(total)[1]:
         return ""
     if not np.any(total):
-        return "It would add nothing here."
-    given = "Taken for the identity, it" if b.cause == "nondifferentiable_op" else "It"
-    return f"{given} would add {shown(total)} to the gradient."
+        return fill("It would add nothing here.")
+    if b.cause == "nondifferentiable_op":
+        return fill("Taken for the identity, it would add {value} to the gradient.", value=shown(total))
+    return fill("It would add {value} to the gradient.", value=shown(total))
 
 
 # the functions of NumPy and of Python's math whose derivative is in the table of primitives, and their names there
@@ -59,7 +61,7 @@ _FUNCTIONS |= {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}
 def _along(inquiry: Inquiry, source: End, b: Break, child: Node, parent: Node) -> Array | None:
     """The share of one cut way; None where the value behind the cut is not the one before it."""
     record = inquiry.record
-    if record is None or child.record is not record or child.caller is not None or not _goes_on(b, child, parent):
+    if record is None or child.record is not record or child.caller is not None or not _goes_on(inquiry, b, child, parent):
         return None
     behind = _arrives(inquiry, seeds_of(inquiry), {child.row})
     if behind is None:
@@ -77,7 +79,7 @@ def _from(inquiry: Inquiry, source: End, node: Node, adjoint: Array) -> Array | 
 def _through_numpy(inquiry: Inquiry, source: End, b: Break, exit: Exit) -> Array | None:
     """The share through a function that the line names, where just one constant is what it gives; else None."""
     record, left = inquiry.record, inquiry.trace.of_ref(exit.value)
-    before, found = _value(left), next(inquiry.statements(b.place), None)
+    before, found = inquiry.value(left), next(inquiry.statements(b.place), None)
     if record is None or before is None or found is None:
         return None
     named = {_FUNCTIONS.get(last_name(n.func)) for n in found[0].walk() if isinstance(n, ast.Call)}
@@ -110,18 +112,12 @@ def _is_near(value: Array | None, computed: Array) -> bool:
     return value is not None and np.shape(value) == np.shape(computed) and bool(np.allclose(value, computed, 1e-6, 0))
 
 
-def _goes_on(b: Break, child: Node, parent: Node) -> bool:
+def _goes_on(inquiry: Inquiry, b: Break, child: Node, parent: Node) -> bool:
     """Whether the value behind a cut is the one before it, or near it."""
-    behind, before = _value(child), _value(parent)
+    behind, before = inquiry.value(child), inquiry.value(parent)
     if behind is None or before is None or np.shape(behind) != np.shape(before):
         return False
     return b.cause == "nondifferentiable_op" or bool(np.array_equal(behind, before))
-
-
-def _value(node: Node) -> Array | None:
-    if node.tensor is not None:
-        return node.tensor.array
-    return None if node.record is None else node.record.value(node.row)
 
 
 def _arrives(inquiry: Inquiry, seeds: dict[int, Array], wanted: set[int]) -> Array | None:

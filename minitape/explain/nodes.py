@@ -65,6 +65,11 @@ class Break:
         self.until = place
         self.ways: list[tuple[Node, Node]] = []
 
+    @property
+    def at(self) -> tuple[str, int] | None:
+        """File and line, where they are known."""
+        return None if self.place is None else (self.place.filename, self.place.line)
+
 
 class Node:
     """A value: a row of a recording, or what is known of one outside of it."""

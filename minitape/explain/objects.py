@@ -18,7 +18,7 @@ from .names import Names
 from .nodes import Node, Place
 from .owners import variables_of
 from .source import RUN_ONCE
-from .statement import Statement
+from .statement import Statement, once
 from .trace import COPIES
 
 if TYPE_CHECKING:
@@ -32,14 +32,6 @@ SAMPLE = 4096  # elements of large arrays that are compared before all of them a
 
 class Objects(Names):
     """Copies, equal values, names bound anew, layers that were never called."""
-
-    # of the way to the targets, found once for all sources
-    _leaves: dict[tuple[str, int], list[tuple[int, Node, Place]]] | None = None
-    _read: tuple[set[Hashable], set[int]] | None = None
-    _alike: dict[Hashable, list[Node]] | None = None
-    _used: set[int] | None = None
-    _births: list[Stack] | None = None
-    _reads: dict[int, int] | None = None
 
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
         super().__init__(tape, targets, sources)
@@ -93,7 +85,7 @@ class Objects(Names):
                 (s.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement
                 for n in range(s.line, s.last + 1)
             }  # fmt: skip
-            found = heapq.nsmallest(2, (leaf for line in lines for leaf in self.leaves_of(line)), key=itemgetter(0))
+            found = heapq.nsmallest(2, (leaf for line in lines for leaf in self.leaves().get(line, ())), key=itemgetter(0))
             self._elsewhere[statement, text] = [
                 (i, n, next(place for place in _outwards(birth) if (place.filename, place.line) in lines))
                 for i, n, birth in found
@@ -108,7 +100,7 @@ class Objects(Names):
         late = self.after_tape(origin)
         for statement, where in self.statements(self.born(source)):
             again = (
-                node for _, node, _ in self.leaves_of((where.filename, where.line))
+                node for _, node, _ in self.leaves().get((where.filename, where.line), ())
                 if (made := self.origin_of(node)) is not None and self.after_tape(made) != late
                 and isinstance(source, Tensor) == (node.variable is None)
             )  # fmt: skip
@@ -143,16 +135,16 @@ class Objects(Names):
             return None
         return Finding("rebound", place.at(statement.line), statement.binds()[0], subject=node)
 
-    def leaves_of(self, line: tuple[str, int]) -> list[tuple[int, Node, Place]]:
-        """What was made on a line, or by a call there, and led to the target, each with its number and place."""
-        if self._leaves is None:
-            self._leaves = {}
-            for i, n in enumerate(self.ancestors().values()):
-                birth = self.trace.birth(n) if n.variable is None else self.born(n.variable)
-                if birth is not None and is_leaf(n):
-                    for at in dict.fromkeys(birth.outer()):
-                        self._leaves.setdefault(at, []).append((i, n, birth))
-        return self._leaves.get(line, [])
+    @once
+    def leaves(self) -> dict[tuple[str, int], list[tuple[int, Node, Place]]]:
+        """By line what was made there, or by a call there, and led to the target, each with its number and place."""
+        found: dict[tuple[str, int], list[tuple[int, Node, Place]]] = {}
+        for i, n in enumerate(self.ancestors().values()):
+            birth = self.trace.birth(n) if n.variable is None else self.born(n.variable)
+            if birth is not None and is_leaf(n):
+                for at in dict.fromkeys(birth.outer()):
+                    found.setdefault(at, []).append((i, n, birth))
+        return found
 
     def born_after(self, node: Node, source: End) -> bool:
         """Whether a value was made after the source was."""
@@ -206,14 +198,13 @@ class Objects(Names):
         mine = self.trace.ancestors([node]).values()
         return [n for n in mine if n is not node and (n.key in used or id(n.variable) in variables)]
 
+    @once
     def read_on_tape(self) -> tuple[set[Hashable], set[int]]:
         """What the tape's operations on the way to the target have read: keys of nodes, and identities of variables."""
-        if self._read is None:
-            used = [n for n in self.ancestors().values() if n.record is self.record and n.record is not None]
-            variables = {id(n.variable) for n in used if n.variable is not None}
-            variables |= {id(t) for t in self.targets if not isinstance(t, Tensor)}
-            self._read = {n.key for n in used}, variables
-        return self._read
+        used = [n for n in self.ancestors().values() if n.record is self.record and n.record is not None]
+        variables = {id(n.variable) for n in used if n.variable is not None}
+        variables |= {id(t) for t in self.targets if not isinstance(t, Tensor)}
+        return {n.key for n in used}, variables
 
     def copied(self, source: End) -> Finding | None:
         """The source was made from something that the target was computed from: a copy, an item, a fresh reading."""
@@ -294,17 +285,20 @@ class Objects(Names):
                 return Finding("wrong_object", Place(made.stack) if made.stack else None)
         return None
 
+    @once
+    def values(self) -> dict[Hashable, list[Node]]:
+        """The leaves that led to the target, by what those of one value have in common."""
+        found: dict[Hashable, list[Node]] = {}
+        for n in self.ancestors().values():
+            if n.origin is not None and is_leaf(n) and (value := self.value(n)) is not None:
+                found.setdefault((_value_key(value), n.variable is None), []).append(n)
+        return found
+
     def alike(self, source: End) -> list[Node]:
         """The tensors, or variables, of the same value that led to the target."""
-        if self._alike is None:
-            self._alike = {}
-            for n in self.ancestors().values():
-                if n.origin is not None and is_leaf(n) and (value := self.value(n)) is not None:
-                    key = _value_key(value)
-                    self._alike.setdefault((key, n.variable is None), []).append(n)
-        tensor, array = isinstance(source, Tensor), _array(source)
+        array = _array(source)
         key = _value_key(array)
-        alike = [] if key is None else self._alike.get((key, tensor), [])
+        alike = [] if key is None else self.values().get((key, isinstance(source, Tensor)), [])
         return [n for n in alike if array.size <= SAMPLE or equal_arrays(array, self.value(n))]
 
     def one_watched(self, node: Node, source: End) -> bool:
@@ -322,12 +316,11 @@ class Objects(Names):
         row = None if self.record is None else self.record.find(tensor)
         return row is not None and row in self.reads()
 
+    @once
     def reads(self) -> dict[int, int]:
         """The rows that operations of the recording have read, each with the last row that did."""
-        if self._reads is None:
-            assert self.record is not None
-            self._reads = {row: reader for reader, inputs in operations(self.record, 0) for row in inputs}
-        return self._reads
+        assert self.record is not None
+        return {row: reader for reader, inputs in operations(self.record, 0) for row in inputs}
 
     def last_use(self, source: End) -> Place | None:
         """The last statement that used a tensor or variable under this tape."""
@@ -349,9 +342,7 @@ class Objects(Names):
         owner = self.owners.of(source)
         if owner is None:
             return self.replaced_layer(source)
-        if self._used is None:
-            self._used = {id(n.variable) for n in self.ancestors().values() if n.variable is not None}
-        if any(id(v) in self._used or v._tape_rows(self.tape) for v in variables_of(owner)):
+        if any(id(v) in self.used_variables() or v._tape_rows(self.tape) for v in variables_of(owner)):
             return None  # it was called; it just does not use this variable for the target
         name = getattr(owner, "name", None)
         what = f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__
@@ -383,7 +374,7 @@ class Objects(Names):
         if not self.owners.in_layer(source):
             return None
         for statement, where in self.statements(self.born(source)):
-            if statement.binds() and self.leaves_of((where.filename, where.line)):
+            if statement.binds() and (where.filename, where.line) in self.leaves():
                 for frames in reversed(self.used_births()):
                     call = _parting(frames, where.frames)
                     for other, at in () if call is None else self.statements(call):
@@ -392,13 +383,17 @@ class Objects(Names):
                 return Finding("rebound", where.at(statement.line), statement.binds()[0], subject="gone")
         return None
 
+    @once
+    def used_variables(self) -> dict[int, ResourceVariable]:
+        """The variables that the targets were computed from, by identity."""
+        return {id(n.variable): n.variable for n in self.ancestors().values() if n.variable is not None}
+
+    @once
     def used_births(self) -> list[Stack]:
         """Where the layers were made that were called on the way to the target."""
-        if self._births is None:
-            used = [n.variable for n in self.ancestors().values() if n.variable is not None]
-            births = (birth_of(self.owners.of(v)) or getattr(getattr(v, "_born", None), "stack", ()) for v in used)
-            self._births = [frames for frames in births if frames]
-        return self._births
+        used = self.used_variables().values()
+        births = (birth_of(self.owners.of(v)) or getattr(getattr(v, "_born", None), "stack", ()) for v in used)
+        return [frames for frames in births if frames]
 
     def construction(self, owner: Object, variable: ResourceVariable) -> Place | None:
         """The statement that made a layer: noted by layers and modules themselves, else around the constructor."""

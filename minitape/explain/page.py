@@ -9,6 +9,8 @@ import html
 from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from .sentences import fill
+
 if TYPE_CHECKING:
     from .words import Explanation
 
@@ -21,7 +23,7 @@ def grouped(answers: Iterable[Explanation]) -> list[list[Explanation]]:
     found: dict[Hashable, list[Explanation]] = {}
     for answer in answers:
         found.setdefault(answer.key(), []).append(answer)
-    return sorted(found.values(), key=lambda same: same[0].connected)
+    return sorted(found.values(), key=lambda same: (same[0].connected, same[0].cause == "connected"))
 
 
 class _Page:
@@ -30,7 +32,7 @@ class _Page:
     def __str__(self) -> str:
         answers = list(_leaves(self))
         if not answers:
-            return "There are no sources to explain: the list is empty."
+            return fill("There are no sources to explain: the list is empty.")
         return "\n\n".join(_paragraph(same, len(answers)) for same in grouped(answers))
 
     def _repr_html_(self) -> str:
@@ -71,12 +73,13 @@ def _leaves(answers: Parts) -> Iterator[Explanation]:
 
 def _heading(same: list[Explanation], total: int) -> str:
     """Whose gradient it is about: ``No gradient for a, b (2 of 5).``"""
-    names = [answer.name for answer in same[:MOST]] + ([f"{len(same) - MOST} more"] if len(same) > MOST else [])
-    which = ", ".join(names[:-1]) + (" and " if names[1:] else "") + names[-1]
-    return f"{'A' if same[0].connected else 'No'} gradient for {which} ({len(same)} of {total})."
+    names = [answer.name for answer in same[:MOST]] + ([fill("{n} more", n=len(same) - MOST)] if len(same) > MOST else [])
+    which = fill(", ").join(names[:-1]) + (fill(" and ") if names[1:] else "") + names[-1]
+    said = "A gradient for {names} ({n} of {all})." if same[0].connected else "No gradient for {names} ({n} of {all})."
+    return fill(said, names=which, n=len(same), all=total)
 
 
 def _paragraph(same: list[Explanation], total: int) -> str:
     first = same[0]
-    plain = first.cause == "connected" and not first.fix and not first.others and "though" not in first.message
+    plain = first.cause == "connected" and not first.fix and not first.others
     return _heading(same, total) if plain else f"{_heading(same, total)}\n{first}"

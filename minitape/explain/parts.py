@@ -57,10 +57,9 @@ class Parts:
         found += [*self._by_python(source), *self._before_watch(source)]
         kept: dict[Hashable, Break] = {}
         for b in found:
-            at = None if b.place is None else (b.place.filename, b.place.line)
-            first = kept.setdefault((b.cause, at), b)
+            first = kept.setdefault((b.cause, b.at), b)
             first.ways += b.ways if first is not b else []
-        return sorted(kept.values(), key=_order)
+        return sorted(kept.values(), key=lambda b: b.at or ("", 0))
 
     def _shifts(self, stopped: Node, broken: Break) -> bool:
         """Whether a stop is that of the largest value, which is taken off before ``exp``: the result does not depend on it."""
@@ -224,7 +223,3 @@ def _terms(node: ast.expr) -> list[ast.expr]:
 
 def _elementwise(node: Node) -> bool:
     return node.record is not None and node.record.cell(node.row)[0] > CALL
-
-
-def _order(b: Break) -> tuple[str, int]:
-    return ("", 0) if b.place is None else (b.place.filename, b.place.line)

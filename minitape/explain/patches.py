@@ -17,7 +17,8 @@ from ..engine.tensor.tensor import bare
 from .asking import asking_frame
 from .connection import operations
 from .nodes import Node, Place
-from .remedies import LEAVES, OF_ARRAYS, STEPS
+from .remedies import LEAVES, OF_ARRAYS, STEPS, rounded
+from .sentences import fill
 from .statement import last_name, unparse
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _tensors_will_do(advice: Advice, tree: ast.AST) -> bool:
         return False
     nodes = list(ast.walk(tree))
     of_tf = [node for node in nodes if isinstance(node, ast.Attribute) and unparse(node.value) in ("tf", "tf.math")]
-    if any((_of_arrays(node) and node not in of_tf) or isinstance(node, ast.Compare) or _wants_arrays(advice, node) for node in nodes):
+    if any((of_arrays(node) and node not in of_tf) or isinstance(node, ast.Compare) or _wants_arrays(advice, node) for node in nodes):
         return False
     names = made.binds()
     alias = isinstance(getattr(tree, "value", None), (ast.Name, ast.Attribute))  # of the variable itself
@@ -122,7 +123,7 @@ def _asks_an_array(advice: Advice, node: ast.AST, names: list[str], alias: bool)
     if isinstance(node, ast.Call):
         parts = [part for arg in node.args for part in (getattr(arg, "elts", None) or [arg])]
         return any(map(named, parts)) and (_wants_arrays(advice, node) or advice._of_another_library(node.func))
-    if not _of_arrays(node):
+    if not of_arrays(node):
         return False
     of = cast("ast.Attribute", node).value
     return any(map(named, ast.walk(of))) if isinstance(of, (ast.BinOp, ast.UnaryOp)) else named(of)
@@ -141,7 +142,7 @@ def changed_in_place(advice: Advice) -> str:
             while isinstance(stored, ast.Subscript):
                 stored = stored.value
             if stored is not target and s.line > made.line and s.function is made.function and unparse(stored) in names:
-                return f" Line {s.line} changes {unparse(target)} in place, which no tensor allows: use tf.where or tf.tensor_scatter_nd_update."
+                return fill("Line {line} changes {code} in place, which no tensor allows: use tf.where or tf.tensor_scatter_nd_update.", line=s.line, code=unparse(target))
     return ""
 
 
@@ -149,14 +150,14 @@ def helper_in_numpy(advice: Advice) -> str:
     """Says that a function of the user's own that is given the value computes with arrays itself; empty where none does."""
     call = advice.call
     nodes = [] if call is None or advice.statement is None else advice.statement.walk()
-    for outer in [n for n in nodes if isinstance(n, ast.Call) and call in n.args]:
+    for outer in [n for n in nodes if isinstance(n, ast.Call) and any(part is call for a in n.args for part in ast.walk(a))]:
         for s in advice.stands.source.statements:
             if s.function is None or s.function.name != unparse(outer.func):
                 continue
             for node in s.walk():
-                if _wants_arrays(advice, node) or (_of_arrays(node) and not advice._module_of(cast("ast.Attribute", node))):
+                if _wants_arrays(advice, node) or (of_arrays(node) and not advice._module_of(cast("ast.Attribute", node))):
                     named = unparse(node.func if isinstance(node, ast.Call) else node)
-                    return f" Write {s.function.name} with tf as well: it uses {named} (line {s.line})."
+                    return fill("Write {function} with tf as well: it uses {name} (line {line}).", function=s.function.name, name=named, line=s.line)
     return ""
 
 
@@ -170,7 +171,7 @@ def _wants_arrays(advice: Advice, node: ast.AST) -> bool:
     return advice._of_another_library(function) and (not advice._in_tensorflow(function) or last_name(function) in _NOT_ALIKE)
 
 
-def _of_arrays(node: ast.AST) -> bool:
+def of_arrays(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and hasattr(np.ndarray, node.attr) and not hasattr(_A_TENSOR, node.attr)
 
 
@@ -256,18 +257,17 @@ def _without_stop(advice: Advice) -> Swap | None:
 
 def _past_step(advice: Advice) -> Swap | None:
     """A rounding that passes the gradient on as if nothing was rounded."""
-    call = advice.call
-    if advice.what not in (*STEPS, "Round", "Rint") or advice.kind != "step":
+    call, x = advice.call, rounded(advice.call)
+    function = isinstance(call, ast.Call) and not isinstance(call.func, ast.Attribute)
+    if advice.what not in (*STEPS, "Round", "Rint") or advice.kind != "step" or call is None or x is None or function:
         return None
-    if isinstance(call, ast.BinOp) and isinstance(call.op, ast.FloorDiv):
-        smooth = f"{slim(call.left)} / {slim(call.right)}"
-    elif isinstance(call, ast.Call) and last_name(call.func) == "floordiv" and len(call.args) == 2:
-        smooth = " / ".join(map(slim, call.args))
-    elif isinstance(call, ast.Call) and len(call.args) == 1 and isinstance(call.func, ast.Attribute):
-        smooth = slim(call.args[0])
-    else:
-        return None
-    return _in_place_of(call, f"({smooth} + tf.stop_gradient({unparse(call)} - {smooth}))")
+    return _past(call, x)
+
+
+def _past(call: ast.expr, x: ast.expr, hard: str = "") -> Swap | None:
+    """``x + tf.stop_gradient(round(x) - x)`` in place of a call."""
+    smooth = unparse(x) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div) else slim(x)
+    return _in_place_of(call, f"({smooth} + tf.stop_gradient({hard or unparse(call)} - {smooth}))")
 
 
 def slim(node: ast.expr) -> str:
@@ -283,8 +283,7 @@ def _as_floats(advice: Advice) -> Swap | None:
         return None
     if advice.kind not in ("cast", "cast through") or not isinstance(advice.subject, Node) or not advice._read_as_floats():
         return None
-    smooth = slim(call.args[0])
-    return _in_place_of(call, f"({smooth} + tf.stop_gradient(tf.cast({unparse(call)}, tf.float32) - {smooth}))")
+    return _past(call, call.args[0], f"tf.cast({unparse(call)}, tf.float32)")
 
 
 def _float_source(advice: Advice) -> Swap | None:

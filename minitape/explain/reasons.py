@@ -11,14 +11,14 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
 from .arrivals import Arrivals
 from .bodies import INTO, outermost
-from .chains import LONG
 from .connection import Finding, Path, is_leaf
 from .flow import Flow
 from .nodes import Break, Node, Place
 from .objects import Objects, same_value
 from .parts import Parts
+from .search import LONG
 from .source import CALLED, RUN_ONCE, source_of, sources_of, statement_at
-from .statement import Statement, last_name
+from .statement import Statement, last_name, once
 from .trace import COPIES, Trace
 
 if TYPE_CHECKING:
@@ -36,10 +36,7 @@ _BEFORE_WATCHING = ("outside_tape", "recording_paused", "state", "left_through_n
 class Inquiry(Objects):
     """The questions about one tape and its targets."""
 
-    _leaving: list[Exit] | None = None
-    _in_time: list[Exit] | None = None
     _arrivals: Arrivals | None = None
-    _parts: Parts | None = None
     wrong_rows: tuple[str, str] | None = None  # see wrong.py
 
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
@@ -59,15 +56,18 @@ class Inquiry(Objects):
 
     def in_part(self, source: End) -> Finding:
         """A source that gets a gradient, with the breaks of other ways; ``what`` is "cut" where no way holds: it is zero then."""
-        if self._parts is None:
-            self._parts = Parts(self)
-        found = Finding("connected", breaks=self._parts.of(source))
+        found = Finding("connected", breaks=self.parts().of(source))
         path = self.trace.path(self.starts, source) if found.breaks or self.enters_bodies() else None
         broken = [b for _, _, b in path or () if b is not None]
         if broken:
-            found.what, known = "cut", [(b.cause, b.place.line if b.place else 0) for b in found.breaks]
-            found.breaks += [b for b in merge(broken) if (b.cause, b.place.line if b.place else 0) not in known]
+            found.what, known = "cut", [(b.cause, b.at) for b in found.breaks]
+            found.breaks += [b for b in merge(broken) if (b.cause, b.at) not in known]
         return found
+
+    @once
+    def parts(self) -> Parts:
+        """The cut ways beside those that hold."""
+        return Parts(self)
 
     def enters_bodies(self) -> bool:
         """Whether there are loops or branches of graphs: their gradients come in any case, though it may be zero."""
@@ -283,11 +283,10 @@ class Inquiry(Objects):
         known, bits_of = self._leads
         return bool(bits_of(self.trace.of_ref(exit.value)) & known[id(source)][1])
 
+    @once
     def in_time(self) -> list[Exit]:
         """What left before the targets had been computed, the last first: names are used again, and that is meant."""
-        if self._in_time is None:
-            self._in_time = [exit for exit in reversed(self.leaving()) if not self.too_late(exit)]
-        return self._in_time
+        return [exit for exit in reversed(self.leaving()) if not self.too_late(exit)]
 
     def too_late(self, exit: Exit) -> bool:
         """Whether a value left after the targets had been computed."""
@@ -305,11 +304,10 @@ class Inquiry(Objects):
         others = [b for b in breaks if b is not blame]
         return Finding(blame.cause, blame.place, blame.what, others, path, blame.subject)
 
+    @once
     def leaving(self) -> list[Exit]:
         """What left, on this thread and on others, oldest first."""
-        if self._leaving is None:
-            self._leaving = all_exits()
-        return self._leaving
+        return all_exits()
 
     def arrived(self, exit: Exit) -> bool:
         """Whether the text lets the value that left reach a point where one came in, or decide what ran."""
@@ -423,9 +421,10 @@ def merge(breaks: list[Break]) -> list[Break]:
             continue
         if last is not None and last.cause == "nondifferentiable_op" and b.cause == "integer_dtype":
             continue  # its result is one
-        if any(_same(b, other) for other in kept):
+        if b.at is not None and any((b.cause, b.what, b.at) == (other.cause, other.what, other.at) for other in kept):
             continue  # a line of a loop
-        if last is not None and last.cause == "outside_tape" and _prepared(last.place, b):
+        prepared = last is not None and b.cause in ("state", "left_through_numpy") and b.at is not None and last.at == b.at
+        if prepared and last is not None and last.cause == "outside_tape":
             kept.pop()
         kept.append(b)
     return kept
@@ -439,19 +438,6 @@ def _drops(statement: Statement, here: Place) -> bool:
     outer = node.value
     given = isinstance(call, ast.Call) and isinstance(outer, ast.Call) and call is not outer and isinstance(outer.func, ast.Attribute)
     return not given
-
-
-def _same(a: Break, b: Break) -> bool:
-    """Whether two breaks would be said in the same words."""
-    if a.place is None or b.place is None or (a.cause, a.what) != (b.cause, b.what):
-        return False
-    return (a.place.filename, a.place.line) == (b.place.filename, b.place.line)
-
-
-def _prepared(place: Place | None, b: Break) -> bool:
-    if place is None or b.place is None or b.cause not in ("state", "left_through_numpy"):
-        return False
-    return (place.filename, place.line) == (b.place.filename, b.place.line)
 
 
 Trace.inquiry = Inquiry

@@ -1,4 +1,5 @@
-"""What to write instead, as code: from the syntax of the statement to blame."""
+"""What to write instead, as code, from the syntax of the statement to blame; and what to say where the target was not computed from the
+source: of layers that were not called, of other objects, of nothing at all."""
 
 from __future__ import annotations
 
@@ -6,17 +7,22 @@ import ast
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..engine.above import above
 from ..engine.recording.evidence import Origin
 from ..engine.recording.frames import own_file
+from ..engine.tensor.tensor import Tensor
 from ..engine.values.dtypes import DType
-from .nodes import is_state
+from .asking import asking_frame, in_brackets, where
+from .nodes import Place, is_state
+from .sentences import fill
 from .statement import Statement, covers, last_name, unparse
 
 if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.typed import End
-    from .nodes import Place, Subject
+    from ..engine.typed import Array, End, Object
+    from .nodes import Subject
     from .reasons import Inquiry
 
 OF_NUMPY = {"array": "tf.convert_to_tensor", "asarray": "tf.convert_to_tensor", "concatenate": "tf.concat", "dot": "tf.tensordot",
@@ -100,16 +106,13 @@ class Remedies:
 
     def _past_the_step(self) -> None:
         """Fills in how to pass a gradient by a rounding: ``code`` is what is rounded, ``instead`` the rounding."""
-        call = self.call
+        call, x = self.call, rounded(self.call)
         smooth, hard = "x", f"{STEPS.get(self.what, 'tf.round')}(x)"
-        if isinstance(call, ast.BinOp) and isinstance(call.op, ast.FloorDiv):
-            smooth, hard = f"{unparse(call.left)} / {unparse(call.right)}", unparse(call)
-        elif isinstance(call, ast.Call) and last_name(call.func) == "floordiv" and len(call.args) == 2:
-            smooth, hard = " / ".join(f"({unparse(a)})" if isinstance(a, ast.BinOp) else unparse(a) for a in call.args), unparse(call)
-        elif isinstance(call, ast.Call) and self.fields["what"].startswith("tf."):
+        if isinstance(call, ast.Call) and self.fields["what"].startswith("tf."):
             hard = f"{self.fields['what']}(x)"
-            if len(call.args) == 1 and not call.keywords and len(unparse(call)) <= 40:
-                smooth, hard = term(call.args[0]), unparse(call)
+        named = isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)  # of a // b
+        if call is not None and x is not None and (named or (hard.startswith(self.fields["what"]) and len(unparse(call)) <= 40)):
+            smooth, hard = term(x), unparse(call)
         self.fields.update(code=smooth, instead=hard)
 
     def _past_the_cast(self) -> bool:
@@ -128,14 +131,15 @@ class Remedies:
             name = n.value if isinstance(n, ast.Constant) else last_name(n)
             if name in _WHOLE:
                 text = unparse(n)
-                return f"write {text.replace(name, 'float32') if name != 'int' else 'tf.float32'} instead of {text}"
+                return fill("write {instead} instead of {code}", instead=text.replace(name, "float32") if name != "int" else "tf.float32", code=text)
         makers = [n for n in nodes if isinstance(n, ast.Call)]
         taken = {c for call in makers if last_name(call.func) in _COUNTS for c in ast.walk(call)}
         numbers = [n.value for n in nodes if isinstance(n, ast.Constant) and type(n.value) is int and n not in taken]
-        written = f"write {numbers[0]}.0 instead of {numbers[0]}, or " if numbers else ""
-        if written or (isinstance(value, ast.Call) and last_name(value.func) in _WITH_DTYPE):
-            return f"{written}pass dtype=tf.float32"
-        return "compute with tf.cast(..., tf.float32) of it, and watch and ask for the result of that, or leave it out of the sources"
+        if numbers:
+            return fill("write {number}.0 instead of {number}, or pass dtype=tf.float32", number=numbers[0])
+        if isinstance(value, ast.Call) and last_name(value.func) in _WITH_DTYPE:
+            return fill("pass dtype=tf.float32")
+        return fill("compute with tf.cast(..., tf.float32) of it, and watch and ask for the result of that, or leave it out of the sources")
 
     def _only_assign(self) -> ast.Call | None:
         """The one call of the statement that assigns: of a function that was traced no more than the line is known."""
@@ -269,6 +273,15 @@ class Remedies:
         return at[0] if len(at) == 1 else None
 
 
+def rounded(call: ast.expr | None) -> ast.expr | None:
+    """What an expression rounds: ``a / b`` of ``a // b``, ``x`` of ``tf.round(x)``."""
+    if isinstance(call, ast.BinOp) and isinstance(call.op, ast.FloorDiv):
+        return ast.BinOp(call.left, ast.Div(), call.right)
+    if isinstance(call, ast.Call) and last_name(call.func) == "floordiv" and len(call.args) == 2:
+        return ast.BinOp(call.args[0], ast.Div(), call.args[1])
+    return call.args[0] if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords else None
+
+
 def term(expression: ast.expr) -> str:
     """The text of an expression that is added to something, and subtracted from it."""
     sums = isinstance(expression, ast.BinOp) and isinstance(expression.op, (ast.Add, ast.Sub))
@@ -281,3 +294,137 @@ def _exists(path: str) -> bool:
     for part in path.split(".")[1:]:
         found = getattr(found, part, None)
     return callable(found) and not isinstance(found, DType)
+
+
+_ASKS = ("gradient", "jacobian", "explain", "apply_gradients", "watch", "print", "append", "assign", "assign_add", "assign_sub")
+
+
+class Absent(Remedies):
+    """The kinds of these findings, and what their sentences may name."""
+
+    def _unused_layer(self) -> str:
+        owner = self.inquiry.owners.of(self.source)
+        made = self.subject[0] if isinstance(self.subject, tuple) else self.subject
+        if isinstance(made, Place):
+            self.fields["used"] = where(made.filename, made.line)
+            return "twin" if made is self.subject else "namesake"
+        branch = None if self.subject else self._read_in_a_branch() or self._called_in_a_branch()
+        if branch is not None and self.place is not None:
+            self.place = self.at.at(branch.line)
+            self.place.filename = branch.filename
+            return "branch"
+        return self.subject or ("" if type(owner).__module__.startswith("minitape.") else "own")
+
+    def _wrong_object(self) -> str:
+        born = self.inquiry.born(self.source)
+        copied = born is not None and self.place is not None and born.frames == self.place.frames
+        if self.what == "watch" or copied:
+            return "watch" if self.what == "watch" else "copy"
+        made = next((s.value() for s, _ in self.inquiry.statements(born)), None)
+        if is_layer(made, "Model") and is_layer(self.call, "Model") and isinstance(self.call, ast.Call):
+            self.fields["code"] = unparse(self.call.func)
+            return "run"
+        self.fields["code"] = self._equal_name()
+        return "named" if self.fields["code"] else ""
+
+    def _equal_name(self) -> str:
+        """What the statement calls the value that it took in place of the source; empty where nothing there equals it."""
+        taken = [] if self.statement is None else self.statement.binds()
+        if self.call is not None:
+            taken = [*taken, *(node.id for node in ast.walk(self.call) if isinstance(node, ast.Name))]
+        held = ((name, value_of(name)) for name in taken)
+        others = ((name, array_of(value)) for name, value in held if value is not self.source)
+        ours = array_of(self.source)
+        return next((name for name, its in others if its is not None and np.array_equal(its, ours)), "")
+
+    def _independent(self) -> str:
+        node = self.inquiry.starts[0] if self.inquiry.starts else None
+        if node is None or self.source is None:
+            return ""
+        trace, targets = self.inquiry.trace, self.inquiry.targets
+        if isinstance(self.source, Tensor) and any(t is not self.source and trace.path(trace.of(self.source), t) is not None for t in targets):
+            return "swapped"
+        derived = self.inquiry.trace.place(node)
+        if derived is not None and self._is_gradient(derived):
+            return "derivative"
+        if node.origin is not None and node.origin.kind in ("constant", "made") and not node.origin.inputs:
+            at = self.inquiry.trace.birth(node)
+            self.fields["used"] = "" if at is None else in_brackets(at.filename, at.line)
+            return "constant"
+        at = self.inquiry.last_use(self.source)
+        if at is not None and not getattr(self.source, "trainable", True) and self._of_layer():
+            return "statistic"
+        self.fields["used"] = "" if at is None else where(at.filename, at.line)
+        if any(s.calls("add_loss") for s, _ in self.inquiry.statements(at)):
+            return "added"
+        branch = self._read_in_a_branch() if at is None and not self.inquiry.used_at_all(self.source) else None
+        if branch is not None:
+            self.fields["used"] = where(branch.filename, branch.line)
+            return "branch"
+        return "" if at is None else "used"
+
+    def _called_in_a_branch(self) -> Statement | None:
+        """Where the text calls the layer, if that is in a branch alone."""
+        names = [] if self.statement is None else self.statement.binds()
+        calls = [
+            s for s in (self.statement.source.statements if self.statement is not None and names else ())
+            if any(isinstance(n, ast.Call) and unparse(n.func) == names[0] for n in s.walk())
+        ]  # fmt: skip
+        return calls[0] if calls and all(s.in_branch(names[0]) for s in calls) else None
+
+    def _read_in_a_branch(self) -> Statement | None:
+        """Where the text computes with a variable, which no operation read, if that is in a branch alone."""
+        places = [] if isinstance(self.source, Tensor) else self.inquiry.statements(self.inquiry.born(self.source))
+        first = next(((s, at) for s, at in places if s.makes_variable()), None)
+        if first is None:
+            return None
+        made, at = first
+        name = made.name_at(at.line, at.column)
+        if not name.removeprefix("self.").isidentifier():
+            return None
+        found = []
+        for s in made.source.statements:
+            inside = s.function is not None or any(isinstance(o.node, ast.With) for o in s.around)
+            same = s.class_name == made.class_name or name in made.source.bound
+            if inside and same and s is not made and not s.calls(*_ASKS) and s.computes_with(name):
+                if not s.in_branch(name):
+                    return None
+                found.append(s)
+        return found[0] if found else None
+
+    def _is_gradient(self, place: Place) -> bool:
+        statement = next((s for s, _ in self.inquiry.statements(place)), None)
+        return statement is not None and statement.calls("gradient", "jacobian", "batch_jacobian", "gradients")
+
+    def _of_layer(self) -> bool:
+        """Whether the source is a variable of Keras; then ``code`` is its layer or model, and ``used`` the variable."""
+        from .owners import reached
+
+        frame = asking_frame()
+        model, path = reached(self.source, {} if frame is None else {**frame.f_globals, **frame.f_locals})
+        self.fields.update(code=model or "model", used=f"{path or 'variable'}.value")
+        return bool(self.inquiry.owners.in_layer(self.source))
+
+
+def value_of(name: str) -> Object:
+    """What the user's code that asks calls ``name``; None when it is not there."""
+    frame = asking_frame()
+    while frame is not None:
+        for space in (frame.f_locals, frame.f_globals):
+            if name in space:
+                return space[name]
+        frame = frame.f_back
+    return None
+
+
+def array_of(value: Object) -> Array:
+    """What an array, tensor or variable holds now; None for anything else."""
+    value = getattr(value, "_state", value)
+    return value if isinstance(value, np.ndarray) else getattr(value, "array", None)
+
+
+def is_layer(call: object, kind: str) -> bool:
+    """Whether the user's code calls a layer of that kind, or of one made from it, by its name."""
+    function = call.func if isinstance(call, ast.Call) else None
+    layer = value_of(function.id) if isinstance(function, ast.Name) else None
+    return any(c.__name__ == kind and c.__module__.startswith("minitape.") for c in type(layer).__mro__)

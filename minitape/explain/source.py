@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 
 from ..engine.recording.frames import cells, compiled_before, lines_of, own_file
-from .statement import FUNCTIONS, LOOPS, Def, Statement, covers, last_name, parameters
+from .statement import FUNCTIONS, LOOPS, Def, Statement, covers, last_name, once, parameters
 
 Key = tuple[int, str]
 
@@ -95,8 +95,6 @@ class Source:
         self._locals: dict[int, set[str]] = {}
         self._outside: dict[int, set[str]] = {}  # names that a function declares global or nonlocal
         self._parents: dict[int, Def | None] = {}  # function -> the function around it
-        self._made: dict[Key, set[str]] | None = None  # name -> the functions whose results it is bound to
-        self._bindings: dict[Key, list[Statement]] | None = None  # name -> the plain statements that bind it, in order
         self._last: dict[tuple[Key, int], Statement | None] = {}  # what last_binding() found
         self._next: dict[tuple[Key, Statement], Statement | None] = {}  # what _bound_next() found
         self._of_file: dict[str, list[Statement]] = {}
@@ -177,7 +175,7 @@ class Source:
         """The last statement that has bound a name anew, without fail, when a statement of the same function runs."""
         asked = key, where.order
         if asked not in self._last:
-            before = (s for s in reversed(self._bound_plainly(key)) if s.function is where.function and s.before(where))
+            before = (s for s in reversed(self._bindings().get(key, ())) if s.function is where.function and s.before(where))
             self._last[asked] = next(before, None)
         return self._last[asked]
 
@@ -192,33 +190,37 @@ class Source:
         """The statement that binds a name anew after another one did, in its block; None where control may leave before."""
         asked = key, given
         if asked not in self._next:
-            found = next((s for s in self._bound_plainly(key) if s.block == given.block and s.order > given.order
+            found = next((s for s in self._bindings().get(key, ()) if s.block == given.block and s.order > given.order
                           and not isinstance(s.node, LOOPS)), None)  # fmt: skip
             between = () if found is None else self.statements[given.order + 1 : found.order]
             self._next[asked] = None if any(isinstance(o.node, _LEAVES) for o in between) else found
         return self._next[asked]
 
-    def _bound_plainly(self, key: Key) -> list[Statement]:
-        """The statements that bind a name, without its former value, in order."""
-        if self._bindings is None:
-            self._bindings = {}
-            for s in self.statements:
-                for target in s.targets() if isinstance(s.node, _BINDERS) else ():
-                    if isinstance(target, ast.Name):
-                        self._bindings.setdefault(self.key(target.id, s.function), []).append(s)
-        return self._bindings.get(key, [])
+    @once
+    def _bindings(self) -> dict[Key, list[Statement]]:
+        """By name the statements that bind it, without its former value, in order."""
+        found: dict[Key, list[Statement]] = {}
+        for s in self.statements:
+            for target in s.targets() if isinstance(s.node, _BINDERS) else ():
+                if isinstance(target, ast.Name):
+                    found.setdefault(self.key(target.id, s.function), []).append(s)
+        return found
 
     def class_of(self, name: str, where: Statement) -> str:
         """The class of which a name holds a new object wherever it is bound; empty when that cannot be told."""
-        if self._made is None:
-            self._made = {}
-            for s in self.statements:
-                for target, part in s.pairs():
-                    if isinstance(target, ast.Name):
-                        made = last_name(part.func) if isinstance(part, ast.Call) else ""
-                        self._made.setdefault(self.key(target.id, s.function), set()).add(made)
-        found = self._made.get(self.key(name, where.function), set())
+        found = self._made().get(self.key(name, where.function), set())
         return next(iter(found)) if len(found) == 1 else ""
+
+    @once
+    def _made(self) -> dict[Key, set[str]]:
+        """By name the functions whose results it is bound to."""
+        found: dict[Key, set[str]] = {}
+        for s in self.statements:
+            for target, part in s.pairs():
+                if isinstance(target, ast.Name):
+                    made = last_name(part.func) if isinstance(part, ast.Call) else ""
+                    found.setdefault(self.key(target.id, s.function), set()).add(made)
+        return found
 
     def bound_by(self, text: str, like: Statement) -> list[Statement]:
         """All statements that bind ``text`` in the scope of ``like``; attributes of self in its class, others all."""

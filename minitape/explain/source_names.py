@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..engine.tensor.tensor import Tensor
 from .asking import asking_frame
+from .sentences import fill
 from .statement import last_name
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def name_of(source: End, inquiry: Inquiry | None) -> str:
             if value is source and not text.startswith("_"):
                 return text
     name = getattr(source, "name", "")
-    return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else "the source"
+    return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else fill("the source")
 
 
 def _makes_variable(statement: Statement, place: Place) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from .source import Source
@@ -21,26 +21,43 @@ LOOPS = (ast.For, ast.AsyncFor, ast.While)
 CALLS = "()"  # stands among the names that a statement mentions for a call
 
 
+Owner = TypeVar("Owner")
+Answer = TypeVar("Answer")
+
+
+def once(ask: Callable[[Owner], Answer]) -> Callable[[Owner], Answer]:
+    """A method that works its answer out the first time that it is asked.
+
+    >>> class Book:
+    ...     @once
+    ...     def title(self):
+    ...         print("looks")
+    ...         return "Emma"
+    >>> book = Book()
+    >>> book.title() + book.title()
+    looks
+    'EmmaEmma'
+    """
+    name = f"_{ask.__qualname__}"
+
+    @wraps(ask)
+    def answer(self: Owner) -> Answer:
+        known = self.__dict__
+        if name not in known:
+            known[name] = ask(self)
+        return known[name]
+
+    return answer
+
+
 class Statement:
     """One statement: its syntax, the function it stands in (None at the top) and the compound statements around it."""
 
-    __slots__ = ("node", "function", "around", "source", "filename", "order", "block", "_targets", "_binds", "_nodes",
-                 "_reads", "_pairs", "_loops", "_itself")  # fmt: skip
-
-    def __init__(
-        self, node: ast.stmt, function: Def | None, around: tuple[Statement, ...], source: Source, filename: str, block: int
-    ) -> None:
+    def __init__(self, node: ast.stmt, function: Def | None, around: tuple[Statement, ...], source: Source, filename: str, block: int) -> None:
         self.node, self.function, self.around, self.source = node, function, around, source
         self.filename = filename
         self.order = len(source.statements)  # later statements have larger ones, across the cells of a notebook too
         self.block = block  # the same for statements that run one after the other
-        self._targets: list[ast.expr] | None = None
-        self._binds: list[str] | None = None
-        self._nodes: list[ast.AST] | None = None
-        self._reads: list[ast.AST] | None = None
-        self._pairs: list[tuple[ast.expr, ast.expr | None]] | None = None
-        self._loops: list[Statement] | None = None
-        self._itself: bool | None = None
 
     @property
     def line(self) -> int:
@@ -82,28 +99,25 @@ class Statement:
         elif not isinstance(node, _COMPOUND):
             yield node
 
+    @once
     def walk(self) -> list[ast.AST]:
         """Every syntax node of its own expressions, the outer ones first."""
-        if self._nodes is None:
-            self._nodes = [node for part in self.parts() for node in ast.walk(part)]
-        return self._nodes
+        return [node for part in self.parts() for node in ast.walk(part)]
 
+    @once
     def reads(self) -> list[ast.AST]:
         """What it reads, see :func:`reads_of`, and its calls."""
-        if self._reads is None:
-            self._reads = reads_of(self.walk())
-        return self._reads
+        return reads_of(self.walk())
 
     def mentions(self) -> set[str]:
         """The names and attributes in its own expressions, with ``CALLS`` where it calls something."""
         found = {CALLS for n in self.walk() if isinstance(n, ast.Call)}
         return found | {getattr(n, field) for n in self.walk() for field in ("id", "attr", "arg") if getattr(n, field, None)}
 
+    @once
     def loops(self) -> list[Statement]:
         """The loops around it, in the same function."""
-        if self._loops is None:
-            self._loops = [s for s in self.around if isinstance(s.node, LOOPS) and s.function is self.function]
-        return self._loops
+        return [s for s in self.around if isinstance(s.node, LOOPS) and s.function is self.function]
 
     def computes_with(self, name: str) -> bool:
         """Whether it reads something by this name, other than to list it."""
@@ -138,13 +152,9 @@ class Statement:
         exact = [n for n in found if (n.lineno, n.col_offset) == (first, left)]
         return next((n for n in (*exact, *found) if n in exact or isinstance(n, ast.Call)), None)
 
+    @once
     def targets(self) -> list[ast.expr]:
         """What it binds, tuples taken apart."""
-        if self._targets is None:
-            self._targets = self._find_targets()
-        return self._targets
-
-    def _find_targets(self) -> list[ast.expr]:
         node = self.node
         found: list[ast.expr] = []
         if isinstance(node, ast.Assign):
@@ -163,11 +173,10 @@ class Statement:
                 flat.append(target.value if isinstance(target, ast.Starred) else target)
         return flat
 
+    @once
     def binds(self) -> list[str]:
         """The texts of what it binds: names, attributes, items."""
-        if self._binds is None:
-            self._binds = [unparse(t) for t in self.targets()]
-        return self._binds
+        return [unparse(t) for t in self.targets()]
 
     def name_at(self, line: int, column: int) -> str:
         """What is bound to the part of the value that stands at a place: ``b`` for 2.0 in ``a, b = f(1.0), f(2.0)``."""
@@ -195,26 +204,24 @@ class Statement:
         """The expression on the right of an assignment, else None."""
         return self.node.value if isinstance(self.node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) else None
 
+    @once
     def reads_itself(self) -> bool:
         """True for an assignment like ``x = x + 1`` or ``x += 1``."""
-        if self._itself is None:
-            value = self.value()
-            nodes = () if value is None else ast.walk(value)
-            read = {unparse(n) for n in nodes if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript))}
-            self._itself = isinstance(self.node, ast.AugAssign) or any(text in read for text in self.binds())
-        return self._itself
+        value = self.value()
+        nodes = () if value is None else ast.walk(value)
+        read = {unparse(n) for n in nodes if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript))}
+        return isinstance(self.node, ast.AugAssign) or any(text in read for text in self.binds())
 
     def calls(self, *names: str) -> bool:
         """True when it calls something of one of these last names."""
         return any(isinstance(n, ast.Call) and last_name(n.func) in names for n in self.walk())
 
+    @once
     def pairs(self) -> list[tuple[ast.expr, ast.expr | None]]:
         """What it binds, each with its part of the value: ``b`` with ``2`` in ``a, b = 1, 2``; else with all of it."""
-        if self._pairs is None:
-            targets, value = self.targets(), self.value()
-            parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
-            self._pairs = list(zip(targets, parts if len(parts) == len(targets) > 1 else [value] * len(targets), strict=True))
-        return self._pairs
+        targets, value = self.targets(), self.value()
+        parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+        return list(zip(targets, parts if len(parts) == len(targets) > 1 else [value] * len(targets), strict=True))
 
     def makes_variable(self) -> bool:
         """True when something that it binds is a new variable itself, not an object that holds one."""

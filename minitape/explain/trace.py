@@ -17,9 +17,8 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
 from ..engine.values.elements import dtype_of_numpy
 from .bodies import INTO, Body, Caller, assigns, bodies_of, passes_of_own, read_by, test_of
-from .chains import LONG, Chains
 from .nodes import Break, Node, Place, is_state, state_of
-from .search import LIMIT, Search
+from .search import LIMIT, LONG, Chains, Search
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape

@@ -12,9 +12,11 @@ import numpy as np
 
 from ..engine.back.endpoints import leaf_of
 from ..engine.back.tape import GradientTape
+from ..engine.texts import joined
 from .answer import explain_flat
 from .asking import asked_by
 from .page import grouped as by_reason
+from .sentences import fill
 from .words import Explanation
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ _ASK = "To see why, call minitape.explain.warn() before the step: each gradient 
 
 def grouped(answers: list[Explanation]) -> list[tuple[Explanation, str]]:
     """The answers without those that say the same of other variables, each with a sentence on how many these are."""
-    return [(same[0], f" The same holds for {len(same) - 1} more." if same[1:] else "") for same in by_reason(answers)]
+    return [(same[0], fill(" The same holds for {n} more.", n=len(same) - 1) if same[1:] else "") for same in by_reason(answers)]
 
 
 def why_none(error: Exception, variables: Iterable[End] | None = None) -> Exception:
@@ -46,10 +48,10 @@ def why_none(error: Exception, variables: Iterable[End] | None = None) -> Except
     with suppress(Exception):  # the error itself is what counts
         wanted = None if variables is None else [leaf_of(v) for v in variables]
         if wanted == []:
-            error.add_note(_EMPTY)
+            error.add_note(fill(_EMPTY))
             return error
         lines = _reasons(_asked(_outwards(sys._getframe(1)), wanted))
-        for line in lines or ([] if wanted is None else [_ASK]):
+        for line in lines or ([] if wanted is None else [fill(_ASK)]):
             error.add_note(line)
     return error
 
@@ -57,9 +59,9 @@ def why_none(error: Exception, variables: Iterable[End] | None = None) -> Except
 def why_some_none(variables: Iterable[End]) -> str:
     """For a warning that some gradients are None: the reasons, each on a line of its own, or how to ask for them."""
     try:
-        return "\n".join(_reasons(_asked(_outwards(sys._getframe(1)), [leaf_of(v) for v in variables])) or [_ASK])
+        return "\n".join(_reasons(_asked(_outwards(sys._getframe(1)), [leaf_of(v) for v in variables])) or [fill(_ASK)])
     except Exception:
-        return _ASK
+        return fill(_ASK)
 
 
 def why_refused(error: Exception, tape: GradientTape, targets: list[End], sources: list[End]) -> Exception:
@@ -68,7 +70,7 @@ def why_refused(error: Exception, tape: GradientTape, targets: list[End], source
         with suppress(Exception):
             answers = [a for a in explain_flat(tape, targets, sources[:MOST]) if a.cause == "no_gradient_registered"]
             for answer, more in grouped(answers):
-                error.add_note(f"There is no gradient: {answer}{more}")
+                error.add_note(fill("There is no gradient: {answer}", answer=f"{answer}{more}"))
     return error
 
 
@@ -84,7 +86,7 @@ def why_none_at(error: BaseException, frames: list[FrameType]) -> None:
 def why_nothing(error: BaseException, frames: list[FrameType]) -> None:
     """The same where a gradient was asked for with respect to no sources at all, and its results are to be unpacked."""
     if any(tape.nones == [] for frame in frames for tape in _tapes(frame)):
-        error.add_note(_EMPTY)
+        error.add_note(fill(_EMPTY))
 
 
 def why_no_tensor(error: Exception, value: object) -> Exception:
@@ -94,10 +96,10 @@ def why_no_tensor(error: Exception, value: object) -> Exception:
 
     with suppress(Exception):
         if isinstance(value, (bool, int, float, complex, np.generic, np.ndarray)):
-            error.add_note(_PLAIN.format(kind=type(value).__name__))
+            error.add_note(fill(_PLAIN, kind=type(value).__name__))
         else:
             answer = describe(Finding("wrong_object", what=type(value).__name__), value, None, None)
-            error.add_note(f"{answer.message.replace('the source', f'{value!r:.50}')} {answer.fix}")
+            error.add_note(joined(answer.message.replace(fill("the source"), f"{value!r:.50}"), answer.fix))
     return error
 
 
@@ -108,7 +110,7 @@ def _reasons(asked: tuple[GradientTape, list[End], FrameType] | None) -> list[st
     tape, sources, _ = asked
     last = tape.last
     answers = [] if last is None else explain_flat(tape, last[0], sources[:MOST])
-    return [f"A gradient is None: {answer}{more}" for answer, more in grouped(answers)]
+    return [fill("A gradient is None: {answer}", answer=f"{answer}{more}") for answer, more in grouped(answers)]
 
 
 def _outwards(frame: FrameType | None) -> list[FrameType]:

@@ -6,7 +6,7 @@ import dis
 import inspect
 import re
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -47,7 +47,7 @@ class Value:
     ((True, True), (False, False))
     """
 
-    __slots__ = ("given", "_facts")
+    __slots__ = ("given", "_facts", "__weakref__")
 
     def __init__(self, given: Adjoint) -> None:
         self.given = given
@@ -79,18 +79,10 @@ def facts_of(array: np.ndarray | None) -> tuple[bool, bool]:
     return bool(numbers.size and not numbers.any()), bool(np.isfinite(numbers).all())
 
 
-def numbers_of(value: Kept | None) -> np.ndarray | None:
+def numbers_of(value: Value | None) -> np.ndarray | None:
     """The elements of a value that a recording keeps; None where they are gone, or are no numbers."""
     array = None if value is None else value.array()
     return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)
-
-
-class Kept(Protocol):
-    """A value as a recording keeps it: a :class:`Value`, or what a framework has instead."""
-
-    def array(self) -> np.ndarray | None: ...
-
-    def facts(self) -> tuple[bool, bool]: ...
 
 
 class Entry(Protocol):
@@ -104,29 +96,13 @@ class Entry(Protocol):
     differentiable: bool
 
     @property
-    def scope(self) -> Sequence[str]:
-        """The functions and layers in which it ran."""
-
+    def scope(self) -> Sequence[str]: ...  # the functions and layers in which it ran
     @property
-    def shape(self) -> Sequence[int]:
-        """The sizes of its value."""
-
+    def shape(self) -> Sequence[int]: ...
     @property
-    def site(self) -> Site:
-        """Where it stands."""
-
+    def site(self) -> Site: ...  # where it stands
     @property
-    def value(self) -> Kept | None:
-        """Its elements, where they are kept."""
-
-
-class Pass(Protocol):
-    """A backward pass that was recorded: the adjoints by row, and by call what it sent: (input, port, product, sum)."""
-
-    target: list[int]
-    site: Site
-    adjoints: dict[int, Kept]
-    edges: dict[int, list[tuple[int, int, Kept, Kept]]]
+    def value(self) -> Value | None: ...  # its elements, where they are kept
 
 
 class Values:
@@ -136,7 +112,7 @@ class Values:
     rows: list[int]  # of the source
     ends: list[int]  # of the target
     behind: set[int]  # the rows that the target was computed from
-    sweep: Any  # a :class:`Pass`, and more in a framework: the backward pass from the target, if one was recorded
+    sweep: Any  # the backward pass from the target, if one was recorded: adjoints by row, and edges (input, port, product, sum) by call
     texts: dict[str, tuple[str, str]]  # the causes that a framework has words for
     zeros: dict[str, set[str]]  # cause -> operations that make zeros of adjoints in this way; the first that has it counts
     choices: set[str]  # operations that take some elements and leave others
@@ -173,11 +149,11 @@ class Values:
         """The rows that were computed from the source."""
         return self._computed_from(self.rows)
 
-    def _computed_from(self, rows: Iterable[int]) -> set[int]:
-        """These rows, and those that were computed from them."""
+    def _computed_from(self, rows: Iterable[int], cut: Callable[[int], bool] = lambda row: False) -> set[int]:
+        """These rows, and those that were computed from them; of ways that are ``cut`` at a row what stands before it."""
         found = set(rows)
         for entry in self.entries[min(found, default=0) :]:
-            if any(row in found for row in self._inputs(entry.row)):
+            if any(row in found for row in self._inputs(entry.row)) and not cut(entry.row):
                 found.add(entry.row)
         return found
 
@@ -213,14 +189,7 @@ class Values:
 
     # -- what arrived -----------------------------------------------------------------------------------------------------
 
-    @property
-    def _swept(self) -> Pass:
-        """The same, where something has arrived."""
-        sweep: Pass | None = self.sweep
-        assert sweep is not None
-        return sweep
-
-    def _arrived(self) -> list[Kept]:
+    def _arrived(self) -> list[Value]:
         sweep = self.sweep
         return [] if sweep is None else [sweep.adjoints[row] for row in self.used if row in sweep.adjoints]
 
@@ -316,12 +285,12 @@ class Values:
         meeting = self._difference(row)
         if meeting is not None:
             return self.say("zero_cancels", row=meeting)
-        sent = [reader for reader, edges in self._swept.edges.items() for edge in edges if edge[0] == row]
+        sent = [reader for reader, edges in self.sweep.edges.items() for edge in edges if edge[0] == row]
         scopes = [self.entries[reader].scope for reader in sent]
         if self.entries[call].op in self.zeros["zero_cancels"] - {"sub", "Sub"}:
             return self.say("zero_cancels", row=call)
         for depth, name in enumerate(scopes[0]):
-            if name in self.cancels and all(scope[: depth + 1] == scopes[0][: depth + 1] for scope in scopes):
+            if re.sub(r"_\d+$", "", name) in self.cancels and all(scope[: depth + 1] == scopes[0][: depth + 1] for scope in scopes):
                 inside = [entry.row for entry in self.entries if entry.op == "exp" and entry.scope[: depth + 1] == scopes[0][: depth + 1]]
                 return self.say("saturated" if any(map(self._is_one_hot, inside)) else "zero_cancels", row=call, what=name)
         return self.say("zero_sum", row=call, kind="elements" if len(sent) == 1 else "")
@@ -362,7 +331,7 @@ class Values:
         if cause:
             return (self._zero_before(row) if cause == "zero_factor" else None) or self.say(cause, row=row)
         if self._sums_to_zero(row):
-            senders = [call for call, edges in self._swept.edges.items() if any(edge[0] == row for edge in edges)]
+            senders = [call for call, edges in self.sweep.edges.items() if any(edge[0] == row for edge in edges)]
             if senders:  # it only hands on the sum of what came, over the elements: that is zero
                 return self._cancelled(senders[-1], row)
         later = [r for r in self._way(row)[1:] if self.entries[r].op in self.choices]
@@ -376,13 +345,13 @@ class Values:
 
     def _has_no_zeros(self, row: int) -> bool:
         """Whether no other factor has a zero in it: what a product gave is a sum, over what was spread out, that is zero."""
-        after, came = self._after(), numbers_of(self._swept.adjoints.get(row))
+        after, came = self._after(), numbers_of(self.sweep.adjoints.get(row))
         others = [numbers_of(self.entries[given].value) for given in self.entries[row].inputs if given not in after]
         return bool(others) and came is not None and all(other is not None and bool(np.all(other != 0)) for other in others)
 
     def _underflows(self, row: int) -> bool:
         """Whether a product is zero because it is smaller than any number of its type, though no factor is zero."""
-        after, came = self._after(), numbers_of(self._swept.adjoints.get(row))
+        after, came = self._after(), numbers_of(self.sweep.adjoints.get(row))
         factors = [self.entries[given].value for given in self.entries[row].inputs if given not in after]
         arrays = [array for value in factors if value is not None and (array := value.array()) is not None and array.dtype.kind == "f"]
         largest = [float(np.abs(array).max(initial=0.0)) for array in arrays]
@@ -415,8 +384,8 @@ class Values:
 
     def _sums_to_zero(self, row: int) -> bool:
         """Whether an input was spread out over a larger result, and what came to its copies cancels."""
-        came, after = numbers_of(self._swept.adjoints.get(row)), self._after()
-        for given in [edge[0] for edge in self._swept.edges.get(row, ()) if edge[0] in after]:
+        came, after = numbers_of(self.sweep.adjoints.get(row)), self._after()
+        for given in [edge[0] for edge in self.sweep.edges.get(row, ()) if edge[0] in after]:
             shape = self.entries[given].shape
             wide = () if came is None else (1,) * (came.ndim - len(shape)) + tuple(shape)
             if came is None or wide == came.shape or len(wide) != came.ndim or any(a not in (1, b) for a, b in zip(wide, came.shape, strict=True)):
@@ -441,7 +410,7 @@ class Values:
 
     def _is_off(self, row: int) -> bool:
         """Whether a relu gives zeros where an adjoint came; a relu6, elu or hard sigmoid can be at its other limit."""
-        value, came = numbers_of(self.entries[row].value), numbers_of(self._swept.adjoints.get(row))
+        value, came = numbers_of(self.entries[row].value), numbers_of(self.sweep.adjoints.get(row))
         if value is None or came is None or value.shape != came.shape:
             return True
         return not value[came != 0].any()

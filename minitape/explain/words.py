@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from ..engine.above import above
 from ..engine.recording.frames import lines_of
 from ..engine.tensor.tensor import Tensor
+from ..engine.texts import joined
 from .asking import in_brackets, where
-from .kinds import KINDS
+from .kinds import KINDS, THERE
+from .sentences import fill
 from .source_names import name_of
 from .texts import TEXT
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 class Explanation:
     """Why one gradient is None, or that it is not.
 
-    ``connected`` says whether there is a gradient; ``cause`` is one word, and ``kind`` the sort of it, which is said in the
+    ``connected`` says whether there is a gradient, be it zero or NaN; ``cause`` is one word, and ``kind`` the sort of it, which is said in the
     same words in every framework; ``filename`` and ``line`` are the statement to blame (None when there is no single one); ``message`` and ``fix`` are sentences; ``others`` are further breaks on
     the way, and those of ways beside it, each an Explanation of its own. ``name`` is what the source is called, and
     ``patch`` the line as it should be, where one line is enough: the line to blame, or the one that ``patch_line`` names.
@@ -46,7 +48,7 @@ class Explanation:
 
     def __init__(self, cause: str, message: str, fix: str, filename: str | None = None, line: int | None = None,
                  others: list[Explanation] | None = None, connected: bool | None = None) -> None:  # fmt: skip
-        self.connected = cause == "connected" if connected is None else connected
+        self.connected = KINDS.get(cause, "error") in THERE if connected is None else connected
         self.cause, self.message, self.fix = cause, message, fix
         self.filename, self.line = filename, line
         self.others = others or []
@@ -82,8 +84,8 @@ class Explanation:
         if self.line is not None:
             parts.append(f"  {where(self.filename, self.line)}" + (f":  {self.code}" if self.code else ""))
         if self.fix:
-            parts.append(f"  Fix: {self.fix}")
-        parts += [f"  Also: {text}" for text in self._further()]
+            parts.append("  " + fill("Fix: {fix}", fix=self.fix))
+        parts += ["  " + fill("Also: {text}", text=text) for text in self._further()]
         return "\n".join(parts)
 
     def _further(self) -> list[str]:
@@ -93,12 +95,12 @@ class Explanation:
         for other in self.others:
             if other.message in self.message:
                 continue
-            texts.append(other.message if other.fix in fixes else f"{other.message} {other.fix}")
+            texts.append(other.message if other.fix in fixes else joined(other.message, other.fix))
             fixes.append(other.fix)
         return texts
 
     def _repr_html_(self) -> str:
-        color = "#2e7d32" if self.connected else "#c62828"
+        color = "#2e7d32" if self.cause == "connected" else "#c62828"
         # white on a colour of its own, so that it can be read on light and dark themes alike
         word = f"background:{color};color:#fff;border-radius:3px;padding:0 5px"
         rows = [f'<b style="{word}">{html.escape(self.cause)}</b> {html.escape(self.message)}']
@@ -107,7 +109,7 @@ class Explanation:
                         f"<code>{html.escape(self.code)}</code>")  # fmt: skip
         if self.fix:
             rows.append(f"<i>{html.escape(self.fix)}</i>")
-        rows += [f"Also: {html.escape(text)}" for text in self._further()]
+        rows += [html.escape(fill("Also: {text}", text=text)) for text in self._further()]
         rows.append(_picture(self))
         body = "".join(f'<div style="margin:2px 0">{row}</div>' for row in rows if row)
         return f'<div style="border-left:4px solid {color};padding:4px 10px;max-width:60em">{body}</div>'
@@ -149,8 +151,8 @@ def in_words(found: Finding | Break, name: str, source: End, inquiry: Inquiry | 
         advice, kind, fields = None, "", dict.fromkeys(("what", "code", "instead", "used", "function"), found.what)
     filename, line = (None, None) if place is None else (place.filename, place.line)
     message, fix = TEXT.get(f"{cause} {kind}") or TEXT[cause]
-    fields = {**fields, "x": name, "line": in_brackets(filename, line), "what": fields["what"] or "the value", "watched": say_unwatched(name, source, inquiry)}
-    message, fix = message.format(**fields), fix.format(**fields)
+    fields = {**fields, "x": name, "line": in_brackets(filename, line), "what": fields["what"] or fill("the value"), "watched": say_unwatched(name, source, inquiry)}
+    message, fix = fill(message, **fields), fill(fix, **fields)
     answer = Explanation(cause, message, fix, filename, line)
     answer.name = name
     if advice is not None and inquiry is not None and cause not in ("connected", "independent"):
@@ -158,7 +160,7 @@ def in_words(found: Finding | Break, name: str, source: End, inquiry: Inquiry | 
             answer.patch = patch_of(advice, cause, name)
             answer.patch_line = line if answer.patch else None
             if cause == "left_through_numpy":
-                answer.fix += changed_in_place(advice) + helper_in_numpy(advice)
+                answer.fix = joined(answer.fix, changed_in_place(advice), helper_in_numpy(advice))
     return answer
 
 
@@ -189,4 +191,4 @@ def say_unwatched(name: str, source: End, inquiry: Inquiry | None) -> str:
     """For a tensor that the tape does not watch, that this is wanted as well."""
     if inquiry is None or not isinstance(source, Tensor) or inquiry.watched(inquiry.trace.of_tensor(source)):
         return ""
-    return f", after tape.watch({name})"
+    return fill(", after tape.watch({x})", x=name)

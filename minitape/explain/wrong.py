@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from ..engine.recording.evidence import Ref, origin_of, read
 from ..engine.recording.rows import operation_of
 from ..engine.recording.state import state
+from ..engine.texts import joined
 from .asking import in_brackets, warn_user
 from .bodies import INTO, assigns, read_by
 from .nodes import Node, Place
+from .sentences import fill
 from .words import name_of
 
 if TYPE_CHECKING:
@@ -80,9 +82,9 @@ def _spread(inquiry: Inquiry, node: Node) -> Said | None:
         return None
     count = max(shapes[0])
     return (
-        f"It may not be what you want, though: shapes {shapes[0]} and {shapes[1]} broadcast to ({count}, {count})"
-        f"{_at(inquiry.trace.place(node))}, so that each value is compared with all the others.",
-        "Give both the same shape: tf.squeeze(predictions, -1), or labels[:, tf.newaxis].",
+        fill("It may not be what you want, though: shapes {one} and {other} broadcast to ({n}, {n}){line}, so that each value is compared with "
+             "all the others.", one=shapes[0], other=shapes[1], n=count, line=_at(inquiry.trace.place(node))),
+        fill("Give both the same shape: tf.squeeze(predictions, -1), or labels[:, tf.newaxis]."),
     )
 
 
@@ -109,9 +111,9 @@ def _twice(inquiry: Inquiry, node: Node) -> Said | None:
         return None
     places = [inquiry.trace.place(inquiry.trace.beside(node, r)) for r in (row, made)]
     return (
-        f"It is smaller than it should be, though: the loss{_at(places[0])} expects logits and applies a {wanted} itself, but its input went "
-        f"through a {wanted} already{_at(places[1])}.",
-        f"Leave the {wanted} out of the model, or take a loss of probabilities, such as one of tf.keras.losses with from_logits=False.",
+        fill("It is smaller than it should be, though: the loss{line} expects logits and applies a {name} itself, but its input went "
+             "through a {name} already{earlier}.", line=_at(places[0]), earlier=_at(places[1]), name=wanted),
+        fill("Leave the {name} out of the model, or take a loss of probabilities, such as one of tf.keras.losses with from_logits=False.", name=wanted),
     )
 
 
@@ -133,11 +135,8 @@ def _mispaired(inquiry: Inquiry, source: End) -> Said | None:
     if changed is None:
         return None
     place, found = changed
-    name, others = name_of(source, inquiry), " and ".join(dict.fromkeys(name_of(one, inquiry) for one in found))
-    return (
-        f"But {name} was changed by the gradient of {others}{_at(place)}.",
-        _PAIRS,
-    )
+    others = fill(" and ").join(dict.fromkeys(name_of(one, inquiry) for one in found))
+    return fill("But {x} was changed by the gradient of {others}{line}.", x=name_of(source, inquiry), others=others, line=_at(place)), fill(_PAIRS)
 
 
 def _changed_by_others(variable: End, graph: Graph | None) -> tuple[Place | None, list[End]] | None:
@@ -201,6 +200,6 @@ def warn_of_step(variables: Sequence[End]) -> None:
     for variable in plain:
         changed = _changed_by_others(variable, state.graph)
         if changed is not None and all(any(one is v for v in plain) for one in changed[1]):
-            name, others = name_of(variable, None), " and ".join(name_of(one, None) for one in changed[1])
-            warn_user(f"{name} was changed by the gradient of {others}. {_PAIRS}")
+            others = fill(" and ").join(name_of(one, None) for one in changed[1])
+            warn_user(joined(fill("{x} was changed by the gradient of {others}.", x=name_of(variable, None), others=others), fill(_PAIRS)))
             return  # once for a step

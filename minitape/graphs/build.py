@@ -229,8 +229,11 @@ class Graph(Named, Record):
         """The symbolic tensor of a row."""
         return self.tensors[row]
 
-    def enter(self, tensor: Any) -> int:  # type: ignore[override]
-        """The row of a tensor here: its own, that of a constant, or that of a captured tensor of an outer graph."""
+    def enter(self, tensor: Any, variable: Any = None, site: int | None = None) -> int:
+        """The row of a tensor here: its own, that of a constant, or that of a captured tensor of an outer graph.
+
+        ``variable`` and ``site`` are for recordings.
+        """
         if type(tensor) is SymbolicTensor:
             return tensor._row if tensor.graph is self else self.capture(tensor)._row
         known = self.leaf_of.get(id(tensor))

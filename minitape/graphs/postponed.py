@@ -119,6 +119,9 @@ def _tried(run: Any, symbolic: list[Any], has_windows: bool, by_values: bool) ->
             break
     if by_values:  # what the graph computes of positive numbers may be true throughout, and no filter then
         results += [r for kind in (0, 1) if (r := _trial(run, symbolic, guess, kind, apart=True)) is not None]
+    if not results and not known:  # what a branch gives here may fit where the other one's does not
+        results = [r for guess in sizes_to_try(symbolic) if (r := _trial(run, symbolic, guess, 0, apart=True)) is not None]
+        fitting = len(results)
     if not results:  # an axis, or what counts from 0, can be nothing else
         for guess in itertools.islice(sizes_to_try(symbolic), 8):
             results += trials(guess, 4) or trials(guess, 6)

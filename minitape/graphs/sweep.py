@@ -72,6 +72,7 @@ class GraphSweep(Sweep):
     """A reverse sweep over a graph's rows; ``stops`` are rows that hand nothing on."""
 
     record: Any  # a graph
+    plain = False
     stops: Any = ()
     prefix = ""  # the name scope of ``tf.gradients``; nothing for a tape
     missing = "gradient registry has no entry for: {1}"  # what a tape says
@@ -81,12 +82,9 @@ class GraphSweep(Sweep):
         """The tensor of a row."""
         return self.record.tensor_at(row)
 
-    def _values(self) -> Any:
-        return _Symbolic(self.record)
-
     def steps(self) -> Iterator[int]:
         """Yields each row after its adjoint was handed on; down to the first, for the row of a leaf may be a late one."""
-        self.low = 0
+        self.low, self.values = 0, _Symbolic(self.record)
         return super().steps()
 
     def _cells(self) -> Iterable[Any]:

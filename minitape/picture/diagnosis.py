@@ -11,6 +11,9 @@ from contextlib import suppress
 from math import hypot, isfinite, prod
 from typing import TYPE_CHECKING
 
+from ..engine.texts import joined
+from .words import word
+
 if TYPE_CHECKING:
     from ..engine.typed import Object
     from .fields import Alarm, EventFields, Fields, ResultFields, Shown, SweepFields
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
 VANISHED = 1e-6  # of what left the target
 FEW = 4  # of one kind
 _COMPARE = ("subtract", "squared_difference", "sub", "Sub", "SquaredDifference")
-_CONNECTED = re.compile(r"^The target depends on .*?, and the tape recorded how\. ")
 
 
 def alarms_of(tape: Object, rows: Sequence[Fields], sweep: SweepFields | None, results: Sequence[ResultFields],
@@ -41,10 +43,12 @@ def alarms_of(tape: Object, rows: Sequence[Fields], sweep: SweepFields | None, r
 
 
 def _alarm(kind: str, title: str, text: str, row: Fields | None, back: bool = False) -> Alarm:
-    line = f", line {row['line']}" if row is not None and row["line"] else ""
-    place = "" if row is None else f" row {row['row']}{line}"
-    return {"kind": kind, "title": title + place, "text": text, "row": -1 if row is None else row["row"],
+    return {"kind": kind, "title": title, "text": text, "row": -1 if row is None else row["row"],
             "line": None if row is None else row["line"], "back": back}  # fmt: skip
+
+
+def _place(row: Fields) -> str:
+    return word("row {row}, line {line}", row=row["row"], line=row["line"]) if row["line"] else word("row {row}", row=row["row"])
 
 
 # -- NaN and infinity -------------------------------------------------------------------------------------------------
@@ -55,12 +59,13 @@ def _nonfinite(rows: Sequence[Fields], sweep: SweepFields | None, words: Callabl
         for step in sweep["steps"]:
             bad = next((name for edge in step["edges"] if (name := _name(edge["product"]))), "")
             if bad:  # what comes in is finite still: it is the first
-                return [_alarm("gradient", f"The gradient is {bad} from", words(), rows[step["row"]], True)]
+                row = rows[step["row"]]
+                return [_alarm("gradient", word("The gradient is {value} from {place}", value=bad, place=_place(row)), words(), row, True)]
         return []
     for row in rows:
         bad = _name(row["value"]) if row["kind"] == "operation" else ""
         if bad and not any(_name(rows[i]["value"]) for i in row["inputs"] if i < len(rows)):
-            return [_alarm("value", f"The value is {bad} from", words(), row)]
+            return [_alarm("value", word("The value is {value} from {place}", value=bad, place=_place(row)), words(), row)]
     return []
 
 
@@ -72,7 +77,7 @@ def _name(value: Shown | None) -> str:
     text = value.get("text", "") if stats is None else "nan" if stats["nans"] else f"{stats['min']} {stats['max']}"
     if stats is not None and isinstance(thumb := value.get("thumb"), list):
         text += " inf" if any("inf" in str(line) for line in thumb) else ""
-    return "NaN" if re.search(r"\bnan\b", text) else "infinite" if re.search(r"\binf\b", text) else ""
+    return "NaN" if re.search(r"\bnan\b", text) else word("infinite") if re.search(r"\binf\b", text) else ""
 
 
 def _words(tape: Object, shown: ResultFields | None, ends: tuple[Object, Object] | None) -> str:
@@ -82,7 +87,7 @@ def _words(tape: Object, shown: ResultFields | None, ends: tuple[Object, Object]
             found = tape.explain_nonfinite(*(ends or tape.last[:2]))
         elif shown is not None:
             found = tape.explain(shown["target"][0]["row"], shown["sources"][0]["rows"][-1])
-        return f"{found.message} {found.fix}".strip() if found.cause not in ("finite", "connected") else ""
+        return joined(found.message, found.fix) if found.cause not in ("finite", "connected") else ""
     return ""
 
 
@@ -95,7 +100,8 @@ def _missing(rows: Sequence[Fields], shown: ResultFields | None) -> list[Alarm]:
         if source["gradient"] is None and source["reason"]:
             at = source.get("blame")
             row = rows[at] if at is not None and 0 <= at < len(rows) else None
-            title = f"The gradient for {source['name'] or 'a source'} is None" + (": see" if row is not None else "")
+            name = source["name"] or word("a source")
+            title = word("The gradient for {name} is None", name=name) if row is None else word("The gradient for {name} is None: see {place}", name=name, place=_place(row))
             found.append(_alarm("none", title, source["reason"], row))
     return found[:FEW]
 
@@ -110,11 +116,11 @@ def _assigned(tape: Object, rows: Sequence[Fields], sweep: SweepFields | None, e
         value = event.get("row", -1)
         row = rows[value] if 0 <= value < len(rows) else None
         if row is not None and row["kind"] == "operation" and row["tapes"] and value not in arrived:
-            name = str(event.get("name", "a variable")).removesuffix(":0")
-            line = f" (line {event['line']})" if event.get("line") else ""
-            text = (f"{name} was assigned{line}: a variable is state, it does not know where its value came from. What this row "
-                    "computed adds nothing to the gradient.")  # fmt: skip
-            found.append(_alarm("state", f"The gradient ends where {name} is assigned:", text, row))
+            name = str(event.get("name", word("a variable"))).removesuffix(":0")
+            line = word(" (line {line})", line=event["line"]) if event.get("line") else ""
+            text = word("{name} was assigned{line}: a variable is state, it does not know where its value came from. What this row computed adds "
+                        "nothing to the gradient.", name=name, line=line)  # fmt: skip
+            found.append(_alarm("state", word("The gradient ends where {name} is assigned: {place}", name=name, place=_place(row)), text, row))
     return found[:FEW]
 
 
@@ -129,8 +135,9 @@ def _broadcast(rows: Sequence[Fields]) -> list[Alarm]:
             continue
         one, other = (tuple(rows[i]["shape"]) for i in row["inputs"])
         if _column_and_row(one, other) or _column_and_row(other, one):
-            text = "Each value is compared with all the others. Give both the same shape: one [:, None] or squeeze is missing."
-            found.append(_alarm("broadcast", f"Broadcast {one} {row['label'].replace('-', '−')} {other} → {tuple(row['shape'])}:", text, row))
+            text = word("Each value is compared with all the others. Give both the same shape: one [:, None] or squeeze is missing.")
+            shapes = f"{one} {row['label'].replace('-', '−')} {other} → {tuple(row['shape'])}"
+            found.append(_alarm("broadcast", word("Broadcast {shapes}: {place}", shapes=shapes, place=_place(row)), text, row))
     return found[:FEW]
 
 
@@ -151,9 +158,10 @@ def _vanished(rows: Sequence[Fields], sweep: SweepFields | None) -> list[Alarm]:
     least = min(small, key=ends.__getitem__)
     for step in steps:
         if any(0 < _size(edge["product"], rows[edge["input"]]) < VANISHED * start for edge in step["edges"]):
-            text = (f"What arrives at {rows[least]['name'] or f'row {least}'} is {ends[least] / start:.1e} times what left the target. From here on it is "
-                    "less than a millionth.")  # fmt: skip
-            return [_alarm("vanished", "The gradient vanishes at", text, rows[step["row"]], True)]
+            text = word("What arrives at {name} is {share} times what left the target. From here on it is less than a millionth.",
+                        name=rows[least]["name"] or word("row {row}", row=least), share=f"{ends[least] / start:.1e}")  # fmt: skip
+            row = rows[step["row"]]
+            return [_alarm("vanished", word("The gradient vanishes at {place}", place=_place(row)), text, row, True)]
     return []
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .short import elide
+from .words import word
+
 if TYPE_CHECKING:
     from .fields import Fields, Shown, Snapshot
 
@@ -31,16 +34,16 @@ def first_difference(first: Snapshot, second: Snapshot) -> tuple[int, str, str] 
             return a["row"], _words(a), _words(b)
     if len(one) != len(other):
         row = min(len(one), len(other))
-        left, right = (_words(rows[row]) if row < len(rows) else "no more rows" for rows in (one, other))
+        left, right = (_words(rows[row]) if row < len(rows) else word("no more rows") for rows in (one, other))
         return row, left, right
     steps = zip(*((snapshot["sweep"] or {"steps": []})["steps"] for snapshot in (first, second)), strict=False)
     for a, b in steps:
         if a["row"] != b["row"] or _text(a["adjoint"]) != _text(b["adjoint"]):
-            left, right = (f"adjoint {_text(step['adjoint'])} of row {step['row']}" for step in (a, b))
+            left, right = (word("adjoint {value} of row {row}", value=_text(step["adjoint"]), row=step["row"]) for step in (a, b))
             return a["row"], left, right
         for one_edge, other_edge in zip(a["edges"], b["edges"], strict=False):
             if _text(one_edge["product"]) != _text(other_edge["product"]):
-                left, right = (f"{_text(edge['product'])} handed to row {edge['input']}" for edge in (one_edge, other_edge))
+                left, right = (word("{value} handed to row {row}", value=_text(edge["product"]), row=edge["input"]) for edge in (one_edge, other_edge))
                 return a["row"], left, right
     return None
 
@@ -55,6 +58,7 @@ def _text(value: Shown | None) -> str:
 
 
 def _words(row: Fields) -> str:
-    of = f" of row {', '.join(map(str, row['inputs']))}" if row["inputs"] else ""
-    value = _text(row["value"]) or "released"
-    return f"{row['label'] or row['op']}{of} = {value if len(value) <= 60 else value[:59] + '…'}"
+    value = elide(_text(row["value"]) or word("released"), 60)
+    if not row["inputs"]:
+        return f"{row['label'] or row['op']} = {value}"
+    return word("{operation} of row {rows} = {value}", operation=row["label"] or row["op"], rows=word(", ").join(map(str, row["inputs"])), value=value)

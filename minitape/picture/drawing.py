@@ -14,20 +14,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..engine.write_beside import write
-from .figure import PORTS, Drawing, colours_of, final_adjoints, title_of, total_of
+from .figure import COLOURS, PORTS, Drawing, colours_of, links, title_of, total_of
 from .marks import brief
 from .pdf import pdf_of, png_of
 from .reading import followed, reader_of, spaces
 from .results import results_of
 from .short import printable, some
 from .stepping import sweep_steps
+from .words import word
 
 if TYPE_CHECKING:
     import graphviz
 
     from ..engine.back.tape import GradientTape
     from ..engine.typed import Structure
-    from .fields import Fields, Shown, Snapshot
+    from .fields import Fields, Shown, Snapshot, SourceFields
 
 WHOLE = 2000  # rows that are read at all, in the same way: the DOT text has them
 
@@ -35,7 +36,8 @@ WHOLE = 2000  # rows that are read at all, in the same way: the DOT text has the
 def draw(tape: GradientTape, target: Structure = None, sources: Structure = None, *, step: int | None = None) -> Picture:
     """The static picture of what ``tape`` recorded, with the adjoints of its last gradient or of ``target``.
 
-    With ``step`` it is the picture after that step of the backward sweep, with its products on the edges; 0 is before the first.
+    With ``step`` it is the picture after that step of the backward sweep, with its products on the edges; 0 is before the first,
+    and one more than the sweep has is the optimizer's step, where there was one.
     As the last expression of a cell it is shown; ``save(path)`` writes it, ``source`` is its DOT text. Raises TypeError
     when ``tape`` is no GradientTape, ValueError when there is no such step.
 
@@ -116,35 +118,36 @@ class Picture:
         """The picture in words: of each of the first rows its value, its adjoint, and what its shape and colour say."""
         rows = self.snapshot["rows"]
         total = total_of(self.snapshot)
-        adjoints, broken = final_adjoints(sweep["steps"] if (sweep := self.snapshot["sweep"]) else ()), self.snapshot.get("broken", ())
-        words = [_words(row, adjoints.get(row["row"]), row["row"] in broken) for row in rows[:12]]
+        drawing, broken = Drawing(self.snapshot, self.step), self.snapshot.get("broken", ())
+        words = [_words(row, drawing.adjoints.get(row["row"]), drawing.updates.get(row["row"]), row["row"] in broken) for row in rows[:12]]
         if total > 12:
-            words.append(f"and {total - 12} more rows")
-        return printable(f"Tape of {_count(total, 'row')}: " + "; ".join(words)) if rows else "Empty tape"
+            words.append(word("and {n} more rows", n=total - 12))
+        heading = word("Tape of {n} row: " if total == 1 else "Tape of {n} rows: ", n=total)
+        return printable(heading + word("; ").join(words)) if rows else word("Empty tape")
 
     def __repr__(self) -> str:
-        return f"Picture({_count(total_of(self.snapshot), 'row')}, {_count(len(self.snapshot['tapes']), 'tape')})"
+        return f"Picture({how_many(total_of(self.snapshot), 'row')}, {how_many(len(self.snapshot['tapes']), 'tape')})"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
 
 
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
+def how_many(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def _words(row: Fields, adjoint: Shown | None, broken: bool) -> str:
-    inputs = f" of {some(row['inputs'], PORTS)}" if row["inputs"] else ""
-    value, arrived = (f"{' '.join(v['text'].split())[:40]}" if v else "" for v in (row["value"], adjoint))
+def _words(row: Fields, adjoint: Shown | None, update: SourceFields | None, broken: bool) -> str:
+    inputs = word(" of {rows}", rows=some(row["inputs"], PORTS)) if row["inputs"] else ""
+    value, arrived, now = (f"{' '.join(v['text'].split())[:40]}" if v else "" for v in (row["value"], adjoint, update and update["now"]))
     notes = {
-        "on no tape": row["status"] == "ghost",
-        "watched": row["kind"] in ("source", "variable") and row["watched"],
-        "not watched": row["kind"] == "variable" and not row["watched"],
-        "no gradient passes": row["cut"],
-        "here the way breaks": broken,
+        word("on no tape"): row["status"] == "ghost",
+        word("watched"): row["kind"] in ("source", "variable") and row["watched"],
+        word("not watched"): row["kind"] == "variable" and not row["watched"],
+        word("no gradient passes"): row["cut"],
+        word("here the way breaks"): broken,
     }
-    said = ", ".join(note for note, holds in notes.items() if holds)
-    parts = [f" = {value}" if value else "", f", ∂ {arrived}" if arrived else "", f" ({said})" if said else ""]
+    said = word(", ").join(note for note, holds in notes.items() if holds)
+    parts = [f" = {value}" if value else "", f" → {now}" if now else "", word(", ∂ {value}", value=arrived) if arrived else "", word(" ({notes})", notes=said) if said else ""]
     return f"{row['row']} {title_of(row).replace(' = ', ': ')}{inputs}{''.join(parts)}"
 
 
@@ -173,6 +176,8 @@ def _digraph(snapshot: Snapshot) -> graphviz.Digraph:
         for source in row["inputs"][:PORTS]:
             graph.edge(f"r{source}", f"r{row['row']}", style="dashed" if row["cut"] else "solid")
         if (more := len(row["inputs"]) - PORTS) > 0:
-            graph.node(f"r{row['row']}_more", f"{more:,} more inputs", shape="plaintext")
+            graph.node(f"r{row['row']}_more", word("{n} more inputs", n=more), shape="plaintext")
             graph.edge(f"r{row['row']}_more", f"r{row['row']}")
+    for start, end, crossed in links(snapshot):
+        graph.edge(f"r{start}", f"r{end}", "×" if crossed else None, style="dashed", color=COLOURS["variable"][0], constraint="false")
     return graph

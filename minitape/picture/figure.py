@@ -6,22 +6,25 @@ It is always light, as figures are; any viewer shows it, and :mod:`.pdf` makes a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING
 
-from .marks import brief, elide, rounded, shape_text, small_map, written
+from .marks import brief, rounded, shape_text, small_map, written
 from .placement import FAR, Placement, extents, lanes
-from .short import printable, short_name
+from .short import elide, printable, short_name, wide
+from .ways import Point, curve, way
+from .words import word
 
 if TYPE_CHECKING:
-    from .fields import Fields, Share, Shown, Snapshot, Step
+    from .fields import Fields, Share, Shown, Snapshot, SourceFields, Step
 
 WIDTH, HEIGHT, COLUMN, HALF = 120, 52, 182, 35  # of a node; distance of columns and of half-slots
 LONGEST = 40  # letters of a name among the results
 WIDE = 226  # the distance of columns where products stand between them
 MARGIN, GAP = 16, 26
+TALL = 8  # half-slots that a dashed way goes up or down
 LANE, CORNER = 6, 8  # between two edges that go on in the next line; the radius of their corners
 ROOM = 15  # characters of a value in a node
 SOURCES = 12  # of a gradient whose results are drawn
@@ -52,6 +55,15 @@ def title_of(row: Fields) -> str:
     return f"{name} v{row['version']}" if row["version"] else name
 
 
+def links(snapshot: Snapshot) -> Iterator[tuple[int, int, bool]]:
+    """To each state of a variable: from the row of the one before (False), and of what was assigned (True)."""
+    known = {row["row"] for row in snapshot["rows"]}
+    for event in snapshot["events"]:
+        for start, crossed in ((event.get("from", -1), False), (event.get("row", -1), True)):
+            if start in known and event.get("to", start) != start and event["to"] in known:
+                yield start, event["to"], crossed
+
+
 def total_of(snapshot: Snapshot) -> int:
     """How many rows the recording has."""
     return max(snapshot.get("total", 0), len(snapshot["rows"]))
@@ -70,16 +82,20 @@ class _Node:
 class Drawing:
     """One SVG: nodes from rows, places from :class:`Placement`, wrapped into lines.
 
-    ``step`` is how many steps of the sweep have been made, None for all: then what the last one handed on stands on its edges.
+    ``step`` is how many steps of the sweep have been made: what the last one handed on stands on its edges. Where variables were
+    assigned after the gradient, as an optimizer does, that is one step more. None is all of them.
     """
 
     def __init__(self, snapshot: Snapshot, step: int | None = None) -> None:
         self.snapshot = snapshot
         rows, total = snapshot["rows"], total_of(snapshot)
         steps = snapshot["sweep"]["steps"] if snapshot["sweep"] else []
-        if step is not None and not 0 <= step <= len(steps):
-            raise ValueError(f"step= is the number of a step of the backward sweep, from 0 to {len(steps)}, but received {step!r}.")
-        self.current = steps[step - 1] if step else None
+        found = [source for call in snapshot["results"] if call.get("shown") for source in call["sources"] if source["now"]]
+        last = len(steps) + bool(found)
+        if step is not None and not 0 <= step <= last:
+            raise ValueError(f"step= is the number of a step of the backward sweep, from 0 to {last}, but received {step!r}.")
+        self.updates = {source["rows"][-1]: source for source in found if step is None or step > len(steps)}
+        self.current = steps[step - 1] if step and not self.updates else None
         self.column = COLUMN if self.current is None else WIDE
         self.per_line = PER_LINE if self.current is None else PER_LINE - 1
         self.before = final_adjoints(steps[: step - 1] if step else ())
@@ -101,7 +117,7 @@ class Drawing:
         if self.first <= number < self.tail:
             if number == self.first:
                 self.gap = len(self.nodes)
-                self.nodes.append(_Node(None, f"{self.tail - self.first:,} rows"))
+                self.nodes.append(_Node(None, word("{n} rows", n=self.tail - self.first)))
                 self.placement.add([self.gap - 1] if self.gap else [])
             self.at[number] = self.gap
             return
@@ -133,7 +149,9 @@ class Drawing:
         self.results = self._results()
         self.foot, self.height = self.height, self.height + (LINE * len(self.results) + 6 if self.results else 0)
         # left of a line's first node there is room for references and edges, on the right for edges
-        self.indent = 84 if len(room) > 1 else 0
+        ways = ((self.at[start], self.at[end], crossed) for start, end, crossed in links(self.snapshot))
+        self.ways = [one for one in ways if one[0] != one[1] and self.nodes[one[1]].row is not None]
+        self.indent = 84 if len(room) > 1 or any(self._is_away(start, end) for start, end, _ in self.ways) else 0
         self.lane_x = MARGIN + self.indent + (self.per_line - 1) * self.column + WIDTH + 16
         for node, column, slot in zip(self.nodes, columns, slots, strict=True):
             node.line = column // self.per_line
@@ -151,7 +169,7 @@ class Drawing:
 
     def svg(self, width: float | None = None) -> str:
         """The text; ``width`` is in millimetres."""
-        self.width = max(self.width, *(2 * MARGIN + 6.7 * len(line) for line, _ in self.results), 0) if self.results else self.width
+        self.width = max(self.width, *(2 * MARGIN + 6.7 * wide(line) for line, _ in self.results), 0) if self.results else self.width
         w, h = f"{self.width:g}", f"{max(self.height, 40):g}"
         size = f'width="{w}" height="{h}"' if width is None else f'width="{width:g}mm" height="{width * max(self.height, 40) / self.width:.4g}mm"'
         parts = [
@@ -159,14 +177,16 @@ class Drawing:
             f'<rect width="{w}" height="{h}" rx="6" fill="#ffffff"/>',
         ]
         if not self.nodes:
-            parts.append(f'<text x="{MARGIN}" y="25" font-size="12" fill="{MUTED}">nothing recorded</text>')
+            parts.append(f'<text x="{MARGIN}" y="25" font-size="12" fill="{MUTED}">{word("nothing recorded")}</text>')
+        self.inked: list[Point] = []  # of the edges
         parts += [self._edges(index, node) for index, node in enumerate(self.nodes)]
+        parts += [self._way(*one) for one in self.ways]
         parts += [self._node(node) for node in self.nodes]
         parts += self._products()
         for k, (line, value) in enumerate(self.results):
             y = self.foot + LINE * k + 8
             parts.append(_text(MARGIN, y, line, f'font-size="11" font-family="{MONO}" xml:space="preserve"'))
-            parts.append(small_map(value, MARGIN + 6.62 * (line.index(" = ") + 3), y - 9, 54, 11) if value else "")
+            parts.append(small_map(value, MARGIN + 6.62 * wide(line[: line.index(" = ") + 3]), y - 9, 54, 11) if value else "")
         return "".join(parts) + "</svg>"
 
     def _results(self) -> list[tuple[str, Shown | None]]:
@@ -175,18 +195,19 @@ class Drawing:
         for call in self.snapshot.get("results", ()):
             if not call.get("shown") or not call["known"]:
                 continue
-            target = ", ".join(short_name(end["name"] or "", LONGEST) or f"row {end['row']}" for end in call["target"])
+            target = ", ".join(short_name(end["name"] or "", LONGEST) or word("row {row}", row=end["row"]) for end in call["target"])
             of = "" if call.get("call", "gradient") == "gradient" else f"{call['call']}: "
-            for source in call["sources"][:SOURCES]:
-                row = self.snapshot["rows"][source["rows"][-1]] if source["rows"] and source["rows"][-1] < len(self.snapshot["rows"]) else None
-                name = short_name(str(source["name"] or (title_of(row) if row else "a source")), LONGEST)
-                gradient = source["gradient"]
-                text = "None" if gradient is None else written(gradient, 40)
-                sides = "" if text or not row else " " * 9 + shape_text(row["shape"], 40)  # behind its picture
-                lines.append((f"{of}∂{target} / ∂{name} = {text or sides}", gradient if sides else None))
+            lines += [self._result(f"{of}∂{target} / ∂", source, source["gradient"]) for source in call["sources"][:SOURCES]]
             if (more := len(call["sources"]) + call["more"] - SOURCES) > 0:
-                lines.append((f"and {more} more", None))
-        return lines
+                lines.append((word("and {n} more", n=more), None))
+        return lines + [self._result(f"{word('new value')}: ", source, source["now"]) for source in list(self.updates.values())[:SOURCES]]
+
+    def _result(self, before: str, source: SourceFields, value: Shown | None) -> tuple[str, Shown | None]:
+        row = self.snapshot["rows"][source["rows"][-1]] if source["rows"] and source["rows"][-1] < len(self.snapshot["rows"]) else None
+        name = short_name(str(source["name"] or (title_of(row) if row else word("a source"))), LONGEST)
+        text = "None" if value is None else written(value, 40)
+        sides = "" if text or not row else " " * 9 + shape_text(row["shape"], 40)  # behind its picture
+        return f"{before}{name} = {text or sides}", value if sides else None
 
     # -- the products of a step ---------------------------------------------------------------------------------------
 
@@ -229,12 +250,14 @@ class Drawing:
         kind, number = row["kind"], row["row"]
         pad, room = (16, 10) if kind == "source" else (10, 12)
         adjoint = self.adjoints.get(number)
+        update = self.updates.get(number)
         here = self.current is not None and self.current["row"] == number
+        value, before = (row["value"], "") if update is None else (update["now"], "→ " if row["shape"] else f"{brief(row['value'], row, 6)} → ".lstrip())
         return "".join([
             self._border(node, row, here),
             _title_text(x + pad, y, node.title, room),
             _text(x + WIDTH - pad + 2, y + 16, str(number), f'font-size="9.5" text-anchor="end" fill="{MUTED}"'),
-            _value(x, y + 32, pad, "", row["value"], row, INK) or _text(x + pad, y + 32, "released" if row["released"] else "", f'font-size="11" font-family="{MONO}"'),
+            _value(x, y + 32, pad, before, value, row, INK) or _text(x + pad, y + 32, word("released") if row["released"] else "", f'font-size="11" font-family="{MONO}"'),
             _value(x, y + 45.5, pad, "∂ ", adjoint, row, BACK),
         ])  # fmt: skip
 
@@ -276,21 +299,36 @@ class Drawing:
             elif not many:
                 parts.append(self._reference(node, y, self._name(self.nodes[source])))
         if many:
-            parts.append(self._reference(node, node.y + HEIGHT / 2, f"{len(far)} rows"))
+            parts.append(self._reference(node, node.y + HEIGHT / 2, word("{n} rows", n=len(far))))
         if node.row is None and index and not self._is_far(index - 1, index):
             parts.append(self._curve(index - 1, index, node.y + HEIGHT / 2))
         if node.row and node.row["cut"] and count:
-            x, y = node.x - 12, node.y + HEIGHT / (count + 1)
-            parts.append(
-                f'<path d="M{x - 4.5:g} {y - 4.5:g}l9 9m0 -9l-9 9" stroke="{CUT}" stroke-width="2.2" fill="none"/>'
-            )
+            parts.append(_cross(node.x - 12, node.y + HEIGHT / (count + 1)))
         return "".join(parts)
+
+    def _is_away(self, source: int, index: int) -> bool:
+        """Whether a dashed way would lead into another line, or across much of the picture."""
+        columns, slots = self.placement.column, self.placement.slot
+        lines = [columns[k] // self.per_line for k in (source, index)]
+        return lines[0] != lines[1] or abs(columns[index] - columns[source]) > FAR or abs(slots[index] - slots[source]) > TALL
+
+    def _way(self, source: int, index: int, crossed: bool) -> str:
+        """A dashed way to a variable's state: from the one before or, crossed, from what was assigned."""
+        start, end = self.nodes[source], self.nodes[index]
+        first, last = sorted((start.x, end.x))
+        if self._is_away(source, index):
+            y = end.y + HEIGHT * (2 if crossed else 1) / 3
+            return self._reference(end, y, self._name(start), COLOURS["variable"][0]) + (_cross(end.x - 8, y) if crossed else "")
+        boxes = [_box_of(node) for node in self.nodes if node.line == start.line and abs(node.x - first) + abs(node.x - last) <= last - first + 2 * self.column]
+        path, cross = way(_box_of(start), _box_of(end), boxes, self.inked, (4, self.foot))
+        green = f'<path d="{path}" fill="none" stroke="{COLOURS["variable"][0]}" stroke-width="1.3" stroke-dasharray="4 4"/>'
+        return green + (_cross(*cross) if crossed else "")
 
     def _name(self, node: _Node) -> str:
         if node.row is None:
             return "…"
         if node.row["kind"] == "operation":
-            return f"row {node.row['row']}"
+            return word("row {row}", row=node.row["row"])
         return short_name(node.title if node.title != "const" else brief(node.row["value"], node.row, 9), 10)
 
     def _is_far(self, source: int, index: int) -> bool:
@@ -309,6 +347,7 @@ class Drawing:
                 path += back
                 line = its_line
             path += _bent(at, (x - 10, height))
+            self.inked += curve([at, ((at[0] + x) / 2, at[1]), ((at[0] + x) / 2, height), (x - 10, height)])
             at = (x + WIDTH + 10, height)
             if x != end.x + 8:
                 path += f"L{at[0]:.5g} {at[1]:.5g}"
@@ -328,15 +367,24 @@ class Drawing:
         )
         return path, (left + r, goal)
 
-    def _reference(self, node: _Node, y: float, text: str) -> str:
-        w = 12 + 6.2 * len(text)
+    def _reference(self, node: _Node, y: float, text: str, colour: str = EDGE) -> str:
+        w = 12 + 6.2 * wide(text)
         x = node.x - 14 - w
         return (
-            _line(f"M{x + w:.5g} {y:.5g}L{node.x - 2:.5g} {y:.5g}m-5 -3.5l5 3.5l-5 3.5", node.row)
+            _line(f"M{x + w:.5g} {y:.5g}L{node.x - 2:.5g} {y:.5g}m-5 -3.5l5 3.5l-5 3.5", node.row, colour)
             + f'<rect x="{x:.5g}" y="{y - 7.5:.5g}" width="{w:.5g}" height="15" rx="7.5" '
             'fill="#f3f4f6" stroke="#b3bac2" stroke-width="0.8"/>'
             + _text(x + w / 2, y + 3.5, text, f'font-size="10" text-anchor="middle" font-family="{MONO}"')
         )
+
+
+def _box_of(node: _Node) -> tuple[float, float, float, float]:
+    return node.x, node.y, node.x + WIDTH, node.y + HEIGHT
+
+
+def _cross(x: float, y: float) -> str:
+    """Where no gradient goes."""
+    return f'<path d="M{x - 4.5:g} {y - 4.5:g}l9 9m0 -9l-9 9" stroke="{CUT}" stroke-width="2.2" fill="none"/>'
 
 
 def _bent(start: tuple[float, float], end: tuple[float, float]) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from .short import elide
+
 if TYPE_CHECKING:
     from .fields import Fields, Plain, Shown
 
@@ -79,10 +81,6 @@ def brief(value: Shown | None, row: Fields, room: int) -> str:
         return ""
     text = written(value, room)
     return text if text is not None else shape_text(row["shape"], room) if row["shape"] else elide(value.get("text", ""), room)
-
-
-def elide(text: str, room: int) -> str:
-    return text if len(text) <= room else text[: room - 1] + "…"
 
 
 def _count(data: Plain) -> int:

@@ -1,7 +1,8 @@
 """A PDF of the static picture's SVG (:mod:`.figure`), and a PNG where the machine has a program that makes one.
 
 The SVG has four elements, ``rect``, ``path``, ``text`` and ``svg``, and so has this: vectors and text in the fonts that each
-reader of PDF has. Greek letters and signs come from its font Symbol.
+reader of PDF has. Greek letters and signs come from its font Symbol, Chinese characters from the song font that a reader puts in
+the place of the one that is named here.
 """
 
 from __future__ import annotations
@@ -11,12 +12,16 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
+
+from .short import wide
 
 POINTS = 72 / 25.4  # in a millimetre
 PIXEL = 0.75  # points of a CSS pixel
 FONTS = {"sans": "Helvetica", "sans bold": "Helvetica-Bold", "mono": "Courier", "mono bold": "Courier-Bold", "symbol": "Symbol"}
+WIDE = "STSong-Light"  # the font of the alphabet Adobe-GB1, which no file needs to hold
 SYMBOLS = {"∂": 0xB6, "Σ": 0x53, "σ": 0x73, "→": 0xAE, "−": 0x2D, "∞": 0xA5, "√": 0xD6, "π": 0x70, "∇": 0xD1, "≥": 0xB3, "≤": 0xA3,
            "≠": 0xB9, "·": 0xD7, "⋅": 0xD7, "∫": 0xF2, "Π": 0x50, "α": 0x61, "β": 0x62, "γ": 0x67, "δ": 0x64, "ε": 0x65, "θ": 0x71,
            "λ": 0x6C, "μ": 0x6D, "φ": 0x66, "ω": 0x77, "Δ": 0x44, "Φ": 0x46}  # fmt: skip
@@ -48,12 +53,17 @@ def _points(length: str) -> float:
 
 
 def _file(content: bytes, width: float, height: float) -> bytes:
-    fonts = " ".join(f"/F{k} {4 + k} 0 R" for k in range(1, len(FONTS) + 1))
+    fonts = " ".join(f"/F{k} {4 + k} 0 R" for k in range(1, len(FONTS) + 2))
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
         f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width:.3f} {height:.3f}] /Contents 4 0 R /Resources << /Font << {fonts} >> >> >>".encode(),
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
         *(f"<< /Type /Font /Subtype /Type1 /BaseFont /{name}{'' if name == 'Symbol' else ' /Encoding /WinAnsiEncoding'} >>".encode() for name in FONTS.values()),
+        b"<< /Type /Font /Subtype /Type0 /BaseFont /%s /Encoding /UniGB-UCS2-H /DescendantFonts [%d 0 R] >>" % (WIDE.encode(), 6 + len(FONTS)),
+        b"<< /Type /Font /Subtype /CIDFontType0 /BaseFont /%s /CIDSystemInfo << /Registry (Adobe) /Ordering (GB1) /Supplement 4 >> /DW 1000 "
+        b"/FontDescriptor %d 0 R >>" % (WIDE.encode(), 7 + len(FONTS)),
+        b"<< /Type /FontDescriptor /FontName /%s /Flags 4 /FontBBox [-25 -254 1000 880] /ItalicAngle 0 /Ascent 880 /Descent -120 /CapHeight 880 "
+        b"/StemV 93 >>" % WIDE.encode(),
     ]  # fmt: skip
     text, places = b"%PDF-1.4\n", []
     for number, one in enumerate(objects, 1):
@@ -131,23 +141,23 @@ def _text(element: ElementTree.Element) -> str:
     mono, bold = "Courier" in element.get("font-family", ""), element.get("font-weight") == "600"
     face = ("mono" if mono else "sans") + (" bold" if bold else "")
     size *= 1.0 if not mono else 0.98
-    width = sum(600 if mono else _NARROW.get(letter, 556) for letter in text) / 1000 * size
+    width = sum(1000 if wide(letter) > 1 else 600 if mono else _NARROW.get(letter, 556) for letter in text) / 1000 * size
     x, y = float(element.get("x", "0")), float(element.get("y", "0"))
     x -= {"end": width, "middle": width / 2}.get(element.get("text-anchor", ""), 0.0)
     shown, fonts = [], list(FONTS)
     for part, letters in _runs(text):
-        font = fonts.index("symbol" if part else face) + 1
+        font = (len(FONTS) if part == "wide" else fonts.index(part or face)) + 1
         shown.append(f"/F{font} {size:.2f} Tf <{letters.hex()}> Tj")
     return f"{_colour(element.get('fill', '#000000'))} rg BT 1 0 0 -1 {x:.3f} {y:.3f} Tm {' '.join(shown)} ET"
 
 
-def _runs(text: str) -> Iterator[tuple[bool, bytes]]:
-    """Stretches of a text, each in one font: (whether it is Symbol, its bytes)."""
-    for run in re.findall(f"[{''.join(SYMBOLS)}]+|[^{''.join(SYMBOLS)}]+", text):
-        if run[0] in SYMBOLS:
-            yield True, bytes(SYMBOLS[letter] for letter in run)
+def _runs(text: str) -> Iterator[tuple[str, bytes]]:
+    """Stretches of a text, each in one font: ("symbol", "wide", or "" for that of the text; its bytes)."""
+    for font, letters in groupby(text, lambda letter: "symbol" if letter in SYMBOLS else "wide" if wide(letter) > 1 else ""):
+        if font == "symbol":
+            yield font, bytes(SYMBOLS[letter] for letter in letters)
         else:
-            yield False, run.encode("cp1252", "replace")
+            yield font, "".join(letters).encode("utf-16-be" if font else "cp1252", "replace")
 
 
 _DRAW = {"rect": _rect, "path": _path, "text": _text}

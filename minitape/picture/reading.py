@@ -413,7 +413,7 @@ class Reader:
             for name, value in list(space.items()):
                 if not isinstance(name, str) or name.startswith("_"):
                     continue
-                if hasattr(type(value), "_row"):
+                if hasattr(type(value), "_row") and hasattr(value, "_record"):  # a tensor, and not another object of the user's
                     row = record.find(value)
                     if row is not None:
                         found.setdefault(row, name)

@@ -46,12 +46,12 @@ def recomputed(record: Record | None) -> dict[int, Array]:
     held and comes out in another way shows that something else is at work: then there are none.
 
     >>> import minitape as tf
-    >>> x = tf.Variable(tf.ones([40, 40]))
+    >>> x = tf.Variable(tf.ones([80, 80]))
     >>> with tf.GradientTape() as tape:
     ...     y = tf.reduce_sum(tf.sin(x * 2.0))
     >>> _ = tape.gradient(y, x)
     >>> {row: value.shape for row, value in recomputed(tape._record).items()}
-    {2: (40, 40), 3: (40, 40)}
+    {2: (80, 80), 3: (80, 80)}
     """
     if record is None or record.open:
         return {}

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..engine.back.endpoints import ends_of
+from ..engine.texts import joined
 from .short import short_name
 from .stepping import element_of, seeds_of, stepper_of
 from .values import show_value
@@ -116,7 +117,7 @@ def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | 
     """Why a gradient is None, in the words of ``tape.explain``; and the row that is to blame, where there is one."""
     with suppress(Exception):  # the picture goes on without words
         found = tape.explain(targets[0] if len(targets) == 1 else targets, source)
-        return (None, None) if found.connected else (f"{found.message} {found.fix}", next(iter(found._rows), None))
+        return (None, None) if found.connected else (joined(found.message, found.fix), next(iter(found._rows), None))
     return None, None
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
+
+from .words import word
 
 NAME = 200  # letters of a name in a snapshot; a box of the picture has room for fewer
 TEXT = 10_000  # of a value's text
@@ -20,14 +23,39 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
+def wide(text: str) -> int:
+    """How wide a text is, in letters: a Chinese, Japanese or Korean character takes the room of two.
+
+    >>> wide("w1"), wide("权重")
+    (2, 4)
+    """
+    return len(text) + (0 if text.isascii() else sum(unicodedata.east_asian_width(letter) in "WF" for letter in text))
+
+
+def elide(text: str, room: int) -> str:
+    """As much of a text as fits, with a sign for what is left out.
+
+    >>> elide("velocity", 5), elide("隐藏层的权重", 6), elide("w", 5)
+    ('velo…', '隐藏…', 'w')
+    """
+    if wide(text) <= room:
+        return text
+    end = max(1, room - 1)
+    while end > 1 and wide(text[:end]) >= room:
+        end -= 1
+    return text[:end] + "…"
+
+
 def short_name(name: str, room: int = NAME) -> str:
     """A name that fits: of a path the last parts, else both ends, which tell names apart better than the beginning.
 
     >>> [short_name(name, 12) for name in ("w", "sequential/dense/kernel", "layers.0.linear.bias", "params['dense']['w']", "velocity_of_the_ball")]
     ['w', '…/kernel', '…linear.bias', "…['w']", 'veloci…_ball']
     """
-    if len(name) <= room:
+    if wide(name) <= room:
         return name
+    if wide(name) > len(name):
+        return elide(name, room)
     near = name[-room:]
     tails = (near[at.start() :].removeprefix(".") for at in re.finditer(r"[/.[]", near))
     fits = next((tail for tail in tails if 0 < len(tail) < room), "")
@@ -66,5 +94,5 @@ def some(items: Sequence[object], most: int) -> str:
     >>> some([3, 1, 4, 1, 5], 3)
     '3, 1, 4 and 2 more'
     """
-    more = f" and {len(items) - most:,} more" if len(items) > most else ""
-    return ", ".join(map(str, items[:most])) + more
+    shown = word(", ").join(map(str, items[:most]))
+    return word("{items} and {n} more", items=shown, n=len(items) - most) if len(items) > most else shown

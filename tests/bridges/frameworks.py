@@ -71,7 +71,8 @@ class Framework:
         """What a program left behind, its recording, and the answer about ``w``."""
         with self.bridge.record() as recording:
             space = self.run(text, name)
-        return space, recording, recording.explain(space[self.target], space["w"])
+        target = space.get(self.target)  # none where the program ended before it
+        return space, recording, recording.explain(space["w"]) if target is None else recording.explain(target, space["w"])
 
 
 class Jax(Framework):
@@ -96,7 +97,7 @@ def dense(gradient: Any) -> Any:
 
 FRAMEWORKS = [
     Framework("torch", "PyTorch", "torch", "loss", lambda torch: torch.manual_seed(3), lambda space: space["w"].grad,
-              errors=(RuntimeError,), without=frozenset({"connected", "not_tensor", "zero_sum", "grad_returned"})),
+              errors=(RuntimeError,), without=frozenset({"connected", "not_tensor", "zero_sum"})),
     Framework("tensorflow", "TensorFlow", "tf", "y", lambda tf: tf.random.set_seed(3), lambda space: dense(space["grad"]),
               without=frozenset({"connected", "target_not_tensor", "zero_seed"})),
     Jax("jax", "JAX", "jax", "loss", lambda jax: None, lambda space: space.get("grad"), errors=(Exception,),

@@ -355,4 +355,47 @@ def loss(w):
     return -jnp.log(e[1] / jnp.sum(e) + 1e-30)
 args = w,
 grad = jax.grad(loss)(*args)
+
+#@ second_derivative_of_a_relu zero_derivative
+w = jnp.array([1.0, -2.0])
+def u(w, x):
+    return jnp.sum(jax.nn.relu(w * x + 0.1)) #! #- return jnp.sum(jnp.tanh(w * x + 0.1))
+def loss(w):
+    return (jax.grad(jax.grad(u, 1), 1)(w, 0.3) + 1.0) ** 2
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ mask_times_infinity nan_forward
+w = jnp.array([0.5, 0.1, 0.3])
+mask = jnp.array([1.0, 1.0, 0.0])
+def loss(w):
+    s = w * mask + (1.0 - mask) * -jnp.inf #! #- s = w * mask + (1.0 - mask) * -1e9
+    return jax.nn.softmax(s)[0]
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ product_of_small_numbers nan_forward
+w = jnp.array(0.5)
+x = jnp.linspace(3.0, 9.0, 40)
+def loss(w):
+    p = jnp.exp(-0.5 * (x - w) ** 2)
+    return -jnp.log(jnp.prod(p)) #! #- return -jnp.sum(jnp.log(p))
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ softplus_by_hand nan_forward
+w = jnp.array(50.0)
+x = jnp.array([1.0, 3.0])
+def loss(w):
+    return jnp.mean(jnp.log(1.0 + jnp.exp(w * x))) #! #- return jnp.mean(jax.nn.softplus(w * x))
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ sigmoid_by_hand nan_forward
+w = jnp.array(10.0)
+x = jnp.array([-20.0, 1.0])
+def loss(w):
+    return jnp.mean(1.0 / (1.0 + jnp.exp(-x * w))) #! #- return jnp.mean(jax.nn.sigmoid(x * w))
+args = w,
+grad = jax.grad(loss)(*args)
 '''

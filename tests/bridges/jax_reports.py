@@ -314,4 +314,40 @@ def loss(params):
     return sum(jnp.sum(layer["w"] * layer["b"] ** 2) for layer in params)
 args = params,
 grad = jax.grad(loss)(*args)[1]["b"]
+
+#@ bfgs_inside_the_loss while_loop
+from jax.scipy.optimize import minimize
+w = jnp.array([0.4, 1.0])
+def loss(w):
+    f = lambda z: jnp.sum((z - w) ** 2) + jnp.sum(z ** 4)
+    z = minimize(f, jnp.zeros(2), method="BFGS").x #! #- z = jnp.zeros(2)
+    #+ for _ in range(20): z = z - 0.1 * jax.grad(f)(z)
+    return jnp.sum(z)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ values_that_occur left_jax
+w = jnp.array([0.71, 0.22, 0.71])
+def loss(w):
+    u = jnp.unique(w) #! #- u = jnp.sort(w)
+    return jnp.sum(u ** 2)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ carry_changes_its_shape refused
+w = jnp.array(0.7)
+def loss(w):
+    def step(c, x):
+        return jnp.append(c, w * x), x #- return c + w * x, x
+    total, _ = lax.scan(step, jnp.zeros(1), jnp.array([1.0, 2.0])) #!
+    return jnp.sum(total)
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ hinge_by_python_max other_branch
+w = jnp.array([2.0, 3.0])
+def loss(w):
+    return max(0.0, 1.0 - jnp.sum(w)) #! #- return jax.nn.softplus(1.0 - jnp.sum(w))
+args = w,
+grad = jax.grad(loss)(*args)
 '''

@@ -259,4 +259,12 @@ w = tf.Variable([0.0, 0.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(tf.abs(w) * [1.0, 2.0]) #! #- y = tf.reduce_sum(tf.nn.softplus(w) * [1.0, 2.0])
 grad = tape.gradient(y, w)
+
+#@ sum_of_a_layer_norm zero_cancels
+w = tf.Variable([[0.5, 2.0, 1.0, 4.0]])
+norm = tf.keras.layers.LayerNormalization(center=False, scale=False)
+with tf.GradientTape() as tape:
+    h = norm(w * 2.0) #!
+    y = tf.reduce_sum(h) #- y = tf.reduce_sum(h ** 3)
+grad = tape.gradient(y, w)
 '''

@@ -454,4 +454,41 @@ with tf.GradientTape() as tape:
     #+ tape.watch(w)
     y = energy(w) #!
 grad = tape.gradient(y, w)
+
+#@ variable_made_in_each_call wrong_object
+class Noisy(tf.Module):
+    def __init__(self):
+        self.w = None
+    def __call__(self, x):
+        self.w = tf.Variable(tf.ones([3, 1])) #! #- self.w = tf.Variable(tf.ones([3, 1])) if self.w is None else self.w
+        return x @ self.w
+layer = Noisy()
+x = tf.constant([[1.0, 2.0, 3.0]])
+layer(x)
+w = layer.w
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(layer(x) ** 2)
+grad = tape.gradient(y, w)
+
+#@ moments_of_a_helper_in_numpy left_through_numpy
+import numpy as np
+def moments(d):
+    return np.array([d.mean(), d.std()], np.float32).reshape(1, 2) #- return tf.reshape(tf.stack([tf.reduce_mean(d), tf.math.reduce_std(d)]), [1, 2])
+w = tf.Variable([[0.3, 0.1, 0.7]])
+k = tf.constant([[1.0], [2.0]])
+with tf.GradientTape() as tape:
+    h = w * 2.0
+    d = moments(h.numpy().T) @ k #! #- d = moments(h) @ k
+    y = tf.reduce_mean(tf.square(d - 1.0))
+grad = tape.gradient(y, w)
+
+#@ python_function_behind_a_factor left_through_numpy
+import numpy as np
+def score(a):
+    return np.float32(np.tanh(a.numpy()).sum()) #- return tf.reduce_sum(tf.tanh(a))
+w = tf.Variable([0.5, 1.0])
+with tf.GradientTape() as tape:
+    s = tf.py_function(score, [w * 2.0], tf.float32) #! #- s = score(w * 2.0)
+    y = 1.0 - s
+grad = tape.gradient(y, w)
 '''

@@ -38,6 +38,7 @@ def test_every_third_step(framework, loop, cause):
     with framework.bridge.record(every=3) as recording:
         source, bits = loop(module, 8)
     assert bits == plain
+    assert recording.cost > 1.0 and f"a recorded step takes as long as {recording.cost:.1f} others" in repr(recording)
     assert recording.steps == 8 and len(recording.latest.sweeps) == 1  # the seventh
     why = recording.explain(source)
     assert why.cause == cause and why.filename == __file__

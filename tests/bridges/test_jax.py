@@ -59,7 +59,7 @@ def test_every_adjoint_is_jax_s_own(name):
     (sweep,) = recording.sweeps
     calls = recording.log.calls
     on_way = [row for call in calls for row in call.rows if recording.entries[row].differentiable]
-    kept = {entry.row: entry.value.tensor for entry in recording.entries}
+    kept = {entry.row: entry.value.given for entry in recording.entries}
     zeros = {row: jnp.zeros_like(kept[row]) for row in on_way}
 
     def moved(zeros):
@@ -112,14 +112,14 @@ def test_tangents_are_jax_s_own(name):
     tangents = jax.tree.map(direction, args)
     recording = bridge.record(function, *args, **options, tangents=tangents)
     assert recording.tangent_error is None and (recording.error is None) == (name in PROGRAMS)
-    known = {entry.row: entry.tangent.tensor for entry in recording.entries if entry.tangent is not None}
+    known = {entry.row: entry.tangent.given for entry in recording.entries if entry.tangent is not None}
     with jax.disable_jit():
         found, asked = jax.tree.flatten((recording.value, recording.tangent)), jax.tree.flatten(jax.jvp(function, args, tangents))
         assert found[1] == asked[1]
         assert all(same(a, b) for a, b in zip(found[0], asked[0], strict=True))
         for call in recording.log.calls:
             moved = {k: given.row for k, given in enumerate(call.inputs) if given.row in known}
-            values = [given.value if given.row is None else recording.entries[given.row].value.tensor for given in call.inputs]
+            values = [given.value if given.row is None else recording.entries[given.row].value.given for given in call.inputs]
 
             def alone(*some, moved=moved, values=values, call=call):
                 given = dict(enumerate(values)) | dict(zip(moved, some, strict=True))
@@ -301,7 +301,7 @@ def test_memory_is_bounded_by_summaries(monkeypatch):
 
     recording = bridge.record(loss, jnp.zeros((100, 100)))
     large = [entry.value for entry in recording.entries if entry.op == "add"]
-    assert sum(value.tensor is not None for value in large) <= 10
+    assert sum(value.given is not None for value in large) <= 10
     assert [value.shown()["stats"]["mean"] for value in large] == [sum(range(k + 1)) for k in range(20)]
 
 
@@ -324,6 +324,13 @@ def test_numbers_and_trees_are_sources():
     recording = bridge.record(lambda p: jnp.sum(p["w"] + jnp.round(p["b"])), p)
     why = recording.explain(recording.value, p)
     assert why.cause == "zero_derivative" and recording.explain(recording.value, {"w": p["w"]}).connected
+
+
+def test_further_breaks_are_said():
+    recording = bridge.record(lambda w: jnp.sum(jax.lax.stop_gradient(jnp.round(w)).astype(int) * 1.0), jnp.array([0.4, 1.6]))
+    why = recording.explain(recording.value, "w")
+    assert (why.cause, why.connected, why.patch) == ("zero_derivative", True, None)
+    assert [other.cause for other in why.others] == ["stop_gradient", "integer_cast"]
 
 
 def test_what_jax_refuses_otherwise_is_said_in_its_own_words():

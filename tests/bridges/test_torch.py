@@ -84,7 +84,7 @@ def test_every_adjoint_is_autograds_own(name):
             rows = [row for row in recording.log.rows_of(tensor) if recording.entries[row].kind == "operation"]
             if rows and grad is not None:
                 adjoint = sweep.adjoints[rows[-1]]
-                assert same(adjoint.tensor, grad), recording.entries[rows[-1]].op
+                assert same(adjoint.given, grad), recording.entries[rows[-1]].op
                 assert adjoint.shown() == show_value(array_of(grad))
                 compared.add(rows[-1])
         for call, edges in sweep.edges.items():
@@ -93,7 +93,7 @@ def test_every_adjoint_is_autograds_own(name):
                 assert recording.entries[call].inputs[port] == row
         for row, adjoint in sweep.adjoints.items():  # the last sum is the adjoint itself
             sums = [edge[3] for edges in sweep.edges.values() for edge in edges if edge[0] == row]
-            assert not sums or any(same(total.tensor, adjoint.tensor) for total in sums) or name == "hooks_of_the_program"
+            assert not sums or any(same(total.given, adjoint.given) for total in sums) or name == "hooks_of_the_program"
     swept = {row for sweep in recording.sweeps for row in sweep.adjoints if recording.entries[row].kind == "operation"}
     unseen = {row for row in swept - compared if recording.entries[row].op in ("Square", "grad", "CopySlices")}
     alive_rows = {row for row in swept - compared - unseen if recording.entries[row].extra.ref() is not None}
@@ -191,7 +191,7 @@ def test_memory_is_bounded_by_summaries(monkeypatch):
     monkeypatch.setattr(kept, "MOST_BYTES", 10 * 40_000)
     keeper = Keeper()
     values = [keeper.keep(torch.full((100, 100), float(k))) for k in range(40)]
-    assert sum(value.tensor is not None for value in values) <= 10
+    assert sum(value.given is not None for value in values) <= 10
     assert [value.shown()["stats"]["mean"] for value in values] == list(range(40))
     assert values[0].facts() == (True, True) and values[1].facts() == (False, True)
 

@@ -24,7 +24,7 @@ def test_other_answers():
     assert recording.explain(level, w).cause == "zero_sum"
     assert recording.explain(number, w).cause == "left_torch"
     assert recording.explain(1.0, slope[0]).cause == "not_tensor"
-    assert [why.connected for why in recording.explain(level, [w])] == [False]
+    assert [(why.connected, why.kind) for why in recording.explain(level, [w])] == [(True, "zero")]
     assert len(slope) == 1
     with pytest.raises(TypeError, match="takes a tensor as its source"):
         recording.explain(loss, 3.0)
@@ -104,3 +104,27 @@ def test_classes_of_leaves_are_as_they_were():
         1 / 0  # noqa: B018 - the exception
     assert [dict(vars(kind)) for kind in kinds] == before
     assert isinstance(torch.nn.Parameter(torch.ones(2)), torch.nn.Parameter)
+
+
+class Zeros(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return torch.zeros_like(g)
+
+
+zeros = Zeros.apply
+
+
+def test_a_function_whose_apply_was_taken_before_the_block():
+    w = torch.tensor([0.4, 1.6], requires_grad=True)
+    with bridge.record() as recording:
+        loss = zeros(torch.sin(w)).sum()
+        loss.backward()
+    why = recording.explain(loss, w)
+    assert (why.cause, why.code) == ("no_gradient", "return torch.zeros_like(g)")
+    assert recording.entries[2].op == "Zeros"
+    assert "apply" not in vars(torch.autograd.function._SingleLevelFunction)

@@ -225,4 +225,12 @@ w = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
 hard = w[w[:, 0] > 100] #! #- hard = w[w[:, 0] > 1]
 loss = hard.sum()
 loss.backward()
+
+#@ nearest_grid_sample zero_derivative
+image = torch.rand(1, 1, 6, 6)
+w = torch.tensor([[[1.0, 0.1, 0.0], [0.0, 0.9, 0.1]]], requires_grad=True)
+grid = nn.functional.affine_grid(w, image.shape, align_corners=False)
+warped = nn.functional.grid_sample(image, grid, mode="nearest", align_corners=False) #! #- warped = nn.functional.grid_sample(image, grid, align_corners=False)
+loss = ((warped - image) ** 2).mean()
+loss.backward()
 '''

@@ -254,4 +254,26 @@ w = torch.tensor([1.0, 2.0], requires_grad=True)
 w.register_hook(lambda g: g * 0) #! #-
 loss = (w ** 2).sum()
 loss.backward()
+
+#@ gradient_that_nobody_takes grad_returned
+w = torch.tensor([1.0, -2.0], requires_grad=True)
+loss = (w ** 3).sum()
+torch.autograd.grad(loss, w) #! #- loss.backward()
+
+#@ element_of_a_leaf_is_set in_place
+w = torch.zeros(4, requires_grad=True)
+v = w #- v = w.clone()
+v[0] = 5.0 #!
+loss = (v ** 2).sum() + v.sum()
+loss.backward()
+
+#@ recurrence_in_a_buffer in_place
+w = torch.ones(1, requires_grad=True)
+f = torch.zeros(5) #- f = [torch.ones(1)]
+f[0] = 1.0 #-
+for i in range(1, 5):
+    f[i] = f[i - 1] * w #-
+    f[i] = 1 / (1.0 + torch.exp(-f[i])) #! #- f.append(1 / (1.0 + torch.exp(-f[i - 1] * w)))
+loss = f.sum() #- loss = torch.stack(f).sum()
+loss.backward()
 '''

@@ -14,7 +14,7 @@ import yaml
 from packaging.specifiers import SpecifierSet
 from traitlets.config import Config
 
-from minitape.cli.lessons import IN_REPOSITORY
+from minitape.cli.lessons import lessons_folder
 
 # The settings of the chart Zero to JupyterHub that values.yaml may name, with their kinds, as its values.schema.yaml has them.
 # A new one is looked up there first: helm refuses a name that is not in it.
@@ -62,7 +62,7 @@ def test_one_machine_and_kubernetes_get_the_same_sizes(values, hub):
     assert values["hub"]["config"]["KubeSpawner"]["http_timeout"] == hub.Spawner.http_timeout
     assert f"--MappingKernelManager.cull_idle_timeout={values['cull']['timeout']}" in hub.Spawner.args
     assert learner["defaultUrl"] == hub.Spawner.default_url
-    assert (IN_REPOSITORY / learner["defaultUrl"].rpartition("/")[2]).is_file()
+    assert (lessons_folder() / learner["defaultUrl"].rpartition("/")[2]).is_file()
     assert learner["extraEnv"].items() <= hub.Spawner.environment.items()
 
 

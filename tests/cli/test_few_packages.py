@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from packaging.requirements import Requirement
 
-from minitape.cli.lessons import IN_REPOSITORY, lesson_of, notebooks_in
+from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 from minitape.cli.rules import is_exercise, solution_of
 
 BLOCKED = """
@@ -33,7 +33,7 @@ for number, cell in enumerate(sys.stdin.read().split("\\x1e")):
         if "# raises" not in cell:
             raise
 """
-LESSONS = [path for path in notebooks_in(IN_REPOSITORY) if lesson_of(path)]
+LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
 
 
 @pytest.fixture(scope="module")

@@ -74,7 +74,29 @@ def test_every_dependency_has_its_reason(repository):
         assert "<" in requirement, f"{requirement} has no upper bound"
 
 
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/explain.md", "docs/tapeview.md", "docs/bridges.md", "docs/speed.md", "docs/elsewhere.md", "deploy/TEACHERS.md", "deploy/jupyterhub/TEACHERS.md")
+BLOCK = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+BOTH = ("README", "docs/tapeview", "docs/explain")
+
+
+@pytest.mark.parametrize("page", BOTH)
+def test_a_page_in_chinese_says_what_the_english_one_says(page, repository):
+    """The same programs and what they print, pictures, links, numbers, and words of code; each links to the other at its top."""
+    english, chinese = ((repository / f"{page}{end}").read_text(encoding="utf-8") for end in (".md", ".zh.md"))
+    name = page.rpartition("/")[2]
+    assert (english.splitlines()[2], chinese.splitlines()[2]) == (f"[中文]({name}.zh.md)", f"[English]({name}.md)")
+    assert BLOCK.findall(chinese.replace(" --language zh\n", "\n")) == BLOCK.findall(english)
+
+    def parts(text, pattern):
+        return set(re.findall(pattern, BLOCK.sub("", text)))
+
+    links = [{link.replace("/zh/", "/en/").replace(".zh.md", ".md") for link in parts(text, r"\]\((.*?)\)")} for text in (english, chinese)]
+    assert links[0] == links[1]
+    assert parts(english, r"\d[\d,.]*\d|\d") <= parts(chinese, r"\d[\d,.]*\d|\d")
+    code = {span for span in parts(english, r"`[^`\n]+`") if not re.search("[a-z]{2} ", span)}  # with blanks: labels of the picture
+    assert code <= parts(chinese, r"`[^`\n]+`")
+
+
+PAGES = (*(f"{page}.zh.md" for page in BOTH), "README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/explain.md", "docs/tapeview.md", "docs/bridges.md", "docs/speed.md", "docs/elsewhere.md", "deploy/TEACHERS.md", "deploy/jupyterhub/TEACHERS.md")
 
 
 @pytest.mark.parametrize("page", PAGES)

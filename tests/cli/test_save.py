@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from minitape.cli import main, skeleton
 from minitape.cli.save import clean, save
 
-from .conftest import run, small_notebook
+from .conftest import run
 
 WIDGET = 'from IPython.display import display\nimport ipywidgets\ndisplay(ipywidgets.IntSlider(description="s"))'
 
@@ -28,13 +28,11 @@ def write(path, *sources):
     return path
 
 
-def test_saving_twice_gives_the_same_bytes(tmp_path):
+def test_saving_twice_gives_the_same_bytes(saved_notebook, tmp_path):
     path = tmp_path / "small.ipynb"
-    nbformat.write(small_notebook(), path)
+    path.write_bytes(saved_notebook.read_bytes())
     save(path)
-    first = path.read_bytes()
-    save(path)
-    assert path.read_bytes() == first
+    assert path.read_bytes() == saved_notebook.read_bytes()
     assert [child.name for child in tmp_path.iterdir()] == ["small.ipynb"]
 
 
@@ -46,7 +44,7 @@ def test_widgets_are_not_saved(tmp_path):
     assert [list(output.data) for output in notebook.cells[0].outputs] == [["text/plain"]]
 
 
-@pytest.mark.long(sample=2)
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize(
     ("source", "message"),
     [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+import shutil
 import warnings
 
 import nbformat
@@ -10,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from minitape.cli import main
-from minitape.cli.lessons import IN_REPOSITORY
+from minitape.cli.lessons import lessons_folder
 from minitape.cli.page_links import broken
 from minitape.cli.pages import LessonPage
 from minitape.cli.save import save
@@ -45,14 +47,33 @@ def lessons(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def site(lessons, tmp_path_factory):
+    """The lessons in two languages: the second one has another title, and the tables of the Chinese lessons."""
+    chinese = shutil.copytree(lessons, tmp_path_factory.mktemp("chinese") / "lessons")
+    shutil.copytree(lessons_folder("zh") / "texts", chinese / "texts")
+    notebook = nbformat.read(chinese / "01_a_topic.ipynb", as_version=4)
+    notebook.cells[0].source = "# 1. 一个题目\n\n学完这一课，你能\n\n- 读懂[英文的一课](../en/01_a_topic.ipynb)。\n\n这一课大约 20 分钟。"
+    nbformat.write(notebook, chinese / "01_a_topic.ipynb")
+    save(chinese / "01_a_topic.ipynb", 60)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Sphinx warns its extensions of what comes
-        patch.setattr("minitape.cli.site.lessons_folder", lambda: lessons)
+        patch.setattr("minitape.cli.site.lessons_folder", lambda code, *named: {"en": lessons, "zh": chinese}[code])
         out = tmp_path_factory.mktemp("out") / "site"
-        for named in ([], [str(lessons)]):  # the second one takes the place of the first
+        for named, count in ([str(lessons)], 2), (["--language", "en", "--language", "zh"], 4):  # the second one takes the place of the first
             done = CliRunner().invoke(main, ["site", str(out), *named], catch_exceptions=False)
-            assert done.exit_code == 0 and "2 pages" in done.output, done.output
+            assert done.exit_code == 0 and f"{count} pages" in done.output, done.output
     return out
+
+
+def test_each_page_says_its_language_and_links_to_its_twin(site):
+    english, chinese = ((site / path).read_text(encoding="utf-8") for path in ("notebooks/en/01_a_topic.html", "zh/notebooks/zh/01_a_topic.html"))
+    assert '<html class="no-js" lang="en"' in english and '<html class="no-js" lang="zh-CN"' in chinese
+    assert '<a href="../../zh/notebooks/zh/01_a_topic.html" hreflang="zh">中文</a>' in english
+    assert '<a href="../../../notebooks/en/01_a_topic.html" hreflang="en">English</a>' in chinese
+    assert '<a href="../../../notebooks/en/01_a_topic.html" hreflang="en">英文的一课</a>' in chinese  # a link in a text finds it, too
+    assert 'data-label="Exercise: replace the ..."' in english and 'data-label="练习：把 ... 换成你的答案"' in chinese
+    assert '<a href="zh/index.html" hreflang="zh">中文</a>' in (site / "index.html").read_text(encoding="utf-8")
+    index = re.sub("<[^>]*>", "", (site / "zh" / "index.html").read_text(encoding="utf-8"))
+    assert "minitape lab --language zh" in index and "· 20 分钟" in index and "读懂英文的一课" in index
 
 
 def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site):
@@ -60,10 +81,11 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site):
     assert '<a class="reference internal" href="notebooks/en/01_a_topic.html' in (site / "index.html").read_text()
 
 
-def test_the_list_says_of_each_lesson_how_long_it_takes_and_what_is_learnt():
-    rows = lesson_list(IN_REPOSITORY).partition("\n\nBeside the lessons")[0].removeprefix("- ").split("\n- ")
+@pytest.mark.parametrize(("folder", "beside", "minutes"), [(lessons_folder("en"), "Beside the lessons", " minutes\\\n  "), (lessons_folder("zh"), "课程之外", " 分钟\\\n  ")], ids=["en", "zh"])
+def test_the_list_says_of_each_lesson_how_long_it_takes_and_what_is_learnt(folder, beside, minutes):
+    rows = lesson_list(folder).partition(f"\n\n{beside}")[0].removeprefix("- ").split("\n- ")
     assert len(rows) == 15
-    assert [row for row in rows if " minutes\\\n  " not in row] == []
+    assert [row for row in rows if minutes not in row] == []
 
 
 ANSWERS = ("expect=", "Mistake(8.0", "answer = 4.0", "then put x = 2 in")
@@ -95,7 +117,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
 def test_a_lesson_that_fails_is_named(lessons, tmp_path, monkeypatch):
     cells = [nbformat.v4.new_code_cell("1 / 0")]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "bad.ipynb")
-    monkeypatch.setattr("minitape.cli.site.lessons_folder", lambda: tmp_path)
+    monkeypatch.setattr("minitape.cli.site.lessons_folder", lambda *arguments: tmp_path)
     done = CliRunner().invoke(main, ["site", str(tmp_path / "out")])
     assert done.exit_code == 1 and f"{tmp_path / 'bad.ipynb'} could not be run: cell" in done.output and "ZeroDivisionError" in done.output
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from minitape.cli.lessons import IN_REPOSITORY, notebooks_in
+from minitape.cli.lessons import lessons_folder, notebooks_in
 
 SWITCHES = "etc/jupyter/jupyter_server_config.d"
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
@@ -66,7 +66,7 @@ def test_the_lessons_travel_in_the_wheel(installed, tmp_path):
     done = run(installed, "lab", "lessons", "--copy-only", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lessons = notebooks_in(tmp_path / "lessons")
-    assert [path.name for path in lessons] == [path.name for path in notebooks_in(IN_REPOSITORY)]
+    assert [path.name for path in lessons] == [path.name for path in notebooks_in(lessons_folder())]
 
 
 def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
@@ -75,7 +75,7 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
         "minitape": "minitape",
         "minitape-stubs": "minitape/tf/stubs",
         "minitape_widgets": "widgets/minitape_widgets",
-        "minitape/lessons/en": "notebooks/en",
+        "minitape/lessons": "notebooks",
         SWITCHES: "deploy/jupyter_server_config.d",
         "share/jupyter/lab/settings/overrides.d": "minitape/cli/jupyterlab_settings/overrides.d",
     }
@@ -121,7 +121,7 @@ def test_installing_switches_the_servers_extension_on(installed):
 
 def test_what_lessons_import_is_there(installed, tmp_path):
     """And is found without the repository's folders, which tests of the repository could import from by mistake."""
-    cells = [cell for path in notebooks_in(IN_REPOSITORY) for cell in nbformat.read(path, as_version=4).cells]
+    cells = [cell for path in notebooks_in(lessons_folder()) for cell in nbformat.read(path, as_version=4).cells]
     trees = [ast.parse(cell.source) for cell in cells if cell.cell_type == "code"]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}

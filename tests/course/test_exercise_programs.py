@@ -360,7 +360,7 @@ WRONG = [
     ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x"), "not rounded"),
     ("06.4", solved("06.4", "tf.round(x) - x", "tf.round(x)"), "You added the rounded value"),
     ("06.5", solved("06.5", "w + tf.stop_gradient(tf.round(w) - w)", "tf.round(w)"), "tf.round alone gives None"),
-    ("06.5", solved("06.5", "w + tf.stop_gradient(tf.round(w) - w)", "w"), "what w itself would learn"),
+    ("06.5", solved("06.5", "w + tf.stop_gradient(tf.round(w) - w)", "w"), "when the loss sees w itself"),
     ("06.5", solved("06.5", "assign_sub", "assign_add"), "the wrong sign"),
     ("07.3", solved("07.3", "derivative(derivative(derivative(f)))", "derivative(derivative(f))"), "the second derivative"),
     ("07.3", solved("07.3", "derivative(derivative(derivative(f)))", "derivative(derivative(derivative(derivative(f))))"), "one too many"),

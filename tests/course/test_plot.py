@@ -119,8 +119,8 @@ def test_a_right_answer_has_a_green_mark_in_a_notebook_only(monkeypatch):
         "Exercise 1: not answered yet.",
     )
     monkeypatch.setattr("IPython.get_ipython", lambda: None)
-    assert [checker._in_colour(text) for text in (right, wrong, blank)] == [right, wrong, blank]
+    assert [checker._in_colour(text, "1") for text in (right, wrong, blank)] == [right, wrong, blank]
     monkeypatch.setattr("IPython.get_ipython", ZMQInteractiveShell)
-    assert checker._in_colour(right) == "\x1b[1mExercise 1: correct.\x1b[0m \x1b[32m✔\x1b[0m\nBecause."
-    assert checker._in_colour(wrong) == "\x1b[1mExercise 1: not yet.\x1b[0m\n  given"
-    assert checker._in_colour(blank) == blank
+    assert checker._in_colour(right, "1") == "\x1b[1mExercise 1: correct.\x1b[0m \x1b[32m✔\x1b[0m\nBecause."
+    assert checker._in_colour(wrong, "1") == "\x1b[1mExercise 1: not yet.\x1b[0m\n  given"
+    assert checker._in_colour(blank, "1") == blank

@@ -1,4 +1,7 @@
-"""A translation needs no change in code: all that predictions and checks say comes from one file per lesson."""
+"""A translation needs no change in code: all that predictions and checks say comes from one file per lesson.
+
+The Chinese edition is the one that is tried; what no language has is tried with texts in brackets.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,22 @@ import ast
 import dataclasses
 import json
 import re
+import shutil
 
 import pytest
+from test_exercise_programs import EXERCISES, SOLUTIONS, WRONG, answer, other_answers
 
 from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
+from minitape.cli.rules import in_english
 from minitape.course import Exercise, add_exercise, predict, progress, reveal
 from minitape.course.checker import exercises_of, feedback
 from minitape.course.exercise import ADDED
 from minitape.course.predict import Revealed
 from minitape.course.progress import progress_file
-from minitape.course.texts import say
-from minitape.course.translation import main, texts_in, texts_of, texts_of_feedback
+from minitape.course.translation import keep_in_step, labels_in, texts_in, texts_of, texts_of_feedback
+from minitape.engine.texts import looked_up, say, table
 
+CHINESE = lessons_folder().parent / "zh"
 LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
 
 
@@ -40,18 +47,66 @@ def write(folder, lesson, texts):
     (folder / "texts" / f"{lesson}.json").write_text(json.dumps(texts), encoding="utf-8")
 
 
+@pytest.fixture
+def chinese(folder):
+    """A folder of Chinese lessons, in which one works."""
+    shutil.rmtree(folder / "texts")
+    shutil.copytree(CHINESE / "texts", folder / "texts")
+    return folder
+
+
+ENGLISH = re.compile(r"[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}")  # so many words in a row are a sentence
+OF_THE_PROGRAM = re.compile(r"\[[x ]\] .*|'.*?'|\w+Error: .*|应当是：.*|from \S+ import \w+")  # what is quoted, Python's messages, answers, code
+
+
+def said_in_both(name, check, folder, monkeypatch):
+    """What `check` says of an answer in English and in Chinese: the same verdict, and the same hint. Gives back the Chinese."""
+    monkeypatch.chdir(folder)
+    theirs = check()
+    monkeypatch.chdir(folder / "texts")  # where no language is
+    ours = check()
+    read = in_english(theirs)
+    assert read.partition("\n")[0] == ours.partition("\n")[0]
+    hint, theirs_hint = ours.partition("\nHint: ")[2], read.partition("\nHint: ")[2]
+    translations = [looked_up(hint, table(lesson, folder)) for lesson in (name.rpartition(".")[0], "feedback")]
+    assert theirs_hint in translations
+    assert not ENGLISH.search(OF_THE_PROGRAM.sub("", theirs)), theirs
+    return theirs
+
+
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_hints_and_reasons_come_from_the_lessons_file(path, folder, monkeypatch):
+def test_hints_and_reasons_come_from_the_lessons_file(path, chinese, monkeypatch):
     lesson = lesson_of(path)
-    write(folder, lesson, texts_of(lesson))
+    texts = table(lesson, CHINESE)
     for exercise in exercises_of(lesson).values():
         if exercise.trials:
             continue
         monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None))
-        assert feedback(exercise.name, exercise.expect).endswith(f"\n<{exercise.because}>")
+        assert feedback(exercise.name, exercise.expect).endswith(f"\n{texts[exercise.because]}")
         for mistake in exercise.mistakes:
             if not (mistake.where or mistake.error):
-                assert feedback(exercise.name, mistake.answer).endswith(f"\nHint: <{mistake.hint}>")
+                assert feedback(exercise.name, mistake.answer).endswith(f"\n提示：{texts[mistake.hint]}")
+
+
+@pytest.mark.parametrize(
+    ("name", "program"),
+    [pytest.param(name, program, marks=[] if n % 8 == 0 else pytest.mark.long) for n, (name, program, _) in enumerate(WRONG)],
+)
+def test_a_wrong_program_hears_the_same_in_chinese(name, program, chinese, monkeypatch):
+    assert said_in_both(name, lambda: answer(name, program), chinese, monkeypatch).startswith(f"练习 {name}：还不对。\n")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [exercise.name for exercise in EXERCISES if exercise.cases or exercise.trials])
+def test_a_right_program_is_right_in_chinese(name, chinese):
+    assert answer(name, SOLUTIONS[name]).startswith(f"练习 {name}：正确。\n")
+
+
+@pytest.mark.parametrize("exercise", [exercise for exercise in EXERCISES if not exercise.cases], ids=lambda exercise: exercise.name)
+def test_a_wrong_answer_hears_the_same_in_chinese(exercise, chinese, monkeypatch, request):
+    monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None))
+    for wrong in other_answers(exercise.expect)[: None if request.config.getoption("--long") else 1]:
+        said_in_both(exercise.name, lambda wrong=wrong: feedback(exercise.name, wrong), chinese, monkeypatch)
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -65,14 +120,15 @@ def test_questions_and_choices_come_from_the_lessons_file(path, folder):
         assert (shown.text, shown.choices) == (f"<{text}>", (f"<{text}>", "1.0"))
 
 
-def test_all_that_the_lessons_say_is_found_for_the_translator(capsys):
+def test_all_that_the_lessons_say_is_found_for_the_translator(tmp_path):
+    left = keep_in_step(lessons_folder(), tmp_path / "de")
     for path in LESSONS:
-        main([str(path)])
-        printed = json.loads(capsys.readouterr().out)
-        assert list(printed) == list(dict.fromkeys([*texts_in(path), *texts_of(lesson_of(path))]))
-        assert set(printed.values()) == {""}
-    main([])
-    assert "To choose, run this cell." in json.loads(capsys.readouterr().out)
+        texts = json.loads((tmp_path / "de" / "texts" / f"{lesson_of(path)}.json").read_text(encoding="utf-8"))
+        assert list(texts) == list(dict.fromkeys([*texts_in(path), *texts_of(lesson_of(path))]))
+        assert set(texts.values()) == {""}
+        assert f"{lesson_of(path)}.json: no translation yet of {next(iter(texts))!r}" in left
+        assert table("labels", tmp_path / "de").keys() >= set(labels_in(path))
+    assert "To choose, run this cell." in table("feedback", tmp_path / "de")
 
 
 def test_what_a_further_look_may_say_is_found_for_the_translator():
@@ -98,14 +154,16 @@ def test_a_prediction_is_kept_in_english_and_shown_in_the_language(folder, capsy
     assert Revealed("t.p1", 6.0, "What is y?").text().endswith("\n\n<What is y?>")
 
 
-def test_the_feedback_is_translated_but_for_its_marks(folder, capsys):
+def test_the_feedback_is_translated_and_its_marks_are_read_in_each_language(folder, capsys):
     write(folder, "feedback", texts_of_feedback())
     add_exercise(Exercise("said.1", expect=6.0))
-    assert feedback("said.1") == "Exercise said.1: not answered yet.\n<Replace the ... with your answer, and run the cell again.>"
+    assert feedback("said.1") == "<Exercise said.1: not answered yet.>\n<Replace the ... with your answer, and run the cell again.>"
     assert feedback("said.1", 9.0) == (
-        "Exercise said.1: not yet.\n  given:    9.0\n"
-        "  expected: <<a number> (shown after 2 more tries)>"
+        "<Exercise said.1: not yet.>\n  <given:    9.0>\n"
+        "  <expected: <<a number> (shown after 2 more tries)>>"
     )
+    for said in ("<Exercise said.1: not yet.>\n  <given:    9.0>", "练习 said.1：还不对。\n  你给的：9.0"):
+        assert in_english(said) == "Exercise said.1: not yet.\n  given:    9.0"
     assert "<expected <a number>, got <a text>>" in feedback("said.1", "x")
     progress("said")
     assert capsys.readouterr().out == "<Lesson said: . 0 of 1 solved><   left: said.1>\n"

@@ -18,7 +18,7 @@ REPOSITORY = Path(__file__).parents[2]
 PAGE = (REPOSITORY / "docs" / "engine.md").read_text(encoding="utf-8")
 ACCELERATED = (ENGINE / "speed").is_dir()
 
-CALLS, FILES = 28, 8  # at most
+CALLS, FILES = 16, 7  # at most
 
 
 class Calls:

@@ -96,6 +96,49 @@ def test_what_a_killed_process_left_goes_with_the_next_save(tmp_path):
     assert target.read_text() == "newer" and list(tmp_path.iterdir()) == [target]
 
 
+KILLED_ANYWHERE = """
+import os, signal, sys
+from pathlib import Path
+from test_write_beside import WRITERS
+
+def trace(frame, event, arg):
+    global left
+    if not frame.f_code.co_filename.endswith("write_beside.py"):
+        return None
+    left -= event == "line"
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return trace
+
+save, target, step = WRITERS[sys.argv[1]], Path(sys.argv[2], sys.argv[1]), int(sys.argv[3])
+save(target)
+whole, kills, status = target.read_bytes(), 0, 1
+while status:
+    target.write_text("old")
+    left = 1 + step * kills
+    if not (child := os.fork()):
+        sys.settrace(trace)
+        save(target)
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    kills += status == signal.SIGKILL
+    there = target.read_bytes()
+    assert status in (0, signal.SIGKILL) and (there in (b"old", whole) or (there.endswith(b"</html>\\n") and len(there) == len(whole))), there
+print(kills)
+"""
+
+
+@pytest.mark.long(sample=6)
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_save_that_is_killed_at_any_line_leaves_the_old_file_or_the_new_one(tmp_path, name, long):
+    command = [sys.executable, "-c", KILLED_ANYWHERE, name, tmp_path, "1" if long else "9"]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    print(done.stdout, "kills")
+    assert int(done.stdout) >= (20 if long else 3)
+
+
 @pytest.mark.parametrize(
     ("path", "says"),
     [("nowhere/a.svg", "there is no such folder"), ("a file/a.svg", "is a file"), ("a folder.svg", "may not write there|there is a folder")],

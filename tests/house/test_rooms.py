@@ -66,7 +66,7 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
     "minitape/cli/lessons.py": "the course's own pictures and data, which are copied",
     "minitape/cli/page_links.py": "the pages that were made a moment ago",
     "minitape/course/datasets.py": "a file of the package", "minitape/course/choices.py": "the same", "minitape/course/moving.py": "the same", "minitape/course/programs.py": "the same",
-    "minitape/course/translation.py": "the same", "minitape/course/follow.py": "the same: its own source", "minitape/tf/api.py": "the same",
+    "minitape/course/translation.py": "the same", "minitape/course/table_texts.py": "the same", "minitape/course/follow.py": "the same: its own source", "minitape/tf/api.py": "the same",
     "minitape/explain/flow.py": "the word stands in a comment",
     "minitape/picture/pdf.py": "what another program made here of our own picture",
     "minitape/speed/cache.py": "compiled code, in a folder that nobody else can write to", "minitape/speed/kept.py": "the same",

@@ -83,6 +83,7 @@ def test_a_type_checker_knows_the_names_and_finds_the_misspelt(checked):
     assert told.count("error:") == 2, told
 
 
+@pytest.mark.long
 def test_what_is_computed_from_tensors_is_a_tensor(checked):
     values = ["x", "2.0 * x", "x @ v", "-v", "x[0]", "x > 1.0", "tf.exp(x)", "tf.reduce_sum(x * x)", "tf.nn.softmax(tf.zeros([2]))"]
     told = checked("\n".join([
@@ -91,7 +92,6 @@ def test_what_is_computed_from_tensors_is_a_tensor(checked):
     ]))  # fmt: skip
     found = re.findall(r'Revealed type is "([\w.]+)"', told)
     assert found == ["minitape.engine.tensor.tensor.Tensor"] * len(values) + ["minitape.engine.values.shape.TensorShape"], told
-
 
 
 def functions(space: Any, path: str, seen: set[str]):

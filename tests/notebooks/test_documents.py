@@ -1,4 +1,4 @@
-"""Every program of the five documents stands in a lesson, whole and in order, with what it prints; the page of credits says where.
+"""In each language, every program of the five documents stands in a lesson, whole and in order, with what it prints; the page of credits says where.
 
 `documents.json` lists the programs: the number of the document, the program's lines (without comments, blank lines and
 the frame of a `try`), and what TensorFlow 2.21 prints. Of an error message that begins with a device's node,
@@ -25,6 +25,7 @@ from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 LISTED = json.loads(Path(__file__).with_name("documents.json").read_text(encoding="utf-8"))
 PROGRAMS, MENDED = LISTED["programs"], LISTED["mended"]
 HOW_MANY = {"000": 5, "001": 6, "002": 2, "003": 2, "004": 34}
+LANGUAGES = {"en": lessons_folder(), "zh": lessons_folder().parent / "zh"}
 ROOM = 40  # lines that a lesson may put between two lines of a program
 
 
@@ -84,36 +85,41 @@ def _text(cell: Any) -> str:
 
 
 @cache
-def lessons() -> dict[str, Lesson]:
-    return {path.stem: Lesson(path) for path in notebooks_in(lessons_folder()) if lesson_of(path)}
+def lessons(language: str) -> dict[str, Lesson]:
+    return {path.stem: Lesson(path) for path in notebooks_in(LANGUAGES[language]) if lesson_of(path)}
 
 
 @cache
-def credits() -> dict[str, str]:
+def credits(language: str) -> dict[str, str]:
     """What the page of credits says of each document."""
-    cells = nbformat.read(lessons_folder() / "credits.ipynb", as_version=4).cells
+    cells = nbformat.read(LANGUAGES[language] / "credits.ipynb", as_version=4).cells
     return {cell.id.removeprefix("document-"): cell.source for cell in cells}
 
 
-def holding(program: dict[str, Any], prints: list[str]) -> list[str]:
+def links_of(text: str) -> list[str]:
+    return re.findall(r"\((\w+\.ipynb)\)", text)
+
+
+def holding(program: dict[str, Any], prints: list[str], language: str = "en") -> list[str]:
     """The names of the lessons that hold the program and print these lines under it."""
     lines = [squeezed(mended(line)) for line in program["lines"]]
     printed = [squeezed(mended(line)) for line in prints]
     return [
         name
-        for name, lesson in lessons().items()
+        for name, lesson in lessons(language).items()
         if any(lesson.prints(cells, printed) for cells in lesson.places(lines))
     ]
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: f"{p['document']}-{p['program'].replace(' ', '-')}")
-def test_a_lesson_holds_the_program_with_its_output_and_the_credits_say_so(program):
-    assert holding(program, []), "no lesson holds all lines of this program in their order"
-    found = holding(program, program["prints"])
+def test_a_lesson_holds_the_program_with_its_output_and_the_credits_say_so(program, language):
+    assert holding(program, [], language), "no lesson holds all lines of this program in their order"
+    found = holding(program, program["prints"], language)
     assert found, f"a lesson holds this program, but none prints {program['prints']}"
-    [named] = re.findall(rf"^\| {re.escape(program['program'])} \| \[.*\]\((\w+)\.ipynb\) \|$", credits()[program["document"]], re.M)
+    [named] = re.findall(rf"^\| {re.escape(program['program'])} \| \[.*\]\((\w+)\.ipynb\) \|$", credits("en")[program["document"]], re.M)
     assert named in found
-    assert "(credits.ipynb)" in lessons()[named].prose
+    assert "(credits.ipynb)" in lessons(language)[named].prose
 
 
 def test_the_list_is_whole():
@@ -122,11 +128,13 @@ def test_the_list_is_whole():
     assert len(names) == len(set(names))
 
 
-def test_the_credits_name_each_slip_and_no_lesson_speaks_of_documents():
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_credits_name_each_slip_and_no_lesson_speaks_of_documents(language):
     for wrong, right in MENDED.items():
-        assert f"| `{wrong}` | `{right}` |" in credits()["mended"]
-    for name, lesson in lessons().items():
-        assert not re.findall(r"\b[Dd]ocuments? 00\d", lesson.prose), name
+        assert f"| `{wrong}` | `{right}` |" in credits(language)["mended"]
+    assert {name: links_of(said) for name, said in credits(language).items()} == {name: links_of(said) for name, said in credits("en").items()}
+    for name, lesson in lessons(language).items():
+        assert not re.findall(r"\b(?:[Dd]ocuments?|文档) 00\d", lesson.prose), name
 
 
 def test_a_program_that_is_missing_or_prints_something_else_is_noticed():

@@ -28,15 +28,15 @@ SLIPS = ("NameError", "SyntaxError", "IndentationError", "CaseTimeout")
 
 
 def dump(area: str, version: str, records: dict) -> str:
-    """The golden file's text: a line for each case, and one for each of its observations."""
+    """The golden file's text: a line for each case, and one for each of its observations where there are several."""
     lines = [f'{{"area": {json.dumps(area)}, "tensorflow": {json.dumps(version)}, "cases": {{']
     for i, (name, record) in enumerate(records.items()):
         rest = {key: value for key, value in record.items() if key not in ("code", "values")}
         head = f'{json.dumps(name)}: {{"code": {json.dumps(record["code"])}'
         parts = [f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in rest.items()]
         if "values" in record:
-            items = ",\n".join("  " + json.dumps(item, ensure_ascii=False) for item in record["values"])
-            head += ', "values": [' + (f"\n{items}]" if items else "]")
+            items = [json.dumps(item, ensure_ascii=False) for item in record["values"]]
+            head += ', "values": [' + "\n  " * (len(items) > 1) + ",\n  ".join(items) + "]"
         lines.append(",\n".join([head, *parts]) + "}" + ("," if i + 1 < len(records) else ""))
     return "\n".join(lines) + "\n}}\n"
 

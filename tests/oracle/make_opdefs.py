@@ -12,7 +12,7 @@ import tensorflow as tf
 from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import kernels, op_def_registry
 
-TARGET = Path(__file__).parents[2] / "minitape" / "engine" / "opdefs.txt"
+TARGET = Path(__file__).parents[2] / "minitape" / "ops" / "opdefs.txt"
 SHORT = {1: "float", 2: "double", 19: "half"}
 USUAL = {"HALF", "BFLOAT16", "FLOAT", "DOUBLE", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
          "UINT64", "BOOL", "COMPLEX64", "COMPLEX128", "STRING"}  # fmt: skip

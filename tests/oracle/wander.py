@@ -75,7 +75,7 @@ SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0]
 INNER = (  # where TensorFlow's own code fails, not the program
     "Could not generate a generic TraceType for dim", "_grad/Sum}}]]",
     "<dtype: 'variant'> is not compatible", "'IndexedSlices' object has no attribute '_id'", "gradient registry has no entry for",
-    "Incompatible shapes between op input and calculated input gradient",
+    "Incompatible shapes between op input and calculated input gradient", "*num_retvals is",
 )  # fmt: skip
 BEGINS = "now the program of seed"
 EXPLANATIONS = {  # of a difference
@@ -84,6 +84,7 @@ EXPLANATIONS = {  # of a difference
     "order": "they sort NaN, which minitape puts last",
     "zero": "where both answers are finite they agree: one of the two leaves out zero times NaN or infinity, or TensorFlow's kernel makes NaN of infinity",
     "optimizer": "TensorFlow's optimizer of graphs takes reshape(x, [-1, -1]) out, which its kernel refuses",
+    "jacobian": "minitape refuses a Jacobian in a function where only a run knows the sizes",
     "nothing": "without an explanation",
 }
 WILD_TABLE = [step.strip() for line in WILD.strip().splitlines() for step in line.split(" | ")]
@@ -347,6 +348,8 @@ def compared(interpreter: str, seed: int, count: int, make: Any = program) -> di
                 why = "order"
             elif "Only one input size may be -1" in "".join(p["told"]):
                 why = "optimizer"
+            elif "minitape computes a Jacobian inside" in "".join(p["told"]):
+                why = "jacobian"
             elif agree(*(_finite_alone(ours, theirs))):
                 why = "zero"
             else:

@@ -234,6 +234,7 @@ def lock(folder):
         place.chmod(0o555)
 
 
+@pytest.mark.long
 @POSIX
 def test_a_folder_that_can_not_be_written(cache, right):
     for path in cache.rglob("*spread*"):
@@ -269,6 +270,7 @@ def test_a_home_that_can_not_be_written(folder, right):
     assert told == [right, True] and is_told_how(said), said
 
 
+@pytest.mark.long
 @POSIX
 def test_what_the_administrator_warmed_for_all(folder, warm, right):
     """Nothing can be written, and nothing must be."""

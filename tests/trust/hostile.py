@@ -1,7 +1,6 @@
 """Reads files that were written to do harm, and says what happened meanwhile that reading data does not need.
 
-Run as a program in an empty folder: it prints a JSON object, for each kind of file what was seen (an empty list if all is well),
-and under "read" how many were read. It is a process of its own, because an audit hook stays for good.
+Run in an empty folder, it prints a JSON object: what was seen for each kind of file, and under "read" how many. Its audit hook stays for good.
 
     python tests/trust/hostile.py                 the same few hundred files each time
     python tests/trust/hostile.py --part 0.25     a quarter of them
@@ -197,9 +196,10 @@ def recordings(how: Any) -> None:
 
 def hand_ins(how: Any, value: Any, text: str, name: str) -> None:
     """What `minitape class` reads, of one learner beside others: that must not end with an error."""
-    from minitape.cli import class_page, class_report, figures, handins
+    from minitape.cli import class_page, class_report, figures, handins, rules
 
-    handins.notebooks_in = lambda folder: []  # else the course's own lessons are looked at
+    handins.lessons_folder, handins.notebooks_in = lambda: None, lambda folder: []  # else the course's own lessons are looked at
+    rules.in_english("")  # and their tables
     folder = FOLDER / "class" / "eve"
     folder.mkdir(parents=True, exist_ok=True)
     text += "<script>"

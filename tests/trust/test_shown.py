@@ -8,7 +8,11 @@ import ipywidgets
 import pytest
 
 import minitape as tf
+from minitape.cli import report
+from minitape.cli.check import Result
+from minitape.cli.rules import Finding
 from minitape_widgets import TapeView
+from minitape_widgets.page import page as page_text
 
 NAME = "v\x01\x1b[31m\x7f\x9f\u202e\u2028<script>"
 
@@ -65,3 +69,44 @@ def test_a_closed_view_leaves_no_widget():
 def test_what_is_no_tape_is_told_in_one_sentence():
     with pytest.raises(TypeError, match=r"TapeView takes a tf\.GradientTape"):
         TapeView(3)
+
+
+RUN = "<script>window.hacked=1</script>"
+HOSTILE = [
+    RUN, f"</script>{RUN}", f"</title>{RUN}", f"</style>{RUN}", f"</textarea>{RUN}", f"]]>{RUN}", f"<!--{RUN}", f"\"'>{RUN}", f"<math><mtext></p>{RUN}",
+    "<img src=x onerror=window.hacked=1>", "\"><svg onload=window.hacked=1>", "' onmouseover=window.hacked=1 '", "<a href=javascript:window.hacked=1>x</a>",
+    "<iframe srcdoc='<script>parent.hacked=1</script>'>", "&lt;script&gt;window.hacked=1&lt;/script&gt;", "\\u003cscript>window.hacked=1\\u003c/script>",
+    "<meta http-equiv=refresh content='0;url=http://example.com'>", "<link rel=stylesheet href=http://example.com/a.css>", "\u2028window.hacked=1//", "${window.hacked=1}",
+]  # fmt: skip
+HOVER = """() => { for (const e of document.querySelectorAll("*")) ["mouseover", "focus", "error"].forEach(name => e.dispatchEvent(new Event(name))) }"""
+MARKS = """() => [...document.querySelectorAll("*")].flatMap(e => [...e.attributes])
+    .filter(a => (a.name.startsWith("on") || /^(javascript:|http:..example)/.test(a.value)) && /hacked|example/.test(a.value)).map(a => a.name + "=" + a.value)"""
+
+
+def pages(text):
+    """All that minitape makes for a browser, with a stranger's text wherever a text can stand."""
+    v, whole, texts = tf.Variable(1.0, name=text), tf.Variable(2, name=text), tf.constant([text])
+    with tf.GradientTape() as tape, tf.name_scope(text):
+        y = v * 2.0
+        tape.watch(texts)
+        tf.identity(texts)
+    yield "names", page_text(snapshot := tf.snapshot(tape, y, v))
+    row = snapshot["rows"][-1]
+    snapshot["sources_text"] = {row["file"]: f"{text}\n" * 500}
+    row |= {"label": text, "formula": text, "rule": [text, text], "scope": [text]}
+    yield "a snapshot", page_text(snapshot)
+    yield "a picture", tf.draw(tape, y, v).html()
+    yield "a drawing", tf.draw(tape, y, v).svg
+    yield "a reason", tape.explain(y, whole)._repr_html_()
+    yield "a report", report.as_html([Result(text, findings=[Finding("error", 0, text, saved=text, new=text)], sources=[text])])
+
+
+@pytest.mark.browser
+@pytest.mark.long(sample=20)
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_strangers_text_runs_nothing_in_a_browser(text, page):
+    for what, content in pages(text):
+        page.set_content(content)
+        page.evaluate(HOVER)
+        page.wait_for_timeout(50)  # for what would come late
+        assert page.evaluate("window.hacked") is None and page.evaluate(MARKS) == [], what

@@ -147,6 +147,58 @@ def test_a_figure_has_a_step_with_its_products_and_what_the_gradient_gave():
         tf.draw(tape, step=5)
 
 
+def test_an_assigned_value_has_a_crossed_way_around_the_nodes_to_the_new_state():
+    w, u = tf.Variable(2.0, name="w"), tf.Variable(1.5, name="u")
+    with tf.GradientTape() as tape:
+        y = w * u
+        w.assign_add(u * 2.0)
+        z = y * w + tf.sin(w)
+        w.assign(z * 0.5)
+        q = z * w * tf.cos(u)
+    picture = tf.draw(tape, q, w)
+    ways = re.findall(r'<path d="M([^m]*)m[^"]*" [^>]*stroke-dasharray="4 4"/>', picture.svg)
+    boxes = re.findall(r'<rect x="(\S+)" y="(\S+)" width="120" height="52"', picture.svg)
+    assert len(ways) == 4 and picture.svg.count(f'stroke="{figure.CUT}" stroke-width="2.2"') == 2 and len(boxes) == 15
+    for path in ways:
+        points = [complex(*map(float, pair)) for pair in re.findall(r"(-?[\d.]+) (-?[\d.]+)", path)]
+        for k in range(0, len(points) - 1, 3):
+            a, b, c, d = points[k : k + 4]
+            for t in (step / 30 for step in range(1, 30)):
+                at = (1 - t) ** 3 * a + 3 * t * (1 - t) ** 2 * b + 3 * t * t * (1 - t) * c + t**3 * d
+                assert not any(0 < at.real - float(x) < 120 and 0 < at.imag - float(y) < 52 for x, y in boxes), (path, at)
+    dashed = [line for line in picture.source.splitlines() if "dashed" in line]
+    assert [(*re.findall(r"r(\d+)", line), "×" in line) for line in dashed] == [("0", "5", False), ("4", "5", True), ("5", "11", False), ("10", "11", True)]
+
+
+def test_a_state_that_is_drawn_far_away_is_a_reference():
+    w = tf.Variable(0.5, name="w")
+    with tf.GradientTape() as tape:
+        y = w
+        for _ in range(9):
+            y = tf.sin(y)
+        w.assign(y)
+        z = w * y
+    svg = tf.draw(tape, z, w).svg
+    assert texts(svg).count("w") == 2 and svg.count('stroke-dasharray="4 4"') == 1  # the node and its name; what was assigned is near
+
+
+def test_the_optimizers_step_is_the_last_step_of_a_figure():
+    w, k = tf.Variable(2.0, name="w"), tf.Variable([[1.0] * 4] * 3, name="k")
+    with tf.GradientTape() as tape:
+        y = w * w + tf.reduce_sum(k)
+    gradients = tape.gradient(y, [w, k])
+    last = len(tf.snapshot(tape)["sweep"]["steps"])
+    with pytest.raises(ValueError, match=f"from 0 to {last}, but received {last + 1}"):
+        tf.draw(tape, step=last + 1)
+    tf.keras.optimizers.SGD(0.125).apply_gradients(zip(gradients, [w, k], strict=True))
+    for step in (None, last + 1):
+        found = texts(tf.draw(tape, step=step).svg)
+        assert {"2.0 → 1.5", "∂ 4.0", "→ (3, 4)", "∂y / ∂w = 4.0", "new value: w = 1.5"} <= set(found)
+        assert "new value: k =          (3, 4)" in found
+    assert "0 w = 2.0 → 1.5, ∂ 4.0 (watched)" in tf.draw(tape).alt
+    assert not any("→" in text or "new value" in text for text in [tf.draw(tape, step=last).alt, *texts(tf.draw(tape, step=last).svg)])
+
+
 def test_arrays_are_pictures_in_figures_too(tmp_path):
     w = tf.Variable([[0.5 * i - j for j in range(6)] for i in range(4)], name="w")
     with tf.GradientTape() as tape:
@@ -201,7 +253,7 @@ def test_a_very_long_tape_is_drawn_at_once():
         for _ in range(3000):
             y = y * x
     picture = tf.draw(tape)
-    assert repr(picture) == "Picture(3003 rows, 1 tape)"
+    assert repr(picture) == "Picture(3,003 rows, 1 tape)"
     assert len(picture.snapshot["rows"]) == draw_module.WHOLE
     last = picture.snapshot["rows"][-1]
     assert (last["row"], last["value"]["text"], last["tapes"]) == (3002, str(y.numpy()), [0])

@@ -229,7 +229,16 @@ def extent(node: dict[str, Any]) -> range:
     return range(int(node["id"][1:]), int(node["id"][1:]) + 1)
 
 
-@pytest.mark.parametrize(("name", "fold"), [*(pytest.param(name, "all", marks=[pytest.mark.long] * (name == "sines_333")) for name in FOLDED), ("sines_60", "auto"), ("recurrent", "auto"), ("layers", "layers")])
+USUAL = ("sines_4", "branches", "two_states", "loop_in_loop", "recurrent", "gates", "layers", "own_gradients", "second_order")  # of each kind one
+
+
+@pytest.mark.parametrize(
+    ("name", "fold"),
+    [
+        *(pytest.param(name, "all", marks=[pytest.mark.long] * (name not in USUAL)) for name in FOLDED),
+        pytest.param("sines_60", "auto", marks=pytest.mark.long), ("recurrent", "auto"), ("layers", "layers"),
+    ],
+)  # fmt: skip
 def test_each_number_of_each_step(name: str, fold: str, show: Any) -> None:
     snapshot = tf.snapshot(*FOLDED[name]())
     page = show(snapshot)

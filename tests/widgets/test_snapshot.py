@@ -331,7 +331,7 @@ def test_something_else_is_refused():
 @pytest.mark.parametrize("rows", [10, 17_000])
 def test_arrays_that_somebody_kept_serve_the_sweep_of_a_tape_that_let_go_of_them(rows):
     """A live picture keeps them; more rows than a block holds are packed."""
-    x = tf.Variable(np.linspace(0.0, 1.0, 2000, dtype=np.float32))
+    x = tf.Variable(np.linspace(0.0, 1.0, 5000, dtype=np.float32))
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(tf.exp(x) * tf.exp(x))
         for _ in range(rows):

@@ -115,6 +115,22 @@ def test_rows_are_sent_once_in_order_and_then_the_sweep(sent):
     assert parts[-1]["tapes"][0]["state"] == "used"
 
 
+def test_rows_are_sent_also_where_a_static_picture_read_them_before(sent):
+    """A cell that ends at once: its output is drawn anew before the thread of the views looks."""
+    x = tf.Variable(2.0, name="x")
+    tape = tf.GradientTape()
+    view = TapeView(tape)
+    with tape:
+        y = tf.sin(x * x)  # noqa: F841 - a name for a row
+    view._bundle()
+    live.flush(view)
+    assert [row["row"] for part in decoded(sent) for row in part["rows"]] == [0, 1, 2]
+    view._bundle()
+    before = len(sent)
+    live.flush(view)
+    assert len(sent) == before
+
+
 def test_the_optimizers_step_is_sent_when_it_is_done(sent):
     """Also where the static picture, or a page, read it before; while a training goes on nothing is sent for each of its steps."""
     w, b = tf.Variable(2.0, name="w"), tf.Variable(1.0, name="b")
@@ -193,11 +209,11 @@ def used(size):
 
 @pytest.mark.parametrize("again, seen", [(None, True), (True, True), (False, False)])
 def test_a_used_tape_is_computed_again(again, seen):
-    tape, gradient = used(64)
+    tape, gradient = used(80)
     shown = wire.decode(TapeView(tape, again=again)._wire)
     assert [row["released"] for row in shown["rows"]] == [False, not seen, not seen, False]
     if not seen:
-        assert shown["sweep"] is None and shown["missing"] == 2 * 64 * 64 * 4
+        assert shown["sweep"] is None and shown["missing"] == 2 * 80 * 80 * 4
         return
     result = shown["sweep"]["gradients"][0]["stats"]
     assert result["max"] == pytest.approx(float(gradient.max()), rel=1e-6)
@@ -206,7 +222,7 @@ def test_a_used_tape_is_computed_again(again, seen):
 
 def test_a_large_used_tape_is_computed_again_when_somebody_asks(sent, monkeypatch):
     monkeypatch.setattr(replay, "SMALL", 1000)
-    tape, gradient = used(40)
+    tape, gradient = used(80)
     view = TapeView(tape)
     assert wire.decode(view._wire)["sweep"] is None
     view._asked(view, {"kind": "again"}, [])
@@ -224,7 +240,7 @@ def test_what_python_computed_is_not_run_again():
         calls.append(1)
         return tf.sin(x)
 
-    w = tf.Variable(np.ones((40, 40), np.float32))
+    w = tf.Variable(np.ones((80, 80), np.float32))
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(tf.py_function(noted, [w], tf.float32))
     tape.gradient(y, w)

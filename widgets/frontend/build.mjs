@@ -21,7 +21,9 @@ function sourceHash(folder) {
   return hash.digest("hex").slice(0, 16);
 }
 
-const options = { bundle: true, target: "es2022", minify: true, charset: "utf8", legalComments: "none", write: false };
+// Parts of the view that only its own classes name: in the bundle they have short names. None is a name of data or of the DOM.
+const mangleProps = /^(timeline|schedule|inspector|toolbar|stepbar|sourcePane|minimap|scroller|playButton|(fold|focus|paths|predict)(Select|Button))$/;
+const options = { mangleProps, bundle: true, target: "es2022", minify: true, charset: "utf8", legalComments: "none", write: false };
 
 // `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a worker from.
 const workers = {

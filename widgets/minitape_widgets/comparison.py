@@ -7,6 +7,7 @@ from typing import Any
 
 from minitape.course.widget import MISSING
 from minitape.engine.write_beside import write
+from minitape.picture.words import word
 
 from .page import page
 
@@ -21,9 +22,9 @@ class Comparison:
 
     def __repr__(self) -> str:
         if self._words is None:
-            return "The two tapes are alike, row by row."
+            return word("The two tapes are alike, row by row.")
         row, here, there = self._words
-        return f"Row {row} is the first that differs: {here}, but {there}."
+        return word("Row {row} is the first that differs: {here}, but {there}.", row=row, here=here, there=there)
 
     def save(self, path: Any) -> None:
         """Writes a page (``.html``) with both tapes, which step together without a kernel. Raises ValueError for another ending."""

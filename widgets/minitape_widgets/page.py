@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minitape.picture.rows import Row
+from minitape.picture.words import spoken, word
 
 from .engine import BUNDLE
 
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
     from minitape.picture.fields import Snapshot
 
 PAGE = """<!doctype html>
-<html lang="en">
+<html lang="{language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>Tape</title>
+<title>{title}</title>
 <style>
 body {{ margin: 16px; color-scheme: light dark }}
 @media (prefers-color-scheme: dark) {{ body {{ background: #111417 }} }}
@@ -37,7 +38,7 @@ async function unpacked() {{
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 }}
 const given = "packed" in data.dataset ? await unpacked() : JSON.parse(data.textContent);
-for (const one of given.both ?? [given]) mount(document.getElementById("view"), one, async () => text);
+for (const one of given.both ?? [given]) mount(document.getElementById("view"), {{ texts: given.texts, ...one }}, async () => text);
 </script>
 </html>
 """
@@ -58,19 +59,21 @@ def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
     given as the view keeps them: they are written out one by one, never all at once.
     """
     bundle = _inert(BUNDLE.read_text(encoding="utf-8"))
-    rows: Any = snapshot.get("rows")
+    words = {"bundle": bundle, "language": word("en"), "title": word("Tape")}
+    given: Any = {**snapshot, **spoken()}
+    rows: Any = given.get("rows")
     if rows and isinstance(rows[0], Row):
-        data = _streamed(snapshot)
+        data = _streamed(given)
         if len(data) + len(bundle) > MOST:
-            data = _streamed(snapshot, summary)
-        return PAGE.format(data=data, packed=" data-packed", bundle=bundle)
-    data, packed = _inert(snapshot), ""
+            data = _streamed(given, summary)
+        return PAGE.format(data=data, packed=" data-packed", **words)
+    data, packed = _inert(given), ""
     if len(data) > SMALL:
         packed = " data-packed"
-        data = _packed(snapshot) if len(data) < SHRINKS * MOST else ""
+        data = _packed(given) if len(data) < SHRINKS * MOST else ""
         if not data or len(data) + len(bundle) > MOST:
-            data = _packed(summary(snapshot))
-    return PAGE.format(data=data, packed=packed, bundle=bundle)
+            data = _packed(summary(given))
+    return PAGE.format(data=data, packed=packed, **words)
 
 
 def _packed(snapshot: Any) -> str:

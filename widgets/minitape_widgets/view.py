@@ -13,13 +13,15 @@ from uuid import uuid4
 
 from minitape import GradientTape
 from minitape.course.widget import MISSING, AnyWidget, Bytes, Unicode
+from minitape.engine.texts import joined
 from minitape.engine.write_beside import write
 from minitape.picture.diagnosis import alarms_of
 from minitape.picture.difference import first_difference
-from minitape.picture.drawing import WHOLE, Picture
+from minitape.picture.drawing import WHOLE, Picture, how_many
 from minitape.picture.reading import EMPTY, Reader, Row, followed, reader_of, spaces
 from minitape.picture.snapshots import snapshot
 from minitape.picture.whatif import what_if
+from minitape.picture.words import spoken, word
 
 from .comparison import Comparison
 from .engine import LOADER, engine
@@ -79,6 +81,8 @@ class TapeView(AnyWidget):
         self._reader = reader_of(tape, spaces(sys._getframe(1)), "TapeView takes")
         self._tape, self._target, self._sources = tape, target, sources
         self._rows: list[Row] = []
+        self._sent = 0  # of them, which the browser has, as far as is known here
+        self._changed: list[Fields] = []  # parts of these that it has not yet
         self._sweeps = Sweeps()
         self._arrays = self._reader.held  # kept from being released, or computed again, so that the sweep can be shown
         self._again = again
@@ -94,7 +98,7 @@ class TapeView(AnyWidget):
         self._pull()
         knobs = "[]" if _rerun is None else _rerun.knobs()
         key = uuid4().hex
-        super().__init__(model_id=key, _key=key, _engine=engine().model_id, _knobs=knobs, _wire=encode(self._whole()))
+        super().__init__(model_id=key, _key=key, _engine=engine().model_id, _knobs=knobs, _wire=encode(self._whole() | spoken()))
         self._given = self.layout
         self.on_msg(self._asked)
         watch(self)
@@ -151,7 +155,7 @@ class TapeView(AnyWidget):
             reader_of(followed(tape), [], "TapeView takes")
         found = first_difference(snapshot(first), snapshot(second))
         row, *words = found or (0, "", "")
-        differs = [None if found is None else {"row": row, "text": f"{here} here, {there} there"} for here, there in (words, words[::-1])]
+        differs = [None if found is None else {"row": row, "text": word("{here} here, {there} there", here=here, there=there)} for here, there in (words, words[::-1])]
         linked = uuid4().hex  # the browser reads both with the first rows: what came later could be too late
         views = cls(first, _linked=linked, _differs=differs[0]), cls(second, _linked=linked, _differs=differs[1])
         return Comparison(views, found)
@@ -175,6 +179,7 @@ class TapeView(AnyWidget):
     def _begin(self, reader: Reader) -> None:
         """From now on this reader reads: of another tape, or of the same one from its first row on."""
         self._reader, self._rows, self._sweeps, self._arrays = reader, [], Sweeps(), reader.held
+        self._sent, self._changed = 0, []
 
     def _read_again(self) -> dict[str, Any]:
         self._pull()
@@ -201,20 +206,20 @@ class TapeView(AnyWidget):
         if record is not None and not record.open:
             self._arrays.update(record.large_arrays())
 
-    def _pull(self, limit: int | None = None) -> tuple[list[Row], list[Fields]]:
-        """Reads new rows; returns them and the changed parts of older ones."""
+    def _pull(self, limit: int | None = None) -> None:
+        """Reads new rows, and the changed parts of older ones. Who draws a picture reads, too: `_flow` sends what was not sent."""
         before = self._reader.name
         room = MOST - len(self._rows) if self._tape._record is self._reader.record else MOST
         rows = self._reader.read(room if limit is None else min(limit, room))
         if self._reader.name != before:
-            self._rows, self._sweeps = [], Sweeps()
+            self._rows, self._sweeps, self._sent, self._changed = [], Sweeps(), 0, []
         self._rows += rows
         changed = self._reader.changes() + self._names()
         if rows and not self._tape._recording:
             changed += self._reader.tangents()
         for part in changed:
             self._rows[part["row"]].change(part)
-        return rows, changed
+        self._changed += changed
 
     def _names(self) -> list[Fields]:
         changed: list[Fields] = []
@@ -231,6 +236,7 @@ class TapeView(AnyWidget):
     def _whole(self) -> dict[str, Any]:
         """Everything read so far, as it travels."""
         self._step_sweep()
+        self._sent, self._changed = len(self._rows), []
         return self._part(self._rows, 0, [])
 
     def _part(self, rows: list[Row], first: int, changed: list[Fields], sweep: bool = True) -> dict[str, Any]:
@@ -297,6 +303,7 @@ class TapeView(AnyWidget):
             missed = content.get("sequence", 0) < self._sequence  # the last message never arrived
             pages = self._sweeps.pages_after(content.get("sweep"), content.get("steps", 0)) if same else []
             if since < len(self._rows) or not same or (missed and not pages):
+                self._sent = len(self._rows)
                 self._post(self._part(self._rows[since:], since, []))
             elif pages:
                 for page in pages:
@@ -311,7 +318,7 @@ class TapeView(AnyWidget):
         if target is not None and source is not None:
             with suppress(Exception):  # the picture goes on without words
                 found = self._tape.explain(target, source)
-                text = "" if found.connected else f"{found.message} {found.fix}"
+                text = "" if found.cause == "connected" else joined(found.message, found.fix)
         if self.comm is not None:
             self.send({"kind": "explained", "ask": content.get("ask"), "text": text})
 
@@ -358,14 +365,18 @@ class TapeView(AnyWidget):
         with self._lock:
             if self.comm is None:
                 return False
-            rows, changed = self._pull(limit)
+            self._pull(limit)
+            first = self._sent
+            rows = self._rows[first:][:limit]
+            self._sent += len(rows)
+            changed, self._changed = [part for part in self._changed if part["row"] < self._sent], []  # later rows have it
             recording = self._tape._recording
             ended = not recording and not self._behind()
             swept = ended and (self._step_sweep() or self._sweeps.number != self._heard)
             state = (self._tape._used, recording)
             if rows or changed or swept or state != self._state:
                 self._state = state
-                part = self._part(rows, len(self._rows) - len(rows), changed, swept)
+                part = self._part(rows, first, changed, swept)
                 if len(self._reader.files) == self._files:
                     part.pop("sources_text")
                 self._files = len(self._reader.files)
@@ -378,7 +389,7 @@ class TapeView(AnyWidget):
 
     def _behind(self) -> bool:
         record = self._tape._record
-        return record is not None and len(self._rows) < min(len(record), MOST)
+        return record is not None and self._sent < min(len(record), MOST)
 
     # -- elsewhere ----------------------------------------------------------------------------------------------------
 
@@ -386,8 +397,8 @@ class TapeView(AnyWidget):
         """Writes a self-contained HTML page that steps without a kernel (``.html``), or a figure (``.svg``, ``.pdf``, ``.png``).
 
         A figure is light, also where the notebook is dark. ``step`` is the step of the backward sweep that it shows, with its
-        products (None: what has arrived at the end), ``width`` its width in millimetres. Raises RuntimeError when the view was
-        closed, ValueError for a page with a step or a width.
+        products; one more than the sweep has is the optimizer's step (None: all of it). ``width`` is its width in millimetres.
+        Raises RuntimeError when the view was closed, ValueError for a page with a step or a width.
         """
         if self._told:
             raise RuntimeError("This view was closed: its cell was run again, or close() was called. Make another one with TapeView(tape).")
@@ -410,8 +421,7 @@ class TapeView(AnyWidget):
     def __repr__(self) -> str:
         if self._told:
             return self._told
-        rows, tapes = len(self._rows), max(1, len(self._reader.tapes))
-        return f"TapeView({rows} row{'' if rows == 1 else 's'}, {tapes} tape{'' if tapes == 1 else 's'})"
+        return f"TapeView({how_many(len(self._rows), 'row')}, {how_many(max(1, len(self._reader.tapes)), 'tape')})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """The widget, and beside it the static picture that notebooks show without a kernel."""

@@ -19,6 +19,7 @@ html_logo = html_favicon = "static/logo.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
+html_search_language = "en"  # Sphinx's own for Chinese finds nothing without another package
 html_show_search_summary = False  # it would fetch pages, which a browser forbids where no server is
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
 pygments_style, pygments_dark_style = "friendly", "monokai"

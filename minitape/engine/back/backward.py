@@ -33,6 +33,7 @@ def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], see
     recorded = state.record is not None and (bool(state.tapes) or not state.record.eager)
     record = tape._record
     assert record is not None
+    rows: Sequence[int]
     starts: dict[int, Adjoint] = {}
     passed: list[int] = []  # the targets whose output gradients no operation receives
     for at, target in enumerate(targets):
@@ -54,21 +55,29 @@ def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], see
         if recorded and type(one) in PLAIN:
             one = wrap(one)
         starts[row] = starts[row] + one if row in starts else one
-    ends: list[tuple[int, ...]] = []
+    ends: list[Sequence[int]] = []
     wanted: set[int] = set()
     for source in sources:
-        rows = (source._row,) if type(source) is EagerTensor and record is source._record else rows_of(tape, source)
+        if type(source) is EagerTensor and record is source._record:
+            rows = (source._row,)
+        elif (known := record.variables.get(id(source))) is not None and known[0] is source:
+            rows = known[1]
+        else:
+            rows = rows_of(tape, source)
         wanted.update(rows)
         ends.append(rows)
     wanted -= record.discrete
     found = sweep(tape, starts, wanted, recorded) if starts else None
     gradients: list[Result] = []
-    for source, rows in zip(sources, ends, strict=True):
+    for source, rows in zip(sources, ends):  # noqa: B905 - slow
         g: Result = None
         if found is not None:
-            g = found.adjoint(rows[0]) if len(rows) == 1 and rows[0] in found.sources else None
+            if len(rows) == 1 and rows[0] in found.sources:
+                g = found.adjoints.get(rows[0]) if found.long is None else found.long.adjoint(rows[0])
             if type(g) in PLAIN and not passed:
-                gradients.append(bare(g))
+                made = EagerTensor()
+                made._value, made._record, made._origin = g if g.shape else g[()], None, None
+                gradients.append(made)
                 continue
             if len(rows) > 1 or type(g) is IndexedSlices or type(g) in BATCHES:
                 g = _total(found, rows)
@@ -148,7 +157,7 @@ def sweep(tape: GradientTape, seeds: dict[int, Adjoint], wanted: set[int], recor
     if asked:  # functions of the user are called in TensorFlow's order
         found.low = min(found.low, *asked)
         if found.long is None:
-            found.order = breadth_first(record, seeds)
+            found.order, found.plain = breadth_first(record, seeds), False
     if recorded and state.record is not None:
         _recorded(tape, found)
     else:

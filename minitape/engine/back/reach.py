@@ -62,18 +62,20 @@ def reach(tape: GradientTape, sources: set[int], high: int = -1) -> bytearray | 
 
     ``high`` is the last row that anybody asks about, -1 for any.
     """
-    record = tape._record
+    record, watched, spans = tape._record, tape.watched, tape.spans
     assert record is not None
-    at_once = watched_at_once(tape, sources)
-    start, end = tape.spans[0] if at_once else (0, len(record))
-    if at_once and len(sources) == len(tape.watched) and -1 < high < end and len(record.members) == 1 and start <= min(sources):
-        # all that is watched is asked for: what depends on it was noted when it was written
+    at_once = (sources <= watched.keys() and not tape.late and len(spans) == 1 and not tape._recording
+               and type(record) is Record)  # watched before their first use: all that depends on them is on the tape  # fmt: skip
+    if (at_once and len(sources) == len(watched) and -1 < high < spans[0][1]
+            and (len(record.members) == 1 or (record.calls and all(m[2].keys() <= sources for m in record.members)))):  # fmt: skip
+        # all that is watched, by any tape, is asked for: what depends on it was noted when it was written
         if not (record.calls or record.large):
             return None  # numbers and small arrays: shares for constants cost less than to find them
         marks = bytearray(b"\1") * len(record)
         for row in record.untracked:
             marks[row] = 0
         return marks
+    start, end = spans[0] if at_once else (0, len(record))
     foreign: set[int] = set()
     on = None if at_once else on_tape(tape, foreign)
     marks = bytearray(len(record))
@@ -86,19 +88,6 @@ def reach(tape: GradientTape, sources: set[int], high: int = -1) -> bytearray | 
     for row in foreign & sources:
         marks[row] = FOREIGN
     return marks
-
-
-def watched_at_once(tape: GradientTape, sources: set[int]) -> bool:
-    """Whether the sources were watched before their first use in the tape's one span, so that all that depends on them is on the tape."""
-    record = tape._record
-    if tape._recording or len(tape.spans) != 1 or type(record) is not Record:
-        return False
-    start, watched, leaves = tape.spans[0][0], tape.watched, record.leaves
-    for row in sources:
-        since = watched.get(row)
-        if since is None or (since > row + 1 and since > start) or row not in leaves:
-            return False
-    return True
 
 
 def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:

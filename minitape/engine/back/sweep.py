@@ -1,12 +1,13 @@
 """The reverse sweep: walks the rows from the targets down and hands each adjoint on to the row's inputs.
 
-There is one loop, :meth:`Sweep.steps`. ``gradient`` runs it to its end, the picture's stepper advances it row by row. It works on
-plain arrays, or on tensors when an outer tape is to record it; a compiled loop takes long stretches of numbers off its hands.
+The loop is :meth:`Sweep.steps`: the picture's stepper advances it row by row, an outer tape records it, and a compiled loop takes long
+stretches of numbers off its hands. What most gradients need is written out in :meth:`Sweep.run`, for plain arrays.
 Adjoints that do not have the shape of their input, because the operation broadcast it, are summed down here only.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 Cells: TypeAlias = tuple[int, int, int, int]  # of a row: its number, op, a and b
 
 FEW = 24  # rows from which on an accelerator is asked
+SLICED = ("identity", "negative", "cast")  # their adjoints stay slices, as in TensorFlow
 
 
 class Sweep:
@@ -45,49 +47,109 @@ class Sweep:
     """
 
     edges: list[tuple[int, Adjoint, Adjoint]]
+    values: Values  # of each row: as NumPy holds it, or as the tensor that an outer tape knows
     order: Iterable[int] | None = None  # of the rows, where it is not theirs
     long: Object = None  # what sweeps numbers in a compiled loop, see minitape.speed.long
-    batched = False
+    recorded = stepwise = batched = False
+    plain = True  # on numbers and arrays, without a stop
 
-    def __init__(self, record: Record, seeds: dict[int, Adjoint], sources: Iterable[int], marks: bytearray | None = None, *,
+    def __init__(self, record: Record, seeds: dict[int, Adjoint], sources: set[int], marks: bytearray | None = None, *,
                  recorded: bool = False, stepwise: bool = False, held: dict[int, Array] | None = None) -> None:  # fmt: skip
-        self.record, self.marks, self.recorded, self.stepwise = record, marks, recorded, stepwise
-        self.sources = sources if type(sources) is set else set(sources)
-        self.high = max(seeds) if seeds else -1
-        self.low = min(self.sources) if self.sources else self.high + 1
-        self.adjoints = dict(seeds)
+        self.record, self.marks, self.seeds, self.sources, self.adjoints = record, marks, seeds, sources, seeds.copy()
         self.slices: dict[int, list[tuple[int, int]]] = {}  # row -> (call, number) of the slices that arrived there
-        self.targets = seeds
-        if BATCHES:
-            self.batched = any(type(s) in BATCHES for s in seeds.values())
-        if recorded:
-            compile_recorded()
-        self.plain = not (recorded or stepwise or self.batched)
-        if self.plain and self.high - self.low >= FEW:
+        self.high = high = max(seeds) if seeds else -1
+        self.low = low = min(sources) if sources else high + 1
+        if recorded or stepwise or BATCHES:
+            self.recorded, self.stepwise, self.batched = recorded, stepwise, any(type(s) in BATCHES for s in seeds.values())
+            self.plain = self.plain and not (recorded or stepwise or self.batched)
+            if recorded:
+                compile_recorded()
+        if high - low >= FEW and self.plain:
             self.long = fast.long(self)
             self.plain = self.long is None
-        self.values = self._values()
+        self.values = Held(record) if record.base else record.rows[WIDTH - 1 :: WIDTH]
+        if recorded:
+            self.values = Tensors(record, self.values)
         if held:
             self.values = Kept(self.values, held)
 
-    def _values(self) -> Values:
-        """The value of each row: as NumPy holds it, or as the tensor that an outer tape knows."""
-        record = self.record
-        column: Values = Held(record) if record.base else record.rows[WIDTH - 1 :: WIDTH]
-        return Tensors(record, column) if self.recorded else column
-
     def run(self) -> None:
-        """Runs the sweep to its end."""
-        before = WARNINGS[OFF]
+        """Runs the sweep to its end: :meth:`steps`, or the same written out for arrays, with their own rules, in their own order."""
+        marks, adjoints, values, kept, calls = self.marks, self.adjoints, self.values, self.sources, self.record.calls
+        arrived = adjoints.get
+        warnings = WARNINGS[OFF]
         try:
-            for _ in self.steps():
-                pass
+            if not self.plain:
+                deque(self.steps(), 0)  # takes them all, and keeps none
+            for row, op, a, b in self._cells() if self.plain else ():
+                if op == LEAF or (marks is not None and marks[row] != 1):
+                    continue
+                if op == CALL:
+                    self._run_call(calls[a], b)
+                    continue
+                g = arrived(row)
+                if g is None:
+                    continue
+                if type(g) is IndexedSlices:
+                    if self._hand_on(row, BY_CODE[op - FIRST_CODE], (a,), {}):
+                        if row not in kept:
+                            del adjoints[row]
+                        continue
+                    g = g.dense()
+                z, x, y = values[row], values[a], values[b]
+                to, like, kind = a, x, type(z)
+                for rule in RULES[kind][op] if kind in RULES and (kind is not ndarray or z.size < LARGE) else form_of(op, z).rules:
+                    if rule is not None and (marks is None or marks[to]):
+                        share = rule(g, z, x, y)
+                        if type(share) is ndarray and share.shape != like.shape:
+                            share = unbroadcast(share, like.shape)
+                        before = arrived(to)
+                        if before is None:
+                            adjoints[to] = share
+                        elif type(before) is IndexedSlices or (type(before) is ndarray and before.size >= LARGE):
+                            adjoints[to] = self._sum(to, before, share)
+                        else:
+                            adjoints[to] = before + share
+                    to, like = b, y
+                if row not in kept:
+                    del adjoints[row]
         finally:
-            restore(before)
+            restore(warnings)
+
+    def _run_call(self, call: Call, output: int) -> None:
+        """The same for a call; of several outputs, the first is met last."""
+        adjoints, value_of, marks, primitive, row = self.adjoints, self.values.__getitem__, self.marks, call.primitive, call.row
+        rules: Rules = primitive.rules
+        g = adjoints.get(row)
+        if type(rules) is not tuple or primitive.code or call.outputs > 1 or type(g) is IndexedSlices:
+            if not output and self._call(call):
+                self._let_go(call)
+            return
+        if g is None:
+            return
+        z, inputs = value_of(row), [*map(value_of, call.inputs)]
+        for to, like, rule in zip(call.inputs, inputs, rules):  # noqa: B905 - slow
+            if rule is not None and to >= self.low and (marks is None or marks[to]):
+                share = rule(g, z, *inputs, **call.attrs)
+                if type(share) is IndexedSlices:
+                    self.slices.setdefault(to, []).append((row, share.indices.shape[0]))
+                elif share is None:
+                    continue
+                elif share.shape != like.shape or share.dtype is not like.dtype:
+                    share = fitted(share, like)
+                before = adjoints.get(to)
+                adjoints[to] = share if before is None else self._sum(to, before, share)
+        if row not in self.sources:
+            del adjoints[row]
+
+    def _let_go(self, call: Call) -> None:
+        for row in range(call.row, call.row + call.outputs):
+            if row not in self.sources:
+                self.adjoints.pop(row, None)
 
     def steps(self) -> Iterator[int]:
         """Hands on the adjoint of each row that has one, from the last row to the first; ``stepwise`` yields the row after it."""
-        marks, adjoints, values, plain = self.marks, self.adjoints, self.values, self.plain
+        marks, adjoints, values = self.marks, self.adjoints, self.values
         arrived, kept, stepwise, calls = adjoints.get, self.sources, self.stepwise, self.record.calls
         for row, op, a, b in self._cells() if self.long is None else self.long.cells():
             if op == LEAF or (marks is not None and marks[row] != 1):
@@ -98,36 +160,27 @@ class Sweep:
                 if stepwise:
                     yield row
                     continue
-                for at in (row,) if call.outputs == 1 else range(row, row + call.outputs):
-                    if at not in kept:
-                        adjoints.pop(at, None)
+                self._let_go(call)
                 continue
             g = arrived(row)
             if g is None:
                 continue
-            if type(g) is IndexedSlices:
-                g = g.dense()
-            z, x, y = values[row], values[a], values[b]
-            to, like, kind = a, x, type(z)
             if stepwise:
                 self.edges = []
-            quick = plain and kind in RULES and (kind is not ndarray or z.size < LARGE)
-            for rule in RULES[kind][op] if quick else self._rules(op, z):
+            if type(g) is IndexedSlices:
+                if self._hand_on(row, BY_CODE[op - FIRST_CODE], (a,), {}):
+                    if stepwise:
+                        yield row
+                    elif row not in kept:
+                        del adjoints[row]
+                    continue
+                g = g.dense()
+            z, x, y = values[row], values[a], values[b]
+            to = a
+            for rule in self._rules(op, z):
                 if rule is not None and (marks is None or marks[to]):
-                    share = rule(g, z, x, y)
-                    if not plain:
-                        self._add(to, share)
-                    else:
-                        if type(share) is ndarray and share.shape != like.shape:
-                            share = unbroadcast(share, like.shape)
-                        before = arrived(to)
-                        if before is None:
-                            adjoints[to] = share
-                        elif type(before) is ndarray or type(before) is IndexedSlices:
-                            adjoints[to] = self._sum(to, before, share)
-                        else:
-                            adjoints[to] = before + share
-                to, like = b, y
+                    self._add(to, rule(g, z, x, y))
+                to = b
             if stepwise:
                 yield row
             elif row not in kept:
@@ -140,8 +193,8 @@ class Sweep:
             return [(row, *record.cell(row)[:3]) for row in self.order if row >= low]
         if record.base:
             return chain.from_iterable(map(self._chunk, range(high + 1, low, -CHUNK)))
-        cells = record.rows[WIDTH * low : WIDTH * high + WIDTH]
-        return zip(range(high, low - 1, -1), cells[-5::-WIDTH], cells[-4::-WIDTH], cells[-3::-WIDTH])  # noqa: B905 - slow
+        rows, at = record.rows, WIDTH * high
+        return zip(range(high, low - 1, -1), rows[at::-WIDTH], rows[at + 1 :: -WIDTH], rows[at + 2 :: -WIDTH])  # noqa: B905 - slow
 
     def _chunk(self, end: int) -> Iterable[Cells]:
         """The rows before ``end`` in a recording that is packed, at most ``CHUNK`` of them."""
@@ -176,6 +229,8 @@ class Sweep:
             if g is None:
                 return False
             if type(g) is IndexedSlices:
+                if self._hand_on(row, primitive, call.inputs, call.attrs):
+                    return True
                 g = g.dense()
             z = values[row]
         else:
@@ -199,6 +254,16 @@ class Sweep:
                 self._add(to, share, primitive.asked and self.long is None and self.record.cell(to)[0] == LEAF)
                 if type(share) is IndexedSlices:
                     self.slices.setdefault(to, []).append((row, share.indices.shape[0]))
+        return True
+
+    def _hand_on(self, row: int, primitive: Primitive, inputs: tuple[int, ...], attrs: Attributes) -> bool:
+        """Hands the slices at ``row`` on as slices of its one input; False for operations that make them dense."""
+        if primitive.name not in SLICED:
+            return False
+        g, to = self.slices_at(row), inputs[0]
+        for _, share in self._shares(primitive, [0], g.values, None, [self.values[to]], attrs):
+            self._add(to, g.with_values(share))
+            self.slices.setdefault(to, []).append((row, g.indices.shape[0]))
         return True
 
     def _shares(self, primitive: Primitive, wanted: Sequence[int], g: Adjoint, z: Adjoint, inputs: list[Adjoint], attrs: Attributes) -> Iterable[tuple[int, Adjoint]]:
@@ -271,7 +336,7 @@ class Sweep:
         for call, count in arrived:
             place.setdefault(call, []).extend(range(first, first + count))
             first += count
-        order = np.array([i for call in breadth_first(self.record, self.targets) for i in place.get(call, ())])
+        order = np.array([i for call in breadth_first(self.record, self.seeds) for i in place.get(call, ())])
         if self.recorded:
             places = wrap(order)
             values, indices = (TABLE["gather"](part, places, axis=0) for part in (slices.values, slices.indices))

@@ -13,16 +13,20 @@ import weakref
 from _thread import interrupt_main, start_new_thread
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from itertools import repeat
+from operator import is_
+from sys import _getframe
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..above import above
 from ..recording.block import Exit
 from ..recording.evidence import clock, note_gradients, site, told, weak
+from ..recording.frames import user_frame
 from ..recording.merging import join
 from ..recording.pause import Pause
 from ..recording.record import Record
 from ..recording.released import release
-from ..recording.rows import WIDTH
+from ..recording.rows import FLOATS, WIDTH
 from ..recording.state import more, state
 from ..tensor.tensor import EagerTensor, Tensor
 from ..values import nest
@@ -60,6 +64,7 @@ class GradientTape:
 
     number: int | None = None  # among the recording's members
     _paused = _within = False  # _within: entered again in its own pause
+    late = False  # whether something was watched after its first use, or outside of the block
     nones: Sequence[bool] | None = None  # which gradients the last call found to be None
     last: Question | None = None  # the last gradient, for the picture
     asked: Sequence[Question] = ()  # each gradient, where the tape gives several
@@ -193,7 +198,7 @@ class GradientTape:
         state.token = object()  # variables are watched anew when they are read
 
     def _forget(self) -> None:
-        self.spans, self.watched, self.variables, self._used = [], {}, {}, False
+        self.spans, self.watched, self.variables, self._used, self.late = [], {}, {}, False, False
 
     def stop_recording(self) -> AbstractContextManager[None]:
         """Operations in this block are not recorded on this tape.
@@ -224,10 +229,11 @@ class GradientTape:
         >>> [None if g is None else float(g) for g in tape.gradient(y, [x, c])]
         [2.0, None]
         """
-        frames = site()
+        frame = user_frame(_getframe(1))
+        frames = () if frame is None else ((frame.f_code, frame.f_lasti),)
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
+            record = self._record  # another one, perhaps, once a tensor was watched
             if len(self.notes) < NOTES:
-                record = self._record  # another one, perhaps, once a tensor was watched
                 rows = 0 if record is None else record.base + len(record.rows) // WIDTH
                 self.notes.append(("watch", rows, weakref.ref(t) if type(t) is EagerTensor else weak(t), frames))
             if type(t) is not EagerTensor:
@@ -237,14 +243,14 @@ class GradientTape:
                 if not isinstance(t, Tensor):
                     error = ValueError(f"Passed in object {t} of type {type(t).__name__!r}, not tf.Tensor or tf.Variable or ExtensionType.")
                     raise above.why_no_tensor(error, t)
-            if not t.dtype.differentiable:
+            if t._value.dtype not in FLOATS and not t.dtype.differentiable:
                 above.warn_not_watchable(t.dtype)
                 self._watches()
                 continue
             watches, record = self._recording or self._watches(), self._record
             assert record is not None
             if watches:
-                self._watch_row(record.enter(t))
+                self._watch_row(record.enter(t, None, record.here(frame)))
             else:
                 record.note("watch_ignored", t)
 
@@ -273,6 +279,8 @@ class GradientTape:
             record.untracked.discard(row)
             if row != now - 1:
                 record.note("watch", (self, row))
+            if row != now - 1 or not self._recording or row not in record.leaves:
+                self.late = True
 
     def _watch_variable(self, variable: ResourceVariable) -> None:
         self.variables[id(variable)] = variable
@@ -293,7 +301,7 @@ class GradientTape:
         rows = 0 if self._record is None else len(self._record)
         spans = [*self.spans, (self._start, rows)] if self._recording else self.spans
         states = (("persistent", self._persistent), ("recording", self._recording), ("used up", self._used))
-        words = [f"{sum(b - a for a, b in spans)} rows", f"{len(self.watched)} watched", *[w for w, so in states if so]]
+        words = [f"{sum(b - a for a, b in spans):,} rows", f"{len(self.watched):,} watched", *[w for w, so in states if so]]
         return f"<{type(self).__name__}: {', '.join(words)}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
@@ -332,7 +340,8 @@ class GradientTape:
                 "be differentiated, but received None."
             ))  # fmt: skip
         zero = unconnected_gradients is not _NONE and wants_zeros(unconnected_gradients)
-        (_, targets), (given, flat) = ends_of(target), ends_of(sources)
+        targets = [target] if type(target) is EagerTensor else ends_of(target)[1]
+        given, flat = ends_of(sources)
         seeds = [None] * len(targets) if output_gradients is None else given_seeds(output_gradients, len(targets))
         try:
             gradients = gradients_of(self, targets, flat, seeds)
@@ -340,7 +349,7 @@ class GradientTape:
             raise above.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
         # where the sweep was not recorded, a note says what the gradients came from
         frames = site() if state.tapes else note_gradients(gradients, targets, flat)
-        self.nones = [g is None for g in gradients]
+        self.nones = [*map(is_, gradients, repeat(None))]
         self.last = targets, flat, seeds
         if self._persistent and len(self.asked) < ASKED:
             self.asked = more(self.asked, self.last)
@@ -358,7 +367,7 @@ class GradientTape:
         if record is not None and record.watchers:
             record.notify()
         self._end(frames)
-        return packed(sources, given, gradients)
+        return gradients[0] if type(sources) is EagerTensor else packed(sources, given, gradients)
 
     def explain(self, target: Structure, sources: Structure) -> Structure:
         """Why the gradient of ``target`` with respect to each of ``sources`` is None, or that it is not.

@@ -90,11 +90,11 @@ def batch_jacobian(
     with _vectorizing("batch_jacobian", use_pfor, parallel):
         if parallel is not None and parallel <= count and use_pfor and not tape._persistent:
             raise _of_user_code(RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with parallel_iterations."))
-        wants_zeros(unconnected)  # refuses what is neither; an unconnected batch_jacobian is zeros anyway
+        like = source if wants_zeros(unconnected) else target  # an unconnected batch_jacobian is zeros in any case
         (found,) = rows_of_jacobian(tape, target, [source], np.broadcast_to(seeds, (count, size, *inner)))
     _answered(tape, target, [source], [found])
     if found is None:
-        return _zeros((size, *inner, *rest), target)
+        return _zeros((size, *inner, *rest), like)
     order = (1, 0, *range(2, 2 + len(rest)))
     result = TABLE["reshape"](TABLE["transpose"](found, perm=order), shape=(size, *inner, *rest))
     _note(tape, "batch_jacobian", [result])

@@ -24,9 +24,9 @@ from .rows import ARRAY_ROW, FULL, REALS, WIDTH, Outline
 from .state import more
 
 if TYPE_CHECKING:
-    from ..typed import Array, Columns
+    from ..typed import Array, Columns, Function
 
-SMALL = 1024  # arrays up to this size are kept for the picture even where no rule reads them
+SMALL = 4096  # arrays up to this size are kept for the picture even where no rule reads them
 CONTINUOUS = "fcV"  # the kinds of dtypes through which gradients flow; V is bfloat16's
 _first = itemgetter(0)
 Span = TypeVar("Span", bound=tuple[Any, ...])  # it begins with its first row
@@ -36,16 +36,17 @@ class ColumnStore:
     """Rows, appended and read by number."""
 
     blocks: Sequence[tuple[int, np.ndarray, Array]] = ()  # (first row, int32 rows x 4, values)
+    base = 0  # number of packed rows
     open = True
-
-    def __init__(self) -> None:
-        self.rows: list[Any] = []  # op, a, b, site, value of the rows since the last block
-        self.put = self.rows.extend
-        self.base = 0  # number of packed rows
-        self.large = False  # whether arrays beyond SMALL are held
-        self.discrete: set[int] = set()  # rows of a dtype through which no gradient flows
-        self.kinds: set[type] = set()  # the types in the column of values: operators make no other numbers from them
-        self.thread = get_ident()
+    small = SMALL
+    large = False  # whether operations gave arrays beyond it
+    # of each recording; minitape.engine.recording.record.Record begins them
+    rows: list[Any]  # op, a, b, site, value of the rows since the last block
+    put: Function  # adds to them
+    arrays: set[int]  # rows that hold an array beyond ``small``
+    discrete: set[int]  # rows of a dtype through which no gradient flows
+    kinds: set[type]  # the types in the column of values: operators make no other numbers from them
+    thread: int
 
     def __len__(self) -> int:
         return self.base + len(self.rows) // WIDTH
@@ -126,12 +127,14 @@ class ColumnStore:
         else:
             first, _, values = last_from(self.blocks, row)
             values[row - first] = value
-        self.large = True
+        if type(value) is Outline:
+            self.arrays.discard(row)
+        else:
+            self.arrays.add(row)
 
     def large_arrays(self) -> dict[int, np.ndarray]:
-        """The arrays beyond ``SMALL`` that are held, by row."""
-        values = self.columns()[-1] if self.large else ()
-        return {row: value for row, value in enumerate(values) if type(value) is np.ndarray and value.size > SMALL}
+        """The arrays beyond ``small`` that are held, by row."""
+        return {row: self.held(row) for row in sorted(self.arrays)}
 
     def shape_dtype(self, row: int) -> tuple[tuple[int, ...], np.dtype]:
         """The shape and the NumPy dtype of a row."""

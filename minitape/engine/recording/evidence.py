@@ -120,8 +120,7 @@ def frames(frame: FrameType) -> Stack:
     """The user's statement that runs in ``frame`` or around it, and the call around that: what is noted often."""
     if state.frames is not None:
         return state.frames[:OFTEN]
-    code = frame.f_code
-    if _OWN[code.co_filename]:
+    if _OWN[(code := frame.f_code).co_filename]:
         return stack(frame, OFTEN)
     outer = None if code.co_name == "<module>" else frame.f_back
     if outer is None or _OWN[outer.f_code.co_filename]:
@@ -316,20 +315,18 @@ def born(kind: str, inputs: Sequence[End] = (), detail: object = None, frames: S
     return _new(Origin, (clock(), kind, frames, refs, detail, depth))
 
 
-_GRADIENT = "gradient", None
-
-
 def note_gradients(gradients: list[Result], targets: list[End], sources: list[End]) -> Stack:
     """Notes on gradients that no tape recorded what they came from, and whose they are; returns the user's frames."""
     record = state.record
     if record is not None and not record.eager:
         record.note_gradients(gradients, sources)
         return stack()
-    if len(targets) == 1 and type(targets[0]) is EAGER[0]:
-        when, place, _, *rest = computed(_GRADIENT, _getframe(2), targets[0])
-        for g, source in zip(gradients, sources, strict=True):
-            if type(g) is EAGER[0]:
-                g._origin = when, place, ("gradient", ref(source)), *rest
+    target, eager = targets[0] if len(targets) == 1 else None, EAGER[0]
+    if type(target) is eager and (known := target._record) is not None:
+        place, first, row = frames(_getframe(2)), ref(target), (known, target._row)
+        for g, source in zip(gradients, sources):  # noqa: B905 - slow
+            if type(g) is eager:
+                g._origin = clock(), place, ("gradient", ref(source)), first, row, 0, None, None
         return place
     origin = born("gradient", targets)
     for g, source in zip(gradients, sources, strict=True):
@@ -356,13 +353,13 @@ def left(tensor: Tensor, how: str, array: Array = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     if state.compiled is not None:
         stop(tensor, how)
-    record, known = state.record, state.exits or exits()
-    out = ref(array) if type(array) is np.ndarray else array
-    value, place, notes = reference(tensor), frames(_getframe(2)), known.notes
+    own, record, known = tensor._record, state.record, state.exits or exits()
+    value = (ref(tensor), tensor._origin, None, -1) if own is None else (ref(tensor), tensor._origin, ref(own), tensor._row)
+    out, notes = ref(array) if type(array) is np.ndarray else array, known.notes
     if record is None:
-        notes.append((clock(), how, value, place, None, 0, out))
+        notes.append((clock(), how, value, frames(_getframe(2)), None, 0, out))
     else:
-        notes.append((clock(), how, value, place, ref(record), len(record), out))
+        notes.append((clock(), how, value, frames(_getframe(2)), ref(record), len(record), out))
         record.note(how, record.find(tensor))
     if len(notes) > _ENOUGH:
         known.thin()

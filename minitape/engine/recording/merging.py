@@ -27,7 +27,7 @@ def join(tape: GradientTape, record: Record) -> None:
     tape.watched = {rows[row]: since + shift for row, since in tape.watched.items()}
     old.tapes -= 1
     record.tapes += 1
-    tape._record, tape.number = record, None
+    tape._record, tape.number, tape.late = record, None, True
 
 
 def _copied(record: Record, old: Record) -> list[int]:
@@ -64,6 +64,7 @@ def _copied(record: Record, old: Record) -> list[int]:
     record.untracked -= {here for row, here in enumerate(rows) if row not in old.untracked}
     record.untracked.update(row + shift for row in old.untracked)
     record.large = record.large or old.large
+    record.arrays.update(row + shift for row in old.arrays)
     record.merged = more(record.merged, (old, shift))
     return rows
 

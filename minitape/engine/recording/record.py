@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import sys
 import weakref
+from _thread import get_ident
 from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from ..table.primitives.elementwise import STOP_CODE
-from .columns import CONTINUOUS, SMALL
+from .columns import CONTINUOUS
 from .frames import user_frame
 from .recorder import Recorder
 from .rows import (
@@ -28,6 +29,7 @@ from .rows import (
     FLOATS,
     FULL,
     LEAF,
+    REALS,
     WIDTH,
     Call,
     Event,
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..typed import Array, Attributes, End, Result
+    from ..typed import Array, Attributes, End, Object, Result
     from .evidence import Origin
 
 EVENTS = 10_000  # events kept by one recording
@@ -70,10 +72,12 @@ class Record(Sites, Recorder):
     watchers: Sequence[Callable[[], object]] = ()  # callables of live pictures, see tell()
 
     def __init__(self) -> None:
-        super().__init__()
+        self.rows = []
+        self.put = self.rows.extend
+        self.arrays, self.discrete, self.kinds, self.segments, self.thread = set(), set(), set(), [], get_ident()
         self.calls: list[Call] = []
         self.leaves: dict[int, Leaf] = {}
-        self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> row
+        self.leaf_of: dict[int, int] = {}  # id of a leaf tensor, where that does not know its row here -> row
         self.numbers: dict[float | tuple[float, type], Tensor] = {}  # Python numbers that were operands, alone and with a dtype -> their tensors
         self.variables: dict[int, tuple[ResourceVariable, list[int]]] = {}  # id of a variable -> it and the rows of its states
         self.untracked: set[int] = set()  # rows on no tape: leaves that are not watched, and what is computed from them alone
@@ -92,35 +96,60 @@ class Record(Sites, Recorder):
 
     def enter(self, tensor: Tensor, variable: ResourceVariable | None = None, site: int | None = None) -> int:
         """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable's state, where it is one)."""
-        old, me = tensor._record, id(tensor)
-        row = self.find(tensor) if old is self or me in self.leaf_of or self.merged else None
-        stays = False  # as a row of another recording
-        if row is None and old is not None:
-            stays = old.tapes > 0 and tensor._row not in old.leaves
+        old, stays = tensor._record, False
+        if old is not None:
+            row = self.find(tensor) if old is self or self.leaf_of or self.merged else None
+            if row is not None:
+                if variable is not None and self.leaves[row].owner is None:
+                    self.leaves[row] = _new(Leaf, (ref(tensor), ref(variable), variable._version, None, tensor._origin))
+                return row
+            if old.tapes > 0:  # they may still ask for it
+                stays = tensor._row not in old.leaves
+                if not stays:
+                    old.leaf_of[id(tensor)] = tensor._row
             if not stays and tensor._origin is None:
                 tensor._origin = ORIGINS[0](tensor, old)
-        owner, version = (None, 0) if variable is None else (ref(variable), variable._version)
-        leaf = _new(Leaf, (ref(tensor), owner, version, None, tensor._origin))
-        if row is None:
-            row = self.leaf_of[me] = self._write_leaf(leaf, tensor._value, self.here() if site is None else site)
-            if not stays:
-                tensor._record, tensor._row = self, row
-        elif owner is not None and self.leaves[row].owner is None:
-            self.leaves[row] = leaf
+        return self.write_leaf(tensor, variable, self.here() if site is None else site, stays)
+
+    def takes(self, tensor: Tensor, frame: FrameType) -> bool:
+        """Enters an operand of the statement in ``frame``; False where it stays in another recording."""
+        self.enter(tensor, None, frame.f_lasti if self.fixed is None else self.fixed)
+        return tensor._record is self
+
+    def write_leaf(self, tensor: Tensor, owner: Object, site: int, stays: bool = False) -> int:
+        """Writes the row of a tensor that is new here, of the state of a variable or of a Python number, which no tape watches yet.
+
+        A tensor that ``stays`` knows its row in another recording.
+        """
+        if (place := len(self.rows)) >= FULL and self.pack():
+            place = 0
+        row, value = self.base + place // WIDTH, tensor._value
+        if (kind := type(value)) not in REALS:
+            if value.dtype.kind not in CONTINUOUS:
+                self.discrete.add(row)
+            if value.size > self.small:
+                self.arrays.add(row)
+        self.kinds.add(kind)
+        self.put((LEAF, 0, 0, site, value))
+        if owner is None:
+            self.leaves[row] = _new(Leaf, (ref(tensor), None, 0, None, tensor._origin))
+        elif type(owner) is float or type(owner) is int:
+            self.leaves[row] = number_leaf(owner)
+        else:
+            self.leaves[row] = _new(Leaf, (ref(tensor), ref(owner), owner._version, None, tensor._origin))
+        self.untracked.add(row)
+        if stays:
+            self.leaf_of[id(tensor)] = row
+        else:
+            tensor._record, tensor._row = self, row
         return row
 
     def enter_number(self, tensor: Tensor, number: float, frame: FrameType | None = None) -> None:
         """A Python number that was used as an operand becomes a leaf; the same number is met again as the same tensor."""
-        tensor._record, tensor._row = self, self._write_leaf(number_leaf(number), tensor._value, self.here(frame))
+        self.write_leaf(tensor, number, self.here(frame))
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
             self.numbers[number, type(tensor._value)] = tensor
             self.numbers.setdefault(number, tensor)
-
-    def _write_leaf(self, leaf: Leaf, value: Array, site: int) -> int:
-        """Writes the row of a leaf, which no tape watches yet, and returns its number."""
-        self.leaves[row := self.append(LEAF, 0, 0, site, value)] = leaf
-        self.untracked.add(row)
-        return row
 
     def find(self, tensor: Tensor) -> int | None:
         """The row of a tensor, or None when this recording never met it."""
@@ -139,7 +168,7 @@ class Record(Sites, Recorder):
     def read(self, variable: ResourceVariable, accessed: bool = True) -> Tensor:
         """The current state of a variable, watched by the tapes that watch the variable or what is accessed."""
         tensor, me, begins = variable._state, id(variable), accessed and variable._trainable
-        row = self.enter(tensor, variable)
+        row = self.enter(tensor, variable, None if tensor._record is self else self.here(sys._getframe(2)))
         known = self.variables.get(me)
         if known is None:
             self.variables[me] = variable, [row]
@@ -177,25 +206,25 @@ class Record(Sites, Recorder):
         rows: tuple[int, ...] = ()
         for t in inputs:
             rows += (t._row if t._record is self else self.enter(t, None, site),)
-        if len(self.rows) >= FULL:
-            self.pack()
-        row, code, b = self.base + len(self.rows) // WIDTH, primitive.code, 0
+        if (place := len(self.rows)) >= FULL and self.pack():
+            place = 0
+        row, code, a, b = self.base + place // WIDTH, primitive.code, rows[0] if rows else 0, rows[-1] if rows else 0
         untracked = code == STOP_CODE or self.untracked.issuperset(rows)
-        if not untracked and self.discrete:
+        if self.discrete and not untracked:
             untracked = all(r in self.untracked or r in self.discrete for r in rows)
-        if code and not attrs and tensors[0]._value.dtype in FLOATS:
-            a, b = rows[0], rows[-1]
-        else:
-            code, a = CALL, len(self.calls)
+        if not code or attrs or tensors[0]._value.dtype not in FLOATS:
+            code, a, b = CALL, len(self.calls), 0
             self.calls.append(call := Call(row, primitive, rows, attrs, len(tensors)))
             if primitive.asked:
                 self.asked = more(self.asked, call)
         for tensor in tensors:
             value = tensor._value
-            if value.dtype.kind not in CONTINUOUS:
+            if (dtype := value.dtype) not in FLOATS and dtype.kind not in CONTINUOUS:
                 self.discrete.add(row)
-            if self.large or value.size > SMALL:
+            if self.large or value.size > self.small:
                 value = self._kept(primitive, rows, inputs, value, not untracked and bool(state.tapes))
+                if value.size > self.small and type(value) is not Outline:
+                    self.arrays.add(row)
             self.kinds.add(type(value))
             self.put((code, a, b, site, value))
             tensor._record, tensor._row = self, row
@@ -207,9 +236,9 @@ class Record(Sites, Recorder):
         """What stands in the column for a result; sees to it that the arrays that its rules read are held."""
         if tracked and (primitive.keeps is None or primitive.keeps):
             for i, t in enumerate(inputs):
-                if t._value.size > SMALL and type(self.held(rows[i])) is Outline and i in self.read_inputs(primitive, rows):
+                if t._value.size > self.small and type(self.held(rows[i])) is Outline and i in self.read_inputs(primitive, rows):
                     self.hold(rows[i], t._value)
-        if value.size <= SMALL:
+        if value.size <= self.small:
             return value
         self.large = True
         return value if (tracked and primitive.keeps_output) or self.watchers else outline(value.shape, value.dtype)
@@ -240,10 +269,10 @@ class Record(Sites, Recorder):
 
     def free(self) -> None:
         """The last tape that could ask was used up: large arrays are let go of, but for those of leaves."""
-        arrays = self.large_arrays()
-        for row in arrays.keys() - self.leaves.keys():
-            self.hold(row, outline(arrays[row].shape, arrays[row].dtype))
-        self.large = not arrays.keys().isdisjoint(self.leaves)
+        for row in self.arrays - self.leaves.keys():
+            value = self.held(row)
+            self.hold(row, outline(value.shape, value.dtype))
+        self.large = bool(self.arrays)
 
     def member(self, tape: GradientTape) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""

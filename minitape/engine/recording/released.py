@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .record import SMALL
 from .rows import WIDTH, outline
 from .state import state
 
@@ -38,12 +37,10 @@ def release(record: Record) -> None:
         _forget(record)
         return
     cells = record.rows
-    if record.large or len(cells) > WIDTH * FEW:
+    if len(cells) > WIDTH * FEW:
         cells[WIDTH - 1 :: WIDTH] = map(_outlined, cells[WIDTH - 1 :: WIDTH])
-    elif np.ndarray in record.kinds:
-        for row in record.leaves:
-            if cells[WIDTH * row + WIDTH - 1].size > SMALL:
-                record.hold(row, _outlined(cells[WIDTH * row + WIDTH - 1]))
+    for row in [*record.arrays]:
+        record.hold(row, _outlined(record.held(row)))
     for call in record.calls:
         call.attrs = _GONE
     retained = state.retained

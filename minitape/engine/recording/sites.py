@@ -8,6 +8,7 @@ from types import CodeType, FrameType
 
 from .columns import ColumnStore, last_from
 from .frames import _OWN, place_of
+from .rows import WIDTH
 from .state import state
 
 
@@ -15,11 +16,8 @@ class Sites(ColumnStore):
     """Columns that know where they were written: ``segments`` says which code was running from which row on."""
 
     fixed: int | None = None  # the site of all rows while a sweep is recorded
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.frame: FrameType | None = None  # the user's frame that wrote the last row; None: look for it
-        self.segments: list[tuple[int, CodeType, int | None]] = []  # (first row, code, the one statement in it or None)
+    frame: FrameType | None = None  # the user's frame that wrote the last row; None: look for it
+    segments: list[tuple[int, CodeType, int | None]]  # (first row, code, the one statement in it or None)
 
     def here(self, frame: FrameType | None = None) -> int:
         """The bytecode offset of the user's statement that runs now, in ``frame`` or around it; notes which code it is in.
@@ -36,16 +34,32 @@ class Sites(ColumnStore):
         if frame is None:
             frame = sys._getframe(1)
         last = self.frame
-        while frame is not last and _OWN[frame.f_code.co_filename]:
+        while frame is not last:
+            if not _OWN[(code := frame.f_code).co_filename]:
+                segments = self.segments
+                if not segments or segments[-1][1] is not code or segments[-1][2] is not None:
+                    segments.append((self.base + len(self.rows) // WIDTH, code, None))
+                if self.open and get_ident() == self.thread:
+                    self.frame = frame
+                break
             outer = frame.f_back
             if outer is None:
                 return 0
             frame = outer
-        if frame is not last:
-            self.segment(frame.f_code, None)
-            if self.open and get_ident() == self.thread:
-                self.frame = frame
         return frame.f_lasti
+
+    def follow(self, frame: FrameType) -> bool:
+        """Whether an operation in ``frame``, which is not the last one, may write its row by itself: this is the open recording, the frame the user's."""
+        if state.record is not self:
+            return False
+        if self.fixed is None:
+            code, segments = frame.f_code, self.segments
+            if state.site is not None or _OWN[code.co_filename]:
+                return False
+            if not segments or segments[-1][1] is not code or segments[-1][2] is not None:
+                segments.append((self.base + len(self.rows) // WIDTH, code, None))
+            self.frame = frame
+        return True
 
     def fix(self, site: tuple[CodeType, int] | None) -> int | None:
         """From now on all rows belong to this statement; None: to those that run. Returns what held before."""

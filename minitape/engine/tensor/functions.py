@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..recording.columns import SMALL
 from ..recording.evidence import computed
 from ..recording.rows import FULL, WIDTH
 from ..recording.state import state
@@ -34,10 +33,8 @@ _TEXT = """
 def {name}({signature}):
 {named}    record, frame, {x} = a._record, _getframe(1), a._value
     kind = type({x})
-    if record is not None and (frame is record.frame or (record.fixed is not None and state.record is record)):
-{known}        if (place := len(record.rows)) < FULL and (
-            ((kind is float32 or kind is float64) and type({y}) is kind) or ({y} is not None and not record.large and fits(x, {last}, SMALL))
-        ):
+    if record is not None and (frame is record.frame or record.follow(frame)):
+{known}        if ({small}){entered} and (place := len(record.rows)) < FULL:
             site = frame.f_lasti if record.fixed is None else record.fixed
             before = WARNINGS[OFF]
             try:
@@ -51,12 +48,7 @@ def {name}({signature}):
                 record.untracked.add(made._row)
             return made
     record = state.record
-{second}    if kind is ndarray or type({y}) is ndarray:
-        if not fits(x, {last}):
-            return general({arguments})
-    elif not ({numbers}):
-        return general({arguments})
-    if record is not None and not record.eager:  # a graph
+{second}    if not ({usual}) or (record is not None and not record.eager):  # another kind of values, or a graph
         return general({arguments})
     before = WARNINGS[OFF]
     try:
@@ -72,9 +64,20 @@ def {name}({signature}):
     return made
 """
 _KNOWN = """
-        other = b if type(b) is EagerTensor else record.numbers.get(b) if type(b) is float or type(b) is int else None
-        {y} = other._value if other is not None and other._record is record else None
+        if type(b) is EagerTensor:
+            other, {y} = b, b._value
+        else:
+            if type(b) is float or type(b) is int:
+                other = record.numbers.get(b)
+                if other is None and ({one}):
+                    other = number(a, b, frame)
+            else:
+                other = b._read() if hasattr(b, "_read") else None
+            {y} = other._value if type(other) is EagerTensor else None
 """.lstrip("\n")
+_NUMBER = "kind is float32 or kind is float64"
+_ARRAY = "x.size {bound} and x.dtype.char in 'fd'"
+_ALIKE = "kind is ndarray is type({other}) and x.shape == y.shape and x.dtype is y.dtype and " + _ARRAY
 _SECOND = """
     if type(b) is EagerTensor:
         other, {y} = b, b._value
@@ -93,33 +96,37 @@ _SECOND = """
 """.lstrip("\n")
 
 
-def function_of(primitive: Primitive, name: str, general: Function, reflected: bool = False, signature: str = "") -> Function:
+def function_of(primitive: Primitive, name: str, general: Function, reflected: bool = False, signature: str = "", reads: bool = False) -> Function:
     """A function of one tensor or two that is a line of the table of derivatives; ``reflected`` with the operands exchanged.
 
-    ``general`` is asked about all that is not plain. A ``signature`` names the operands and what may follow them.
+    ``general`` is asked about all that is not plain. A ``signature`` names the operands and what may follow them. One that ``reads`` is
+    an operator of variables, whose first operand is the variable's state.
     """
     formula, binary = primitive.texts[0], len(primitive.texts) == 3
     arguments = "a, b" if binary else "a"
     operands = signature.split(", ")[: 1 + binary] if signature else []
     named = ""  # an operator's first operand is a tensor
-    if operands:
-        named = f"    {arguments} = {', '.join(operands)}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
+    if operands or reads:
+        first = "a = a._read()" if reads else f"{arguments} = {', '.join(operands)}"
+        named = f"    {first}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
     if "(" in formula or "z" in formula:  # more than Python's operators: the functions differ by the kind of value
         formula = f"forward[{'ndarray if type(y) is ndarray else type(x)' if binary else 'kind'}](None, None, x, {'y' if binary else 'None'})"
     first, second = ("y", "x") if reflected else ("x", "y")
     texts = {"name": name, "arguments": arguments, "signature": signature or arguments, "named": named, "code": primitive.code,
              "formula": formula, "x": first}  # fmt: skip
     if binary:
-        texts |= {"known": _KNOWN.format(y=second), "second": _SECOND.format(y=second, arguments=arguments), "y": second, "last": "y",
+        texts |= {"known": _KNOWN.format(y=second, one=f"{_NUMBER} or {_ARRAY.replace('x.', first + '.').format(bound='<= record.small')}"), "second": _SECOND.format(y=second, arguments=arguments),
+                  "entered": " and (other._record is record or record.takes(other, frame))",
                   "inputs": "a, other", "operands": "other, a" if reflected else "a, other",
                   "rows": "other._row, a._row" if reflected else "a._row, other._row",
-                  "numbers": f"(kind is float32 or kind is float64) and (other is None or type({second}) is kind)"}  # fmt: skip
+                  "small": f"({_NUMBER}) and type({second}) is kind or {_ALIKE.format(other=second, bound='<= record.small')} or {second} is not None and fits(x, y, record.small + 1)",
+                  "usual": f"({_NUMBER}) and (other is None or type({second}) is kind) or {_ALIKE.format(other=second, bound='< LARGE')} or fits(x, y, LARGE)"}  # fmt: skip
     else:
-        texts |= {"known": "", "second": "", "y": "x", "last": "x", "inputs": "a", "operands": "a,", "rows": "a._row, a._row",
-                  "numbers": "kind is float32 or kind is float64"}  # fmt: skip
+        texts |= {"known": "", "second": "", "entered": "", "inputs": "a", "operands": "a,", "rows": "a._row, a._row",
+                  **{name: f"{_NUMBER} or {_ARRAY.format(bound=bound)}" for name, bound in (("small", "<= record.small"), ("usual", "< LARGE"))}}
     space: dict[str, Object] = {
         "general": general, "number": number, "primitive": primitive, "EagerTensor": EagerTensor, "FULL": FULL, "WIDTH": WIDTH,
-        "forward": _Forward(primitive.code), "SMALL": SMALL + 1, "OFF": OFF, "WARNINGS": WARNINGS, "restore": restore, "state": state, "computed": computed, "fits": fits,
+        "forward": _Forward(primitive.code), "LARGE": LARGE, "OFF": OFF, "WARNINGS": WARNINGS, "restore": restore, "state": state, "computed": computed, "fits": fits,
         "float32": np.float32, "float64": np.float64, "ndarray": np.ndarray, "NONE": {}, "_getframe": _getframe,
     }  # fmt: skip
     return define(_TEXT.format(**texts), "<formula function>", space)[name]
@@ -136,8 +143,8 @@ class _Forward(dict[type, "Function"]):
         return found
 
 
-def fits(x: Array, y: Array, bound: float = LARGE) -> bool:
-    """Whether two operands, of which one is an array, are floats of one dtype, smaller than ``bound``, and broadcast in the usual way."""
+def fits(x: Array, y: Array, bound: float) -> bool:
+    """Whether two operands are floats of one dtype, smaller than ``bound``, and broadcast in the usual way."""
     if type(x) in PYTHON or type(y) in PYTHON:
         array = x if type(y) in PYTHON else y
         return array.dtype.char in "fd" and array.size < bound

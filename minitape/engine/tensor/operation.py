@@ -54,8 +54,13 @@ def apply(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, f
     finally:
         restore(before)
     made: Result
-    if type(out) is tuple:
-        made = tensors = tuple([bare(o) for o in out])
+    tensors: tuple[EagerTensor, ...]
+    if type(out) is ndarray and out.shape:
+        made = EagerTensor()
+        made._value, made._record, made._origin = out, None, None
+        tensors = (made,)
+    elif type(out) is tuple:
+        made = tensors = tuple(map(bare, out))
     else:
         made = bare(out)
         tensors = (made,)

@@ -144,7 +144,10 @@ def _matmul_operator(general: Function) -> None:
     primitive = TABLE["matmul"]
 
     def __matmul__(a: EagerTensor, b: Value) -> Result:
-        b = b if type(b) is EagerTensor or not hasattr(b, "_read") else b._read()
+        if type(b) is not EagerTensor:
+            if not hasattr(b, "_read"):
+                return general(a, b)
+            b = b._read()
         return apply(primitive, (a, b), {}, _getframe(1)) if fit_matrices(a, b) else general(a, b)
 
     setattr(EagerTensor, __matmul__.__name__, __matmul__)

@@ -14,6 +14,7 @@ import numpy as np
 from ..above import above
 from ..recording.block import no_tapes
 from ..recording.evidence import ASSIGNED, born, computed
+from ..recording.frames import user_frame
 from ..recording.recorder import recorder
 from ..recording.rows import REALS
 from ..recording.state import state
@@ -280,7 +281,8 @@ class ResourceVariable(VariableOperators, Variable):
             record.note(how, (self, self._version, record.find(inputs[0]) if inputs else None))
         self._version += 1
         self._state, self._seen = tensor, None
-        tensor._origin = computed((how, weakref.ref(self)), _getframe(2), inputs[0], None if len(inputs) == 1 else inputs[1], ASSIGNED)
+        frame = _getframe(2)
+        tensor._origin = computed((how, weakref.ref(self)), user_frame(frame) or frame, inputs[0], None if len(inputs) == 1 else inputs[1], ASSIGNED)
         if not read_value:
             return None
         if record is not None or state.readers:

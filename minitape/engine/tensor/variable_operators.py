@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..above import above
+from ..table.primitives import TABLE
+from .functions import function_of
 from .operators import ARITHMETIC
 
 if TYPE_CHECKING:
@@ -35,8 +37,8 @@ def _add(method: str, operator: Function) -> None:
 
 
 def _forwarded(method: str) -> Function:
-    def operator(self: VariableOperators, *others: Value) -> Result:
-        return getattr(self._read(), method)(*others)
+    def operator(self: Value, *others: Value) -> Result:  # a variable, or what was read of it
+        return getattr(self._read() if isinstance(self, VariableOperators) else self, method)(*others)
 
     return operator
 
@@ -53,10 +55,13 @@ _IN_PLACE = (
     "or `out = {name} {result} value` if you need to get a new output Tensor."
 )
 
-for _name in (*ARITHMETIC, "neg", "abs", "invert", "lt", "le", "gt", "ge", "matmul", "and", "or", "xor"):
+for _name in ("neg", "abs", "invert", "lt", "le", "gt", "ge", "matmul", "and", "or", "xor"):
     _add(f"__{_name}__", _forwarded(f"__{_name}__"))
-for _name in (*ARITHMETIC, "matmul", "and", "or", "xor"):
+for _name in ("matmul", "and", "or", "xor"):
     _add(f"__r{_name}__", _forwarded(f"__r{_name}__"))
+for _name, _primitive in ARITHMETIC.items():
+    for _method in (f"__{_name}__", f"__r{_name}__"):
+        _add(_method, function_of(TABLE[_primitive], _method, _forwarded(_method), reflected=_method.startswith("__r"), reads=True))
 for _name, _symbol in (("mul", "*"), ("truediv", "/"), ("pow", "**")):
     _text = _IN_PLACE.format(name="var", symbol=_symbol, call=f"(var {_symbol} value)", result=_symbol)
     _add(f"__i{_name}__", _refused(_text))

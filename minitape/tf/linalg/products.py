@@ -73,7 +73,8 @@ def matmul(
 def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
     if not (turn_a or turn_b) and fit_matrices(a, b):
         return apply(TABLE["matmul"], (a, b), {})
-    op = "MatMul" if a.ndim <= 2 and b.ndim <= 2 else "BatchMatMulV2"
+    ranks = [t.ndim for t in (a, b)]
+    op = "MatMul" if None not in ranks and max(ranks) <= 2 else "BatchMatMulV2"
     accept(op, a.dtype)
     if a.dtype is not b.dtype:
         accept(op, a.dtype, b.dtype)
@@ -87,9 +88,9 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
 
 def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
     """Raises what TensorFlow's kernel raises for shapes that cannot be multiplied."""
-    x, y = a.shape.as_list(), b.shape.as_list()
     if state.graph is not None:
         _check_ranks(op, [a, b])
+    x, y = list(a.shape), list(b.shape)  # of an unknown rank: the ValueError after which the run decides
     if op == "MatMul" and len(x) != len(y):
         raise invalid(f"In[0] and In[1] has different ndims: {shown(x)} vs. {shown(y)}", op)
     if op == "MatMul" and len(x) != 2:
@@ -108,7 +109,7 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
 def _check_ranks(op: str, tensors: list[Any]) -> None:
     """The ValueError of TensorFlow's graphs for an argument that is no matrix."""
     for t in tensors:
-        if t.ndim < 2:
+        if t.ndim is not None and t.ndim < 2:
             raise ValueError(f"Shape must be {'' if op == 'MatMul' else 'at least '}rank 2 but is rank {t.ndim}")
 
 

@@ -1,5 +1,6 @@
 // A line between two parts that can be dragged, or moved with the arrow keys: it changes the size of the part before it.
 import { h } from "./dom";
+import { t } from "./words";
 
 const STEP = 24; // pixels for each press of a key
 const [LOWEST, HIGHEST] = [0.12, 0.88]; // shares of the whole that a part can have
@@ -7,7 +8,7 @@ const [LOWEST, HIGHEST] = [0.12, 0.88]; // shares of the whole that a part can h
 /** A divider below ("row") or right of ("column") a part; the name says what it changes. */
 export function divider(name: string, way: "row" | "column", part: HTMLElement): HTMLElement {
   const row = way === "row";
-  const el = h("div", { class: `mt-divider mt-divider-${way}`, role: "separator", tabindex: 0, "aria-orientation": row ? "horizontal" : "vertical", "aria-label": name, title: `Drag: ${name}` });
+  const el = h("div", { class: `mt-divider mt-divider-${way}`, role: "separator", tabindex: 0, "aria-orientation": row ? "horizontal" : "vertical", "aria-label": name, title: t("Drag: {0}", t(name)) });
   const size = (of: HTMLElement): number => (row ? of.clientHeight : of.clientWidth);
   const limited = (share: number): number => Math.max(LOWEST, Math.min(HIGHEST, share));
   const change = (by: number): void => {

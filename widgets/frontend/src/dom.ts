@@ -1,15 +1,18 @@
 // Small helpers for building the page. Text from user code only ever becomes a text node or an attribute value.
 
+import { t } from "./words";
+
 type Child = Node | string | null | undefined | false;
 type Attrs = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
 
 const SVG = "http://www.w3.org/2000/svg";
+const SPOKEN = /^(title|aria-label|placeholder)$/; // attributes that people read
 
 function fill(el: Element, attrs: Attrs, children: Child[]): void {
   for (const [key, value] of Object.entries(attrs)) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") el.addEventListener(key.slice(2), value as unknown as EventListener);
-    else el.setAttribute(key, value === true ? "" : String(value));
+    else el.setAttribute(key, value === true ? "" : SPOKEN.test(key) ? t(String(value)) : String(value));
   }
   for (const child of children) if (child) el.append(child);
 }

@@ -10,6 +10,7 @@ import type { Store } from "./store";
 import { Timeline } from "./timeline";
 import type { Value } from "./schema";
 import { brief, title } from "./value";
+import { t } from "./words";
 
 const FRAMES = 300; // most frames of an animation
 const [MOVIE_W, MOVIE_H] = [1400, 800];
@@ -124,10 +125,10 @@ class Studio {
     const { timeline, view } = this;
     const row = view.store.rows[timeline.current];
     const value = (one: Value | null): string => brief(one, row, 24);
-    if (!row) return "before the first row";
-    if (timeline.updating) return "update";
-    if (timeline.step) return `backward ${timeline.position - timeline.forward} of ${timeline.swept - timeline.forward}: ${title(row)}, adjoint ${value(timeline.step.adjoint)}`;
-    return `forward ${timeline.position} of ${timeline.forward}: ${title(row)} ${row.inputs.length ? `of row ${row.inputs.join(", ")} ` : ""}= ${value(row.value)}`;
+    if (!row) return t("before the first row");
+    if (timeline.updating) return t("update");
+    if (timeline.step) return t("backward {0} of {1}: {2}, adjoint {3}", timeline.position - timeline.forward, timeline.swept - timeline.forward, title(row), value(timeline.step.adjoint));
+    return t(row.inputs.length ? "forward {0} of {1}: {2} of row {3} = {4}" : "forward {0} of {1}: {2} = {4}", timeline.position, timeline.forward, title(row), row.inputs.join(", "), value(row.value));
   }
 
   private write(context: CanvasRenderingContext2D, text: string): void {
@@ -156,7 +157,7 @@ class Studio {
       const context = canvas.getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D;
       this.write(context, this.caption());
       frames.push(context.getImageData(0, 0, canvas.width, canvas.height));
-      note(`frame ${frames.length} of ${Math.floor(this.timeline.length / stride) + 1}`);
+      note(t("frame {0} of {1}", frames.length, Math.floor(this.timeline.length / stride) + 1));
     }
     return new Blob([encodeGif(frames, 60, 250) as BlobPart], { type: "image/gif" });
   }

@@ -5,6 +5,7 @@ import type { Row } from "./schema";
 import type { Store } from "./store";
 import { title } from "./value";
 import { numberOf, WhatIf } from "./whatif";
+import { t } from "./words";
 
 const [W, H, MARGIN] = [230, 120, 6];
 const POINTS = 72;
@@ -89,13 +90,13 @@ export function drawing(curve: Curve): HTMLElement {
   let d = "";
   ys.forEach((y, k) => (d += inside(y) ? `${d && inside(ys[k - 1]) ? "L" : "M"}${px(xs[k]).toFixed(1)} ${py(y).toFixed(1)}` : ""));
   const tangent = (x: number): string => `${px(x).toFixed(1)} ${py(y0 + curve.slope * (x - curve.at)).toFixed(1)}`;
-  const words = `${curve.name} at ${curve.what} = ${number(curve.at)}: slope ${number(curve.slope)}`;
-  const svg = s("svg", { class: "mt-curve", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": words });
+  const slope = t("{0}, at {1} = {2}: slope ", curve.name, curve.what, number(curve.at));
+  const svg = s("svg", { class: "mt-curve", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": slope + number(curve.slope) });
   const mark = (x: number, y: number, anchor: string, value: number): SVGElement => s("text", { class: "mt-tick", x, y, "text-anchor": anchor }, number(value));
   svg.append(s("path", { class: "mt-axis", d: `M${MARGIN} ${MARGIN}V${H - MARGIN}H${W - MARGIN}` }));
   svg.append(mark(MARGIN, H - 1, "start", xs[0]), mark(W - MARGIN, H - 1, "end", xs[POINTS]), mark(MARGIN + 3, MARGIN + 7, "start", high - room), mark(MARGIN + 3, H - MARGIN - 3, "start", low + room));
   svg.append(s("path", { class: "mt-curve-line", d }), s("path", { class: "mt-curve-tangent", d: `M${tangent(xs[0])}L${tangent(xs[POINTS])}` }), s("circle", { class: "mt-curve-point", cx: px(curve.at), cy: py(y0), r: 4 }));
-  return h("figure", { class: "mt-feel" }, svg, h("figcaption", {}, `${curve.name}, at ${curve.what} = ${number(curve.at)}: slope `, h("b", {}, number(curve.slope))));
+  return h("figure", { class: "mt-feel" }, svg, h("figcaption", {}, slope, h("b", {}, number(curve.slope))));
 }
 
 /** A slider for a leaf, and what a small step would do beside what the gradient says it does. */
@@ -113,13 +114,13 @@ export class Mover {
     back: () => void,
   ) {
     const reach = Math.max(1, 2 * Math.abs(start));
-    const attrs = { min: Math.min(start - reach, value), max: Math.max(start + reach, value), step: "any", "aria-label": `move ${name}` };
+    const attrs = { min: Math.min(start - reach, value), max: Math.max(start + reach, value), step: "any", "aria-label": t("move {0}", name) };
     this.input = h("input", { type: "range", class: "mt-slider mt-knob", ...attrs });
-    this.field = h("input", { type: "number", class: "mt-jump mt-exact", step: "any", "aria-label": `value of ${name}` });
+    this.field = h("input", { type: "number", class: "mt-jump mt-exact", step: "any", "aria-label": t("value of {0}", name) });
     this.show(value);
     this.input.addEventListener("input", () => move(round(Number(this.input.value), reach)));
     this.field.addEventListener("change", () => this.field.value !== "" && move(Number(this.field.value)));
-    const reset = h("button", { type: "button", class: "mt-button mt-small", title: "As it was recorded", onclick: back }, "back");
+    const reset = h("button", { type: "button", class: "mt-button mt-small", title: "As it was recorded", onclick: back }, t("back"));
     this.el = h("label", { class: "mt-mover" }, h("b", {}, name), this.input, this.field, reset);
   }
 
@@ -133,7 +134,7 @@ export class Mover {
 export function ghost(curve: Curve): HTMLElement {
   const [step, there] = curve.after;
   const el = h("p", { class: "mt-ghoststep" });
-  setText(el, `${curve.what} + ${number(step)} → ${curve.name} ${signed(there - curve.y)}; the gradient said ${signed(curve.slope * step)}`);
+  setText(el, t("{0} + {1} → {2} {3}; the gradient said {4}", curve.what, number(step), curve.name, signed(there - curve.y), signed(curve.slope * step)));
   return el;
 }
 

@@ -6,6 +6,7 @@ import type { Row } from "./schema";
 import type { Store } from "./store";
 import { title } from "./value";
 import { isMovable, numberOf, WhatIf } from "./whatif";
+import { t } from "./words";
 
 const HERE = "It cannot be moved here: an array, or an operation that is not elementwise, depends on it. With a kernel it can.";
 const FAR = "It cannot be moved: what depends on it cannot be computed by itself (a Python function, a call, other shapes). TapeView.interact can.";
@@ -64,11 +65,11 @@ export class FeelPanel {
         this.mover = new Mover(shown.row, title(shown), value, this.starts.get(shown.row) ?? value, (to) => this.move(shown.row, to), () => this.back());
         this.place.replaceChildren(this.mover.el);
       } else this.mover.show(numberOf(shown.value));
-      if (this.store.moved) this.note.textContent = "These are not the program's numbers. Branches and loops go as recorded.";
+      if (this.store.moved) this.note.textContent = t("These are not the program's numbers. Branches and loops go as recorded.");
     } else {
       this.mover = null;
       this.place.replaceChildren();
-      if (shown && isMovable(shown)) this.note.textContent = this.kernel ? FAR : HERE;
+      if (shown && isMovable(shown)) this.note.textContent = t(this.kernel ? FAR : HERE);
     }
     this.el.hidden = !curves.length && !this.mover && !this.note.textContent;
   }

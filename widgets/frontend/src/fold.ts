@@ -2,6 +2,7 @@
 // group of iterations; very long runs of iterations are split into pages, so that no unfolding draws thousands.
 import { Is, type Skeleton } from "./skeleton";
 import { count } from "./value";
+import { t } from "./words";
 
 export interface Group {
   id: string;
@@ -221,7 +222,7 @@ export function hiddenBy(tree: FoldTree, row: number, open: (group: Group) => bo
 
 /** What a folded group shows as its title. */
 export function groupTitle(group: Pick<Group, "kind" | "label" | "count">): string {
-  if (group.kind !== "repeat") return group.label;
-  const name = group.label || (group.count < 100000 ? "loop" : ""); // a node has no room for more digits
+  if (group.kind !== "repeat") return group.label.replace(/^(iteration|turn) (\d+)$/, (_, word, n) => t(`${word} {0}`, n));
+  const name = group.label === "turn" ? t("turn") : group.label || (group.count < 100000 ? t("loop") : ""); // a node has no room for more digits
   return `${name} × ${count(group.count)}`.trim();
 }

@@ -6,6 +6,7 @@ import type { Row, SweepStep, Tape } from "./schema";
 import type { Store } from "./store";
 import { WRITTEN } from "./skeleton";
 import { extentsOf, lanesOf } from "./wrap";
+import { t } from "./words";
 
 export const NODE_W = 124;
 export const NODE_H = 52;
@@ -143,7 +144,7 @@ export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUM
 /** A part goes by its scope; what a tape's gradient wrote on an outer tape by that call. */
 function partName(store: Store, label: string): string {
   if (!label.startsWith(WRITTEN)) return label;
-  return `${store.tapes.find((tape) => tape.id === Number(label.slice(1)))?.name ?? "tape"}.gradient`;
+  return `${store.tapes.find((tape) => tape.id === Number(label.slice(1)))?.name ?? t("tape")}.gradient`;
 }
 
 /** Puts the lines below each other: until then each one begins at 0. */
@@ -192,7 +193,7 @@ function links(store: Store, nodeOf: (row: number) => Node | null): Link[] {
   const found: Link[] = [];
   for (const event of store.events) {
     if (event.kind !== "assign" || event.to === undefined) continue;
-    const [to, name] = [nodeOf(event.to), (event.name ?? "a variable").replace(/:0$/, "")];
+    const [to, name] = [nodeOf(event.to), (event.name ?? t("a variable")).replace(/:0$/, "")];
     for (const [row, value] of [[event.from, false], [event.row, true]] as const) {
       const from = row === undefined ? null : nodeOf(row);
       if (from && to && from !== to) found.push({ from, to, name, value });
@@ -222,8 +223,8 @@ function frames(store: Store, graph: Graph): Frame[] {
   };
   for (const [group, boxes] of groupBoxes(graph)) {
     const by = group.id.includes(`:${WRITTEN}`) ? store.tapes.find((tape) => tape.id === store.rows[group.start]?.by) : undefined;
-    if (by) add("sweep", group.id, `written by ${group.label}()`, boxes, group.end - group.start, { group, tape: by });
-    else add("group", group.id, group.kind === "repeat" ? groupTitle(group) : group.label, boxes, group.end - group.start, { group });
+    if (by) add("sweep", group.id, t("written by {0}()", group.label), boxes, group.end - group.start, { group, tape: by });
+    else add("group", group.id, groupTitle(group), boxes, group.end - group.start, { group });
   }
   if (store.tapes.length > 1) {
     for (const tape of store.tapes)

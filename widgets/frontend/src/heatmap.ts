@@ -3,6 +3,7 @@ import { h, s } from "./dom";
 import { diverging, magnitude } from "./scale";
 import type { Value } from "./schema";
 import { matrix } from "./value";
+import { t } from "./words";
 
 const [COLUMNS, LINES] = [26, 6]; // cells of a small picture at most
 const LEVELS = 5; // on each side of zero
@@ -48,10 +49,10 @@ export function heatmap(value: Value | null): HTMLElement | null {
   if (!lines || lines.length * lines[0].length < 2) return null;
   const numbers = lines.flat().filter(Number.isFinite);
   const [low, high] = numbers.reduce(([a, b], x) => [Math.min(a, x), Math.max(b, x)], [Infinity, -Infinity]);
-  const caption = h("div", { class: "mt-figcaption" }, numbers.length ? `${short(low)} to ${short(high)}` : "no finite numbers");
+  const caption = h("div", { class: "mt-figcaption" }, numbers.length ? t("{0} to {1}", short(low), short(high)) : t("no finite numbers"));
   const most = Math.max(Math.abs(low), Math.abs(high)) || 1;
   const picture = lines.length === 1 && lines[0].length > LONG ? line(lines[0], Math.min(0, low), Math.max(0, high)) : cells(lines, most);
-  return h("div", { class: "mt-figure", role: "img", "aria-label": `picture of the values, ${caption.textContent}` }, picture, caption);
+  return h("div", { class: "mt-figure", role: "img", "aria-label": t("picture of the values, {0}", caption.textContent) }, picture, caption);
 }
 
 const LONG = 64; // numbers: a longer vector is drawn as a line

@@ -1,5 +1,6 @@
 // The list of keys, and the line that an export writes in its place.
 import { h, setText } from "./dom";
+import { t } from "./words";
 
 const KEYS: [string, string][] = [
   ["← →", "one step"],
@@ -32,6 +33,6 @@ export class Help {
   /** Shows a text; without one the keys again. */
   say(text: string): void {
     if (text) return setText(this.el, text);
-    this.el.replaceChildren(...KEYS.map(([keys, does]) => h("span", {}, ...keys.split(" ").map((key) => h("kbd", {}, key)), ` ${does}`)));
+    this.el.replaceChildren(...KEYS.map(([keys, does]) => h("span", {}, ...keys.split(" ").map((key) => h("kbd", {}, key)), ` ${t(does)}`)));
   }
 }

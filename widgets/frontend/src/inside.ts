@@ -5,12 +5,13 @@ import { Store } from "./store";
 import type { ViewOptions } from "./options";
 import { count, title } from "./value";
 import { View } from "./view";
+import { t } from "./words";
 
 /** Shows the inside of the call at a row of `outer`; Escape, or the button, leads back. */
 export async function openInside(outer: View, row: number, options: ViewOptions): Promise<void> {
   const found = await insideOf(outer.store, row, options);
   if (outer.inner) return;
-  if (!found) return void outer.say("The inside of this call cannot be shown: without a kernel, after a change of what it read, or on no tape.");
+  if (!found) return void outer.say(t("The inside of this call cannot be shown: without a kernel, after a change of what it read, or on no tape."));
   const store = new Store();
   // the sweep through it is that of the last gradient
   store.take(outer.store.chosen < 0 ? found.snapshot : { ...found.snapshot, sweep: null });
@@ -39,7 +40,7 @@ async function insideOf(store: Store, row: number, options: ViewOptions): Promis
 
 function crumb(outer: View, row: number, found: Inside, out: () => void): HTMLElement {
   const call = outer.store.rows[row];
-  const cut = (found.snapshot.total ?? 0) > found.snapshot.rows.length ? `, the first ${count(found.snapshot.rows.length)} rows` : "";
-  const back = button("", "Back to the tape (Esc)", out, "← back");
-  return h("div", { class: "mt-crumb", role: "status" }, back, h("span", {}, "inside of ", h("b", {}, title(call)), `, called at row ${found.row}${call.line ? `, line ${call.line}` : ""}${cut}: what ran in this call, with its values`));
+  const cut = (found.snapshot.total ?? 0) > found.snapshot.rows.length ? t(", the first {0} rows", count(found.snapshot.rows.length)) : "";
+  const back = button("", "Back to the tape (Esc)", out, t("← back"));
+  return h("div", { class: "mt-crumb", role: "status" }, back, h("span", {}, t("inside of "), h("b", {}, title(call)), t(", called at row {0}{1}{2}: what ran in this call, with its values", found.row, call.line ? t(", line {0}", call.line) : "", cut)));
 }

@@ -9,11 +9,11 @@ import type { Timeline } from "./timeline";
 import { updateParts } from "./update";
 import { formula } from "./formula";
 import { count, cutWords, full, rounded, shapeText, title, toNumber, withNumbers, withRows } from "./value";
+import { t } from "./words";
 
 // operations whose derivative is no formula of the engine: where it comes from
 const OWN: Record<string, string> = { custom_gradient: "by its own gradient function", py_function: "by a tape inside the Python function" };
 
-const RELEASED = "The gradient let go of the large arrays of this tape";
 const LONG = 30; // characters of a value that still fits into an equation
 
 export class Inspector {
@@ -46,12 +46,12 @@ export class Inspector {
 
   private stepLines(): HTMLElement[] {
     const { timeline, store } = this;
-    if (store.rows.length === 0) return [h("p", { class: "mt-empty" }, "Nothing recorded yet.")];
-    if (timeline.position === 0) return [h("p", { class: "mt-what" }, "Before the first row.")];
+    if (store.rows.length === 0) return [h("p", { class: "mt-empty" }, t("Nothing recorded yet."))];
+    if (timeline.position === 0) return [h("p", { class: "mt-what" }, t("Before the first row."))];
     const row = store.rows[timeline.current];
     if (timeline.updating) return this.updateLines();
     const lines = timeline.backward ? this.backwardLines(row) : this.forwardLines(row);
-    if (store.differs?.row === row.row) lines.push(h("p", { class: "mt-note" }, `The first difference: ${store.differs.text}.`));
+    if (store.differs?.row === row.row) lines.push(h("p", { class: "mt-note" }, t("The first difference: {0}.", store.differs.text)));
     if (timeline.position === timeline.length) lines.push(...this.sweepNote());
     return lines;
   }
@@ -63,49 +63,49 @@ export class Inspector {
   private sweepNote(): HTMLElement[] {
     const { sweep, rows, tapes, total } = this.store;
     const say = (text: string): HTMLElement[] => [h("p", { class: "mt-note" }, text)];
-    if (rows.length < total && !sweep) return say(`Only the first ${count(rows.length)} rows are shown, so there is no backward sweep to step through.`);
+    if (rows.length < total && !sweep) return say(t("Only the first {0} rows are shown, so there is no backward sweep to step through.", count(rows.length)));
     if (!sweep && tapes.some((tape) => tape.state === "used") && rows.some((row) => row.released)) return this.released();
     if (!sweep?.rest) return [];
-    if (this.asked === "in vain") return say(`The backward sweep visits ${count(sweep.rest)} more rows. Without a kernel its steps cannot be computed: run the notebook.`);
-    if (this.asked === "no") return say(`The backward sweep visits ${count(sweep.rest)} rows: its steps are computed when you step on.`);
-    return say(`Computing the backward sweep: ${count(sweep.steps.length)} steps so far, ${count(sweep.rest)} rows to go.`);
+    if (this.asked === "in vain") return say(t("The backward sweep visits {0} more rows. Without a kernel its steps cannot be computed: run the notebook.", count(sweep.rest)));
+    if (this.asked === "no") return say(t("The backward sweep visits {0} rows: its steps are computed when you step on.", count(sweep.rest)));
+    return say(t("Computing the backward sweep: {0} steps so far, {1} rows to go.", count(sweep.steps.length), count(sweep.rest)));
   }
 
   /** The tape has let go of what a sweep reads: how to get it back. */
   private released(): HTMLElement[] {
     const { missing } = this.store;
     const size = missing > 0 ? ` (${missing < 1e9 ? `${Math.ceil(missing / 1e6)} MB` : `${(missing / 1e9).toFixed(1)} GB`})` : "";
-    const note = h("p", { class: "mt-note" }, `${RELEASED}${size}, so there is no backward sweep to step through. `);
+    const note = h("p", { class: "mt-note" }, t("The gradient let go of the large arrays of this tape{0}, so there is no backward sweep to step through. ", size));
     const { again } = this.actions;
-    if (!again) note.append("Show the tape with TapeView(tape, again=True), which computes them once more, or make it persistent.");
+    if (!again) note.append(t("Show the tape with TapeView(tape, again=True), which computes them once more, or make it persistent."));
     else {
-      const tell = (): void => void (again() || note.append(" There is no kernel that could: run the notebook."));
-      note.append(h("button", { type: "button", class: "mt-button mt-small mt-again", onclick: tell }, "compute this again, keeping the sweep"));
+      const tell = (): void => void (again() || note.append(t(" There is no kernel that could: run the notebook.")));
+      note.append(h("button", { type: "button", class: "mt-button mt-small mt-again", onclick: tell }, t("compute this again, keeping the sweep")));
     }
     return [note];
   }
 
   /** The optimizer's step: value, gradient, new value. */
   private updateLines(): HTMLElement[] {
-    const lines = [h("p", { class: "mt-what" }, h("b", {}, "Update"), " · after the gradient, these variables were assigned")];
+    const lines = [h("p", { class: "mt-what" }, h("b", {}, t("Update")), t(" · after the gradient, these variables were assigned"))];
     for (const [at, source] of this.timeline.updates) {
       const row = this.store.rows[at];
       const { before, by, gradient, now, times } = updateParts(row, source);
       const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, this.link(at), ` (${title(row)})${times}`));
-      if ([before, gradient, now].some((text) => text.includes("\n") || text.length > LONG)) line.append(h("div", { class: "mt-break" }), block("value", before), block(by ? `${by}gradient` : "gradient", gradient), block(by ? "= new value" : "new value", now, true));
-      else line.append(h("span", { class: "mt-num" }, by ? `${before} ${by}${gradient.startsWith("-") ? `(${gradient})` : gradient} = ` : `value ${before}, gradient ${gradient}, new value `, h("b", {}, now)));
+      if ([before, gradient, now].some((text) => text.includes("\n") || text.length > LONG)) line.append(h("div", { class: "mt-break" }), block(t("value"), before), block(by + t("gradient"), gradient), block((by && "= ") + t("new value"), now, true));
+      else line.append(h("span", { class: "mt-num" }, by ? `${before} ${by}${gradient.startsWith("-") ? `(${gradient})` : gradient} = ` : t("value {0}, gradient {1}, new value ", before, gradient), h("b", {}, now)));
       lines.push(line);
     }
     return lines;
   }
 
   private forwardLines(row: Row): HTMLElement[] {
-    const lines: HTMLElement[] = [h("p", { class: "mt-what" }, h("b", {}, `Forward, row ${row.row}`), ` · ${title(row)}`, row.kind === "operation" ? this.rowLinks(row.inputs) : null)];
+    const lines: HTMLElement[] = [h("p", { class: "mt-what" }, h("b", {}, t("Forward, row {0}", row.row)), ` · ${title(row)}`, row.kind === "operation" ? this.rowLinks(row.inputs) : null)];
     if (row.kind !== "operation") lines.push(h("p", {}, leafSentence(row)));
     else if (row.formula) lines.push(equation(`${withNumbers(row, this.store.rows)} = `, full(row.value)));
-    else lines.push(equation("value ", full(row.value)));
-    if (row.kind !== "operation") lines.push(equation("value ", full(row.value)));
-    if (row.tangent) lines.push(...row.inputs.map((input, k) => this.tangentLine(row, input, k)).filter((line) => line !== null), equation("tangent ", full(row.tangent)));
+    else lines.push(equation(t("value "), full(row.value)));
+    if (row.kind !== "operation") lines.push(equation(t("value "), full(row.value)));
+    if (row.tangent) lines.push(...row.inputs.map((input, k) => this.tangentLine(row, input, k)).filter((line) => line !== null), equation(t("tangent "), full(row.tangent)));
     lines.push(...notes(row));
     return lines;
   }
@@ -117,22 +117,22 @@ export class Inspector {
     if (!rule || !from.tangent || row.shape.length || from.shape.length) return null;
     const [x, y, z, g] = [this.store.rows[row.inputs[0]], this.store.rows[row.inputs[1] ?? row.inputs[0]], row, null].map((one) => toNumber((one ?? { value: from.tangent }).value?.data));
     const product = formula(rule)?.({ x, y, z, g });
-    return h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, "from ", this.link(input), ` (${title(from)})`), h("code", { class: "mt-rule" }, withRows(rule, row).replace(/\bg\b/, "tangent")), h("span", { class: "mt-num" }, `tangent ${full(from.tangent)}`, product === undefined ? "" : " gives ", h("b", {}, product === undefined ? "" : rounded(String(product)))));
+    return h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("from "), this.link(input), ` (${title(from)})`), h("code", { class: "mt-rule" }, withRows(rule, row).replace(/\bg\b/, t("tangent"))), h("span", { class: "mt-num" }, t("tangent ") + full(from.tangent), product === undefined ? "" : t(" gives "), h("b", {}, product === undefined ? "" : rounded(String(product)))));
   }
 
   private backwardLines(row: Row): HTMLElement[] {
     const step = this.timeline.step;
     if (!step) return [];
-    const lines: HTMLElement[] = [h("p", { class: "mt-what mt-back" }, h("b", {}, `Backward, row ${row.row}`), ` · ${title(row)}`, this.rowLinks(row.inputs))];
+    const lines: HTMLElement[] = [h("p", { class: "mt-what mt-back" }, h("b", {}, t("Backward, row {0}", row.row)), ` · ${title(row)}`, this.rowLinks(row.inputs))];
     const incoming = [{ row: row.row, adjoint: step.adjoint }, ...(step.others ?? [])];
-    for (const one of incoming) lines.push(equation(step.others ? `incoming adjoint of row ${one.row} = ` : "incoming adjoint g = ", full(one.adjoint)));
+    for (const one of incoming) lines.push(equation(step.others ? t("incoming adjoint of row {0} = ", one.row) : t("incoming adjoint g = "), full(one.adjoint)));
     const sums = new Map<number, boolean>();
     for (const edge of step.edges) {
       const again = sums.has(edge.input) || this.timeline.before(edge.input) !== null;
       lines.push(this.edgeLine(row, edge, step.adjoint, again));
       sums.set(edge.input, true);
     }
-    if (!step.edges.length) lines.push(h("p", {}, row.kind === "operation" ? "No gradient passes here." : "The sweep ends here: this row has no inputs."));
+    if (!step.edges.length) lines.push(h("p", {}, t(row.kind === "operation" ? "No gradient passes here." : "The sweep ends here: this row has no inputs.")));
     return lines;
   }
 
@@ -140,32 +140,32 @@ export class Inspector {
     const input = this.store.rows[edge.input];
     const rule = row.rule[edge.port];
     const own = OWN[row.op];
-    const summed = edge.local && String(input.shape) !== String(row.shape) ? ", summed where it was broadcast" : "";
-    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, "to ", this.link(edge.input), ` (${title(input)})`), rule ? h("code", { class: "mt-rule" }, withRows(rule, row)) : own ? h("span", { class: "mt-own" }, own) : null);
+    const summed = edge.local && String(input.shape) !== String(row.shape) ? t(", summed where it was broadcast") : "";
+    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("to "), this.link(edge.input), ` (${title(input)})`), rule ? h("code", { class: "mt-rule" }, withRows(rule, row)) : own ? h("span", { class: "mt-own" }, t(own)) : null);
     const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
     if ([local, product].some((text) => text.includes("\n") || text.length > LONG)) {
       line.append(h("div", { class: "mt-break" }));
-      if (local) line.append(block("local derivative", local), block("× incoming g", full(incoming)));
-      line.append(block(local ? `= product${summed}` : "contributes", product, true));
-      if (again) line.append(block("added up", sum, true));
+      if (local) line.append(block(t("local derivative"), local), block(t("× incoming g"), full(incoming)));
+      line.append(block(local ? t("= product") + summed : t("contributes"), product, true));
+      if (again) line.append(block(t("added up"), sum, true));
       return line;
     }
     const equals = summed ? ` =${summed.slice(1)} ` : " = ";
-    line.append(h("span", { class: "mt-num" }, local ? `${local} × ${full(incoming)}${equals}` : "contributes ", h("b", {}, product)));
-    if (again) line.append(h("span", { class: "mt-num mt-sums" }, "added up: ", h("b", {}, sum)));
+    line.append(h("span", { class: "mt-num" }, local ? `${local} × ${full(incoming)}${equals}` : t("contributes "), h("b", {}, product)));
+    if (again) line.append(h("span", { class: "mt-num mt-sums" }, t("added up: "), h("b", {}, sum)));
     return line;
   }
 
   private rowLinks(rows: number[]): HTMLElement | null {
     if (!rows.length) return null;
-    const el = h("span", {}, " of ");
-    rows.slice(0, 12).forEach((row, k) => el.append(k ? ", " : "", this.link(row), this.store.rows[row]?.shape.length ? ` ${shapeText(this.store.rows[row])}` : ""));
-    if (rows.length > 12) el.append(` and ${rows.length - 12} more`);
+    const el = h("span", {}, t(" of "));
+    rows.slice(0, 12).forEach((row, k) => el.append(k ? t(", ") : "", this.link(row), this.store.rows[row]?.shape.length ? ` ${shapeText(this.store.rows[row])}` : ""));
+    if (rows.length > 12) el.append(t(" and {0} more", rows.length - 12));
     return el;
   }
 
   private link(row: number): HTMLElement {
-    return h("button", { type: "button", class: "mt-link", onclick: () => this.actions.go(row), "aria-label": `select row ${row}` }, `row ${row}`);
+    return h("button", { type: "button", class: "mt-link", onclick: () => this.actions.go(row), "aria-label": t("select row {0}", row) }, t("row {0}", row));
   }
 
   // --- the selected row ----------------------------------------------------------------------------------------------
@@ -173,21 +173,21 @@ export class Inspector {
   private chosenLines(node: Node): HTMLElement[] {
     if (!node.row) return this.groupLines(node);
     const row = node.row;
-    const act = (text: string, action: () => void): HTMLElement => h("button", { type: "button", class: "mt-button mt-small", onclick: action }, text);
+    const act = (text: string, action: () => void): HTMLElement => h("button", { type: "button", class: "mt-button mt-small", onclick: action }, t(text));
     const acts = [act("run to here", () => this.actions.to(row.row))];
     if (this.timeline.backTo(row.row) !== null) acts.push(act("run back to here", () => this.actions.back(row.row)));
     acts.push(act("path from here", () => this.actions.end("source", row.row)), act("path to here", () => this.actions.end("target", row.row)));
     if (row.op === "function") acts.unshift(act("look inside", () => this.actions.enter(row.row)));
     const adjoint = this.timeline.adjoint(row.row);
     const lines: HTMLElement[] = [
-      h("p", { class: "mt-what" }, h("b", {}, `Selected: row ${row.row}`), ` · ${title(row)}`),
-      h("p", { class: "mt-facts" }, [row.shape.length ? `${row.dtype}, shape ${shapeText(row)}` : `${row.dtype} scalar`, row.kind, ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
-      pre(row.released && !row.value ? "released by the gradient" : full(row.value)),
+      h("p", { class: "mt-what" }, h("b", {}, t("Selected: row {0}", row.row)), ` · ${title(row)}`),
+      h("p", { class: "mt-facts" }, [row.shape.length ? t("{0}, shape {1}", row.dtype, shapeText(row)) : t("{0} scalar", row.dtype), t(row.kind), ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
+      pre(row.released && !row.value ? t("released by the gradient") : full(row.value)),
     ];
     const add = (...parts: (HTMLElement | null)[]): void => void lines.push(...parts.filter((part) => part !== null));
     add(heatmap(row.value));
-    if (row.tangent) add(equation("tangent ", full(row.tangent)), heatmap(row.tangent));
-    if (adjoint) add(h("p", { class: "mt-adjoint-line" }, "adjoint ", h("b", {}, full(adjoint))), heatmap(adjoint));
+    if (row.tangent) add(equation(t("tangent "), full(row.tangent)), heatmap(row.tangent));
+    if (adjoint) add(h("p", { class: "mt-adjoint-line" }, t("adjoint "), h("b", {}, full(adjoint))), heatmap(adjoint));
     lines.push(...notes(row), h("p", { class: "mt-acts" }, ...acts));
     return lines;
   }
@@ -195,8 +195,8 @@ export class Inspector {
   private groupLines(node: Node): HTMLElement[] {
     const group = node.group;
     if (!group) return [];
-    const unfold = h("button", { type: "button", class: "mt-button mt-small", onclick: () => this.actions.unfold(node) }, "unfold");
-    return [h("p", { class: "mt-what" }, h("b", {}, groupTitle(group)), ` · rows ${group.start} to ${group.end - 1}`), h("p", { class: "mt-acts" }, unfold)];
+    const unfold = h("button", { type: "button", class: "mt-button mt-small", onclick: () => this.actions.unfold(node) }, t("unfold"));
+    return [h("p", { class: "mt-what" }, h("b", {}, groupTitle(group)), t(" · rows {0} to {1}", group.start, group.end - 1)), h("p", { class: "mt-acts" }, unfold)];
   }
 }
 
@@ -214,30 +214,28 @@ function equation(text: string, value: string): HTMLElement {
 }
 
 function leafSentence(row: Row): string {
-  if (row.kind === "constant") return "A constant: no tape watches it.";
-  if (row.kind === "variable") {
-    const state = row.version ? `State ${row.version} of this variable, read` : "A variable, read";
-    return `${state}${row.watched === "explicit" ? "; watched by watch()." : row.watched ? "; watched automatically." : "; not watched."}`;
-  }
-  return row.watched === "explicit" ? "Watched by watch()." : row.watched ? "Watched automatically." : "Not watched.";
+  if (row.kind === "constant") return t("A constant: no tape watches it.");
+  const watched = row.watched === "explicit" ? "watched by watch()" : row.watched ? "watched automatically" : "not watched";
+  if (row.kind === "variable") return t(row.version ? "State {0} of this variable, read; {1}." : "A variable, read; {1}.", row.version, t(watched));
+  return t(`${watched[0].toUpperCase()}${watched.slice(1)}.`);
 }
 
 function watchedText(row: Row): string[] {
-  if (row.watched) return [row.watched === "explicit" ? "watched by watch()" : "watched automatically"];
-  return row.kind === "operation" ? [] : ["not watched"];
+  if (row.watched) return [t(row.watched === "explicit" ? "watched by watch()" : "watched automatically")];
+  return row.kind === "operation" ? [] : [t("not watched")];
 }
 
 function tapesText(store: Store, row: Row): string[] {
   if (store.tapes.length < 2 && row.by === null) return [];
-  const names = row.tapes.map((id) => store.tapes.find((tape) => tape.id === id)?.name ?? `tape ${id}`);
-  const texts = names.length ? [`on ${names.join(", ")}`] : [];
-  if (row.by !== null) texts.push(`written by ${store.tapes.find((tape) => tape.id === row.by)?.name ?? "a tape"}.gradient()`);
+  const names = row.tapes.map((id) => store.tapes.find((tape) => tape.id === id)?.name ?? t("tape {0}", id));
+  const texts = names.length ? [t("on {0}", names.join(t(", ")))] : [];
+  if (row.by !== null) texts.push(t("written by {0}.gradient()", store.tapes.find((tape) => tape.id === row.by)?.name ?? t("tape")));
   return texts;
 }
 
 function notes(row: Row): HTMLElement[] {
   const lines: HTMLElement[] = [];
-  if (row.cut) lines.push(h("p", { class: "mt-note" }, `No gradient passes this row: ${cutWords(row.cut)}.`));
-  if (row.status === "ghost") lines.push(h("p", { class: "mt-note" }, "It ran, but no tape recorded it."));
+  if (row.cut) lines.push(h("p", { class: "mt-note" }, t("No gradient passes this row: {0}.", cutWords(row.cut))));
+  if (row.status === "ghost") lines.push(h("p", { class: "mt-note" }, t("It ran, but no tape recorded it.")));
   return lines;
 }

@@ -4,6 +4,7 @@ import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { FAR, type Edge } from "./place";
 import type { Row, SweepEdge, Value } from "./schema";
 import { edgeCurve, farChips, type Point } from "./shapes";
+import { wide } from "./words";
 
 export interface Label {
   id: string; // of the edge that it belongs to, see edgeId
@@ -58,7 +59,7 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[]): Label[]
   const chips = new Map(farChips(graph, graph.edges(node.index)).map((chip) => [edgeId(chip.edge), chip]));
   const boxes: Box[] = around.map((one) => ({ x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: NODE_H }));
   for (const chip of chips.values()) boxes.push({ x: chip.x + chip.w / 2, y: chip.y, w: chip.w, h: 15 });
-  for (const { x, y, label, line } of graph.frames) if (Math.abs(line - node.line) < 2) boxes.push({ x: x + 12 + 3.5 * label.length, y: y + 12, w: 7 * label.length, h: 14 });
+  for (const { x, y, label, line } of graph.frames) if (Math.abs(line - node.line) < 2) boxes.push({ x: x + 12 + 3.5 * wide(label), y: y + 12, w: 7 * wide(label), h: 14 });
   const placing = (room: number): [number, Label[]] => {
     const labels = wanted.map(({ edge, texts, map }) => {
       const lines = together(texts, room);
@@ -82,10 +83,10 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[]): Label[]
     }
     return [total, placed];
   };
-  const wide = placing(ROOM);
-  if (wide[0] < FREE) return wide[1];
+  const roomy = placing(ROOM);
+  if (roomy[0] < FREE) return roomy[1];
   const narrow = placing(Math.floor((graph.pitch - NODE_W - 2 * GAP - 10) / LETTER));
-  return narrow[0] < wide[0] ? narrow[1] : wide[1];
+  return narrow[0] < roomy[0] ? narrow[1] : roomy[1];
 }
 
 /** Pushes labels that overlap apart, upwards and downwards alike. */

@@ -1,5 +1,6 @@
 // A page of its own: this front end and one snapshot in a single file (minitape_widgets/page.py writes the same).
 import type { Snapshot } from "./schema";
+import { t } from "./words";
 
 /** JSON in which nothing can end a script element. */
 function inert(value: unknown): string {
@@ -9,10 +10,10 @@ function inert(value: unknown): string {
 /** The HTML text of a page that steps without a kernel. */
 export function pageText(snapshot: Snapshot, bundle: string): string {
   return `<!doctype html>
-<html lang="en">
+<html lang="${t("en")}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>Tape</title>
+<title>${t("Tape")}</title>
 <style>body { margin: 16px; color-scheme: light dark } @media (prefers-color-scheme: dark) { body { background: #111417 } }</style>
 <main id="view"></main>
 <script type="application/json" id="data">${inert(snapshot)}</script>

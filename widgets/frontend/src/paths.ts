@@ -1,6 +1,7 @@
 // Paths between a source and a target: which rows, the product along each, their sum; where it breaks if there is none.
 import { cutWords, toNumber } from "./value";
 import type { Store } from "./store";
+import { t } from "./words";
 
 const MOST = 64; // paths that are listed
 const STEPS = 200000; // edges that are walked before giving up
@@ -101,5 +102,5 @@ function breaks(store: Store, source: number, target: number): { row: number; re
   return [...between]
     .filter((row) => store.rows[row].cut || store.rows[row].status === "ghost")
     .sort((a, b) => a - b)
-    .map((row) => ({ row, reason: cutWords(store.rows[row].cut ?? "not recorded") }));
+    .map((row) => ({ row, reason: cutWords(store.rows[row].cut ?? t("not recorded")) }));
 }

@@ -4,6 +4,7 @@ import { findPaths, type Path, type Paths } from "./paths";
 import type { Marks } from "./marks";
 import { isLeaf, type Store } from "./store";
 import { title, withNumbers } from "./value";
+import { t } from "./words";
 
 const MOST_LINES = 6;
 const FACTOR = 450; // milliseconds for each factor of a product
@@ -28,7 +29,7 @@ export class PathsPanel {
   ) {
     this.source.addEventListener("change", () => this.draw());
     this.target.addEventListener("change", () => this.draw());
-    this.el = h("div", { class: "mt-paths", hidden: true }, "Paths from ", this.source, " to ", this.target, this.text, this.chain);
+    this.el = h("div", { class: "mt-paths", hidden: true }, t("Paths from "), this.source, t(" to "), this.target, this.text, this.chain);
   }
 
   toggle(): void {
@@ -71,7 +72,7 @@ export class PathsPanel {
   }
 
   private option(row: number): HTMLOptionElement {
-    return h("option", { value: row }, `row ${row} ${title(this.store.rows[row])}`);
+    return h("option", { value: row }, t("row {0} {1}", row, title(this.store.rows[row])));
   }
 
   private draw(): void {
@@ -82,37 +83,37 @@ export class PathsPanel {
     this.text.replaceChildren();
     const say = (text: string): void => this.text.append(h("p", {}, text));
     if (!found.paths.length) {
-      if (!found.breaks.length) say("No path: the target does not depend on the source.");
-      for (const { row, reason } of found.breaks.slice(0, 5)) say(`Broken at row ${row} (${title(this.store.rows[row])}): ${reason}.`);
+      if (!found.breaks.length) say(t("No path: the target does not depend on the source."));
+      for (const { row, reason } of found.breaks.slice(0, 5)) say(t("Broken at row {0} ({1}): {2}.", row, title(this.store.rows[row]), reason));
     }
     const chosen = `${source}>${target}`;
     this.chosen = chosen;
     const unwatched = isLeaf(this.store.rows[source]) && !this.store.rows[source].watched;
-    if (unwatched) say(`Row ${source} is not watched: no gradient is kept for it.`);
+    if (unwatched) say(t("Row {0} is not watched: no gradient is kept for it.", source));
     if (!found.paths.length || unwatched)
       void this.explain?.(source, target).then((text) => {
         if (text && this.chosen === chosen) say(text);
       });
     this.chain.replaceChildren();
-    if (found.sum !== null && found.paths.length) say(`Sum over ${found.paths.length} path${found.paths.length === 1 ? "" : "s"}: ${number(found.sum)}${this.returned(source, target)}`);
+    if (found.sum !== null && found.paths.length) say(t(found.paths.length === 1 ? "Sum over {0} path: {1}" : "Sum over {0} paths: {1}", found.paths.length, number(found.sum)) + this.returned(source, target));
     const lines = alike(found.paths);
     for (const paths of lines.slice(0, MOST_LINES)) this.text.append(this.line(paths, found));
     const more = lines.slice(MOST_LINES).flat().length;
-    if (more > 0) say(found.complete ? `and ${more} more` : `and more than ${more} more`);
+    if (more > 0) say(t(found.complete ? "and {0} more" : "and more than {0} more", more));
     this.changed();
   }
 
   /** Is the sum over these paths what the program got? */
   private returned(source: number, target: number): string {
     const { sweep } = this.store;
-    return sweep && sweep.target.length === 1 && sweep.target[0] === target && sweep.sources.includes(source) && !this.store.moved ? ", which is what tape.gradient returned" : "";
+    return sweep && sweep.target.length === 1 && sweep.target[0] === target && sweep.sources.includes(source) && !this.store.moved ? t(", which is what tape.gradient returned") : "";
   }
 
   /** A row's name in a path. */
   private name(row: number): string {
     const found = this.store.rows[row];
     if (found.name || isLeaf(found)) return title(found).split(" = ")[0];
-    return `${title(found)} (row ${row})`;
+    return `${title(found)} ${t("(row {0})", row)}`;
   }
 
   /** Paths over the same rows: the products of each, and which row reads another one twice. */
@@ -121,10 +122,10 @@ export class PathsPanel {
     const names = rows.map((row) => this.name(row));
     const shown = names.length > 12 ? [...names.slice(0, 6), "…", ...names.slice(-5)] : names;
     const products = paths.map(({ product }) => (product === null ? null : product < 0 && paths.length > 1 ? `(${number(product)})` : number(product)));
-    const text = products.includes(null) ? "" : `: ${products.length > 1 ? "products" : "product"} ${products.join(" + ")}`;
+    const text = products.includes(null) ? "" : t(products.length > 1 ? ": products {0}" : ": product {0}", products.join(" + "));
     const times = (row: number, input: number): number => this.store.rows[row].inputs.filter((other) => other === input).length;
-    const again = rows.slice(1).flatMap((row, k) => (times(row, rows[k]) > 1 ? [`${this.name(row)} reads ${this.name(rows[k])} ${times(row, rows[k]) > 2 ? `${times(row, rows[k])} times` : "twice"}`] : []));
-    const words = `${shown.join(" → ")}${text}${again.length ? ` (${again.join(", ")})` : ""}`;
+    const again = rows.slice(1).flatMap((row, k) => (times(row, rows[k]) > 1 ? [t(times(row, rows[k]) > 2 ? "{0} reads {1} {2} times" : "{0} reads {1} twice", this.name(row), this.name(rows[k]), times(row, rows[k]))] : []));
+    const words = `${shown.join(" → ")}${text}${again.length ? ` (${again.join(t(", "))})` : ""}`;
     return h("p", {}, h("button", { type: "button", class: "mt-link mt-path", title: "Multiply along this path", onclick: () => this.multiply(paths[0], found) }, words));
   }
 
@@ -142,8 +143,8 @@ export class PathsPanel {
       const parts = factors.slice(0, k).map((factor, i) => this.factor(back[i], back[i + 1], factor));
       const end = k === factors.length;
       const last = product === null ? [] : [" = ", h("b", {}, number(product))];
-      this.chain.replaceChildren(`∂${target} / ∂${end ? source : this.name(back[k])} along this path = `, ...parts.flatMap((part, i) => (i ? [" × ", part] : [part])), ...(k > 1 || end ? last : []));
-      if (end && found.sum !== null) this.chain.append(h("div", {}, found.paths.length > 1 ? `Σ of all ${found.paths.length} paths = ` : "the only path: ", h("b", {}, number(found.sum)), this.returned(rows[0], back[0])));
+      this.chain.replaceChildren(t("∂{0} / ∂{1} along this path = ", target, end ? source : this.name(back[k])), ...parts.flatMap((part, i) => (i ? [" × ", part] : [part])), ...(k > 1 || end ? last : []));
+      if (end && found.sum !== null) this.chain.append(h("div", {}, t(found.paths.length > 1 ? "Σ of all {0} paths = " : "the only path: ", found.paths.length), h("b", {}, number(found.sum)), this.returned(rows[0], back[0])));
       this.changed();
       if (!end) this.timer = window.setTimeout(() => grow(k + 1), FACTOR);
     };
@@ -155,7 +156,7 @@ export class PathsPanel {
     const { rows } = this.store;
     const rule = rows[row].rule[rows[row].inputs.indexOf(input)] ?? "";
     const words = `∂ ${this.name(row)} / ∂ ${this.name(input)}${rule ? `: ${withNumbers({ ...rows[row], formula: rule.replace(/\bg \* |^g$/g, (all) => (all === "g" ? "1" : "")) }, rows)}` : ""}`;
-    const el = h("span", { class: "mt-factor", title: words, tabindex: 0 }, value === null ? "array" : value < 0 ? `(${number(value)})` : number(value));
+    const el = h("span", { class: "mt-factor", title: words, tabindex: 0 }, value === null ? t("array") : value < 0 ? `(${number(value)})` : number(value));
     const light = (edges: Set<string> | null): void => {
       this.marks.pathEdges = edges;
       this.changed();

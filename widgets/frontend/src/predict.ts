@@ -4,6 +4,7 @@ import type { SweepEdge, SweepStep } from "./schema";
 import type { Store } from "./store";
 import { full, title, withRows } from "./value";
 import { numberOf } from "./whatif";
+import { t } from "./words";
 
 const NEAR = 0.01; // of the right number, so that two digits are enough
 
@@ -41,8 +42,8 @@ export class Predict {
     const said = h("span", { class: "mt-said", role: "status" });
     const check = (): void => this.check(field.value, edge, said, position);
     field.addEventListener("keydown", (event) => event.key === "Enter" && check());
-    const act = (text: string, action: () => void): HTMLElement => h("button", { type: "button", class: "mt-button mt-small", onclick: action }, text);
-    this.el.replaceChildren(h("p", {}, h("b", {}, "Predict"), ` · row ${step.row}, ${title(row)}: ${this.question(step, edge)}`), field, act("check", check), act("show it", () => this.show(position)), said);
+    const act = (text: string, action: () => void): HTMLElement => h("button", { type: "button", class: "mt-button mt-small", onclick: action }, t(text));
+    this.el.replaceChildren(h("p", {}, h("b", {}, t("Predict")), t(" · row {0}, {1}: ", step.row, title(row)) + this.question(step, edge)), field, act("check", check), act("show it", () => this.show(position)), said);
     this.el.hidden = false;
     field.focus({ preventScroll: true });
     return true;
@@ -51,8 +52,8 @@ export class Predict {
   private question(step: SweepStep, edge: SweepEdge): string {
     const row = this.store.rows[step.row];
     const rule = row.rule[edge.port];
-    const inputs = [...new Set(row.inputs)].map((input) => `row ${input} = ${full(this.store.rows[input].value)}`).join(", ");
-    return `g = ${full(step.adjoint)}${inputs ? `, ${inputs}` : ""}${rule ? `, the rule is ${withRows(rule, row)}` : ""}. What arrives at row ${edge.input} (${title(this.store.rows[edge.input])})?`;
+    const inputs = [...new Set(row.inputs)].map((input) => `${t("row {0}", input)} = ${full(this.store.rows[input].value)}`).join(t(", "));
+    return `g = ${full(step.adjoint)}${inputs && t(", ") + inputs}${rule && t(", the rule is {0}", withRows(rule, row))}${t(". What arrives at row {0} ({1})?", edge.input, title(this.store.rows[edge.input]))}`;
   }
 
   private answer(edge: SweepEdge): number | null {
@@ -62,15 +63,15 @@ export class Predict {
 
   private check(text: string, edge: SweepEdge, said: HTMLElement, position: number): void {
     const [given, right] = [Number(text.replace(",", ".").replace("−", "-")), this.answer(edge) as number];
-    if (!text.trim() || Number.isNaN(given)) return void (said.textContent = "a number, please");
+    if (!text.trim() || Number.isNaN(given)) return void (said.textContent = t("a number, please"));
     if (Math.abs(given - right) <= NEAR * Math.max(Math.abs(right), 1e-6)) {
       this.right++;
       this.asked++;
       return this.leave(position);
     }
-    if (Math.abs(given + right) <= NEAR * Math.abs(right)) said.textContent = "the size is right; look at the sign";
-    else if (edge.local && Math.abs(given - numberOf(edge.local)) <= NEAR * Math.abs(given)) said.textContent = "that is the local derivative: times what arrived, g";
-    else said.textContent = "not yet: local derivative × g";
+    if (Math.abs(given + right) <= NEAR * Math.abs(right)) said.textContent = t("the size is right; look at the sign");
+    else if (edge.local && Math.abs(given - numberOf(edge.local)) <= NEAR * Math.abs(given)) said.textContent = t("that is the local derivative: times what arrived, g");
+    else said.textContent = t("not yet: local derivative × g");
   }
 
   private show(position: number): void {

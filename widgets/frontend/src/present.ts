@@ -5,6 +5,7 @@ import type { Timeline } from "./timeline";
 import { cutWords, shapeText, title, withNumbers, written } from "./value";
 import { updateParts } from "./update";
 import type { Row, Value } from "./schema";
+import { t } from "./words";
 
 const ROOM = 40; // characters of a value
 const EDGES = 3; // products that are written
@@ -50,7 +51,7 @@ export class Present {
     this.code.classList.toggle("mt-back", timeline.backward);
     const value = (one: Value | null, of: Row | undefined = row): string => (one && of ? (written(one, ROOM) ?? shapeText(of)) : "");
     const { step } = timeline;
-    if (!row) return this.words.replaceChildren("before the first row");
+    if (!row) return this.words.replaceChildren(t("before the first row"));
     if (timeline.updating) {
       const lines = [...timeline.updates].slice(0, EDGES).map(([at, source]) => {
         const { by, gradient } = updateParts(store.rows[at], source);
@@ -65,8 +66,8 @@ export class Present {
       const again = timeline.before(edge.input) || step.edges.slice(0, k).some((one) => one.input === edge.input);
       const factors = edge.local ? `${value(edge.local)} × ${value(step.adjoint)} = ` : "";
       const sum = again ? h("span", {}, `, Σ ${value(edge.sum, input)}`) : "";
-      return h("p", {}, `to ${title(input)}: ${factors}`, h("b", {}, value(edge.product, input)), sum);
+      return h("p", {}, t("to {0}: ", title(input)) + factors, h("b", {}, value(edge.product, input)), sum);
     });
-    this.words.replaceChildren(...(lines.length ? lines : [row.cut ? `no gradient passes: ${cutWords(row.cut)}` : "the sweep ends here"]));
+    this.words.replaceChildren(...(lines.length ? lines : [row.cut ? t("no gradient passes: {0}", cutWords(row.cut)) : t("the sweep ends here")]));
   }
 }

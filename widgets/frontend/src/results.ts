@@ -5,6 +5,7 @@ import { notFinite } from "./scale";
 import type { Result, Row, Value } from "./schema";
 import type { Store } from "./store";
 import { brief, full, shapeText, title, written } from "./value";
+import { t } from "./words";
 
 const ROOM = 14; // characters of a number
 const WIDE = 30; // and of an array
@@ -38,7 +39,7 @@ export class Results {
     const hidden = results.length - calls.length + (this.all ? 0 : Math.max(0, ...calls.map((call) => call.sources.length - FEW)));
     this.el.replaceChildren(...calls.map((call) => this.line(call, hide)));
     if (hidden > 0 || this.all) {
-      const more = h("button", { type: "button", class: "mt-button mt-small", onclick: () => this.toggle(hide) }, this.all ? "fewer" : `${hidden} more`);
+      const more = h("button", { type: "button", class: "mt-button mt-small", onclick: () => this.toggle(hide) }, this.all ? t("fewer") : t("{0} more", hidden));
       if (hidden > 0 || results.length > CALLS || results.some((call) => call.sources.length > FEW)) this.el.append(more);
     }
     this.el.hidden = results.length === 0;
@@ -53,19 +54,19 @@ export class Results {
     const targets = call.target.map((end) => end.name ?? this.nameOf(end.row)).join(", ");
     const sources = this.all ? call.sources : call.sources.slice(0, FEW);
     const el = h("div", { class: `mt-result${call.shown ? " mt-shown" : ""}` });
-    if (call.shown && this.store.moved) el.append(h("i", { class: "mt-whatif" }, "what if"));
+    if (call.shown && this.store.moved) el.append(h("i", { class: "mt-whatif" }, t("what if")));
     const at = this.store.results.indexOf(call);
-    if (this.store.results.length > 1) el.append(h("i", {}, `call ${at + 1}`, call.shown && ", shown:"));
-    if (call.call && call.call !== "gradient") el.append(h("i", { title: noteOf(call) }, call.call.replace("_", " "), call.element ? `, steps of ${targets}[${call.element.join(", ")}]` : ""));
+    if (this.store.results.length > 1) el.append(h("i", {}, t(call.shown ? "call {0}, shown:" : "call {0}", at + 1)));
+    if (call.call && call.call !== "gradient") el.append(h("i", { title: noteOf(call) }, call.call.replace("_", " "), call.element ? t(", steps of {0}[{1}]", targets, call.element.join(", ")) : ""));
     sources.forEach((source, k) => el.append(this.source(call, targets, source, k, hide)));
-    if (call.more) el.append(` and ${call.more} more`);
-    if (!call.shown && call.sweep) el.append(h("button", { type: "button", class: "mt-button mt-small", title: "Step through the sweep of this call", onclick: () => this.store.choose(at) }, "show its steps"));
+    if (call.more) el.append(t(" and {0} more", call.more));
+    if (!call.shown && call.sweep) el.append(h("button", { type: "button", class: "mt-button mt-small", title: "Step through the sweep of this call", onclick: () => this.store.choose(at) }, t("show its steps")));
     return el;
   }
 
   private nameOf(row: number): string {
     const found = this.store.rows[row];
-    return found ? found.name?.replace(/:0$/, "") || this.assigned(found) || `(row ${row})` : "not on the tape";
+    return found ? found.name?.replace(/:0$/, "") || this.assigned(found) || t("(row {0})", row) : t("not on the tape");
   }
 
   /** The name that the program gives to what a row computed: its line says `name = ...`, and no later row belongs to the line. */
@@ -77,16 +78,16 @@ export class Results {
 
   private source(call: Result, targets: string, source: Result["sources"][number], k: number, hide: boolean): HTMLElement {
     const row = source.rows.length ? source.rows[source.rows.length - 1] : -1;
-    const name = source.name ?? (row >= 0 ? title(this.store.rows[row]) : `source ${k}`);
+    const name = source.name ?? (row >= 0 ? title(this.store.rows[row]) : t("source {0}", k));
     const moved = this.store.moved > 0 && call.shown;
     const gradient = moved && !/jacobian/.test(call.call ?? "") ? (this.store.sweep?.gradients[k] ?? null) : call.known ? source.gradient : call.shown ? (this.store.sweep?.gradients[k] ?? null) : null;
-    const el = h("span", { class: "mt-result-source", "data-source": name }, `∂${call.target.length > 1 ? `(${targets})` : targets} / ∂`, row >= 0 ? h("button", { type: "button", class: "mt-link", onclick: () => this.pick(row), "aria-label": `select ${name}, row ${row}` }, name) : h("span", {}, name), " = ");
+    const el = h("span", { class: "mt-result-source", "data-source": name }, `∂${call.target.length > 1 ? `(${targets})` : targets} / ∂`, row >= 0 ? h("button", { type: "button", class: "mt-link", onclick: () => this.pick(row), "aria-label": t("select {0}, row {1}", name, row) }, name) : h("span", {}, name), " = ");
     if (hide) el.append(h("b", { class: "mt-hidden-number" }, "?"));
     else if (gradient) el.append(h("b", { title: full(gradient), class: notFinite(gradient) && "mt-none" }, ...this.seen(gradient, row, call)));
-    else if (!call.known) el.append(h("i", { title: "The sweep is too long, or cannot be repeated: print it in the program." }, "not computed here"));
+    else if (!call.known) el.append(h("i", { title: "The sweep is too long, or cannot be repeated: print it in the program." }, t("not computed here")));
     else el.append(h("b", { class: "mt-none" }, "None"));
-    if (!hide && !moved && source.parts.length > 1) el.append(h("span", { class: "mt-parts" }, ` (${source.parts.map((part, i) => `${this.brief(part, row)} at row ${source.rows[i]}`).join(" + ")})`));
-    if (!hide && call.known && !gradient && source.reason) el.append(h("details", { class: "mt-reason" }, h("summary", {}, source.reason.split(/(?<=\.)\s/)[0]), source.reason));
+    if (!hide && !moved && source.parts.length > 1) el.append(h("span", { class: "mt-parts" }, ` (${source.parts.map((part, i) => t("{0} at row {1}", this.brief(part, row), source.rows[i])).join(" + ")})`));
+    if (!hide && call.known && !gradient && source.reason) el.append(h("details", { class: "mt-reason" }, h("summary", {}, source.reason.split(/(?<=\.)\s|(?<=。)/)[0]), source.reason));
     return el;
   }
 

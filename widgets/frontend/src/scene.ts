@@ -15,6 +15,7 @@ import { describe, elide, full, shapeText, title } from "./value";
 import { updateText } from "./update";
 import { edgeWidth, notFinite } from "./scale";
 import type { Row, SweepEdge, Value } from "./schema";
+import { t, wide } from "./words";
 
 const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
 const CAPTION = 11.5; // the size of a frame's label
@@ -156,7 +157,7 @@ export class Scene {
   private node(node: Node): SVGGElement {
     const text = nodeText(this.store, node);
     const row = node.row;
-    const label = row ? describe(row) : `folded group ${text.title}, rows ${node.first} to ${(node.group?.end ?? 0) - 1}, press Enter to unfold`;
+    const label = row ? describe(row) : t("folded group {0}, rows {1} to {2}, press Enter to unfold", text.title, node.first, (node.group?.end ?? 0) - 1);
     const el = s("g", { class: "", transform: `translate(${node.x} ${node.y})`, "data-id": node.id, "data-index": node.index, role: "listitem", "aria-label": label });
     const radius = text.kind === "source" ? NODE_H / 2 : text.kind === "operation" ? 9 : 3;
     if (text.kind === "group") {
@@ -233,7 +234,7 @@ export class Scene {
     const update = this.timeline.updating ? this.timeline.updates.get(last) : undefined;
     if (update && node !== current) name += " mt-current mt-backward";
     const value = update && row ? updateText(row, update, CHARS) : inside ? inside[0] : output ? nodeValue(output.value, output, CHARS) : (drawn.value && done) || node.group ? valueText(this.store, node) : "";
-    const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done && !value.endsWith("released") ? "released" : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
+    const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done && !value.endsWith(t("released")) ? t("released") : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
     const seen = row ?? output;
     const here = inside ? this.store.rows[this.timeline.current] : null; // its number, or its adjoint, stands in the third line
     if (!this.plain && (seen?.shape.length || here?.shape.length || drawn.mapped[0] || drawn.mapped[1]))
@@ -247,7 +248,7 @@ export class Scene {
     drawn.value?.classList.toggle("mt-shape", /^(→ )?\(/.test(value));
     drawn.adjoint?.classList.toggle("mt-shape", /^(∂ )?\(/.test(adjointText));
     if (!row) return;
-    const words = adjoint ? `${describe(row)}, adjoint ${elide(full(adjoint).replace(/\s+/g, " "), 60)}` : describe(row);
+    const words = adjoint ? `${describe(row)}${t(", adjoint {0}", elide(full(adjoint).replace(/\s+/g, " "), 60))}` : describe(row);
     drawn.el.setAttribute("aria-label", words);
     if (drawn.title) setText(drawn.title, words);
   }
@@ -264,7 +265,7 @@ export class Scene {
     const row = store.rows[timeline.current];
     let turn = 0;
     while (turn < group.starts.length && group.starts[turn] <= row.row) turn++;
-    const where = turn ? `${turn} of ${group.count}` : elide(title(row), CHARS);
+    const where = turn ? t("{0} of {1}", turn, group.count) : elide(title(row), CHARS);
     const adjoint = timeline.adjoint(row.row);
     if (adjoint) return [where, `∂ ${nodeValue(adjoint, row, CHARS - 2)}`];
     const value = nodeValue(row.value, row, CHARS - 2);
@@ -322,15 +323,15 @@ export class Scene {
     const { timeline } = this;
     const from = (this.graph as Graph).nodes[edge.from];
     const [source, reader] = [from.row, node.row];
-    const words = [`${source ? title(source) : `rows ${from.first} …`} → ${reader ? title(reader) : "a folded part"}`];
-    if (source?.value && timeline.done(source.row)) words.push(`carries ${elide(full(source.value).replace(/\s+/g, " "), 60)}`);
+    const words = [`${source ? title(source) : t("rows {0} …", from.first)} → ${reader ? title(reader) : t("a folded part")}`];
+    if (source?.value && timeline.done(source.row)) words.push(t("carries {0}", elide(full(source.value).replace(/\s+/g, " "), 60)));
     const inside = reader ? undefined : this.handed(node, this.sentFrom(node)).get(edge);
-    if (inside) words.push(`back: ${inside.alone ? "" : "in sum "}${elide(full(inside.alone ? inside.last.product : inside.last.sum).replace(/\s+/g, " "), 60)}`);
+    if (inside) words.push(t(inside.alone ? "back: {0}" : "back: in sum {0}", elide(full(inside.alone ? inside.last.product : inside.last.sum).replace(/\s+/g, " "), 60)));
     for (const sent of reader ? timeline.sent(reader.row) : []) {
       if (drawnEdge(this.graph as Graph, node, sent, reader as Row) !== edge) continue;
       const adjoint = timeline.stepOn(node.first)?.adjoint ?? null;
       const product = elide(full(sent.product).replace(/\s+/g, " "), 60);
-      words.push(sent.local && adjoint ? `back: ${elide(full(sent.local).replace(/\s+/g, " "), 40)} × ${elide(full(adjoint).replace(/\s+/g, " "), 40)} = ${product}` : `back: ${product}`);
+      words.push(t("back: {0}", sent.local && adjoint ? `${elide(full(sent.local).replace(/\s+/g, " "), 40)} × ${elide(full(adjoint).replace(/\s+/g, " "), 40)} = ${product}` : product));
     }
     return words.join("\n");
   }
@@ -352,7 +353,7 @@ export class Scene {
   /** A dashed way to a state of a variable: crossed where it comes from what was assigned. */
   private link(link: Link): SVGElement {
     const { d, cross } = linkWay(this.graph as Graph, link);
-    const words = link.value ? `assigned to ${link.name}: the gradient does not go back through an assignment` : `the next state of ${link.name}`;
+    const words = t(link.value ? "assigned to {0}: the gradient does not go back through an assignment" : "the next state of {0}", link.name);
     return s("g", { class: link.value ? "mt-assigned" : "" }, s("path", { class: "mt-assign", d }), link.value ? this.cross(...cross) : null, s("title", {}, words));
   }
 
@@ -479,15 +480,15 @@ export class Scene {
   private frame(frame: Frame): SVGGElement {
     const state = frame.tape && frame.kind === "tape" ? frame.tape.state : "";
     const el = s("g", { class: `mt-frame mt-frame-${frame.kind}${state ? ` mt-tape-${state}` : ""}${frame.tape ? ` mt-lane-${frame.tape.id % 4}` : ""}` });
-    const note = state === "used" ? " · gave its gradient" : state === "released" ? " · released" : state === "recording" ? " · recording" : "";
+    const note = state && state !== "closed" ? ` · ${t(state === "used" ? "gave its gradient" : state)}` : "";
     const text = elide(`${frame.label}${note}`, Math.max(14, Math.floor(frame.w / 7)));
     el.append(s("rect", { x: frame.x, y: frame.y, width: frame.w, height: frame.h, rx: 10 }));
     const caption = s("text", { x: frame.x + 12, y: frame.y + 16 }, frame.group ? `− ${text}` : text);
     el.append(caption);
-    this.captions.push([caption, frame, 12 + 7 * text.length]);
+    this.captions.push([caption, frame, 12 + 7 * wide(text)]);
     if (frame.group) {
       caption.setAttribute("role", "button");
-      caption.setAttribute("aria-label", `fold ${frame.label}`);
+      caption.setAttribute("aria-label", t("fold {0}", frame.label));
       caption.addEventListener("click", () => this.events.close(frame));
     }
     return el;

@@ -135,6 +135,7 @@ export interface Snapshot {
   differs?: { row: number; text: string }; // in a comparison: the first row that is another one in the other tape
   insides?: Inside[]; // of calls of functions; not there in a delta
   missing?: number; // bytes of the arrays that the tape let go of
+  texts?: Record<string, string>; // the view's words in another language
 }
 
 // How minitape_widgets/wire.py packs it. A value is null, the text of a float (behind "~" that of a float32), or itself.

@@ -5,6 +5,7 @@ import type { Edge } from "./place";
 import { brief, elide, gone, shapeText, shortName, title, written } from "./value";
 import type { Row, Value } from "./schema";
 import type { Store } from "./store";
+import { t, wide } from "./words";
 
 const TITLE_FONT = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'; // as in theme.css
 export const CHARS = 15; // characters of the value font that fit into a node
@@ -150,14 +151,14 @@ export function farChips(graph: Graph, edges: Edge[]): { edge: Edge; text: strin
   if (!far.length) return [];
   const to = graph.nodes[far[0].to];
   const chip = (edge: Edge, text: string, y: number) => {
-    const w = 12 + 6.2 * text.length;
+    const w = 12 + 6.2 * wide(text);
     return { edge, text, x: to.x - 14 - w, y, w };
   };
-  if (far.length > 3 || far[0].ports > 3) return [chip(far[0], `${far.length} rows`, to.y + NODE_H / 2)];
+  if (far.length > 3 || far[0].ports > 3) return [chip(far[0], t("{0} rows", far.length), to.y + NODE_H / 2)];
   return far.map((edge) => {
     const from = graph.nodes[edge.from];
     const row = from.row;
-    const name = !row || row.kind === "operation" ? `row ${from.first}` : row.kind === "constant" && !row.name ? brief(row.value, row, 9) : title(row);
+    const name = !row || row.kind === "operation" ? t("row {0}", from.first) : row.kind === "constant" && !row.name ? brief(row.value, row, 9) : title(row);
     return chip(edge, shortName(name, 10), portY(to, edge));
   });
 }

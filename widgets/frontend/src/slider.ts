@@ -1,5 +1,6 @@
 // Sliders bound to variables: moving one runs the function again in the kernel, and the numbers change in place.
 import { h, setText } from "./dom";
+import { t } from "./words";
 
 const PATIENCE = 20000; // milliseconds for the kernel to run the function
 
@@ -67,7 +68,7 @@ export class Sliders {
       this.inputs[k].value = String(value);
       setText(this.outputs[k], String(value));
     });
-    setText(this.error, "No kernel answers, so the numbers stay as they are: run the notebook.");
+    setText(this.error, t("No kernel answers, so the numbers stay as they are: run the notebook."));
   }
 
   /** The kernel has answered, with what went wrong if something did. */

@@ -1,6 +1,7 @@
 // The code that ran, with the current line lit as in a debugger.
 import { h, setText } from "./dom";
 import type { Store } from "./store";
+import { t } from "./words";
 
 const LINE = 18; // pixels
 
@@ -63,14 +64,14 @@ export class SourcePane {
     if (file === this.file && text === this.text) return;
     [this.file, this.text] = [file, text];
     const lines = text.replace(/\n+$/, "").split("\n");
-    this.code.replaceChildren(...(text ? lines.map((line, k) => h("div", { class: "mt-codeline", "data-line": k + 1 }, h("span", { class: "mt-lineno" }, String(k + 1)), h("span", {}, line || " "))) : [h("div", { class: "mt-empty" }, "no source text")]));
+    this.code.replaceChildren(...(text ? lines.map((line, k) => h("div", { class: "mt-codeline", "data-line": k + 1 }, h("span", { class: "mt-lineno" }, String(k + 1)), h("span", {}, line || " "))) : [h("div", { class: "mt-empty" }, t("no source text"))]));
     this.lit = null;
   }
 }
 
 /** A cell's or file's name as a person would say it. */
 export function fileTitle(file: string): string {
-  if (!file) return "source";
-  if (/ipykernel|<ipython|^<cell/.test(file)) return "cell";
+  if (!file) return t("source text");
+  if (/ipykernel|<ipython|^<cell/.test(file)) return t("cell");
   return file.split(/[\\/]/).pop() ?? file;
 }

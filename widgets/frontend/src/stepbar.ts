@@ -1,6 +1,7 @@
 // The buttons and the slider that move through the rows and then through the sweep.
 import { button, h, icon, setText } from "./dom";
 import type { Timeline } from "./timeline";
+import { t } from "./words";
 
 const SPEEDS = [1, 2, 5, 10, 30]; // steps per second
 
@@ -12,7 +13,7 @@ export class StepBar {
   private playButton: HTMLButtonElement;
   private speed = h("select", { class: "mt-select", "aria-label": "Playing speed", title: "Playing speed" }, ...SPEEDS.map((n) => h("option", { value: n }, `${n}/s`)));
   private jump = h("input", { type: "number", class: "mt-jump", min: 0, placeholder: "row", "aria-label": "Go to row", title: "Go to row" });
-  private goBack = h("button", { type: "button", class: "mt-button mt-go", hidden: true, title: "Step through the backward sweep (space stops)" }, "▶ go backward");
+  private goBack = h("button", { type: "button", class: "mt-button mt-go", hidden: true, title: "Step through the backward sweep (space stops)" }, t("▶ go backward"));
   private gone = false; // the way back was begun
   private timer = 0;
 
@@ -89,7 +90,7 @@ export class StepBar {
     if (this.slider.max !== String(length)) this.slider.max = String(length);
     if (this.slider.value !== String(position)) this.slider.value = String(position);
     const steps = timeline.swept - forward;
-    const text = timeline.updating ? "update" : timeline.backward ? `backward ${position - forward} / ${steps}${timeline.unfinished ? "+" : ""}` : `forward ${position} / ${forward}`;
+    const text = timeline.updating ? t("update") : timeline.backward ? t("backward {0} / {1}", position - forward, `${steps}${timeline.unfinished ? "+" : ""}`) : t("forward {0} / {1}", position, forward);
     setText(this.count, text);
     this.count.classList.toggle("mt-back", timeline.backward);
     this.slider.setAttribute("aria-valuetext", text);
@@ -99,7 +100,7 @@ export class StepBar {
     if (this.playButton.dataset.shows !== wanted) {
       this.playButton.dataset.shows = wanted;
       this.playButton.replaceChildren(icon(wanted));
-      this.playButton.setAttribute("aria-label", wanted === "play" ? "Play (space)" : "Pause (space)");
+      this.playButton.setAttribute("aria-label", t(wanted === "play" ? "Play (space)" : "Pause (space)"));
     }
   }
 }

@@ -1,5 +1,6 @@
 // What the view knows of a recording: rows in order, tapes, events, source text and the last backward sweep.
 import { completeRow, type Alarm, type Inside, type Page, type Result, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent, type Value } from "./schema";
+import { speak } from "./words";
 
 export type Change = "rows" | "sweep" | "steps" | "reset" | "numbers";
 
@@ -26,6 +27,8 @@ export class Store {
   linked = "";
   /** bytes of the arrays that the tape let go of, and that could be computed again */
   missing = 0;
+  /** the view's words in another language */
+  texts: Record<string, string> | undefined;
   /** how often rows became leaves of another kind: what was watched late */
   recast = 0;
   private listeners = new Set<(change: Change) => void>();
@@ -97,6 +100,8 @@ export class Store {
     this.alarms = part.alarms ?? this.alarms;
     for (const one of part.insides ?? []) this.insides.set(one.row, one);
     this.missing = part.missing ?? 0;
+    this.texts = part.texts ?? this.texts;
+    speak(this.texts);
     this.differs = part.differs ?? this.differs;
     this.linked = part.linked ?? this.linked;
     this.total = Math.max(part.total ?? 0, this.rows.length);
@@ -163,6 +168,7 @@ export class Store {
       missing: this.missing,
       ...(this.differs && { differs: this.differs }),
       ...(this.linked && { linked: this.linked }),
+      ...(this.texts && { texts: this.texts }),
     };
   }
 

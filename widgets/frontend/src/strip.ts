@@ -2,6 +2,7 @@
 import { h } from "./dom";
 import type { Alarm } from "./schema";
 import type { Store } from "./store";
+import { t } from "./words";
 
 export class Strip {
   readonly el = h("div", { class: "mt-strip", role: "group", "aria-label": "What is wrong", hidden: true });
@@ -18,7 +19,11 @@ export class Strip {
     this.drawn = alarms;
     this.el.hidden = alarms.length === 0;
     this.el.replaceChildren(
-      ...alarms.map((alarm) => h("button", { type: "button", class: "mt-alarm", title: `${alarm.title}. ${alarm.text}`, onclick: () => this.go(alarm) }, h("b", {}, ...alarm.title.replace(/:$/, "").split(/(row \d+(?:, line \d+)?)$/).map((part, k) => (k === 1 ? h("u", {}, part) : part))), ` ${alarm.text}`)),
+      ...alarms.map((alarm) => {
+        const place = t(alarm.line ? "row {row}, line {line}" : "row {row}").replace(/\{(\w+)\}/g, (_, key: "row" | "line") => String(alarm[key]));
+        const [before, after] = alarm.title.replace(/:$/, "").split(place);
+        return h("button", { type: "button", class: "mt-alarm", title: `${alarm.title}. ${alarm.text}`, onclick: () => this.go(alarm) }, h("b", {}, before, after !== undefined && h("u", {}, place), after), ` ${alarm.text}`);
+      }),
     );
   }
 }

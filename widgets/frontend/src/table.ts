@@ -5,6 +5,7 @@ import { CHARS } from "./shapes";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import { brief, gone, shortName, title, written } from "./value";
+import { t } from "./words";
 
 const LINE = 22;
 const LETTER = 6.95; // pixels
@@ -22,7 +23,7 @@ export class Table {
     private timeline: Timeline,
     private events: { pick(row: number): void; hover(row: number): void },
   ) {
-    const head = h("div", { class: "mt-line mt-head", role: "row" }, h("span", { class: "mt-lanes" }), ...CELLS.map((name) => h("span", { role: "columnheader", class: `mt-c-${name}` }, name)));
+    const head = h("div", { class: "mt-line mt-head", role: "row" }, h("span", { class: "mt-lanes" }), ...CELLS.map((name) => h("span", { role: "columnheader", class: `mt-c-${name}` }, t(name))));
     this.scroller = h("div", { class: "mt-scroll", role: "rowgroup", tabindex: -1 }, this.body);
     this.el = h("div", { class: "mt-table", role: "table", "aria-label": "Rows of the tape" }, h("div", { role: "rowgroup" }, head), this.scroller);
     this.scroller.addEventListener("scroll", () => this.draw());
@@ -93,7 +94,7 @@ export class Table {
     const stripes = this.store.tapes.slice(0, 4).map((tape) => {
       const inside = !unrecorded && tape.spans.some(([start, end]) => row.row >= start && row.row < end);
       const wrote = row.by === tape.id;
-      return h("i", { class: `mt-lane-${tape.id % 4}${inside ? " mt-in" : ""}${wrote ? " mt-wrote" : ""}`, title: inside ? `recorded by ${tape.name}` : wrote ? `written by ${tape.name}.gradient()` : null });
+      return h("i", { class: `mt-lane-${tape.id % 4}${inside ? " mt-in" : ""}${wrote ? " mt-wrote" : ""}`, title: inside ? t("recorded by {0}", tape.name) : wrote ? t("written by {0}.gradient()", tape.name) : null });
     });
     return h("span", { class: "mt-lanes", "aria-hidden": "true" }, ...stripes);
   }

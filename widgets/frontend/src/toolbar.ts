@@ -3,6 +3,7 @@ import { button, h, setText } from "./dom";
 import type { Tape } from "./schema";
 import type { Store } from "./store";
 import { count } from "./value";
+import { t } from "./words";
 
 export type FoldMode = "auto" | "all" | "layers" | "none";
 
@@ -36,9 +37,9 @@ export class Toolbar {
   readonly search = h("input", { type: "search", class: "mt-search", placeholder: "Search", "aria-label": "Search rows", title: "Search rows by operation, name, line or dtype ( / )" });
   private title = h("span", { class: "mt-name" });
   private chips = h("span", { class: "mt-chips" });
-  private difference = h("button", { type: "button", class: "mt-badge mt-difference", hidden: true }, "first difference");
+  private difference = h("button", { type: "button", class: "mt-badge mt-difference", hidden: true }, "…");
   private found = h("span", { class: "mt-found-count", role: "status" });
-  private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, ...["auto", "layers", "all", "none"].map((mode) => h("option", { value: mode }, `fold: ${mode}`)));
+  private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, ...["auto", "layers", "all", "none"].map((mode) => h("option", { value: mode }, t(`fold: ${mode}`))));
   private stop: HTMLButtonElement;
   private focusButton: HTMLButtonElement;
   private pathsButton: HTMLButtonElement;
@@ -48,14 +49,14 @@ export class Toolbar {
     private store: Store,
     private actions: ToolbarActions,
   ) {
-    this.stop = h("button", { type: "button", class: "mt-button mt-small", title: "Stop placing the nodes (Esc)", onclick: actions.stop }, "placing… stop");
+    this.stop = h("button", { type: "button", class: "mt-button mt-small", title: "Stop placing the nodes (Esc)", onclick: actions.stop }, t("placing… stop"));
     this.focusButton = button("focus", "Only the neighbourhood of the selected row (n)", actions.focus);
     this.pathsButton = button("paths", "Paths between a source and a target (p)", actions.paths);
     this.predictButton = button("predict", "Predict each product on the way back before it is shown (q)", actions.predict);
     this.foldSelect.addEventListener("change", () => actions.fold(this.foldSelect.value as FoldMode));
     this.search.addEventListener("input", () => this.look());
     this.search.addEventListener("keydown", (event) => event.key === "Enter" && actions.next());
-    const save = h("select", { class: "mt-select mt-export", "aria-label": "Export", title: "Export" }, h("option", { value: "" }, "export"), ...EXPORTS.map(([value, text]) => h("option", { value }, text)));
+    const save = h("select", { class: "mt-select mt-export", "aria-label": "Export", title: "Export" }, h("option", { value: "" }, t("export")), ...EXPORTS.map(([value, text]) => h("option", { value }, t(text))));
     save.addEventListener("change", () => {
       const kind = save.value;
       save.value = "";
@@ -87,7 +88,7 @@ export class Toolbar {
 
   private look(): void {
     const count = this.actions.search(this.search.value);
-    setText(this.found, this.search.value ? `${count} found` : "");
+    setText(this.found, this.search.value ? t("{0} found", count) : "");
   }
 
   /** Empties the search, and with it what was found. */
@@ -99,18 +100,17 @@ export class Toolbar {
   draw(state: { fold: FoldMode; focus: boolean; paths: boolean; predict: boolean; busy: boolean }): void {
     const { rows, tapes } = this.store;
     const recording = tapes.some((tape) => tape.state === "recording");
-    const more = this.store.total > rows.length && !recording ? ` of ${count(this.store.total)}` : "";
-    const text = `${count(rows.length)}${more} row${rows.length === 1 && !more ? "" : "s"}`;
-    setText(this.title, text);
+    const more = this.store.total > rows.length && !recording;
+    setText(this.title, t(more ? "{0} of {1} rows" : rows.length === 1 ? "{0} row" : "{0} rows", count(rows.length), count(this.store.total)));
     this.stop.hidden = !state.busy;
     const { differs } = this.store;
     this.difference.hidden = !differs;
     if (differs) {
-      setText(this.difference, `first difference: row ${differs.row}`);
+      setText(this.difference, t("first difference: row {0}", differs.row));
       this.difference.title = differs.text;
       this.difference.onclick = () => this.actions.go(differs.row);
     }
-    this.chips.replaceChildren(...tapes.slice(0, 6).map(chip), tapes.length > 6 ? ` and ${tapes.length - 6} more` : "");
+    this.chips.replaceChildren(...tapes.slice(0, 6).map(chip), tapes.length > 6 ? t(" and {0} more", tapes.length - 6) : "");
     this.foldSelect.value = state.fold;
     this.focusButton.setAttribute("aria-pressed", String(state.focus));
     this.pathsButton.setAttribute("aria-pressed", String(state.paths));
@@ -119,10 +119,10 @@ export class Toolbar {
 }
 
 function chip(tape: Tape): HTMLElement {
-  const state = { recording: "recording", closed: "", used: "gave its gradient", released: "released" }[tape.state] ?? tape.state;
-  const held = tape.bytes >= 1000 && tape.state !== "released" ? `holds ${bytes(tape.bytes)}` : "";
-  const text = [tape.persistent ? "persistent" : "", state, held].filter(Boolean).join(", ");
-  return h("span", { class: `mt-tape mt-lane-${tape.id % 4} mt-tape-${tape.state}`, title: `${tape.name}: ${text || "closed"}` }, h("i", {}), h("b", {}, tape.name || "tape"), text ? ` ${text}` : "");
+  const state = t({ closed: "", used: "gave its gradient" }[tape.state as string] ?? tape.state);
+  const held = tape.bytes >= 1000 && tape.state !== "released" ? t("holds {0}", bytes(tape.bytes)) : "";
+  const text = [tape.persistent && t("persistent"), state, held].filter(Boolean).join(t(", "));
+  return h("span", { class: `mt-tape mt-lane-${tape.id % 4} mt-tape-${tape.state}`, title: `${tape.name}: ${text || t("closed")}` }, h("i", {}), h("b", {}, tape.name || t("tape")), text ? ` ${text}` : "");
 }
 
 function bytes(n: number): string {

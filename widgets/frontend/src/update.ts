@@ -1,6 +1,7 @@
 // The optimizer's step: what a variable held, its gradient, and what it holds now.
 import type { Nested, Result, Row, Value } from "./schema";
 import { brief, full, rounded, shapeText, toNumber, written } from "./value";
+import { t } from "./words";
 
 type Updated = Result["sources"][number];
 
@@ -25,7 +26,7 @@ export function updateText(row: Row, { now }: Updated, room: number): string {
 /** In words: `2.0 − 0.1 × 3.0 = 1.7`, where each number is one; else what is known of the three, one after the other. */
 export function updateParts(row: Row, { now, gradient, assigned }: Updated): { before: string; by: string; gradient: string; now: string; times: string } {
   const rate = row.value && gradient && now ? rateOf(row.value, gradient, now) : null;
-  const times = assigned && assigned > 1 ? `, assigned ${assigned} times` : "";
+  const times = assigned && assigned > 1 ? t(", assigned {0} times", assigned) : "";
   const [sign, size] = rate === null ? ["", ""] : [rate < 0 ? "+" : "−", rounded(String(Math.abs(rate)))];
   return { before: full(row.value), by: rate === null ? "" : `${sign} ${size} × `, gradient: full(gradient), now: full(now ?? null), times };
 }

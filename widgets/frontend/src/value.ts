@@ -1,5 +1,6 @@
 // Values as text: what NumPy prints, shortened where there is no room.
 import type { Nested, Num, Row, Value } from "./schema";
+import { t, wide } from "./words";
 
 const MINUS = /^-/;
 
@@ -64,7 +65,8 @@ export function rounded(text: string, digits = DIGITS): string {
 
 /** A name that fits: of a path the last parts, else both ends, which tell names apart better than the beginning. */
 export function shortName(name: string, room: number): string {
-  if (name.length <= room) return name;
+  if (wide(name) <= room) return name;
+  if (wide(name) > name.length) return elide(name, room);
   const tails = [...name.matchAll(/[/.[]/g)].map((at) => name.slice(at.index).replace(/^\./, ""));
   const fits = tails.find((tail) => tail.length > 0 && tail.length < room);
   if (fits) return `…${fits}`;
@@ -80,7 +82,10 @@ export function count(n: number): string {
 }
 
 export function elide(text: string, room: number): string {
-  return text.length <= room ? text : `${text.slice(0, Math.max(1, room - 1))}…`;
+  if (wide(text) <= room) return text;
+  let end = Math.max(1, room - 1);
+  while (end > 1 && wide(text.slice(0, end)) >= room) end--;
+  return `${text.slice(0, end)}…`;
 }
 
 /** The lengths of an array's sides; of many the first and the last. */
@@ -94,7 +99,7 @@ export function shapeText(row: Pick<Row, "shape">, room = Infinity): string {
 /** What stands in the place of a value that a tape let go of: its shape, and as there is room that it was released. */
 export function gone(row: Row, room: number): string {
   const text = row.shape.length ? shapeText(row, room) : "";
-  return text.length + 9 <= room ? `${text} released`.trim() : elide(text, room);
+  return text.length + 9 <= room ? `${text} ${t("released")}`.trim() : elide(text, room);
 }
 
 /** The whole value for the inspector: text as printed, or the statistics of a large array. */
@@ -103,8 +108,8 @@ export function full(value: Value | null): string {
   if (value.text !== undefined && !value.stats) return value.text;
   const s = value.stats;
   if (!s) return "";
-  const parts = [`min ${fix(s.min)}`, `max ${fix(s.max)}`, `mean ${fix(s.mean)}`, `std ${fix(s.std)}`];
-  if (s.zeros) parts.push(`${s.zeros} zeros`);
+  const parts = (["min", "max", "mean", "std"] as const).map((name) => `${t(name)} ${fix(s[name])}`);
+  if (s.zeros) parts.push(t("{0} zeros", s.zeros));
   if (s.nans) parts.push(`${s.nans} NaN`);
   return parts.join("  ");
 }
@@ -158,7 +163,7 @@ function times(formula: string): string {
 /** A formula or rule of a row's operation, which calls its inputs x and y and its result z, with the rows in their places. */
 export function withRows(text: string, row: Row): string {
   const rows: Record<string, number> = { x: row.inputs[0], y: row.inputs[1], z: row.row };
-  return times(text).replace(/\b[xyz]\b/g, (name) => `row ${rows[name]}`);
+  return times(text).replace(/\b[xyz]\b/g, (name) => t("row {0}", rows[name]));
 }
 
 /** The formula of a row with the numbers of its inputs; with the rows where not all of them are single numbers. */
@@ -185,19 +190,19 @@ const CUTS: Record<string, string> = {
 
 /** Why no gradient passes. */
 export function cutWords(cut: string): string {
-  return CUTS[cut] ?? cut.replaceAll("_", " ");
+  return t(CUTS[cut] ?? cut.replaceAll("_", " "));
 }
 
 /** One sentence about a row for tooltips and screen readers. */
 export function describe(row: Row): string {
-  const parts = [`row ${row.row}: ${title(row)}`];
+  const parts = [t("row {0}: {1}", row.row, title(row))];
   if (row.kind === "operation") {
-    parts.push(row.inputs.length ? `of row${row.inputs.length > 1 ? "s" : ""} ${row.inputs.join(", ")}` : "without inputs");
-  } else parts.push(row.kind);
-  parts.push(`${row.dtype} ${row.shape.length ? `shape ${shapeText(row)}` : "scalar"}`);
-  if (row.value?.text !== undefined) parts.push(`value ${elide(row.value.text.replace(/\s+/g, " "), 60)}`);
-  if (row.watched) parts.push(row.watched === "explicit" ? "watched by watch()" : "watched automatically");
-  if (row.status === "ghost") parts.push("ran, but was not recorded");
-  if (row.cut) parts.push(`no gradient passes: ${cutWords(row.cut)}`);
-  return parts.join(", ");
+    parts.push(t(row.inputs.length > 1 ? "of rows {0}" : row.inputs.length ? "of row {0}" : "without inputs", row.inputs.join(", ")));
+  } else parts.push(t(row.kind));
+  parts.push(row.shape.length ? t("{0} shape {1}", row.dtype, shapeText(row)) : t("{0} scalar", row.dtype));
+  if (row.value?.text !== undefined) parts.push(t("value {0}", elide(row.value.text.replace(/\s+/g, " "), 60)));
+  if (row.watched) parts.push(t(row.watched === "explicit" ? "watched by watch()" : "watched automatically"));
+  if (row.status === "ghost") parts.push(t("ran, but was not recorded"));
+  if (row.cut) parts.push(t("no gradient passes: {0}", cutWords(row.cut)));
+  return parts.join(t(", "));
 }

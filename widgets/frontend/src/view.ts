@@ -31,6 +31,7 @@ import { Table } from "./table";
 import { Timeline } from "./timeline";
 import { Tip } from "./tip";
 import { Toolbar, type FoldMode } from "./toolbar";
+import { t } from "./words";
 
 export class View {
   readonly el: HTMLElement;
@@ -55,7 +56,7 @@ export class View {
   private keys: Keys;
   private pane: HTMLElement;
   private tip: Tip;
-  private hint = h("p", { class: "mt-hint" }, "The graph grows here while the tape records.");
+  private hint = h("p", { class: "mt-hint" }, t("The graph grows here while the tape records."));
   private below: HTMLElement;
   private results: Results;
   private strip: Strip;
@@ -144,7 +145,7 @@ export class View {
     this.below.append(this.table.el, columns, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el));
     this.el = h(
       "div",
-      { class: "mt-view", tabindex: 0, role: "application", "aria-label": "Tape view", "aria-roledescription": "steppable picture of a tape" },
+      { class: "mt-view", lang: t("en"), tabindex: 0, role: "application", "aria-label": "Tape view", "aria-roledescription": "steppable picture of a tape" },
       this.toolbar.el,
       this.help.el,
       this.paths.el,

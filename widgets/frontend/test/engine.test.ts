@@ -13,6 +13,7 @@ import { Skeleton } from "../src/skeleton";
 import { isLeaf, Store } from "../src/store";
 import { Timeline } from "../src/timeline";
 import { brief, matrix, shortName, withNumbers, withRows } from "../src/value";
+import { speak, t, wide } from "../src/words";
 import { extentsOf, lanesOf } from "../src/wrap";
 import { affine, bush, chain, diamond, layers, nested, Program, PROGRAMS, square } from "./programs";
 
@@ -335,4 +336,18 @@ it("writes a small array with as many digits as fit", () => {
   const column = { text: "[[1.]\n [2.]]", data: [[1], [2]] };
   expect(brief(column, { dtype: "float32", shape: [2, 1] }, 18)).toBe("[[1.] [2.]]");
   expect(brief({ text: "[nan inf]", data: ["nan", "inf"] }, { dtype: "float32", shape: [2] }, 9)).toBe("[nan inf]");
+});
+
+describe("words", () => {
+  it("speaks with the texts of a snapshot, in their order of values", () => {
+    expect(t("{0} of {1} rows", 3, 9)).toBe("3 of 9 rows");
+    new Store().take({ ...chain(2), texts: { "{0} of {1} rows": "共 {1} 行，显示 {0} 行", row: "" } });
+    expect([t("{0} of {1} rows", "{1}", 9), t("row")] ).toEqual(["共 9 行，显示 {1} 行", "row"]);
+    speak({});
+  });
+
+  it("gives wide letters the room of two", () => {
+    expect([wide("w1"), wide("权重 w"), wide("…")]).toEqual([2, 6, 1]);
+    expect([shortName("权重", 4), shortName("隐藏层的偏置", 8)]).toEqual(["权重", "隐藏层…"]);
+  });
 });

@@ -88,10 +88,16 @@ def _sparse_cross_entropy(x: Array, labels: Array) -> Array:
         raise invalid(f"Received a label value of {labels[wrong].reshape(-1)[0]} which is outside the valid range of "
                       f"[0, {count}).  Label values: {' '.join(map(str, labels.reshape(-1)))}", op)  # fmt: skip
     away = _shifted(x, -1, op)
-    return ARRAY["log"](_add(ARRAY["exp"](away), -1)) - np.take_along_axis(away, labels[..., None], -1)[..., 0]
+    picked = away.reshape(labels.size, count)[np.arange(labels.size), labels.reshape(-1)].reshape(labels.shape)
+    return ARRAY["log"](_add(ARRAY["exp"](away), -1)) - picked
 
 
 def _sparse_rule(g: Array, z: Array, x: Array, labels: Array) -> Array:
+    if type(g) is np.ndarray and x.ndim == 2 and x.dtype.itemsize > 2:
+        share = _softmax(x, spread=True)
+        share[np.arange(labels.size), labels] -= 1
+        share *= g[:, None]
+        return share
     one = dtype_of_any(g).as_numpy_dtype(1)
     true = TABLE["one_hot"](labels, depth=x.shape[-1], on=one, off=one * 0, axis=-1)
     return _column(g) * (TABLE["softmax"](x, axis=-1, spread=True) - true)

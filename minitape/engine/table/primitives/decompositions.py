@@ -47,7 +47,7 @@ def _diagonal_matrix(x: Array) -> Array:
 
 def _inv(x: Array, *, adjoint: bool = False) -> Array:
     try:
-        out = elimination.inverse(_checked(x, "MatrixInverse"))
+        out = elimination.solve(_checked(x, "MatrixInverse"), np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape))
     except np.linalg.LinAlgError:
         raise invalid("Input is not invertible.", "MatrixInverse") from None
     return adjoint_of(out) if adjoint else out

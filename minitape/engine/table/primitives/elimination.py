@@ -42,6 +42,8 @@ def _factors(x: Array) -> tuple[Array, Array, Array]:
 
 def solve(a: Array, b: Array) -> Array:
     """The x with a @ x = b; LinAlgError for singular matrices."""
+    if np.isnan(a[..., :1, :1]).any():  # a first pivot that is NaN is as zero in TensorFlow, later ones are not looked at
+        raise np.linalg.LinAlgError("Singular matrix")
     if not _is_small(a) or a.shape[:-2] != b.shape[:-2]:
         return np.linalg.solve(a, b)
     n = a.shape[-1]
@@ -57,11 +59,6 @@ def solve(a: Array, b: Array) -> Array:
             x[:, i] -= lu[:, i, j, None] * x[:, j]
         x[:, i] *= (1 / lu[:, i, i])[:, None]
     return x.reshape(b.shape)
-
-
-def inverse(x: Array) -> Array:
-    """The inverse; LinAlgError for singular matrices."""
-    return solve(x, np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)) if _is_small(x) else np.linalg.inv(x)
 
 
 def log_determinant(x: Array) -> tuple[Array, Array]:

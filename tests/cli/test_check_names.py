@@ -21,8 +21,8 @@ def saved(path):
     return path
 
 
-@pytest.mark.long(sample=3)
-@pytest.mark.parametrize("name", ["a [b].ipynb", "fol[d]er/x::y.ipynb", "*.ipynb", "-x.ipynb", "what?.ipynb"])
+@pytest.mark.long(sample=6)
+@pytest.mark.parametrize("name", ["-fol[d]er/*x::y?.ipynb", "a [b].ipynb", "fol[d]er/x::y.ipynb", "*.ipynb", "-x.ipynb", "what?.ipynb"])
 def test_every_character_may_stand_in_a_name(tmp_path, name):
     saved(tmp_path / "other.ipynb")
     result = check_notebook(saved(tmp_path / name), ("blank",))
@@ -44,13 +44,13 @@ def test_places_are_counted_once(monkeypatch):
     assert time.perf_counter() - begin < 1.0
 
 
-def test_findings_are_compared_within_their_cell():
+def test_findings_are_compared_within_their_cell(tmp_path):
     cells = [new_code_cell("1") for _ in range(6_000)]
     notebook = new_notebook(cells=cells)
     result = check.Result("long", [Finding("not-run", place, "never run") for place in range(len(cells))])
     record = {"source": "1", "seconds": 0.0, "skipped": False, "outputs": [], "problem": "it failed"}
     begin = time.perf_counter()
     for place in range(1_000):
-        check._take_in({**record, "cell": place}, notebook, "blank", result)
+        check._take_in({**record, "cell": place}, notebook, "blank", result, tmp_path)
     assert len(result.findings) == 7_000
     assert time.perf_counter() - begin < 2.0

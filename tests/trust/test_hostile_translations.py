@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from minitape.course.texts import say
+from minitape.engine.texts import say
 
 TEXT = "right: {right} of {of}"
 

@@ -1,0 +1,20 @@
+"""Every sentence of an answer is filled in here, in the language of the lessons: ``texts/explain.json`` has the translations.
+
+What is given to `fill` stands in English where it is used: causes and what mends them in :mod:`texts` and :mod:`value_texts`, and what
+an answer says beside them in the call itself.
+"""
+
+from __future__ import annotations
+
+from ..engine.texts import joined, say
+
+LESSON = "explain"
+
+
+def fill(template: str, /, **values: object) -> str:
+    """A sentence, or a part of one, with its values.
+
+    >>> fill("{file}, line {line}", file="train.py", line=3)
+    'train.py, line 3'
+    """
+    return joined(say(template, LESSON, **values))

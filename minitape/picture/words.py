@@ -1,0 +1,24 @@
+"""The words of the picture in the language of the lessons: ``texts/picture.json`` has the translations, also those of the view's buttons."""
+
+from __future__ import annotations
+
+from ..engine.texts import joined, say, table
+
+LESSON = "picture"
+
+
+def word(template: str, /, **values: object) -> str:
+    """A text of the picture with its values; ``n`` is how many there are.
+
+    >>> word("{n} more inputs", n=1003)
+    '1,003 more inputs'
+    """
+    if "n" in values:
+        values["n"] = f"{values['n']:,}"
+    return joined(say(template, LESSON, **values))
+
+
+def spoken() -> dict[str, dict[str, str]]:
+    """The ``texts`` of a snapshot, with which the browser speaks; nothing where it speaks English."""
+    texts = table(LESSON)
+    return {"texts": texts} if texts else {}

@@ -1,0 +1,198 @@
+"""Lessons in another language: which one a learner gets, that it stays, that every command takes it, and how a new one begins."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+
+from minitape.cli import main
+from minitape.cli.check import _places_to_run, check_notebook
+from minitape.cli.figures import figures
+from minitape.cli.handins import find, read
+from minitape.cli.lessons import VARIABLES, copy_missing, language_of, lessons_folder, notebooks_in
+from minitape.cli.nbgrader import export
+from minitape.cli.pages import LessonPage
+from minitape.cli.report import as_text
+from minitape.cli.rules import outputs_text
+from minitape.cli.save import save
+from minitape.cli.skeleton import write_language
+from minitape.course.checker import feedback
+from minitape.engine.write_beside import write
+
+FIRST = "01_the_first_tape.ipynb"
+SWITCH = "English: minitape lab --language en · 中文: minitape lab --language zh"
+
+
+@pytest.fixture
+def lab(tmp_path, monkeypatch):
+    """`minitape lab --copy-only`, in an empty folder, on a system that speaks the language of the variables."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, code=0, **variables):
+        for name in VARIABLES:
+            monkeypatch.setenv(name, variables.get(name, ""))
+        done = CliRunner().invoke(main, ["lab", "--copy-only", *map(str, arguments)], catch_exceptions=False)
+        assert done.exit_code == code, done.output
+        return done.output
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("variables", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_TW"}, "zh"),
+        ({"LANG": "en_US.UTF-8", "LC_ALL": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "de_DE", "LANGUAGE": "fr:zh_CN:en"}, "zh"),
+        ({"LANG": "zh_CN", "LANGUAGE": "en_GB:zh"}, "en"),
+    ],
+)
+def test_a_new_learner_gets_the_systems_language(variables, language, lab, tmp_path):
+    said = lab(**variables)
+    folder = tmp_path / "minitape-lessons"
+    assert language_of(folder) == language
+    assert [p.name for p in notebooks_in(folder)] == [p.name for p in notebooks_in(lessons_folder(language))]
+    assert (SWITCH in said) == (language == "zh")
+
+
+def test_the_language_that_is_asked_for_comes_first_and_a_folder_keeps_its_own(lab, tmp_path):
+    assert SWITCH not in lab("--language", "en", LANG="zh_CN.UTF-8")
+    assert SWITCH in lab(LANG="zh_CN.UTF-8")  # the English ones stay; the line says how to get the others
+    assert language_of(tmp_path / "minitape-lessons") == "en"
+    lab("--language", "zh")  # has its own folder, since the usual one is taken
+    lab("--language", "zh")
+    assert [(path.name, language_of(path)) for path in sorted(tmp_path.iterdir())] == [("minitape-lessons", "en"), ("minitape-lessons-zh", "zh")]
+    (tmp_path / "minitape-lessons-zh" / FIRST).unlink()
+    assert SWITCH in lab("minitape-lessons-zh")
+    cells = nbformat.read(tmp_path / "minitape-lessons-zh" / FIRST, as_version=4).cells
+    assert cells[0].source.startswith("# 1. 第一条磁带\n")
+
+
+def test_two_languages_are_never_mixed_in_a_folder(lab, tmp_path):
+    lab("mine", "--language", "zh")
+    before = {path: path.read_bytes() for path in (tmp_path / "mine").rglob("*.*")}
+    assert "mine has the lessons in 'zh', and two languages are not mixed; name another folder for those in 'en'" in lab("mine", "--language", "en", code=1)
+    assert {path: path.read_bytes() for path in (tmp_path / "mine").rglob("*.*")} == before
+    assert "there are no lessons in 'fr'; there are: en, zh" in lab("other", "--language", "fr", code=2)
+    assert not (tmp_path / "other").exists()
+
+
+def test_tables_go_with_the_version_of_minitape_and_notebooks_stay(tmp_path):
+    copy_missing(tmp_path, language="zh")
+    for file in (FIRST, "texts/01.json"):
+        (tmp_path / file).write_text("{}")
+    assert copy_missing(tmp_path, language="zh")[0] == [os.path.join("texts", "01.json")]
+    assert (tmp_path / FIRST).read_text() == "{}"
+
+
+@pytest.mark.parametrize("written", [3, 25])
+def test_a_copy_that_breaks_off_goes_on_in_its_language(written, lab, tmp_path, monkeypatch):
+    left = iter(range(written))
+    with monkeypatch.context() as patch, pytest.raises(StopIteration):
+        patch.setattr("minitape.cli.lessons.write", lambda *file: (next(left), write(*file)))
+        copy_missing(tmp_path / "mine", language="zh")
+    lab("mine", LANG="zh_CN.UTF-8" if written == 3 else "en_US.UTF-8")
+    assert nbformat.read(tmp_path / "mine" / FIRST, as_version=4).cells[0].source.startswith("# 1. 第一条磁带")
+
+
+def test_a_folder_of_texts_that_is_the_learners_own_stays(lab, tmp_path):
+    own = tmp_path / "mine" / "texts" / "01.json"
+    own.parent.mkdir(parents=True)
+    own.write_text("my own")
+    lab("mine", "--language", "zh")
+    assert own.read_text() == "my own" and language_of(tmp_path / "mine") == "zh"
+
+
+def test_a_terminal_that_has_no_chinese_characters_stops_nothing(tmp_path):
+    environment = {**os.environ, "LANGUAGE": "zh", "PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run([sys.executable, "-m", "minitape", "lab", "--copy-only"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "" and "copied" in done.stdout
+
+
+def test_a_lesson_of_the_courses_own_is_run_beside_its_tables(tmp_path):
+    paths = [lessons_folder(code) / FIRST for code in ("en", "zh")]
+    places = _places_to_run(paths, tmp_path)
+    assert [place.read_bytes() for place in places] == [path.read_bytes() for path in paths]
+    assert [(place.parent / "texts" / "01.json").exists() for place in places] == [False, True]
+    assert "--language chooses among the course's own lessons" in CliRunner().invoke(main, ["check", str(tmp_path), "--language", "zh"]).output
+
+
+def test_a_class_is_read_in_either_language(tmp_path, monkeypatch):
+    monkeypatch.delenv("MINITAPE_PROGRESS", raising=False)
+    for code in ("en", "zh"):
+        folder = tmp_path / code
+        copy_missing(folder, language=code)
+        monkeypatch.chdir(folder)
+        for answer in (8.0, 12.0):
+            said = feedback("01.1", answer)
+        assert said.startswith({"en": "Exercise 01.1: correct.", "zh": "练习 01.1：正确。"}[code])
+        returned = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("stream", text=said + "\n")])])
+        (tmp_path / f"{code}-returned").mkdir()
+        nbformat.write(returned, tmp_path / f"{code}-returned" / FIRST)
+    first = figures(read(find([tmp_path]))).by_exercise[0]
+    assert (first.later, first.solved, first.stuck, first.tries) == (4, 4, 0, 2)  # a notebook does not tell the tries
+
+
+def test_an_assignment_takes_its_tables_with_it(tmp_path):
+    def kinds(path):
+        return [cell.metadata.get("nbgrader") for cell in nbformat.read(path, as_version=4).cells]
+
+    (ours, count), (theirs, again) = (export("01", tmp_path / code, code) for code in ("en", "zh"))
+    assert count == again > 0 and kinds(ours) == kinds(theirs)
+    assert (theirs.parent / "texts" / "feedback.json").exists() and not (ours.parent / "texts").exists()
+
+
+def test_an_exported_page_says_its_language():
+    notebook = nbformat.read(lessons_folder("zh") / FIRST, as_version=4)
+    resources = {"metadata": {"path": str(lessons_folder("zh"))}}
+    LessonPage().preprocess(notebook, resources)
+    assert resources["language_code"] == "zh"
+
+
+def test_a_new_language_needs_no_code(tmp_path, monkeypatch):
+    """Of the first lesson, cut short: a folder, a title and a word of `check` in it, and the check of it."""
+    english = tmp_path / "en"
+    english.mkdir()
+    short = json.loads((lessons_folder() / FIRST).read_text(encoding="utf-8"))
+    short["cells"] = short["cells"][:2] + short["cells"][17:20]  # the title, what is imported, and the first exercise
+    (english / FIRST).write_text(json.dumps(short), encoding="utf-8")
+    monkeypatch.setattr("minitape.cli.skeleton.lessons_folder", lambda: english)
+    monkeypatch.setattr("minitape.cli.skeleton.IN_REPOSITORY", tmp_path)
+
+    folder, left = write_language("de")
+    assert folder == tmp_path / "de" and language_of(folder) == "de"
+    assert f"{FIRST}: first-tape-01: no translation yet" in left
+    assert any(line.startswith("01.json: ") and line.endswith(" texts to translate") for line in left)
+
+    lesson = json.loads((folder / FIRST).read_text(encoding="utf-8"))
+    lesson["cells"][0]["source"] = "# 1. Das erste Band"
+    (folder / FIRST).write_text(json.dumps(lesson), encoding="utf-8")
+    file = folder / "texts" / "feedback.json"
+    texts = json.loads(file.read_text(encoding="utf-8")) | {"Exercise {name}: not answered yet.": "Aufgabe {name}: noch offen."}
+    file.write_text(json.dumps(texts), encoding="utf-8")
+    _, left = write_language("de")
+    assert not any("first-tape-01" in line for line in left)
+    save(folder / FIRST)
+    assert outputs_text(nbformat.read(folder / FIRST, as_version=4).cells[3].outputs).startswith("Aufgabe 01.1: noch offen.\nReplace the ...")
+    result = check_notebook(folder / FIRST, ["blank"])
+    assert result.exit_code == 0, as_text(result)
+
+    short["cells"][0]["source"] = "# 1. The first of the tapes"
+    (english / FIRST).write_text(json.dumps(short), encoding="utf-8")
+    _, left = write_language("de")
+    assert f"{FIRST}: first-tape-01: the English text changed" in left
+    shutil.rmtree(folder)
+    for code in ("en", "../de", "Deutsch"):
+        done = CliRunner().invoke(main, ["new-language", code])
+        assert done.exit_code == 1 and "names no language to translate into" in done.output

@@ -1,0 +1,97 @@
+"""`explain` in the language of the lessons: in a folder whose ``texts`` have its sentences it says no other ones."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import minitape as tf
+from minitape.course.programs import framework_program
+from minitape.course.table_texts import texts_of_explain
+from minitape.engine.texts import _fields
+
+from .programs import Case, explained, load
+from .test_programs import run
+
+CHINESE = Path(__file__).parents[2] / "notebooks" / "zh"
+CASES = load(Path(__file__).parent / "cases")[::12]
+ENGLISH = re.compile(r"[a-z]{2,}(?: [a-z]+){2,}|\b(?:the|is|not|was|of|its) [a-z]+", re.IGNORECASE)
+
+
+@pytest.fixture
+def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(CHINESE)
+
+
+def english_in(answer: object) -> list[str]:
+    """The English sentences of an answer, but for the line of the program and what stands between quotes and in code."""
+    lines = [line for line in str(answer).splitlines() if not re.match(r"  \S+，第 \d+ 行:", line)]
+    return ENGLISH.findall(re.sub(r"`[^`]*`|\[[^\]]* for [^\]]*\]", "", "\n".join(lines)))
+
+
+def test_every_sentence_has_a_translation_with_its_values() -> None:
+    translated = json.loads((CHINESE / "texts" / "explain.json").read_text(encoding="utf-8"))
+    texts = texts_of_explain()
+    assert [text for text in texts if not translated.get(text)] == []
+    assert [text for text in translated if text not in texts] == [], "these are said no more"
+    assert [text for text in texts if _fields(text) != _fields(translated[text])] == []
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+@pytest.mark.usefixtures("chinese")
+def test_answers_are_chinese(case: Case) -> None:
+    for answer in run(case, early=False)[1]:
+        assert re.search("[\u4e00-\u9fff]", answer.message) and english_in(answer) == [], str(answer)
+
+
+@pytest.mark.usefixtures("chinese")
+def test_the_words_that_programs_read_stay() -> None:
+    why = explained("y = tf.stop_gradient(x) * 2.0")
+    assert (why.cause, why.kind, why.connected) == ("stop_gradient", "cut", False)
+    assert why.message.startswith("tf.stop_gradient（") and why.message.endswith("）切断了从 x 到目标的路径。")
+    assert "\n  改法：去掉 tf.stop_gradient" in str(why)
+
+
+@pytest.mark.usefixtures("chinese")
+def test_what_a_gradient_that_is_there_lacks() -> None:
+    why = explained("y = tf.reduce_sum(x * tf.stop_gradient(x * 2.0))")
+    assert str(why).splitlines()[0] == "connected: 目标依赖 x，磁带记下了路径。旁边还有一条路径断了，梯度少了沿那条路径传来的部分。"
+    assert "  另外：tf.stop_gradient（" in str(why) and "如果没有断，梯度还要加上 [0.6, 2.4]。" in str(why)
+
+
+@pytest.mark.usefixtures("chinese")
+def test_values_that_are_no_numbers() -> None:
+    x = tf.Variable([0.0, 1.0])
+    with tf.GradientTape() as tape:
+        y = tf.sqrt(x)
+    why = tape.explain(y, x)
+    assert why.cause == "nan_backward" and why.message.startswith("x 的梯度不是有限数：sqrt 在 ")
+    assert why.fix == "sqrt 在 0 处的导数是无穷大：在里面加一个很小的数，tf.sqrt(x + 1e-12)。"
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_page_of_answers() -> None:
+    a, b = tf.Variable(1.0), tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = a * a
+    page = str(tape.explain(y, [a, b]))
+    assert page.startswith("b 没有梯度（2 个里有 1 个）。\n") and page.endswith("\n\na 有梯度（2 个里有 1 个）。")
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_note_on_an_error() -> None:
+    with tf.GradientTape() as tape:
+        pass
+    with pytest.raises(AttributeError) as error:
+        tape.gradient(1.0, 2.0)
+    assert error.value.__notes__[0].startswith("普通的 float 不是张量")
+
+
+@pytest.mark.parametrize("framework", ["torch", "tensorflow", "jax"])
+@pytest.mark.usefixtures("chinese")
+def test_the_kept_answers_of_other_frameworks(framework: str) -> None:
+    why = framework_program(framework).why
+    assert re.search("[\u4e00-\u9fff]", why.message) and english_in(why) == [], str(why)
