@@ -89,9 +89,9 @@ def find_notebooks(given: Sequence[Path], language: str | None = None) -> list[P
 
     Raises click.UsageError where a path does not exist, is no notebook, or a folder holds none.
     """
-    own = notebooks_in(lessons_folder(language, *given[:1]))
+    own = lessons_folder(language, *given[:1])
     if not given:
-        return own
+        return notebooks_in(own)
     found = []
     for path in given:
         if path.is_dir():

@@ -14,7 +14,7 @@ from minitape.course.checker import MARKS
 from minitape.course.predict import WIDGET_VIEW
 from minitape.engine.texts import FEEDBACK, table
 
-from .lessons import lessons_folder
+from .lessons import languages
 
 EXERCISE = "exercise"
 SOLUTION = "solution"
@@ -278,7 +278,7 @@ def in_english(text: str, folder: Path = Path()) -> str:
 @functools.cache
 def _marks(here: Path) -> list[tuple[re.Pattern[str], str]]:
     """What a line of `check` begins with in each language, and the same in English."""
-    tables = [table(FEEDBACK, folder) for folder in (*lessons_folder().parent.iterdir(), here)]
+    tables = [table(FEEDBACK, folder) for folder in (*languages().values(), here)]
     pairs = [(_FIELD.split(texts[mark]), _FIELD.split(mark)) for texts in tables for mark in MARKS if texts.get(mark)]
     return [(re.compile(r"^([ \t]*)" + "(.*?)".join(map(re.escape, theirs)), re.MULTILINE), r"\1" + r"\2".join(ours)) for theirs, ours in pairs]
 

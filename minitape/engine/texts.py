@@ -127,6 +127,7 @@ def _groups(key: str) -> dict[str, str]:
     return {name: f"v{i}" for i, name in enumerate(dict.fromkeys(name for _, name in _parts(key) if name is not None))}
 
 
+@functools.cache
 def _parts(text: str) -> list[tuple[str, str | None]]:
     """A text as what stands before each name in braces and the name; how it is shown is left out. One part where braces do not fit."""
     try:
